@@ -1,0 +1,42 @@
+# Two commands for a fresh clone: `make demo` and `make test`. Everything else is for those who work on Naru.
+.PHONY: demo test test-fast check format lock clean bench
+.DEFAULT_GOAL := help
+PY := .venv/bin/python
+export PYTHONUTF8 := 1
+
+help:
+	@echo "make demo       the main job: a real small model answers from real tools"
+	@echo "make test       every test"
+	@echo "make test-fast  those without the engine, browsers, databases and npm"
+	@echo "make check      lint, types, layers, sizes"
+	@echo "make lock       resolve requirements.lock anew"
+
+.venv/.ready: requirements.lock requirements-uv.lock pyproject.toml scripts/bootstrap
+	@scripts/bootstrap
+
+demo: .venv/.ready
+	@.venv/bin/naru demo
+
+test: .venv/.ready
+	$(PY) -m pytest $(ARGS)
+
+test-fast: .venv/.ready
+	$(PY) -m pytest -m "not slow" $(ARGS)
+
+check: .venv/.ready
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+	$(PY) -S -c "import sys; sys.path.insert(0, 'src'); import naru.dialects"
+	$(PY) -m pytest -q tests/test_structure.py
+
+format: .venv/.ready
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+
+lock:
+	@scripts/bootstrap --lock
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis output

@@ -1,0 +1,1 @@
+"""One conversation, many rounds: the loop between models and tools."""

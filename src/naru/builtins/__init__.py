@@ -1,0 +1,1 @@
+"""Naru's own tool servers, as plain functions with @register_tool: HR over SQLite, data search."""

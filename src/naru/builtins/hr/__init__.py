@@ -1,0 +1,1 @@
+"""The HR server (V5): documents, employees and vacations over SQLite."""

@@ -1,0 +1,1 @@
+"""The `naru` command; one file a command, loaded only when it is used."""

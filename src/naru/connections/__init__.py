@@ -1,0 +1,1 @@
+"""One supervised link per MCP server: lifecycle, transports, manager."""

@@ -1,0 +1,1 @@
+"""How frames travel: stdio child, Streamable HTTP, legacy HTTP+SSE."""

@@ -1,0 +1,1 @@
+"""What is registered, kept: one interface, several places (H7)."""

@@ -1,0 +1,40 @@
+"""The seam to whatever keeps server records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from naru.records import ServerRecord
+
+
+class Store(Protocol):
+    """Keeps server records, by unique name (H7). Nothing acknowledged is ever lost."""
+
+    async def open(self) -> None:
+        """Make ready: create or migrate what is needed. Raises StoreError."""
+        ...
+
+    async def list(self) -> Sequence[ServerRecord]:
+        """Return all records in order of creation."""
+        ...
+
+    async def find_by_name(self, name: str) -> ServerRecord | None:
+        """Return the record of that name, or None."""
+        ...
+
+    async def save(self, record: ServerRecord) -> None:
+        """Add a record. Raises ConflictError when the name is taken."""
+        ...
+
+    async def update(self, record: ServerRecord, *, expected_updated_at: int | None = None) -> None:
+        """Replace the record of that name. Raises NotFoundError, or ConflictError when it changed meanwhile."""
+        ...
+
+    async def delete(self, name: str) -> bool:
+        """Remove a record; tell whether there was one."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of files and connections."""
+        ...

@@ -1,0 +1,1 @@
+"""A tool's schema in the form that a provider accepts; may be wider than the original, never narrower."""

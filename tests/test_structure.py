@@ -1,0 +1,26 @@
+"""The size limits of STYLE.md, as tests that fail rather than warn."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "src" / "naru").rglob("*.py"))
+FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "src")))
+def test_a_source_file_stays_readable(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 400, "split it: a file has at most 400 lines"
+    assert path.stem not in FORBIDDEN_NAMES, "name it after what it holds"
+    assert not path.stem.endswith("_service"), "name it after what it holds"
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree), "say at the head what lives here"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert length <= 60, f"{node.name} has {length} lines; at most 60"
