@@ -18,7 +18,7 @@ COMMANDS = {
     "demo": ("naru.cli.demo", "Answer three questions from real tools with a real small model."),
     "serve": ("naru.cli.serve", "Serve the model with its tools on http://127.0.0.1:20006."),
 }
-"""Command name → module with a typer function `command` or a typer group `app`, and the line that `naru --help` shows."""
+"""Name → module with a typer function `command` or a typer group `app`, and the line that `naru --help` shows."""
 
 
 class LazyGroup(TyperGroup):
