@@ -1,0 +1,98 @@
+"""What an agent run tells its faces, in order; the faces only render it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from naru.messages import ToolCall, ToolResult, Usage
+
+EndReason = Literal[
+    "answered",
+    "max_iterations",
+    "max_calls",
+    "wall_time",
+    "token_budget",
+    "repeated_call",
+    "no_progress",
+    "client_calls",
+    "no_tools",
+    "model_failed",
+]
+"""Why the loop ended (R10): `answered` is the ordinary end, `client_calls` hands the client's own tools to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted:
+    """A model call begins; `final` is the last turn, without tools."""
+
+    round: int
+    final: bool = False
+    offered: tuple[str, ...] = ()
+    """Names of the tools that the model is shown in this round."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelText:
+    """What the model wrote in a round, as it came (calls included); not yet an answer."""
+
+    round: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningText:
+    """What the model thought."""
+
+    round: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted:
+    """A tool is about to run."""
+
+    round: int
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class CallFinished:
+    """A tool call ended, well or not; `ran` is False when it was refused before it reached the tool."""
+
+    round: int
+    call: ToolCall
+    result: ToolResult
+    seconds: float
+    ran: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """The next characters of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCalls:
+    """Calls of the client's own tools, to be handed to the client (V8)."""
+
+    calls: tuple[ToolCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The run is over."""
+
+    reason: EndReason
+    answer: str
+    rounds: int
+    usage: Usage
+    note: str = ""
+    """What a person should know about the end: which limit, which failure."""
+
+
+AgentEvent = (
+    RoundStarted | ModelText | ReasoningText | CallStarted | CallFinished | AnswerText | ClientCalls | RunFinished
+)
