@@ -3,3 +3,33 @@
 A library of its own: standard library only, no I/O, no clock, no logging. Readers turn text of any dialect
 into events (`events.py`); writers turn events into the form that a client or a model understands.
 """
+
+from naru.dialects.events import (
+    ArgumentsDelta,
+    CallEnd,
+    CallStart,
+    Event,
+    Parsed,
+    ParsedCall,
+    Reasoning,
+    Repair,
+    Text,
+)
+from naru.dialects.stream_parser import StreamParser, parse
+from naru.dialects.tool import Tool, tools_from_openai
+
+__all__ = [
+    "ArgumentsDelta",
+    "CallEnd",
+    "CallStart",
+    "Event",
+    "Parsed",
+    "ParsedCall",
+    "Reasoning",
+    "Repair",
+    "StreamParser",
+    "Text",
+    "Tool",
+    "parse",
+    "tools_from_openai",
+]
