@@ -1,0 +1,164 @@
+"""What went wrong at a model endpoint, by kind: who must act, whether trying again helps, and when."""
+
+from __future__ import annotations
+
+import email.utils
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from naru.errors import ModelError
+
+RETRYABLE_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_SHOWN_CHARACTERS = 400
+
+TOOLS_UNSUPPORTED = re.compile(
+    r"does(?: not|n't) support (?:tools?\b|tool use|function|auto tool choice)|tools? (?:is|are) not supported"
+    r"|function calling is not (?:supported|enabled)"
+    r"|tool[ _](?:use|calling|choice)[^.]{0,40}(?:not supported|unsupported)"
+    r"|requires --enable-auto-tool-choice|no endpoints found that support tool use|requires --jinja"
+    r"|'tools' is not permitted|unsupported parameter: '?tools",
+    re.IGNORECASE,
+)
+_SYSTEM_UNSUPPORTED = re.compile(
+    r"system role not supported|developer instruction is not enabled|system (?:role|message)s? (?:is|are) not supported"
+    r"|only supports? user and (?:assistant|model) roles",
+    re.IGNORECASE,
+)
+_ALTERNATION_REQUIRED = re.compile(r"roles must alternate", re.IGNORECASE)
+_CONTEXT_EXCEEDED = re.compile(
+    r"context[ _-]?(?:length|size|window)|maximum context|exceed_context_size|input token count .* exceeds"
+    r"|prompt is too long|too many tokens",
+    re.IGNORECASE,
+)
+_BY_TEXT = (
+    ("tools_unsupported", TOOLS_UNSUPPORTED, {400, 404, 405, 422, 500, 501}),
+    ("system_unsupported", _SYSTEM_UNSUPPORTED, {400, 422, 500}),
+    ("alternation_required", _ALTERNATION_REQUIRED, {400, 422, 500}),
+    ("context_exceeded", _CONTEXT_EXCEEDED, {400, 413, 422, 500}),
+)
+_BY_STATUS = {
+    401: "unauthorized",
+    403: "unauthorized",
+    404: "model_not_found",
+    413: "context_exceeded",
+    429: "rate_limited",
+}
+_RETRY_IN = re.compile(r"(?:retry|try again) (?:in|after) ([\d.]+) ?(ms|s|m)\b", re.IGNORECASE)
+
+_REMEDIES = {
+    "unauthorized": "Check the endpoint's key (NARU_MODEL__API_KEY or --api-key).",
+    "model_not_found": "Check the model's name and the base URL (it usually ends in /v1).",
+    "context_exceeded": "Shorten the conversation, offer fewer tools, or raise the context size.",
+    "not_an_api": "The base URL does not point to an OpenAI-compatible API; it usually ends in /v1.",
+    "unreachable": "Check that the model server runs and that the base URL is right.",
+}
+
+
+def failure(code: str, message: str, *, status: int | None = None, wait_seconds: float | None = None) -> ModelError:
+    """Make the error of one kind; `code` is one of those that `classify` returns."""
+    retryable = code in {"rate_limited", "overloaded", "unreachable", "broken_off"}
+    error = ModelError(
+        message,
+        remedy=_REMEDIES.get(code, ""),
+        status=status,
+        retryable=retryable,
+        retry_after_seconds=wait_seconds,
+    )
+    error.code = code
+    return error
+
+
+def http_failure(where: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+    """Make the error for an answer that is not a success, whatever shape its body has."""
+    detail = decode(body)
+    text = error_text(detail) or _plain(body)
+    code = classify(status, text)
+    wait = retry_after_seconds(headers, detail, text) if code in {"rate_limited", "overloaded"} else None
+    said = f": {text[:_SHOWN_CHARACTERS]}" if text else "."
+    return failure(code, f"{where} answered {status}{said}", status=status, wait_seconds=wait)
+
+
+def classify(status: int | None, text: str) -> str:
+    """Name the kind of failure from the status and what the endpoint said."""
+    for code, pattern, statuses in _BY_TEXT:
+        if (status is None or status in statuses) and pattern.search(text):
+            return code
+    if status is None or status in RETRYABLE_STATUSES:
+        return _BY_STATUS.get(status or 500, "overloaded")
+    return _BY_STATUS.get(status, "refused")
+
+
+def retry_after_seconds(headers: Mapping[str, str], detail: Any, text: str) -> float | None:
+    """Return how long to wait: Retry-After(-ms), Google's RetryInfo, or the words of the message."""
+    lowered = {name.lower(): value for name, value in headers.items()}
+    if (milliseconds := _number(lowered.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    if after := lowered.get("retry-after"):
+        seconds = _number(after)
+        if seconds is None:
+            moment = email.utils.parsedate_tz(after)
+            seconds = max(0.0, email.utils.mktime_tz(moment) - time.time()) if moment else None
+        if seconds is not None:
+            return seconds
+    for item in _details(detail):
+        delay = item.get("retryDelay")
+        if isinstance(delay, str) and (seconds := _number(delay.removesuffix("s"))) is not None:
+            return seconds
+    if match := _RETRY_IN.search(text):
+        return float(match[1].rstrip(".") or 0) * {"ms": 0.001, "s": 1.0, "m": 60.0}[match[2].lower()]
+    return None
+
+
+def error_text(detail: Any) -> str:
+    """Return the message of a decoded error body in any of the shapes endpoints use."""
+    if isinstance(detail, list):
+        return error_text(detail[0]) if detail else ""
+    if not isinstance(detail, dict):
+        return detail if isinstance(detail, str) else ""
+    error = detail.get("error", detail)
+    if isinstance(error, str):
+        return error
+    if isinstance(error, dict):
+        message = error.get("message") or error.get("detail") or error.get("msg") or ""
+        return message if isinstance(message, str) else orjson.dumps(message).decode()
+    return ""
+
+
+def decode(body: bytes) -> Any:
+    """Decode JSON, or None."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def looks_like_html(content_type: str, body: bytes) -> bool:
+    """Whether an answer is a web page rather than an API's (a proxy, a login page, a wrong base URL)."""
+    return content_type.startswith("text/html") or body.lstrip()[:15].lower().startswith((b"<!doctype", b"<html"))
+
+
+def _plain(body: bytes) -> str:
+    if looks_like_html("", body):
+        title = re.search(rb"<title>(.*?)</title>", body[:4096], re.IGNORECASE | re.DOTALL)
+        return f"a web page ({title[1].decode('utf-8', 'replace').strip()})" if title else "a web page"
+    return " ".join(body[:2000].decode("utf-8", "replace").split())
+
+
+def _details(detail: Any) -> list[dict[str, Any]]:
+    if isinstance(detail, list):
+        detail = detail[0] if detail else None
+    error = detail.get("error") if isinstance(detail, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    return [item for item in details if isinstance(item, dict)] if isinstance(details, list) else []
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e7 else None

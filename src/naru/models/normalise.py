@@ -1,0 +1,241 @@
+"""From a wire's deltas to the one event form: text through the dialects' parser, native calls beside it (R6).
+
+One reader serves every wire. It owns what faces rely on: call indexes without gaps, arguments that are one JSON
+object, and a reason of stopping that says `tool_calls` only when there is a complete call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, Reasoning, Text
+from naru.messages import ChatEvent, Finish, ToolDefinition, Usage
+
+
+class TextParser(Protocol):
+    """What is needed of `naru.dialects.StreamParser`."""
+
+    def feed(self, delta: str) -> list[Event]:
+        """Return the events that this text completes."""
+        ...
+
+    def close(self, finish_reason: str | None = None) -> list[Event]:
+        """Return what was held back."""
+        ...
+
+
+ParserFactory = Callable[[Sequence[ToolDefinition]], TextParser]
+
+
+class PlainParser:
+    """Text as it is: for requests that offer no tools to be called."""
+
+    def feed(self, delta: str) -> list[Event]:
+        """Return the text."""
+        return [Text(delta)]
+
+    def close(self, finish_reason: str | None = None) -> list[Event]:
+        """Nothing is ever held back."""
+        return []
+
+
+@dataclass(slots=True)
+class _NativeCall:
+    """A call that arrives as the wire's own deltas."""
+
+    id: str = ""
+    name: str = ""
+    json: str = ""
+    index: int | None = None
+    """Its place among the answer's calls; None until it is shown."""
+    sent: int = 0
+    """Characters of `json` shown so far."""
+
+
+@dataclass(slots=True)
+class _LeakedCall:
+    """A call that the parser read from text, held while a native twin may exist."""
+
+    events: list[Event] = field(default_factory=list)
+    name: str = ""
+
+
+class AnswerReader:
+    """Turns one answer's deltas into events; `finish` gives the last ones."""
+
+    def __init__(self, parser: TextParser) -> None:
+        self._parser = parser
+        self._native: dict[int, _NativeCall] = {}
+        self._order: list[int] = []
+        self._leaked: dict[int, _LeakedCall] = {}
+        self._shown_indexes: dict[int, int] = {}
+        self._complete: list[tuple[str, dict[str, Any]]] = []
+        self._next_index = 0
+
+    def text(self, delta: str) -> list[ChatEvent]:
+        """Read answer text."""
+        if not self._native and not self._shown_indexes:
+            events = self._parser.feed(delta)
+            if len(events) == 1 and type(events[0]) is Text:
+                return events  # type: ignore[return-value]  # list is invariant; nothing is added to it
+            return self._from_text(events)
+        return self._from_text(self._parser.feed(delta))
+
+    def reasoning(self, delta: str) -> list[ChatEvent]:
+        """Take text that the endpoint itself marked as thought."""
+        return [Reasoning(delta)]
+
+    def call_delta(self, key: int | None, call_id: str, name: str, arguments: object) -> list[ChatEvent]:
+        """Read a piece of a native call.
+
+        Args:
+            key: the wire's index; None when it has none, then an id or a name starts a new call.
+            call_id: the wire's id, empty in continuation pieces.
+            name: the tool's name, empty in continuation pieces.
+            arguments: JSON text, or already an object (Ollama, Gemini, some shims).
+        """
+        call = self._native_call(key, call_id, name)
+        call.id = call.id or call_id
+        call.name = call.name or name
+        if isinstance(arguments, str):
+            call.json += arguments
+        elif arguments is not None:
+            call.json = json.dumps(arguments, ensure_ascii=False)
+        return self._show(call)
+
+    def finish(self, reason: str | None, usage: Usage | None = None) -> list[ChatEvent]:
+        """Close the parser and the open calls; the last event is Finish."""
+        events = self._from_text(self._parser.close(reason))
+        for key in self._order:
+            events += self._end(self._native[key], cut=reason == "length")
+        if usage is not None:
+            events.append(usage)
+        events.append(Finish(self._reason(reason)))
+        return events
+
+    def _reason(self, reason: str | None) -> str:
+        if reason in {"length", "content_filter"}:
+            return str(reason)
+        return "tool_calls" if self._complete else "stop"
+
+    def _native_call(self, key: int | None, call_id: str, name: str) -> _NativeCall:
+        if key is None:
+            key = self._order[-1] if self._order else 0
+            last = self._native.get(key)
+            if last is not None and _begins_another(last, call_id, name):
+                key = max(self._order) + 1
+        elif (known := self._native.get(key)) and call_id and known.id and call_id != known.id:
+            # Some endpoints give every parallel call index 0 (Gemini's OpenAI endpoint): the id tells them apart.
+            same = [other for other in self._order if self._native[other].id == call_id]
+            key = same[0] if same else max(self._order) + 1
+        if key not in self._native:
+            self._native[key] = _NativeCall()
+            self._order.append(key)
+        return self._native[key]
+
+    def _show(self, call: _NativeCall) -> list[ChatEvent]:
+        """Show what can be shown of a native call: arguments stream once they are known to be an object."""
+        if not call.name or self._complete_from_text():
+            return []
+        events: list[ChatEvent] = []
+        if call.index is None:
+            if not call.json.lstrip().startswith("{"):
+                return []
+            call.index = self._take_index()
+            events.append(CallStart(call.index, call.id, call.name))
+        if len(call.json) > call.sent:
+            events.append(ArgumentsDelta(call.index, call.json[call.sent :]))
+            call.sent = len(call.json)
+        return events
+
+    def _end(self, call: _NativeCall, *, cut: bool) -> list[ChatEvent]:
+        if not call.name:
+            return []
+        arguments = _object(call.json)
+        if call.index is None:
+            if arguments is not None and (call.name, arguments) in self._complete:
+                return []
+            index = self._take_index()
+            events: list[ChatEvent] = [CallStart(index, call.id, call.name)]
+            shown = json.dumps(arguments, ensure_ascii=False) if arguments is not None else call.json
+            if shown:
+                events.append(ArgumentsDelta(index, shown))
+        else:
+            index, events = call.index, []
+        if arguments is None or (cut and not call.json):
+            return events
+        self._complete.append((call.name, arguments))
+        return [*events, CallEnd(index, arguments)]
+
+    def _from_text(self, events: Iterable[Event]) -> list[ChatEvent]:
+        """Renumber the parser's calls, and drop those that the endpoint has also sent natively."""
+        out: list[ChatEvent] = []
+        for event in events:
+            match event:
+                case CallStart(index=index, name=name):
+                    self._leaked[index] = _LeakedCall([event], name)
+                    if not self._native:
+                        out += self._release(index)
+                case ArgumentsDelta(index=index):
+                    self._leaked[index].events.append(event)
+                    if index in self._shown_indexes:
+                        out += self._release(index)
+                case CallEnd(index=index, arguments=arguments):
+                    leaked = self._leaked[index]
+                    leaked.events.append(event)
+                    if index in self._shown_indexes or not self._is_twin(leaked.name, arguments):
+                        out += self._release(index)
+                        self._complete.append((leaked.name, arguments))
+                case _:
+                    out.append(event)
+        return out
+
+    def _release(self, index: int) -> list[ChatEvent]:
+        if index not in self._shown_indexes:
+            self._shown_indexes[index] = self._take_index()
+        shown = self._shown_indexes[index]
+        held, self._leaked[index].events = self._leaked[index].events, []
+        out: list[ChatEvent] = []
+        for event in held:
+            match event:
+                case CallStart(id=call_id, name=name):
+                    out.append(CallStart(shown, call_id, name))
+                case ArgumentsDelta(json=text):
+                    out.append(ArgumentsDelta(shown, text))
+                case CallEnd(arguments=arguments):
+                    out.append(CallEnd(shown, arguments))
+                case _:
+                    raise AssertionError(event)
+        return out
+
+    def _is_twin(self, name: str, arguments: dict[str, Any]) -> bool:
+        return any(call.name == name and _object(call.json) == arguments for call in self._native.values())
+
+    def _complete_from_text(self) -> bool:
+        return bool(self._shown_indexes)
+
+    def _take_index(self) -> int:
+        self._next_index += 1
+        return self._next_index - 1
+
+
+def _begins_another(last: _NativeCall, call_id: str, name: str) -> bool:
+    return bool(call_id and last.id and call_id != last.id) or bool(name and last.name and last.json)
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    """Decode a call's arguments: an object, nothing for none at all, or an object encoded twice."""
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text)
+        if isinstance(value, str):
+            value = json.loads(value) if value.strip() else {}
+    except ValueError:
+        return None
+    if value is None:
+        return {}
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,255 @@
+"""Any OpenAI-compatible endpoint over aiohttp, streaming: llama.cpp, vLLM, LM Studio, OpenAI, Gemini's own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import aiohttp
+import orjson
+
+from naru.errors import ConfigError
+from naru.messages import ChatEvent, ChatRequest, JsonObject, Usage
+from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html
+from naru.models.normalise import AnswerReader
+from naru.models.openai_wire import read_choice, request_body, usage_of
+from naru.models.parsing import answer_reader
+from naru.models.profile import Profile
+from naru.models.sse import SseReader
+
+_ERROR_BODY_BYTES = 64 << 10
+_WHOLE_BODY_BYTES = 64 << 20
+_DONE = b"[DONE]"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model is served, and what to show at the door."""
+
+    base_url: str
+    """With its version, such as `http://127.0.0.1:11434/v1`."""
+    api_key: str = field(default="", repr=False)
+    extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, base_url: str, api_key: str = "", extra_headers: Mapping[str, str] | None = None) -> Endpoint:
+        """Check and complete a base URL as people write it: a missing path becomes /v1.
+
+        Raises:
+            ConfigError: it is not an http(s) URL.
+        """
+        parts = urlsplit(base_url.strip())
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ConfigError(
+                f"The base URL {base_url!r} is not an http or https address.",
+                remedy="Give one such as http://127.0.0.1:11434/v1.",
+            )
+        path = parts.path.rstrip("/").removesuffix("/chat/completions") or "/v1"
+        return cls(f"{parts.scheme}://{parts.netloc}{path}", api_key, extra_headers or {})
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers of every request."""
+        authorization = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        return {**authorization, **self.extra_headers}
+
+    @property
+    def shown(self) -> str:
+        """The address for messages, without credentials."""
+        parts = urlsplit(self.base_url)
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
+
+
+class OpenAIBackend:
+    """A `Backend` over the chat completions API.
+
+    `session` and `endpoint` are open to the chat proxy's raw path, which shares the connection pool.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        profile: Profile,
+        *,
+        model: str = "",
+        timeout_seconds: float = 120.0,
+        on_close: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self.model = model
+        """Sent when a request names no model."""
+        self._profile = profile
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=10.0, sock_read=timeout_seconds)
+        self._on_close = on_close
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def profile(self) -> Profile:
+        """Facts about the model family behind this endpoint."""
+        return self._profile
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """The one connection pool to this endpoint; made on first use, inside the running loop."""
+        if self._session is None or self._session.closed:
+            self._session = aiohttp.ClientSession(
+                headers=self.endpoint.headers,
+                timeout=self._timeout,
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+                auto_decompress=True,
+                read_bufsize=1 << 18,
+            )
+        return self._session
+
+    @property
+    def where(self) -> str:
+        """How messages name this endpoint."""
+        return f"The model endpoint {self.endpoint.shown}"
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
+        """Ask once, streaming; see `Backend.stream`."""
+        body = request_body(request, self._profile, model=request.model or self.model)
+        reader = answer_reader(request, self._profile)
+        try:
+            async with self.session.post(
+                f"{self.endpoint.base_url}/chat/completions",
+                data=orjson.dumps(body),
+                headers={"Content-Type": "application/json", "Accept": "text/event-stream, application/json"},
+            ) as response:
+                if response.status >= 400:
+                    detail = await response.content.read(_ERROR_BODY_BYTES)
+                    raise http_failure(self.where, response.status, response.headers, detail)
+                async for event in self._answer(response, reader):
+                    yield event
+        except TimeoutError as error:
+            raise failure("overloaded", f"{self.where} sent nothing for {self._timeout.sock_read:g} s.") from error
+        except aiohttp.ClientConnectorError as error:
+            raise failure("unreachable", f"{self.where} cannot be reached: {_reason(error)}.") from error
+        except aiohttp.ClientError as error:
+            raise failure("broken_off", f"{self.where} broke off its answer: {_reason(error)}.") from error
+
+    async def _answer(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> AsyncIterator[ChatEvent]:
+        if response.content_type == "text/event-stream":
+            async for event in self._events(response, reader):
+                yield event
+            return
+        text = await response.content.read(_WHOLE_BODY_BYTES)
+        while chunk := await response.content.read(_WHOLE_BODY_BYTES - len(text)):
+            text += chunk
+        if looks_like_html(response.content_type, text):
+            raise failure("not_an_api", f"{self.where} answered {response.status} with a web page.", status=200)
+        if text.lstrip().startswith((b"data:", b":", b"event:")):
+            # An event stream under another content type: read it as what it is.
+            for event in self._read_payloads([*(sse := SseReader()).feed(text), *sse.close()], reader):
+                yield event
+            return
+        for event in self._whole(decode(text), text, reader):
+            yield event
+
+    async def _events(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> AsyncIterator[ChatEvent]:
+        sse = SseReader()
+        state = _StreamState()
+        async for chunk in response.content.iter_any():
+            for payload in sse.feed(chunk):
+                if payload == _DONE:
+                    state.done = True
+                    break
+                for event in self._chunk(payload, reader, state):
+                    yield event
+            if state.done:
+                break
+        for payload in sse.close() if not state.done else ():
+            if payload != _DONE:
+                for event in self._chunk(payload, reader, state):
+                    yield event
+        for event in self._end(reader, state):
+            yield event
+
+    def _read_payloads(self, payloads: Sequence[bytes], reader: AnswerReader) -> list[ChatEvent]:
+        state = _StreamState()
+        events: list[ChatEvent] = []
+        for payload in payloads:
+            if payload == _DONE:
+                state.done = True
+                break
+            events += self._chunk(payload, reader, state)
+        return events + self._end(reader, state)
+
+    def _chunk(self, payload: bytes, reader: AnswerReader, state: _StreamState) -> list[ChatEvent]:
+        chunk = decode(payload)
+        if not isinstance(chunk, dict):
+            raise failure("broken_off", f"{self.where} sent an event that is not JSON: {payload[:120]!r}")
+        if chunk.get("error"):
+            raise http_failure(self.where, _status_in(chunk), {}, payload)
+        if chunk.get("usage"):
+            state.usage = usage_of(chunk)
+        choices = chunk.get("choices")
+        if not choices:
+            return []
+        choice = choices[0]
+        state.reason = choice.get("finish_reason") or state.reason
+        delta = choice.get("delta") or choice.get("message")
+        return read_choice(reader, delta) if delta else []
+
+    def _end(self, reader: AnswerReader, state: _StreamState) -> list[ChatEvent]:
+        if not state.done and state.reason is None:
+            raise failure("broken_off", f"{self.where} ended its stream in the middle of the answer.")
+        return reader.finish(state.reason, state.usage)
+
+    def _whole(self, answer: object, body: bytes, reader: AnswerReader) -> list[ChatEvent]:
+        """Read an answer of an endpoint that does not stream."""
+        if not isinstance(answer, dict):
+            raise failure("not_an_api", f"{self.where} answered 200 with something that is no JSON: {body[:120]!r}")
+        if answer.get("error"):
+            raise http_failure(self.where, _status_in(answer), {}, body)
+        choices = answer.get("choices")
+        if not choices:
+            raise failure("not_an_api", f"{self.where} answered without choices: {body[:200]!r}")
+        events = read_choice(reader, choices[0].get("message") or {})
+        return events + reader.finish(choices[0].get("finish_reason"), usage_of(answer))
+
+    async def models(self) -> Sequence[str]:
+        """Return the names of the models that the endpoint serves."""
+        try:
+            async with self.session.get(f"{self.endpoint.base_url}/models") as response:
+                body = await response.content.read(_WHOLE_BODY_BYTES)
+                if response.status >= 400:
+                    raise http_failure(self.where, response.status, response.headers, body)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise failure("unreachable", f"{self.where} cannot be reached: {_reason(error)}.") from error
+        listed = decode(body)
+        if not isinstance(listed, dict):
+            raise failure("not_an_api", f"{self.where} lists no models but {body[:120]!r}")
+        rows = listed.get("data") or listed.get("models") or []
+        return [str(row.get("id") or row.get("name")) for row in rows if isinstance(row, dict)]
+
+    async def close(self) -> None:
+        """Close the connections, then what was opened for them."""
+        if self._session is not None:
+            await self._session.close()
+        if self._on_close is not None:
+            await self._on_close()
+
+
+@dataclass(slots=True)
+class _StreamState:
+    reason: str | None = None
+    usage: Usage | None = None
+    done: bool = False
+
+
+def _status_in(answer: JsonObject) -> int:
+    """Return the HTTP status that an error inside a 200 stands for."""
+    error = answer.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(code, int) and 400 <= code < 600:
+        return code
+    return 429 if "rate limit" in error_text(answer).lower() else 502
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return error.os_error.strerror or str(error.os_error)
+    return str(error) or type(error).__name__

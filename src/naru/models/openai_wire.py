@@ -1,0 +1,140 @@
+"""OpenAI's chat completions as data: a request into its body, a chunk into a reader's calls. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from naru.messages import (
+    AudioPart,
+    ChatEvent,
+    ChatRequest,
+    ImagePart,
+    JsonObject,
+    Message,
+    Part,
+    ToolCall,
+    ToolDefinition,
+    Usage,
+)
+from naru.models.normalise import AnswerReader
+from naru.models.profile import Profile
+
+
+def request_body(request: ChatRequest, profile: Profile, *, model: str) -> JsonObject:
+    """Build the body of a streaming request; `extra` first, so that it never overrides what Naru decides."""
+    body: JsonObject = {
+        **request.extra,
+        "model": model,
+        "messages": [message_object(message) for message in request.messages],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if request.tools and profile.native_tools:
+        body["tools"] = [tool_object(tool) for tool in request.tools]
+        if request.tool_choice is not None:
+            body["tool_choice"] = request.tool_choice
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.max_tokens is not None:
+        body["max_tokens"] = request.max_tokens
+    if request.stop:
+        body["stop"] = list(request.stop)
+    if request.grammar:
+        body["grammar"] = request.grammar
+    elif request.response_schema is not None:
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": request.response_schema, "strict": True},
+        }
+    return body
+
+
+def tool_object(tool: ToolDefinition) -> JsonObject:
+    """Return a tool in OpenAI's form."""
+    function: JsonObject = {"name": tool.name, "parameters": tool.input_schema}
+    if tool.description:
+        function["description"] = tool.description
+    return {"type": "function", "function": function}
+
+
+def message_object(message: Message) -> JsonObject:
+    """Return a message in OpenAI's form; content is null only beside calls."""
+    shown: JsonObject = {"role": message.role}
+    if message.role == "assistant":
+        shown["content"] = _content(message.content) or (None if message.tool_calls else "")
+        if message.tool_calls:
+            shown["tool_calls"] = [_call_object(call) for call in message.tool_calls]
+        return shown
+    if message.role == "tool":
+        return shown | {"tool_call_id": message.tool_call_id, "content": message.text}
+    shown["content"] = _content(message.content)
+    if message.name:
+        shown["name"] = message.name
+    return shown
+
+
+def _call_object(call: ToolCall) -> JsonObject:
+    arguments = orjson.dumps(call.arguments).decode()
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+
+
+def _content(content: str | tuple[Part, ...]) -> str | list[JsonObject]:
+    if isinstance(content, str):
+        return content
+    if not any(isinstance(part, ImagePart | AudioPart) for part in content):
+        return Message("user", content).text
+    return [_part_object(part) for part in content]
+
+
+def _part_object(part: Part) -> JsonObject:
+    match part:
+        case ImagePart(mime_type=mime_type, data=data, url=url):
+            return {"type": "image_url", "image_url": {"url": url or f"data:{mime_type};base64,{data}"}}
+        case AudioPart(mime_type=mime_type, data=data):
+            return {"type": "input_audio", "input_audio": {"data": data, "format": mime_type.rpartition("/")[2]}}
+        case _:
+            return {"type": "text", "text": Message("user", (part,)).text}
+
+
+def usage_of(chunk: JsonObject) -> Usage | None:
+    """Return the tokens that a chunk or answer reports."""
+    usage = chunk.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    return Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+
+
+def read_choice(reader: AnswerReader, part: JsonObject) -> list[ChatEvent]:
+    """Read the `delta` of a chunk, or the `message` of a whole answer."""
+    events: list[ChatEvent] = []
+    reasoning = part.get("reasoning_content") or part.get("reasoning")
+    if reasoning and isinstance(reasoning, str):
+        events += reader.reasoning(reasoning)
+    content = part.get("content")
+    if content:
+        events += reader.text(content if isinstance(content, str) else _text_of_parts(content))
+    if refusal := part.get("refusal"):
+        events += reader.text(str(refusal))
+    for call in part.get("tool_calls") or ():
+        events += _read_call(reader, call)
+    if function := part.get("function_call"):
+        events += reader.call_delta(0, "", function.get("name") or "", function.get("arguments"))
+    return events
+
+
+def _read_call(reader: AnswerReader, call: JsonObject) -> list[ChatEvent]:
+    function = call.get("function") or {}
+    index = call.get("index")
+    return reader.call_delta(
+        index if isinstance(index, int) else None,
+        str(call.get("id") or ""),
+        function.get("name") or "",
+        function.get("arguments"),
+    )
+
+
+def _text_of_parts(parts: Sequence[Any]) -> str:
+    return "".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))

@@ -1,0 +1,70 @@
+"""Fixtures that several folders share."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from naru.errors import ConfigError
+from naru.models.local import EngineOptions, LocalEngine
+from naru.models.weights import locate_model
+
+CACHE_DIR = Path("~/.cache/naru")
+
+
+@dataclass(frozen=True)
+class EngineAddress:
+    """Where the shared engine listens."""
+
+    base_url: str
+    api_key: str
+    model: str
+    pid: int
+
+
+def model_file(model: str) -> Path:
+    """Return a demo model's file, or skip and say how to get it."""
+    try:
+        return locate_model(model, CACHE_DIR)
+    except ConfigError as error:
+        pytest.skip(str(error))
+
+
+def run_engine(model: str) -> Iterator[EngineAddress]:
+    """Run an engine on an event loop of its own, so that every test's loop can use it."""
+    path = model_file(model)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="engine loop")
+    thread.start()
+
+    def run(work: object) -> None:
+        future: Future[None] = asyncio.run_coroutine_threadsafe(work, loop)  # type: ignore[arg-type]
+        future.result(timeout=120)
+
+    engine = LocalEngine(path, alias=model, options=EngineOptions())
+    try:
+        run(engine.start())
+        yield EngineAddress(engine.base_url, engine.api_key, model, engine.pid or 0)
+    finally:
+        run(engine.stop())
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+@pytest.fixture(scope="session")
+def demo_model() -> Path:
+    """The 0.5B demo model's file."""
+    return model_file("qwen2.5-coder-0.5b")
+
+
+@pytest.fixture(scope="session")
+def local_engine() -> Iterator[EngineAddress]:
+    """The 0.5B model in a real engine, one for the whole session: `base_url`, `api_key`, `model`."""
+    yield from run_engine("qwen2.5-coder-0.5b")
