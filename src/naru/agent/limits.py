@@ -26,6 +26,8 @@ class Limits:
     """Prompt and completion tokens over all model calls of the run."""
     max_result_characters: int = 50_000
     """One budget over all tool results of the run (H12)."""
+    fruitless_rounds: int = 3
+    """Rounds in a row in which no call gave anything before the search ends."""
     identical_calls: int = 1
     """How often the same call (name and canonical arguments) may run."""
 

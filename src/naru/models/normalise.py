@@ -7,12 +7,12 @@ object, and a reason of stopping that says `tool_calls` only when there is a com
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, Reasoning, Text
-from naru.messages import ChatEvent, Finish, Usage
+from naru.messages import ChatEvent, Finish, ToolDefinition, Usage
 
 
 class TextParser(Protocol):
@@ -22,9 +22,24 @@ class TextParser(Protocol):
         """Return the events that this text completes."""
         ...
 
-    def close(self, finish_reason: str = "stop") -> list[Event]:
+    def close(self, finish_reason: str | None = None) -> list[Event]:
         """Return what was held back."""
         ...
+
+
+ParserFactory = Callable[[Sequence[ToolDefinition]], TextParser]
+
+
+class PlainParser:
+    """Text as it is: for requests that offer no tools to be called."""
+
+    def feed(self, delta: str) -> list[Event]:
+        """Return the text."""
+        return [Text(delta)]
+
+    def close(self, finish_reason: str | None = None) -> list[Event]:
+        """Nothing is ever held back."""
+        return []
 
 
 @dataclass(slots=True)
@@ -93,7 +108,7 @@ class AnswerReader:
 
     def finish(self, reason: str | None, usage: Usage | None = None) -> list[ChatEvent]:
         """Close the parser and the open calls; the last event is Finish."""
-        events = self._from_text(self._parser.close(reason or "stop"))
+        events = self._from_text(self._parser.close(reason))
         for key in self._order:
             events += self._end(self._native[key], cut=reason == "length")
         if usage is not None:

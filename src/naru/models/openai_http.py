@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -252,5 +251,5 @@ def _status_in(answer: JsonObject) -> int:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
-        return os.strerror(error.os_error.errno) if error.os_error.errno else str(error.os_error)
+        return error.os_error.strerror or str(error.os_error)
     return str(error) or type(error).__name__

@@ -1,0 +1,97 @@
+"""Run the calls of one round: deadlines, budgets, and every failure as an observation (R9, lesson 24)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from naru.agent.limits import Budget
+from naru.agent.prompts import REPEATED, cut
+from naru.errors import NaruError
+from naru.messages import ImagePart, ToolCall, ToolResult
+from naru.tools.toolset import CallContext, Toolset
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One call with what came of it; `shown` is what the model gets to read."""
+
+    call: ToolCall
+    result: ToolResult
+    shown: str
+    seconds: float = 0.0
+    ran: bool = True
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether the result is an error."""
+        return self.result.is_error
+
+
+def refused(call: ToolCall, why: str) -> Outcome:
+    """Make the observation for a call that did not run."""
+    return Outcome(call, ToolResult.of_text(why, is_error=True), why, ran=False)
+
+
+class Executor:
+    """Runs calls on a toolset within a run's budget."""
+
+    def __init__(self, toolset: Toolset, budget: Budget, context: CallContext) -> None:
+        self._toolset = toolset
+        self._budget = budget
+        self._context = context
+        self._characters_left = budget.limits.max_result_characters
+
+    async def run(self, calls: Sequence[ToolCall]) -> list[Outcome]:
+        """Run calls side by side, in order of the answer; nothing is repeated by itself."""
+        planned: list[Outcome | ToolCall] = []
+        running = 0
+        for call in calls:
+            if self._budget.is_repeat(call):
+                planned.append(refused(call, REPEATED))
+            elif self._budget.calls >= self._budget.limits.max_calls:
+                planned.append(refused(call, "The budget of tool calls for this request is used up."))
+            elif running >= self._budget.limits.max_parallel_calls:
+                planned.append(refused(call, "Too many calls at once; make the rest in the next turn."))
+            else:
+                self._budget.count(call)
+                running += 1
+                planned.append(call)
+        outcomes = await asyncio.gather(*(self._one(item) for item in planned))
+        return [self._fit(outcome) for outcome in outcomes]
+
+    async def _one(self, item: Outcome | ToolCall) -> Outcome:
+        if isinstance(item, Outcome):
+            return item
+        started = time.monotonic()
+        timeout = min(self._budget.limits.tool_timeout_seconds, max(self._budget.seconds_left, 0.001))
+        try:
+            async with asyncio.timeout(timeout):
+                result = await self._toolset.call(
+                    item.name, item.arguments, replace(self._context, timeout_seconds=timeout)
+                )
+        except TimeoutError:
+            result = ToolResult.of_text(
+                f"{item.name} did not answer within {timeout:.0f} s; it may still have run.", is_error=True
+            )
+        except NaruError as error:
+            result = ToolResult.of_text(str(error), is_error=True)
+        return Outcome(item, result, _observation(item, result), time.monotonic() - started)
+
+    def _fit(self, outcome: Outcome) -> Outcome:
+        """Cut what the model reads so that all results together stay within the run's budget."""
+        shown = cut(outcome.shown, max(self._characters_left, 200))
+        self._characters_left -= len(shown)
+        return replace(outcome, shown=shown)
+
+
+def _observation(call: ToolCall, result: ToolResult) -> str:
+    text = result.text.strip()
+    if not text:
+        text = "(the tool failed and gave no text)" if result.is_error else "(the tool gave an empty result)"
+    images = sum(isinstance(part, ImagePart) for part in result.content)
+    if images and "[Image" not in text:
+        text += f"\n({images} image(s) were returned)"
+    return f"Error: {text}" if result.is_error and not text.lower().startswith("error") else text

@@ -1,0 +1,250 @@
+"""The agent loop: a plain async generator of events, between one model and one toolset (R5, R6, R9, R10).
+
+Only calls that the model made in this turn run: never those in the client's history or in a tool's text (S-43).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from naru.agent.events import (
+    AgentEvent,
+    AnswerText,
+    CallFinished,
+    CallStarted,
+    ClientCalls,
+    EndReason,
+    ModelText,
+    ReasoningText,
+    RoundStarted,
+    RunFinished,
+)
+from naru.agent.execute import Executor, Outcome, refused
+from naru.agent.limits import Budget, Limits
+from naru.agent.planner import OrdinaryPlanner, Planner
+from naru.agent.small import SmallPlanner
+from naru.errors import ModelError
+from naru.messages import (
+    CallEnd,
+    CallStart,
+    ChatRequest,
+    Finish,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    Usage,
+)
+from naru.models.backend import Backend
+from naru.tools.toolset import CallContext, Toolset
+
+HELD_CHARACTERS = 200
+"""Text of a round with tools that is held back, since a call may still follow it."""
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What one model call gave."""
+
+    text: str = ""
+    calls: list[ToolCall] = field(default_factory=list)
+    names: dict[int, tuple[str, str]] = field(default_factory=dict)
+    finish: str = ""
+    streamed: int = 0
+
+
+async def run(
+    backend: Backend,
+    toolset: Toolset,
+    request: ChatRequest,
+    *,
+    limits: Limits | None = None,
+    context: CallContext | None = None,
+) -> AsyncGenerator[AgentEvent, None]:
+    """Carry a conversation to its answer: ask, call tools, ask again, up to the limits.
+
+    `request.tools` are the client's own: a call of one ends the run with ClientCalls (V8). The last event is always
+    RunFinished, with an answer that is never empty unless the client's tools were called. Closing the generator
+    cancels what runs.
+    """
+    budget = Budget(limits or Limits())
+    tools = await toolset.tools()
+    planner = _planner_for(backend, request, tools)
+    work = _Run(backend, Executor(toolset, budget, context or CallContext()), planner, budget)
+    work.client_tools = frozenset(tool.name for tool in request.tools)
+    async with aclosing(work.events(bool(tools))) as events:
+        async for event in events:
+            yield event
+
+
+def _planner_for(backend: Backend, request: ChatRequest, tools: Sequence[ToolDefinition]) -> Planner:
+    if backend.profile.small and tools and not request.tools:
+        return SmallPlanner(request, tools)
+    return OrdinaryPlanner(request, tools, missing_tools=not tools and not request.tools)
+
+
+class _Run:
+    """One run in progress."""
+
+    def __init__(self, backend: Backend, executor: Executor, planner: Planner, budget: Budget) -> None:
+        self._backend = backend
+        self._executor = executor
+        self._planner = planner
+        self._budget = budget
+        self._usage = Usage()
+        self._note = ""
+        self._fruitless = 0
+        self.client_tools: frozenset[str] = frozenset()
+
+    async def events(self, has_tools: bool) -> AsyncGenerator[AgentEvent, None]:
+        reason: EndReason | None = None
+        while reason is None:
+            reason = self._budget.reached()
+            request = None if reason else self._planner.next_request()
+            if request is None:
+                break
+            turn = _Turn()
+            self._budget.rounds += 1
+            yield RoundStarted(self._budget.rounds, offered=tuple(tool.name for tool in request.tools))
+            try:
+                async for event in self._ask(request, turn, hold=HELD_CHARACTERS if request.tools else 0):
+                    yield event
+            except ModelError as error:
+                if not self._planner.has_results:
+                    raise
+                self._note, reason = str(error), "model_failed"
+                break
+            if not turn.calls and self._planner.accept_answer(turn.text):
+                yield AnswerText(turn.text[turn.streamed :])
+                yield self._finished("answered" if has_tools or self.client_tools else "no_tools", turn.text.strip())
+                return
+            if not turn.calls and not self._take_evident(turn):
+                break
+            handed = self._for_the_client(turn)
+            if handed:
+                yield ClientCalls(handed)
+                yield self._finished("client_calls", turn.text)
+                return
+            async for event in self._act(turn):
+                yield event
+            reason = self._stuck()
+        async for event in self._conclude(reason or "answered"):
+            yield event
+
+    def _take_evident(self, turn: _Turn) -> bool:
+        call = self._planner.evident_call()
+        if call is not None:
+            turn.calls.append(call)
+        return call is not None
+
+    def _for_the_client(self, turn: _Turn) -> tuple[ToolCall, ...]:
+        """Return the client's calls when nothing else is to be run first (V8)."""
+        handed = tuple(call for call in turn.calls if call.name in self.client_tools)
+        return handed if len(handed) == len(turn.calls) else ()
+
+    async def _ask(self, request: ChatRequest, turn: _Turn, *, hold: int) -> AsyncGenerator[AgentEvent, None]:
+        """Ask the model once and pass on what it writes; text beyond `hold` characters is answer already."""
+        deadline = min(self._budget.limits.model_timeout_seconds, max(self._budget.seconds_left, 15.0))
+        number = self._budget.rounds
+        try:
+            async with asyncio.timeout(deadline), aclosing(self._backend.stream(request)) as events:  # type: ignore[type-var]  # backends stream by async generators
+                async for event in events:
+                    match event:
+                        case Text(text=text):
+                            turn.text += text
+                            yield ModelText(number, text)
+                            if not turn.names and self._planner.streams_early and len(turn.text) > hold:
+                                yield AnswerText(turn.text[turn.streamed :])
+                                turn.streamed = len(turn.text)
+                        case Reasoning(text=text):
+                            yield ReasoningText(number, text)
+                        case CallStart(index=index, id=call_id, name=name):
+                            turn.names[index] = (call_id or f"call_{secrets.token_urlsafe(12)}", name)
+                        case CallEnd(index=index, arguments=arguments):
+                            call_id, name = turn.names[index]
+                            turn.calls.append(ToolCall(call_id, name, arguments))
+                        case Usage() as usage:
+                            self._count(usage)
+                        case Finish(reason=finish):
+                            turn.finish = finish
+        except TimeoutError:
+            raise ModelError(
+                f"The model did not finish within {deadline:.0f} s.",
+                remedy="Raise agent.model_timeout_seconds or use a smaller model.",
+                retryable=True,
+            ) from None
+
+    def _count(self, usage: Usage) -> None:
+        self._usage = Usage(
+            self._usage.prompt_tokens + usage.prompt_tokens,
+            self._usage.completion_tokens + usage.completion_tokens,
+        )
+        self._budget.tokens += usage.prompt_tokens + usage.completion_tokens
+
+    async def _act(self, turn: _Turn) -> AsyncGenerator[AgentEvent, None]:
+        """Judge the turn's calls, run those that may, and tell the planner what came of them."""
+        number = self._budget.rounds
+        outcomes: dict[str, Outcome] = {}
+        to_run: list[ToolCall] = []
+        for call in turn.calls:
+            verdict = self._planner.judge(call)
+            if call.name in self.client_tools:
+                outcomes[call.id] = refused(call, "Make this call again, now that the other results are there.")
+            elif verdict.refusal:
+                outcomes[call.id] = refused(verdict.call, verdict.refusal)
+            else:
+                to_run.append(verdict.call)
+                yield CallStarted(number, verdict.call)
+        for outcome in await self._executor.run(to_run):
+            outcomes[outcome.call.id] = outcome
+        ordered = [outcomes[call.id] for call in turn.calls]
+        for outcome in ordered:
+            yield CallFinished(number, outcome.call, outcome.result, outcome.seconds, outcome.ran)
+        self._planner.record(turn.text, ordered)
+        self._fruitless = 0 if any(one.ran and not one.failed for one in ordered) else self._fruitless + 1
+        self._all_repeated = bool(to_run) and all(not one.ran for one in ordered)
+
+    _all_repeated = False
+
+    def _stuck(self) -> EndReason | None:
+        """Say whether going on would change nothing."""
+        if self._all_repeated:
+            return "repeated_call"
+        if self._fruitless >= self._budget.limits.fruitless_rounds:
+            return "no_progress"
+        return None
+
+    async def _conclude(self, reason: EndReason) -> AsyncGenerator[AgentEvent, None]:
+        """Take the last turn, without tools; the answer is never empty (R10)."""
+        attempt = 0
+        while reason != "model_failed":
+            attempt += 1
+            request = self._planner.last_request(attempt)
+            if request is None:
+                break
+            turn = _Turn()
+            self._budget.rounds += 1
+            yield RoundStarted(self._budget.rounds, final=True)
+            try:
+                async for event in self._ask(replace(request, tools=()), turn, hold=0):
+                    yield event
+            except ModelError as error:
+                if not self._planner.has_results:
+                    raise
+                self._note, reason = str(error), "model_failed"
+                break
+            answer = self._planner.judge_answer(turn.text)
+            if answer:
+                yield AnswerText(turn.text[turn.streamed :] if turn.streamed else answer)
+                yield self._finished(reason, answer)
+                return
+        answer = self._planner.fallback_answer()
+        yield AnswerText(answer)
+        yield self._finished(reason, answer)
+
+    def _finished(self, reason: EndReason, answer: str) -> RunFinished:
+        return RunFinished(reason, answer, self._budget.rounds, self._usage, self._note)

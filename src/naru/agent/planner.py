@@ -1,0 +1,129 @@
+"""How the rounds of a run are put to a model: the seam, and the ordinary way for models that manage by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from naru.agent.execute import Outcome
+from naru.agent.prompts import LAST_TURN, NO_TOOLS_NOTE
+from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a planner says of a call before it runs: run this (perhaps mended) call, or why not."""
+
+    call: ToolCall
+    refusal: str = ""
+
+
+class Planner(Protocol):
+    """Decides what a model is shown in each round. Holds the run's conversation; does no I/O."""
+
+    @property
+    def streams_early(self) -> bool:
+        """Tell whether text may reach the client before the turn is over."""
+        ...
+
+    @property
+    def has_results(self) -> bool:
+        """Tell whether any call gave something to answer from."""
+        ...
+
+    def next_request(self) -> ChatRequest | None:
+        """Return what to ask now, with the tools to offer; None when the search is over."""
+        ...
+
+    def judge(self, call: ToolCall) -> Verdict:
+        """Accept, mend or refuse a call that the model made in this turn."""
+        ...
+
+    def record(self, text: str, outcomes: Sequence[Outcome]) -> None:
+        """Take in what the model wrote and what came of its calls."""
+        ...
+
+    def accept_answer(self, text: str) -> bool:
+        """Tell whether a round's text without calls is the answer."""
+        ...
+
+    def evident_call(self) -> ToolCall | None:
+        """Return the call that question and tools leave no doubt about, when the model made none."""
+        ...
+
+    def last_request(self, attempt: int) -> ChatRequest | None:
+        """Return the last turn, without tools; None when there is nothing better to try."""
+        ...
+
+    def judge_answer(self, text: str) -> str:
+        """Return the answer to give, or an empty string to ask once more."""
+        ...
+
+    def fallback_answer(self) -> str:
+        """Return what to say when no turn gave an answer; never empty (R10)."""
+        ...
+
+
+class OrdinaryPlanner:
+    """One growing conversation: the whole of it is sent each round (R5)."""
+
+    def __init__(self, request: ChatRequest, tools: Sequence[ToolDefinition], *, missing_tools: bool = False) -> None:
+        self._tools = (*request.tools, *tools)
+        note = (Message("system", NO_TOOLS_NOTE),) if missing_tools else ()
+        self._request = request
+        self._messages: list[Message] = [*note, *request.messages]
+        self._outcomes: list[Outcome] = []
+
+    streams_early = True
+
+    @property
+    def has_results(self) -> bool:
+        """Tell whether any call ran."""
+        return any(one.ran for one in self._outcomes)
+
+    def next_request(self) -> ChatRequest | None:
+        """Ask with the whole conversation and all tools."""
+        return replace(self._request, messages=tuple(self._messages), tools=self._tools)
+
+    def judge(self, call: ToolCall) -> Verdict:
+        """Let every call through: the tool's own schema judges it."""
+        return Verdict(call)
+
+    def record(self, text: str, outcomes: Sequence[Outcome]) -> None:
+        """Append the turn with its calls, and their results as a pair (lesson 25)."""
+        self._outcomes.extend(outcomes)
+        self._messages.append(Message("assistant", text, tool_calls=tuple(one.call for one in outcomes)))
+        self._messages.extend(
+            Message("tool", one.shown, tool_call_id=one.call.id, name=one.call.name) for one in outcomes
+        )
+
+    def accept_answer(self, text: str) -> bool:
+        """Take any text as the answer."""
+        return bool(text.strip())
+
+    def evident_call(self) -> ToolCall | None:
+        """Leave calling to the model."""
+        return None
+
+    def last_request(self, attempt: int) -> ChatRequest | None:
+        """Ask once more, without tools, to answer from what is there (R10)."""
+        if attempt > 1:
+            return None
+        messages = tuple(self._messages)
+        if self._outcomes:
+            messages = (*messages, Message("user", LAST_TURN))
+        return replace(self._request, messages=messages, tools=())
+
+    def judge_answer(self, text: str) -> str:
+        """Take what was said."""
+        return text.strip()
+
+    def fallback_answer(self) -> str:
+        """Give the last results themselves."""
+        found = [one.shown for one in self._outcomes if not one.failed]
+        if found:
+            return found[-1]
+        if self._outcomes:
+            return self._outcomes[-1].shown
+        return "The model gave no answer."

@@ -1,0 +1,213 @@
+"""Rounds for models that cannot manage by themselves: few tools, fresh rounds, grounded arguments (UPLIFT.md).
+
+Each round is one question with the results so far in front. A tool that failed is set aside for this turn; a call that
+ran is not made again; the search is over when nothing in the question is left that a tool speaks of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from naru.agent.answers import fault, tidy
+from naru.agent.execute import Outcome
+from naru.agent.grounding import Grounded, fill, ground, is_identifier, properties, required
+from naru.agent.planner import Verdict
+from naru.agent.prompts import final_question, is_korean, language_line
+from naru.agent.selection import Ranked, ToolIndex
+from naru.agent.sources import Sources
+from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
+
+OFFERED = 3
+"""Tools shown at once: three did better than eight, as long as the right one is among them."""
+_CHANGES = re.compile(
+    r"(?:^|_|\b)(create|write|add|insert|update|edit|modify|set|delete|remove|move|rename|send|post|book|schedule|"
+    r"cancel|submit|approve|reject|assign|upload|import|drop|clear|reset|start|stop|restart|run|execute|buy|pay|order|save)"
+    r"(?:$|_|\b)",
+    re.IGNORECASE,
+)
+
+
+def changes_something(tool: ToolDefinition) -> bool:
+    """Tell whether a tool may change the world: by its annotations, else by its verb."""
+    if tool.annotations.get("readOnlyHint") is True:
+        return False
+    if tool.annotations.get("destructiveHint") is True or tool.annotations.get("readOnlyHint") is False:
+        return True
+    return bool(_CHANGES.search(_bare(tool.name)))
+
+
+def _bare(name: str) -> str:
+    return name.rsplit("__", 1)[-1]
+
+
+class SmallPlanner:
+    """Leads a small model through one question."""
+
+    streams_early = False
+
+    def __init__(self, request: ChatRequest, tools: Sequence[ToolDefinition]) -> None:
+        self._request = request
+        self._question = next((turn.text for turn in reversed(request.messages) if turn.role == "user"), "")
+        self._by_shown = _shown_names(tools)
+        self._index = ToolIndex([replace(tool, name=shown) for shown, tool in self._by_shown.items()])
+        self._sources = Sources(self._question)
+        self._outcomes: list[Outcome] = []
+        self._set_aside: set[str] = set()
+        self._refusals = 0
+        self._used: dict[str, set[str]] = {}
+
+    @property
+    def has_results(self) -> bool:
+        """Tell whether any call ran."""
+        return any(one.ran for one in self._outcomes)
+
+    @property
+    def _found(self) -> list[Outcome]:
+        return [one for one in self._outcomes if one.ran and not one.failed]
+
+    def next_request(self) -> ChatRequest | None:
+        """Ask the question anew, with the results so far in front and the few tools that may still help."""
+        if self._refusals >= 2:
+            return None
+        offered = self._offered()
+        if not offered:
+            return None if self._outcomes else replace(self._request, tools=())
+        return replace(
+            self._request,
+            messages=(*self._before(), Message("user", self._with_results())),
+            tools=tuple(ranked.tool for ranked in offered),
+            temperature=self._request.temperature or 0.0,
+        )
+
+    def _before(self) -> tuple[Message, ...]:
+        """The conversation before the question, as plain turns."""
+        last = max((at for at, turn in enumerate(self._request.messages) if turn.role == "user"), default=0)
+        return tuple(
+            turn for turn in self._request.messages[:last] if turn.role in ("system", "user", "assistant") and turn.text
+        )
+
+    def _with_results(self) -> str:
+        if not self._found:
+            return self._question
+        return f"{self._results()}\n\n{self._question}"
+
+    def _results(self) -> str:
+        return "\n\n".join(f"{_call_line(one.call)}:\n{one.shown}" for one in self._found)
+
+    def _offered(self) -> list[Ranked]:
+        ranked = [one for one in self._index.rank(self._question) if self._may_help(one)]
+        if not ranked:
+            return []
+        best = ranked[0].score
+        return [one for one in ranked[:OFFERED] if one.score >= best * 0.35]
+
+    def _may_help(self, ranked: Ranked) -> bool:
+        tool = ranked.tool
+        if ranked.score <= 0 or tool.name in self._set_aside:
+            return False
+        if changes_something(tool) and not _CHANGES.search(self._question) and not is_korean(self._question):
+            return False
+        if not self._outcomes:
+            return True
+        return self._has_new_work(tool, ranked)
+
+    def _has_new_work(self, tool: ToolDefinition, ranked: Ranked) -> bool:
+        """After a result: is there an id not looked up with this tool, or a word of the question not yet served?"""
+        used = self._used.get(tool.name)
+        if used is not None:
+            ids = [name for name, schema in properties(tool).items() if is_identifier(name, schema)]
+            asked = self._sources.ids(results_too=False)
+            return bool(ids) and any(one not in used for one in asked) and bool(used & set(asked))
+        served = {term for name in self._used for term in self._reasons(name)}
+        return bool(set(ranked.reasons) - served)
+
+    def _reasons(self, name: str) -> tuple[str, ...]:
+        return next((one.reasons for one in self._index.rank(self._question) if one.tool.name == name), ())
+
+    def judge(self, call: ToolCall) -> Verdict:
+        """Ground the arguments; refuse what was invented and what has run already."""
+        tool = self._by_shown.get(call.name)
+        if tool is None:
+            return Verdict(call, f"There is no tool {call.name}.")
+        used = frozenset(self._used.get(call.name, ()))
+        grounded: Grounded = ground(call, tool, self._sources, used)
+        if grounded.refusal:
+            return Verdict(call, grounded.refusal)
+        return Verdict(replace(grounded.call, name=tool.name))
+
+    def record(self, text: str, outcomes: Sequence[Outcome]) -> None:
+        """Keep what was found; set aside what failed."""
+        shown = {tool.name: name for name, tool in self._by_shown.items()}
+        for one in outcomes:
+            self._outcomes.append(one)
+            name = shown.get(one.call.name, one.call.name)
+            if not one.ran:
+                self._refusals += 1
+                continue
+            self._refusals = 0
+            self._sources.add(one.shown)
+            self._used.setdefault(name, set()).update(str(value) for value in one.call.arguments.values())
+            if one.failed:
+                self._set_aside.add(name)
+
+    def accept_answer(self, text: str) -> bool:
+        """Take text without a call as the answer only where no tool has anything to say."""
+        if not self._outcomes and not self._offered():
+            return bool(text.strip())
+        self._refusals += 1
+        return False
+
+    def evident_call(self) -> ToolCall | None:
+        """Make the call that the best tool leaves no doubt about; only one that reads, and only as the first."""
+        if self._outcomes:
+            return None
+        for ranked in self._offered()[:1]:
+            tool = self._by_shown[ranked.tool.name]
+            if changes_something(tool):
+                return None
+            arguments = {name: fill(name, properties(tool).get(name, {}), self._sources) for name in required(tool)}
+            if all(value is not None for value in arguments.values()):
+                return ToolCall("call_evident", ranked.tool.name, arguments)
+        return None
+
+    def last_request(self, attempt: int) -> ChatRequest | None:
+        """Put the results in front and the question last, with no tools; a second try is a little freer."""
+        if attempt > 2 or (self._outcomes and not self._found):
+            return None
+        said = final_question(self._question, self._results()) if self._found else self._question
+        system = Message("system", f"You are a helpful assistant. {language_line(self._question)}")
+        return replace(
+            self._request,
+            messages=(system, *(turn for turn in self._before() if turn.role != "system"), Message("user", said)),
+            tools=(),
+            temperature=0.0 if attempt == 1 else 0.4,
+        )
+
+    def judge_answer(self, text: str) -> str:
+        """Return the answer without fences; empty when it must be asked for again."""
+        answer = tidy(text)
+        return "" if fault(answer, self._question, self._sources) else answer
+
+    def fallback_answer(self) -> str:
+        """Give the results themselves, or the tools' own message when nothing was found."""
+        if self._found:
+            return self._found[-1].shown
+        ran = [one for one in self._outcomes if one.ran]
+        if ran:
+            return ran[0].shown.removeprefix("Error: ")
+        if is_korean(self._question):
+            return "질문에 맞는 도구를 찾지 못했습니다."
+        return "No tool fits this question."
+
+
+def _shown_names(tools: Sequence[ToolDefinition]) -> dict[str, ToolDefinition]:
+    """Show bare names where they are unique: a small model loses prefixes."""
+    bare = [_bare(tool.name) for tool in tools]
+    return {(name if bare.count(name) == 1 else tool.name): tool for name, tool in zip(bare, tools, strict=True)}
+
+
+def _call_line(call: ToolCall) -> str:
+    given = ", ".join(f"{name}={value}" for name, value in call.arguments.items())
+    return f"{_bare(call.name)}({given})"

@@ -1,0 +1,72 @@
+"""Listen and serve: the socket, uvicorn, signals. Shared by the commands that run a server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import importlib
+import socket
+import sys
+from collections.abc import Coroutine
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from naru.errors import ConfigError
+
+SHUTDOWN_SECONDS = 3
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Bind and listen; port 0 takes a free one.
+
+    Raises:
+        ConfigError: the port is taken, or the address is not this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        bound = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise ConfigError(
+                f"Tried to listen on {host}:{port}; the port is in use.",
+                remedy=f"Stop what runs there, or choose another one: --port {port + 1}.",
+            ) from error
+        raise ConfigError(
+            f"Tried to listen on {host}:{port}: {error.strerror or error}.",
+            remedy="Say an address of this machine with --host, such as 127.0.0.1.",
+        ) from error
+    bound.setblocking(False)
+    return bound
+
+
+def address_of(bound: socket.socket) -> str:
+    """Return the base URL that a bound socket answers at."""
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def serve(app: ASGIApp, bound: socket.socket) -> None:
+    """Serve until SIGINT or SIGTERM."""
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        loop="none",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        h11_max_incomplete_event_size=16 * 1024,
+    )
+    await uvicorn.Server(config).serve(sockets=[bound])
+
+
+def run(main: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine on uvloop where there is one; Ctrl-C ends it quietly."""
+    factory = importlib.import_module("uvloop").new_event_loop if sys.platform != "win32" else None
+    with asyncio.Runner(loop_factory=factory) as runner, contextlib.suppress(KeyboardInterrupt):
+        runner.run(main)
