@@ -1,0 +1,41 @@
+"""`naru-hr`: the HR server alone, over stdio (D7's sibling; V5)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from naru.builtins.hr.database import HrDatabase, demo_database, open_database
+from naru.builtins.hr.tools import TOOLS
+from naru.builtins.serve import run_stdio
+from naru.errors import NaruError
+from naru.tools.functions import FunctionToolset
+from naru.tools.inject import Container
+
+INSTRUCTIONS = "Company documents, employees and vacation days. Look a value up before you answer."
+
+
+def hr_toolset(database: HrDatabase | None = None) -> FunctionToolset:
+    """Return the HR tools over a database, the demo data when None; the toolset closes it."""
+    container = Container()
+    container.provide_value("db", database or demo_database(), close=HrDatabase.close)
+    return FunctionToolset(TOOLS, container=container)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the server; a database that cannot be used is one line on stderr and exit code 2."""
+    parser = argparse.ArgumentParser(prog="naru-hr", description="HR tools over SQLite, as an MCP server.")
+    parser.add_argument("--db", type=Path, help="SQLite file with documents, employees, vacations (default: demo data)")
+    parser.add_argument("--transport", choices=["stdio"], default="stdio", help="how clients reach it")
+    options = parser.parse_args(argv)
+    try:
+        database = open_database(options.db) if options.db is not None else demo_database()
+    except NaruError as error:
+        print(f"naru-hr: {error}", file=sys.stderr)  # noqa: T201  # a command's one line
+        sys.exit(2)
+    run_stdio(hr_toolset(database), name="naru-hr", instructions=INSTRUCTIONS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""The HR server's four tools (V5)."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from naru.builtins.hr.database import HrDatabase
+from naru.builtins.hr.search import find_documents
+from naru.errors import NotFoundError
+from naru.messages import TextPart, ToolResult
+from naru.tools.registry import register_tool
+
+READ_ONLY = {"readOnlyHint": True, "openWorldHint": False}
+EmployeeId = Annotated[str, Field(description="Employee id: EMP and three digits.")]
+
+
+@register_tool(annotations=READ_ONLY)
+def search_docs(
+    query: Annotated[str, Field(description="Words to look for in titles and texts.")], db: HrDatabase
+) -> list[dict[str, Any]] | ToolResult:
+    """Search company documents: rules, policies, guides."""
+    found = find_documents(db, query)
+    if found:
+        return found
+    titles = ", ".join(row["title"] for row in db.rows("SELECT title FROM documents ORDER BY id LIMIT 20"))
+    return ToolResult((TextPart(f"No document matches {query!r}. Titles: {titles}."),), {"result": []})
+
+
+@register_tool(annotations=READ_ONLY)
+def get_employee_info(employee_id: EmployeeId, db: HrDatabase) -> dict[str, Any]:
+    """Get one employee's name, department, hire date and years of service."""
+    employee = _employee(db, employee_id)
+    hired = datetime.date.fromisoformat(employee["hire_date"])
+    today = datetime.datetime.now().astimezone().date()
+    years = today.year - hired.year - ((today.month, today.day) < (hired.month, hired.day))
+    return {**employee, "years_of_service": max(0, years), "days_of_service": max(0, (today - hired).days)}
+
+
+@register_tool(annotations=READ_ONLY)
+def get_all_employees(db: HrDatabase) -> list[dict[str, Any]]:
+    """List the id and name of every employee."""
+    return db.rows("SELECT id, name FROM employees ORDER BY id")
+
+
+@register_tool(annotations=READ_ONLY)
+def calculate_vacation_days(
+    employee_id: EmployeeId, year: Annotated[int, Field(description="Calendar year, four digits.")], db: HrDatabase
+) -> dict[str, Any]:
+    """Get one employee's vacation days of a year: total, used and remaining."""
+    employee = _employee(db, employee_id)
+    rows = db.rows("SELECT year, total, used FROM vacations WHERE employee_id = ? ORDER BY year", (employee["id"],))
+    for row in rows:
+        if row["year"] == year:
+            total, used = _plain(row["total"]), _plain(row["used"])
+            return {
+                "employee_id": employee["id"],
+                "name": employee["name"],
+                "year": year,
+                "total": total,
+                "used": used,
+                "remaining": _plain(total - used),
+            }
+    known = ", ".join(str(row["year"]) for row in rows)
+    raise NotFoundError(
+        f"No vacation record of {employee['id']} for {year}.", remedy=f"Years with a record: {known}." if known else ""
+    )
+
+
+TOOLS = (search_docs, get_employee_info, get_all_employees, calculate_vacation_days)
+
+
+def _employee(db: HrDatabase, employee_id: str) -> dict[str, Any]:
+    wanted = _normalised(employee_id)
+    found = db.rows("SELECT id, name, department, hire_date FROM employees WHERE id = ?", (wanted,))
+    if found:
+        return found[0]
+    span = db.rows("SELECT min(id) AS first, max(id) AS last FROM employees")[0]
+    raise NotFoundError(
+        f"No employee {employee_id.strip() or '(empty)'}.",
+        remedy=f"Employee ids run from {span['first']} to {span['last']}." if span["first"] else "There are none yet.",
+    )
+
+
+def _normalised(employee_id: str) -> str:
+    """Read `emp001`, `EMP-1`, `1` as a person means them."""
+    match = re.fullmatch(r"(?:EMP)?[\s_-]*(\d{1,3})", employee_id.strip().upper())
+    return f"EMP{int(match[1]):03d}" if match else employee_id.strip().upper()
+
+
+def _plain(days: float) -> int | float:
+    return int(days) if float(days).is_integer() else round(days, 2)

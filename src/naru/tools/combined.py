@@ -1,0 +1,135 @@
+"""Many Toolsets as one (R8): names qualified by server, one bad tool or server set aside, the rest go on (N6)."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from naru.errors import ConflictError, NaruError, UnknownToolError
+from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.tools.names import NameMap, ToolId
+from naru.tools.toolset import CallContext, Toolset
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A tool, or with an empty `tool` a whole server, that is not offered, and why."""
+
+    server: str
+    tool: str
+    reason: str
+
+
+class CombinedToolset:
+    """The tools of several servers.
+
+    A call may name them `server__tool`, `server.tool`, `server/tool` or, if it is the only one, `tool`.
+    """
+
+    def __init__(self, toolsets: Mapping[str, Toolset]) -> None:
+        self.toolsets = toolsets
+        """By server name; read at every use, so that the owner may add and remove while it is open."""
+        self.set_aside: list[SetAside] = []
+        """What the last listing left out."""
+        self._names = NameMap()
+        self._offered: dict[str, ToolDefinition] = {}
+
+    async def open(self) -> None:
+        """Open all, side by side; one that fails is set aside at the next listing."""
+        await asyncio.gather(*(_quietly(server, toolset) for server, toolset in self.toolsets.items()))
+
+    async def tools(self) -> Sequence[ToolDefinition]:
+        """Return all tools under their exposed names, by server, in each server's own order."""
+        servers = dict(sorted(self.toolsets.items()))
+        for gone in {tool.server for tool in self._ids()} - servers.keys():
+            self._names.forget(gone)
+        listings = await asyncio.gather(*(toolset.tools() for toolset in servers.values()), return_exceptions=True)
+        offered: dict[str, ToolDefinition] = {}
+        aside: list[SetAside] = []
+        for server, listing in zip(servers, listings, strict=True):
+            if isinstance(listing, NaruError):
+                aside.append(SetAside(server, "", str(listing)))
+                continue
+            if isinstance(listing, BaseException):
+                raise listing
+            for definition in listing:
+                try:
+                    name = self._names.add(server, definition.name)
+                except ConflictError as error:
+                    aside.append(SetAside(server, definition.name, str(error)))
+                    continue
+                offered[name] = replace(definition, name=name, server=server)
+        for problem in aside:
+            if problem not in self.set_aside:
+                logger.warning("set aside: server %s tool %s: %s", problem.server, problem.tool or "*", problem.reason)
+        self._offered, self.set_aside = offered, aside
+        return list(offered.values())
+
+    def locate(self, name: str) -> ToolId | None:
+        """Return the tool that a name stands for among those last listed, or None.
+
+        Raises:
+            UnknownToolError: the bare name is that of several servers' tools.
+        """
+        if name in self._offered:
+            return self._names.tool(name)
+        ids = self._ids()
+        dotted = [tool for tool in ids if name in (f"{tool.server}.{tool.tool}", f"{tool.server}/{tool.tool}")]
+        found = dotted or [tool for tool in ids if name == tool.tool]
+        if len(found) > 1:
+            names = ", ".join(sorted(filter(None, (self._names.name(tool) for tool in found))))
+            raise UnknownToolError(f"several servers have a tool {name!r}. Say which: {names}.")
+        return found[0] if found else None
+
+    async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
+        """Call a tool of one of the servers once.
+
+        Raises:
+            UnknownToolError: no such tool is offered, or the bare name is ambiguous.
+            ToolError: see `Toolset.call`.
+        """
+        tool = self.locate(name)
+        if tool is None:
+            await self.tools()  # it may be new; lists may be read again, calls may not
+            tool = self.locate(name)
+        toolset = self.toolsets.get(tool.server) if tool is not None else None
+        if tool is None or toolset is None:
+            raise UnknownToolError(f"there is no tool {name!r}. {self._hint(name)}")
+        return await toolset.call(tool.tool, arguments, context)
+
+    async def close(self) -> None:
+        """Close all, in reverse; one that fails does not keep the others open."""
+        failures: list[NaruError] = []
+        for toolset in reversed(list(self.toolsets.values())):
+            try:
+                await toolset.close()
+            except NaruError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+    def _ids(self) -> list[ToolId]:
+        return [tool for tool in map(self._names.tool, self._offered) if tool is not None]
+
+    def _hint(self, name: str) -> str:
+        close = difflib.get_close_matches(name, self._offered, n=3, cutoff=0.6)
+        if close:
+            return f"Did you mean {' or '.join(close)}?"
+        shown = sorted(self._offered)[:20]
+        return (
+            f"Tools: {', '.join(shown)}{', …' if len(self._offered) > len(shown) else ''}."
+            if shown
+            else "No tools are offered."
+        )
+
+
+async def _quietly(server: str, toolset: Toolset) -> None:
+    try:
+        await toolset.open()
+    except NaruError as error:
+        logger.warning("opening the tools of %s failed: %s", server, error)

@@ -1,0 +1,81 @@
+"""What a docstring says for a model: the tool's description and a text per parameter (LESSONS 17)."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass, field
+
+from docstring_parser import DocstringStyle, ParseError, parse
+
+_GOOGLE_SECTION = re.compile(
+    r"^(Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Other Parameters|Returns|Return|Yields|Yield"
+    r"|Raises|Raise|Example|Examples|Note|Notes|Attributes|See Also|References|Warnings?|Todo):\s*$"
+)
+_NUMPY_RULE = re.compile(r"^-{3,}\s*$")
+_SPHINX_FIELD = re.compile(r"^:(param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?)\b[^:]*:")
+
+
+@dataclass(frozen=True, slots=True)
+class DocText:
+    """A docstring's parts that a model is shown; `Returns:` and `Raises:` are left out."""
+
+    description: str = ""
+    parameters: dict[str, str] = field(default_factory=dict)
+
+
+def read_docstring(docstring: str | None) -> DocText:
+    """Read a Google, NumPy or Sphinx docstring; a strange one is taken whole, never an error."""
+    text = inspect.cleandoc(docstring or "").strip()
+    if not text:
+        return DocText()
+    lines = _separated(text.splitlines())
+    style = _style(lines)
+    if style is None:
+        return DocText(text)
+    try:
+        parsed = parse("\n".join(lines), style=style)
+    except (ParseError, ValueError, IndexError):
+        return DocText(text)
+    parameters = {
+        name.lstrip("*"): _joined(param.description)
+        for param in parsed.params
+        if param.description and param.args and param.args[0] != "attribute"
+        for name in param.arg_name.split(", ")
+    }
+    description = "\n\n".join(part for part in (parsed.short_description, parsed.long_description) if part)
+    return DocText(description.strip(), parameters)
+
+
+def _style(lines: list[str]) -> DocstringStyle | None:
+    if any(_NUMPY_RULE.match(line) for line in lines):
+        return DocstringStyle.NUMPYDOC
+    if any(_GOOGLE_SECTION.match(line) for line in lines):
+        return DocstringStyle.GOOGLE
+    if any(_SPHINX_FIELD.match(line) for line in lines):
+        return DocstringStyle.REST
+    return None
+
+
+def _separated(lines: list[str]) -> list[str]:
+    """Put the blank line before a section that the parser needs and people forget."""
+    spaced: list[str] = []
+    for index, line in enumerate(lines):
+        next_line = lines[index + 1] if index + 1 < len(lines) else ""
+        opens = _GOOGLE_SECTION.match(line) or _NUMPY_RULE.match(next_line)
+        first_field = _SPHINX_FIELD.match(line) and not (spaced and _SPHINX_FIELD.match(spaced[-1]))
+        if spaced and spaced[-1].strip() and (opens or (first_field and not line.startswith(" "))):
+            spaced.append("")
+        spaced.append(line)
+    return spaced
+
+
+def _joined(text: str) -> str:
+    """Join continuation lines; keep lists, one item a line."""
+    joined: list[str] = []
+    for line in (line.strip() for line in text.splitlines()):
+        if joined and line and not line.startswith(("- ", "* ", "• ")) and joined[-1]:
+            joined[-1] = f"{joined[-1]} {line}"
+        else:
+            joined.append(line)
+    return "\n".join(joined).strip()

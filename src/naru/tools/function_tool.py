@@ -1,0 +1,188 @@
+"""One Python function as a tool: arguments read, the function run, whatever its kind."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from naru.errors import InvalidArgumentsError
+from naru.messages import JsonObject, ToolDefinition
+from naru.tools.annotations import public_name, unwrap
+from naru.tools.fit import fit
+from naru.tools.inject import ToolContext
+from naru.tools.signature import EMPTY, ToolSignature, openai_function, read_signature
+from naru.tools.threads import WORKERS
+
+MAX_NAME = 128
+"""Characters of a tool's name, as MCP has it."""
+MAX_YIELDED = 100_000
+"""Items that a generator may yield; more is taken for one that never ends."""
+
+
+class FunctionTool:
+    """A function with its schema; the schema is read at first use, so that later definitions of its module count."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str = "",
+        description: str | None = None,
+        schema: JsonObject | None = None,
+        annotations: JsonObject | None = None,
+        local_names: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.function = function
+        self._name = _checked(name or public_name(function))
+        self._description = description
+        self._schema = schema
+        self._annotations = annotations or {}
+        self._local_names = local_names
+        inner = unwrap(function)
+        self._is_async = inspect.iscoroutinefunction(inner)
+        self._is_async_generator = inspect.isasyncgenfunction(inner)
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self._name
+
+    @property
+    def module(self) -> str:
+        """Where the function was defined."""
+        return str(getattr(unwrap(self.function), "__module__", ""))
+
+    @functools.cached_property
+    def signature(self) -> ToolSignature:
+        """What the function says about itself."""
+        return read_signature(self.function, self._local_names)
+
+    @functools.cached_property
+    def definition(self) -> ToolDefinition:
+        """The tool as it is offered; what was given explicitly beats the signature."""
+        return ToolDefinition(
+            name=self._name,
+            description=self.signature.description if self._description is None else self._description,
+            input_schema=self.signature.schema if self._schema is None else self._schema,
+            annotations=self._annotations,
+        )
+
+    @property
+    def openai_schema(self) -> JsonObject:
+        """The tool in OpenAI's form (S2)."""
+        found = self.definition
+        return openai_function(found.name, found.description, found.input_schema)
+
+    @functools.cached_property
+    def _reads_bytes(self) -> bool:
+        return "contentEncoding" in orjson.dumps(self.signature.schema).decode()
+
+    def read_arguments(self, arguments: JsonObject) -> dict[str, Any]:
+        """Validate the arguments into what the function takes; coerced only where the schema forbids them.
+
+        Raises:
+            InvalidArgumentsError: they do not fit; the message names each field.
+        """
+        try:
+            return self._validated(arguments)
+        except ValidationError:
+            pass
+        try:
+            return self._validated(fit(self.signature.schema, arguments))
+        except ValidationError as error:
+            raise InvalidArgumentsError(_explained(self.definition.name, error)) from error
+
+    def _validated(self, arguments: JsonObject) -> dict[str, Any]:
+        if self._reads_bytes:
+            try:
+                return self.signature.validator.validate_json(orjson.dumps(arguments))
+            except TypeError:  # Python values from a caller in this process
+                pass
+        return self.signature.validator.validate_python(arguments)
+
+    async def run(self, values: dict[str, Any], context: ToolContext) -> Any:
+        """Run the function with what `read_arguments` gave and what the host supplies; return what it returned."""
+        positional, named = self._bound(values)
+        if self._is_async:
+            return await self.function(*positional, **named)
+        if self._is_async_generator:
+            return [item async for item in _bounded(self.function(*positional, **named))]
+        result = await WORKERS.run(functools.partial(_call_and_drain, self.function, positional, named, context))
+        return await result if inspect.isawaitable(result) else result
+
+    def _bound(self, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Put values where the signature wants them: positional-only first, the rest by name."""
+        named = dict(values)
+        for parameter in self.signature.parameters:
+            if parameter.supplies_default and parameter.name not in named:
+                if parameter.default_factory is not None:
+                    named[parameter.name] = parameter.default_factory()
+                elif parameter.default is not EMPTY:
+                    named[parameter.name] = parameter.default
+        if not self._wants_positional:
+            return [], named
+        positional: list[Any] = []
+        variadic = next((p for p in self.signature.parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+        rest = named.pop(variadic.name, []) if variadic else []
+        for parameter in self.signature.parameters:
+            takes_place = parameter.kind is inspect.Parameter.POSITIONAL_ONLY or (
+                rest and parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+            )
+            if takes_place and (parameter.name in named or parameter.default is not EMPTY):
+                positional.append(named.pop(parameter.name, parameter.default))
+        return [*positional, *rest], named
+
+    @functools.cached_property
+    def _wants_positional(self) -> bool:
+        kinds = {parameter.kind for parameter in self.signature.parameters}
+        return bool(kinds & {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL})
+
+
+def _checked(name: str) -> str:
+    """Refuse a name that nobody could call; what providers refuse is mapped by `names`, not here."""
+    if name == "<lambda>":
+        raise TypeError('a lambda has no name of its own; say register_tool("its_name")(lambda …: …)')
+    if not name or len(name) > MAX_NAME or not all(char.isalnum() or char in "_-./" for char in name):
+        raise ValueError(f"tool name {name!r} is not allowed: use 1 to {MAX_NAME} letters, digits, '_', '-', '.', '/'")
+    return name
+
+
+def _call_and_drain(
+    function: Callable[..., Any], positional: list[Any], named: dict[str, Any], context: ToolContext
+) -> Any:
+    result = function(*positional, **named)
+    if not inspect.isgenerator(result):
+        return result
+    items: list[Any] = []
+    for item in result:
+        if context.is_cancelled or len(items) >= MAX_YIELDED:
+            result.close()
+            break
+        items.append(item)
+    return items
+
+
+async def _bounded(stream: Any) -> Any:
+    count = 0
+    async for item in stream:
+        yield item
+        count += 1
+        if count >= MAX_YIELDED:
+            await stream.aclose()
+            return
+        await asyncio.sleep(0)  # a generator that never waits must not hold the loop
+
+
+def _explained(name: str, error: ValidationError) -> str:
+    problems = [
+        f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+    shown = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
+    return f"tool {name!r} was not run, its arguments do not fit: {shown}"

@@ -1,0 +1,61 @@
+"""The one serialiser of results (LESSONS 19): tools, SQL, vectors and logs alike.
+
+Decimal becomes text (`"1.50"`), bytes base64 text, dates ISO 8601 text, NaN and infinity null, sets and tuples arrays.
+What cannot be told in JSON is an error that names the type and where it stands, never a repr.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from naru.errors import ToolError
+from naru.messages import Json
+
+
+class UnserialisableError(ToolError):
+    """A result holds something that JSON cannot."""
+
+    code = "unserialisable_result"
+
+
+def to_jsonable(value: Any) -> Json:
+    """Return the JSON value that stands for a Python value.
+
+    Raises:
+        UnserialisableError: it holds an object that JSON cannot, or contains itself.
+    """
+    if type(value) in _PLAIN:
+        return value
+    try:
+        return to_jsonable_python(
+            value, bytes_mode="base64", inf_nan_mode="null", timedelta_mode="iso8601", by_alias=True, fallback=_other
+        )
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        raise UnserialisableError(
+            f"the result cannot be written as JSON: {error}.",
+            remedy="Return plain values, dataclasses or models.",
+        ) from error
+
+
+_PLAIN = frozenset({str, int, bool, type(None)})
+
+
+def _other(value: Any) -> Any:
+    """Tell what pydantic does not know: rows by name, arrays and scalars of numeric packages as lists and numbers."""
+    if hasattr(value, "keys") and hasattr(value, "__getitem__"):
+        return {key: value[key] for key in value.keys()}  # noqa: SIM118  # sqlite3.Row iterates over values
+    if callable(getattr(value, "tolist", None)):
+        return value.tolist()
+    raise ValueError(f"{type(value).__module__}.{type(value).__qualname__} has no JSON form")
+
+
+def to_json_text(value: Any) -> str:
+    """Return compact JSON that a person and a small model read well.
+
+    Raises:
+        UnserialisableError: see `to_jsonable`.
+    """
+    return json.dumps(to_jsonable(value), ensure_ascii=False)
