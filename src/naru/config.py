@@ -5,11 +5,22 @@ Every setting is documented by its docstring; `docs/reference/settings.md` is ge
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+
+
+def environment() -> Mapping[str, str]:
+    """Return the process's environment; the only way to it."""
+    return os.environ  # noqa: TID251  # this is naru.config
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
 
 
 class Section(BaseModel):
@@ -25,6 +36,22 @@ class ServerSettings(Section):
     """Address to bind; anything beyond loopback switches authentication on (SECURITY S-01)."""
     port: int = Field(20006, ge=0, le=65535)
     """Port to bind; 0 takes a free one."""
+    auth: Literal["auto", "on", "off"] = "auto"
+    """Whether a key is asked for: `auto` asks beyond loopback, and on loopback once a key exists (SECURITY A-01)."""
+    api_key: SecretStr = SecretStr("")
+    """An admin key given from outside, beside those in the data folder; at least 32 characters."""
+    allowed_hosts: list[str] = []
+    """Further `Host` values that are answered: `tools.example.com`, `tools.example.com:8443`, `tools.example.com:*`."""
+    allowed_origins: list[str] = []
+    """Web pages that may call Naru, such as `http://localhost:6274`; they get CORS headers. None by default (S-16)."""
+    trusted_proxies: list[str] = []
+    """Addresses whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed (S-17)."""
+    max_body_bytes: int = Field(4 * 1024 * 1024, gt=0)
+    """Largest request body (S-08)."""
+    rate_limit_per_minute: int = Field(100, ge=0)
+    """Requests a minute for each key; 0 is no limit. On an open loopback nothing is counted (S-19, A-06)."""
+    dangerously_allow_open_bind: bool = False
+    """Serve beyond loopback without any key. Everyone who reaches the port can then use every tool (S-01)."""
 
 
 class ModelSettings(Section):
@@ -42,6 +69,71 @@ class ModelSettings(Section):
     """Threads of the local engine; 0 takes the number of cores."""
     cache_dir: Path = Path("~/.cache/naru")
     """Where joined model files are kept."""
+
+
+class DeclaredServer(BaseModel):
+    """A server that is declared in YAML (H8); keys may be written with `-` or `_`."""
+
+    model_config = ConfigDict(
+        extra="allow", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
+    )
+
+    name: str = ""
+    """Unique name; an entry without one is skipped with a warning."""
+    transport: str = "SSE"
+    """`stdio`, `sse` or `http`; SSE when not said, unless there is a command."""
+    url: str | None = None
+    """Address, for sse and http."""
+    command: str | None = None
+    """Program, for stdio."""
+    args: list[str] = []
+    """Its arguments."""
+    env: dict[str, str] = {}
+    """Its environment variables, beside a minimal set."""
+    cwd: str | None = None
+    """Its working directory."""
+    headers: dict[str, str] = {}
+    """HTTP headers, for sse and http."""
+    description: str | None = None
+    """What it is for."""
+    auto_connect: bool = True
+    """Connect at start."""
+
+
+class PolicySettings(BaseModel):
+    """What may be registered, started and returned (H12); keys may be written with `-` or `_`."""
+
+    model_config = ConfigDict(
+        extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
+    )
+
+    allowed_server_names: list[str] = []
+    """Names that may be registered and connected; empty allows all."""
+    max_tool_output_length: int = Field(50_000, ge=0)
+    """Characters of a tool's text result; longer ones are cut with a notice. 0 is no limit."""
+    allow_remote_exec: bool = False
+    """Let an admin register programs (stdio) over HTTP; else only files and the command line may (S-20)."""
+    allowed_commands: list[str] = []
+    """Absolute paths of further programs that may be started when registered over HTTP (S-22)."""
+    allow_unsafe_env: bool = False
+    """Let servers registered over HTTP set variables that load code, such as `LD_PRELOAD` (S-23)."""
+    quarantine: bool = True
+    """Hide tools whose definition changed or came later until they are approved (S-50)."""
+
+
+class McpSettings(BaseModel):
+    """Servers declared in YAML and the rules for all servers."""
+
+    model_config = ConfigDict(
+        extra="allow", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
+    )
+
+    servers: list[DeclaredServer] = []
+    """Declared servers; they seed the store at start, and what is in the store already wins (H8)."""
+    security: PolicySettings = PolicySettings()
+    """What may be registered, started and returned."""
+    max_tools_per_request: int = Field(0, ge=0)
+    """Tools offered to a model in one request, chosen by relevance; 0 leaves it to the model's profile (H13)."""
 
 
 class HubSettings(Section):
@@ -77,6 +169,7 @@ class Settings(BaseSettings):
     model: ModelSettings = ModelSettings()
     hub: HubSettings = HubSettings()
     agent: AgentSettings = AgentSettings()
+    mcp: McpSettings = McpSettings()
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """Least severe log lines that are written."""
 

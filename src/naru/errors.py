@@ -16,6 +16,7 @@
     │   └── ModelError     `retryable` and `retry_after_seconds` say what may be done
     ├── PolicyError        a rule of this installation forbids it
     └── StoreError         what was to be kept could not be kept
+        └── StoreUnavailableError  the database cannot be reached just now
 """
 
 from __future__ import annotations
@@ -126,3 +127,9 @@ class StoreError(NaruError):
     """What was to be kept could not be kept."""
 
     code = "store_error"
+
+
+class StoreUnavailableError(StoreError):
+    """The store's database cannot be reached just now."""
+
+    code = "store_unavailable"

@@ -28,6 +28,58 @@ class TransportType(StrEnum):
     HTTP = "HTTP"
 
 
+TRANSPORT_SPELLINGS = {
+    "stdio": TransportType.STDIO,
+    "local": TransportType.STDIO,
+    "sse": TransportType.SSE,
+    "http": TransportType.HTTP,
+    "streamablehttp": TransportType.HTTP,
+    "remote": None,
+    "auto": None,
+    "": None,
+}
+"""How configuration files spell the transport (R4), lower-cased, without `-` and `_`; None leaves it undeclared."""
+ALLOWED_TOOLS_KEYS = ("allowedTools", "allowed_tools", "includedTools", "tools_to_execute")
+DISABLED_TOOLS_KEYS = ("disabledTools", "disabled_tools", "excludedTools", "excluded_tools")
+
+
+def parse_transport(value: str) -> TransportType | None:
+    """Read any spelling of a transport. Raises ValueError naming the allowed ones."""
+    key = value.strip().lower().replace("-", "").replace("_", "")
+    if key not in TRANSPORT_SPELLINGS:
+        raise ValueError(f"transport {value!r} is unknown: use stdio, sse or http (also spelt streamable-http)")
+    return TRANSPORT_SPELLINGS[key]
+
+
+def check_config_types(name: str, config: dict[str, Any]) -> None:
+    """Raise ValueError naming the field of a server's config that has the wrong type."""
+
+    def refuse(field: str, wanted: str) -> None:
+        raise ValueError(f"server {name!r}: config.{field} must be {wanted}")
+
+    args = config.get("args", [])
+    if not isinstance(args, list) or not all(isinstance(arg, str) for arg in args):
+        refuse("args", "a list of strings")
+    for field in ("env", "headers"):
+        table = config.get(field) or {}
+        if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+            refuse(field, "an object of strings")
+    if not isinstance(config.get("cwd") or "", str):
+        refuse("cwd", "a string")
+
+
+def _names(config: dict[str, Any], keys: tuple[str, ...], modes: tuple[str, ...]) -> frozenset[str] | None:
+    for key in keys:
+        if isinstance(config.get(key), list) and config[key] != ["*"]:
+            return frozenset(str(name) for name in config[key])
+    chosen = config.get("toolFilter")
+    if isinstance(chosen, dict) and chosen.get("mode") in modes:
+        listed = chosen.get("tools", chosen.get("list"))
+        if isinstance(listed, list):
+            return frozenset(str(name) for name in listed)
+    return None
+
+
 class ServerRecord(BaseModel):
     """One registered MCP server (H1); camelCase on the wire."""
 
@@ -55,6 +107,21 @@ class ServerRecord(BaseModel):
             )
         return value
 
+    @field_validator("transport_type", mode="before")
+    @classmethod
+    def _transport_is_known(cls, value: Any) -> Any:
+        return parse_transport(value) if isinstance(value, str) else value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _command_means_stdio(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(data.get("config"), dict):
+            declared = data.get("transportType", data.get("transport_type"))
+            if not declared and "command" in data["config"] and "url" not in data["config"]:
+                rest = {key: value for key, value in data.items() if key != "transportType"}
+                return {**rest, "transport_type": TransportType.STDIO}
+        return data
+
     @model_validator(mode="after")
     def _config_fits_transport(self) -> ServerRecord:
         needed = "command" if self.transport_type is TransportType.STDIO else "url"
@@ -62,7 +129,30 @@ class ServerRecord(BaseModel):
             raise ValueError(
                 f"server {self.name!r}: config.{needed} is required for {self.transport_type or 'a URL'} transport"
             )
+        check_config_types(self.name, self.config)
         return self
+
+    @property
+    def enabled(self) -> bool:
+        """False when the entry says `disabled: true` or `enabled: false`; such a server is never connected."""
+        return self.config.get("disabled") is not True and self.config.get("enabled") is not False
+
+    @property
+    def timeout_seconds(self) -> float | None:
+        """Deadline of a call to this server, from `timeout` in milliseconds as mcp.json has it; None takes ours."""
+        value = self.config.get("timeout")
+        usable = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+        return float(value) / 1000 if usable and value is not None else None
+
+    @property
+    def allowed_tools(self) -> frozenset[str] | None:
+        """Names of the only tools that are offered; None offers all."""
+        return _names(self.config, ALLOWED_TOOLS_KEYS, ("include", "allow"))
+
+    @property
+    def disabled_tools(self) -> frozenset[str]:
+        """Names of tools that are not offered."""
+        return _names(self.config, DISABLED_TOOLS_KEYS, ("exclude", "block", "deny")) or frozenset()
 
 
 class ServerStatus(StrEnum):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from naru.records import ServerRecord
+from naru.stores.formats import Problem
 
 
 class Store(Protocol):
@@ -37,4 +38,8 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Let go of files and connections."""
+        ...
+
+    def problems(self) -> Sequence[Problem]:
+        """Return the entries that cannot be used, and why; they cost the others nothing."""
         ...

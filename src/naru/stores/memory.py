@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from naru.errors import ConflictError, NotFoundError
 from naru.records import ServerRecord
+from naru.stores.formats import Problem
 
 
 class MemoryStore:
@@ -19,7 +20,7 @@ class MemoryStore:
 
     async def list(self) -> Sequence[ServerRecord]:
         """Return all records in order of creation."""
-        return list(self._records.values())
+        return tuple(self._records.values())
 
     async def find_by_name(self, name: str) -> ServerRecord | None:
         """Return the record of that name, or None."""
@@ -38,7 +39,7 @@ class MemoryStore:
             raise NotFoundError(f"No server named {record.name!r} is registered.")
         if expected_updated_at is not None and kept.updated_at != expected_updated_at:
             raise ConflictError(f"Server {record.name!r} was changed meanwhile.", remedy="Read it again and retry.")
-        self._records[record.name] = record
+        self._records[record.name] = record.model_copy(update={"id": kept.id, "created_at": kept.created_at})
 
     async def delete(self, name: str) -> bool:
         """Remove a record; tell whether there was one."""
@@ -46,3 +47,7 @@ class MemoryStore:
 
     async def close(self) -> None:
         """Do nothing."""
+
+    def problems(self) -> Sequence[Problem]:
+        """Return nothing: what is in memory was a record."""
+        return ()

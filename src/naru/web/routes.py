@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from starlette.convertors import Convertor
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import compile_path
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -36,3 +39,53 @@ class Endpoint:
     access: Access
     raw: bool = False
     """The handler is an ASGI application (scope, receive, send), for streams and hot paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What a path leads to."""
+
+    path: str
+    """The path as its row spells it: without a trailing slash that the row has not."""
+    by_method: dict[str, Endpoint]
+    parameters: dict[str, Any]
+
+
+class RouteTable:
+    """All rows, for looking up a path: exact ones by one dict look-up, those with `{parameters}` in the rows' order."""
+
+    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+        self.endpoints = tuple(endpoints)
+        self._exact: dict[str, Match] = {}
+        self._patterns: list[tuple[re.Pattern[str], dict[str, Convertor[Any]], dict[str, Endpoint]]] = []
+        by_path: dict[str, dict[str, Endpoint]] = {}
+        for endpoint in self.endpoints:
+            for method in endpoint.methods:
+                if by_path.setdefault(endpoint.path, {}).setdefault(method.upper(), endpoint) is not endpoint:
+                    raise ValueError(f"{method} {endpoint.path} has two rows")
+        for path, by_method in by_path.items():
+            if "GET" in by_method:
+                by_method.setdefault("HEAD", by_method["GET"])
+            pattern, _, convertors = compile_path(path)
+            if convertors:
+                self._patterns.append((pattern, convertors, by_method))
+            else:
+                self._exact[path] = Match(path, by_method, {})
+
+    def match(self, path: str) -> Match | None:
+        """Return what a path leads to; `/mcp/` is `/mcp` unless there is a row of its own."""
+        found = self._exact.get(path)
+        if found is None:
+            found = self._match_pattern(path)
+        if found is None and len(path) > 1 and path.endswith("/"):
+            shorter = path[:-1]
+            found = self._exact.get(shorter) or self._match_pattern(shorter)
+        return found
+
+    def _match_pattern(self, path: str) -> Match | None:
+        for pattern, convertors, by_method in self._patterns:
+            found = pattern.match(path)
+            if found:
+                values = {name: convertors[name].convert(value) for name, value in found.groupdict().items()}
+                return Match(path, by_method, values)
+        return None

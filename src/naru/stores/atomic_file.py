@@ -1,0 +1,117 @@
+"""Files that are read, changed and written as a whole: locked, never torn, with the last version beside them."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from naru.errors import StoreError
+
+LOCK_SECONDS = 10.0
+"""How long a writer waits for another process."""
+
+
+@contextlib.contextmanager
+def file_lock(path: Path, *, wait_seconds: float = LOCK_SECONDS) -> Iterator[None]:
+    """Hold the lock file beside `path`, across threads and processes (R-27). Blocks: call it from a thread.
+
+    Raises:
+        StoreError: another process kept it for longer than `wait_seconds`, or it cannot be made.
+    """
+    lock_path = path.with_name(f".{path.name}.lock")
+    try:
+        handle = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StoreError(f"Cannot make the lock file {lock_path}: {error.strerror}.") from error
+    try:
+        deadline = time.monotonic() + wait_seconds
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise StoreError(
+                        f"{path} is locked by another process for {wait_seconds:g} s.",
+                        remedy="End the other Naru that uses it, or give this one another store.",
+                    ) from None
+                time.sleep(0.005)
+        yield
+    finally:
+        os.close(handle)
+
+
+def replace_file(path: Path, content: bytes, *, backup: bool = True) -> None:
+    """Write the whole file so that a crash leaves the old or the new one: temp, fsync, rename, fsync of the folder.
+
+    The old one stays as `NAME.bak`. When any step fails the old file is in place again and no temporary one is left
+    (R-24). Mode 0600, since configurations hold secrets (S-34).
+
+    Raises:
+        StoreError: it could not be written; the old content stands.
+    """
+    token = f".{os.getpid()}.{secrets.token_hex(6)}"
+    temporary = path.with_name(f".{path.name}{token}.tmp")
+    kept = path.with_name(f".{path.name}{token}.old")
+    replaced = False
+    try:
+        _write_synced(temporary, content)
+        if path.exists():
+            os.link(path, kept)
+        temporary.replace(path)
+        replaced = True
+        _sync_folder(path.parent)
+        if backup and kept.exists():
+            kept.replace(path.with_name(f"{path.name}.bak"))
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            if replaced and kept.exists():
+                kept.replace(path)
+            elif replaced and not kept.exists():
+                path.unlink()
+        raise StoreError(
+            f"Cannot write {path}: {error.strerror or error}. Nothing was changed.",
+            remedy="Make room or make the folder writable, then try again.",
+        ) from error
+    finally:
+        for leftover in (temporary, kept):
+            with contextlib.suppress(OSError):
+                leftover.unlink(missing_ok=True)
+
+
+def check_private(path: Path) -> None:
+    """Refuse a configuration that others could have written, since it names programs to start (S-24).
+
+    Raises:
+        StoreError: it belongs to someone else, or its group or all may write it.
+    """
+    info = path.stat()
+    if info.st_uid not in (os.geteuid(), 0):
+        raise StoreError(f"{path} belongs to another user (uid {info.st_uid}).", remedy=f"Run: chown $USER {path}")
+    if stat.S_IMODE(info.st_mode) & (stat.S_IWGRP | stat.S_IWOTH):
+        raise StoreError(f"{path} may be written by others.", remedy=f"Run: chmod go-w {path}")
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(handle, view) :]
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,132 @@
+"""Environment variables in a server's text fields, in every syntax that MCP configurations use.
+
+`${VAR}` `${VAR:-default}` `${env:VAR}` `${env://VAR:-default}` `{env:VAR}` `$VAR` (upper case), and as a whole value
+`os.environ/VAR` and `env.VAR`; `${userHome}`, `${workspaceFolder}`, `${input:id}` of VS Code; `$$` is a plain `$`.
+Stored records keep the placeholders; values appear only while connecting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from naru.config import environment
+from naru.errors import ConfigError
+
+EXPANDED_FIELDS = ("command", "args", "env", "cwd", "url", "headers", "envFile")
+
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_PLACEHOLDER = re.compile(
+    r"(?P<escape>\$\$)"
+    rf"|\$\{{(?:env:(?://)?)?(?P<braced>{_NAME})(?::?-(?P<default>[^}}]*))?\}}"
+    r"|\$\{(?P<special>userHome|workspaceFolder|input:[^}]+|keyring:[^}]+)\}"
+    rf"|(?<!\$)\{{env:(?P<opencode>{_NAME})\}}"
+    r"|\$(?P<bare>[A-Z_][A-Z0-9_]*)"
+)
+_WHOLE = re.compile(rf"(?:os\.environ/|env\.)(?P<name>{_NAME})")
+
+
+class MissingVariableError(ConfigError):
+    """A variable that a server's configuration names is not set; only that server is stopped."""
+
+    code = "variable_not_set"
+
+
+def expand(
+    config: Mapping[str, Any], *, server: str, variables: Mapping[str, str] | None = None, folder: Path | None = None
+) -> dict[str, Any]:
+    """Return the config with all placeholders replaced; keys that are no text fields of ours stay as they are.
+
+    Args:
+        config: a record's `config`.
+        server: the server's name, for the message.
+        variables: the environment; None takes the process's own.
+        folder: what `${workspaceFolder}` means; None takes the working directory.
+
+    Raises:
+        MissingVariableError: names each variable that is not set and the field that wants it.
+    """
+    expander = _Expander(environment() if variables is None else variables, folder or Path.cwd())
+    expanded = {
+        key: expander.value(value, f"mcpServers.{server}.{key}") if key in EXPANDED_FIELDS else value
+        for key, value in config.items()
+    }
+    if expander.missing:
+        raise MissingVariableError(
+            "; ".join(expander.missing) + ".",
+            remedy="Set it in the environment of Naru, or give a default: ${NAME:-value}. A plain $ is written $$.",
+        )
+    if isinstance(expanded.get("envFile"), str):
+        expanded["env"] = {**_read_env_file(Path(expanded["envFile"]), server), **(expanded.get("env") or {})}
+    return expanded
+
+
+def placeholders(text: str) -> bool:
+    """Tell whether a text holds a placeholder, so that it may be shown as it is written."""
+    return bool(_WHOLE.fullmatch(text)) or any(not match["escape"] for match in _PLACEHOLDER.finditer(text))
+
+
+class _Expander:
+    def __init__(self, variables: Mapping[str, str], folder: Path) -> None:
+        self.variables = variables
+        self.folder = folder
+        self.missing: list[str] = []
+
+    def value(self, value: Any, place: str) -> Any:
+        if isinstance(value, str):
+            return self.text(value, place)
+        if isinstance(value, list):
+            return [self.value(item, f"{place}[{position}]") for position, item in enumerate(value)]
+        if isinstance(value, dict):
+            return {key: self.value(item, f"{place}.{key}") for key, item in value.items()}
+        return value
+
+    def text(self, text: str, place: str) -> str:
+        whole = _WHOLE.fullmatch(text)
+        if whole:
+            return self._look_up(whole["name"], None, place)
+
+        def replace(match: re.Match[str]) -> str:
+            if match["escape"]:
+                return "$"
+            if match["special"]:
+                return self._special(match["special"], place)
+            name = match["braced"] or match["opencode"] or match["bare"]
+            return self._look_up(name, match["default"], place)
+
+        return _PLACEHOLDER.sub(replace, text)
+
+    def _look_up(self, name: str, default: str | None, place: str) -> str:
+        found = self.variables.get(name)
+        if found or (found is not None and default is None):
+            return found
+        if default is not None:
+            return default
+        self.missing.append(f"{name} not set ({place})")
+        return ""
+
+    def _special(self, special: str, place: str) -> str:
+        if special == "userHome":
+            return str(Path.home())
+        if special == "workspaceFolder":
+            return str(self.folder)
+        kind, _, identifier = special.partition(":")
+        if kind == "input":
+            return self._look_up("NARU_INPUT_" + re.sub(r"\W", "_", identifier).upper(), None, place)
+        self.missing.append(f"keyring entry {identifier} not readable ({place}), use an environment variable")
+        return ""
+
+
+def _read_env_file(path: Path, server: str) -> dict[str, str]:
+    try:
+        lines = path.expanduser().read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"Cannot read {path} (mcpServers.{server}.envFile): {error}.") from error
+    found: dict[str, str] = {}
+    for line in lines:
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if equals and re.fullmatch(_NAME, name.strip()):
+            found[name.strip()] = value.strip().strip("'\"")
+    return found

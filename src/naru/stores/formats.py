@@ -1,0 +1,224 @@
+"""Every shape of an MCP configuration file (R4): read into entries, written back with what is unknown.
+
+An array of `{name, url}`, `mcpServers` (Claude Desktop, Cursor), `servers` (VS Code), `[mcp_servers.x]` (Codex).
+"""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from naru.records import ServerRecord, TransportType, parse_transport
+from naru.stores import tolerant_json
+
+META = "naru"
+"""The key of an entry that keeps what other products have no key for: id, times, version, autoConnect."""
+SERVER_KEYS = ("mcpServers", "servers", "mcp_servers")
+URL_KEYS = ("url", "serverUrl", "httpUrl")
+TYPE_KEYS = ("type", "transport", "transportType")
+_OWN_KEYS = (META, "name", "description", "autoConnect", *TYPE_KEYS)
+_NAMESPACE = uuid.UUID("6f0a1f0e-6a0f-5c0e-9d63-6e6172750001")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An entry that cannot be used, and why; the others are not touched by it."""
+
+    place: str
+    """Where it stands, such as `mcpServers.a`."""
+    reason: str
+
+
+class Document:
+    """A decoded configuration file: its servers under one key, everything else kept as it is."""
+
+    def __init__(self, root: Any, key: str | None) -> None:
+        self.root = root
+        self.key = key
+        """The key that holds the servers; None for the array form."""
+
+    def entries(self) -> Iterator[tuple[str, str, Any]]:
+        """Yield name, place and entry of each server, in the file's order."""
+        if self.key is None:
+            for position, entry in enumerate(self.root):
+                name = entry.get("name") if isinstance(entry, dict) else None
+                yield (name if isinstance(name, str) else "", f"[{position}]", entry)
+        else:
+            for name, entry in self.root[self.key].items():
+                yield name, f"{self.key}.{name}", entry
+
+    def find(self, name: str) -> dict[str, Any] | None:
+        """Return the entry of that name when it is an object."""
+        return next((entry for known, _, entry in self.entries() if known == name and isinstance(entry, dict)), None)
+
+    def put(self, name: str, entry: dict[str, Any]) -> None:
+        """Add or replace an entry, keeping its place."""
+        if self.key is not None:
+            self.root[self.key][name] = entry
+            return
+        entry = {"name": name, **entry}
+        for position, (known, _, _) in enumerate(self.entries()):
+            if known == name:
+                self.root[position] = entry
+                return
+        self.root.append(entry)
+
+    def remove(self, name: str) -> bool:
+        """Take an entry out; tell whether there was one."""
+        if self.key is not None:
+            return self.root[self.key].pop(name, None) is not None
+        kept = [entry for known, _, entry in self.entries() if known != name]
+        found = len(kept) < len(self.root)
+        self.root[:] = kept
+        return found
+
+    def copy(self) -> Document:
+        """Return an independent copy."""
+        return Document(copy.deepcopy(self.root), self.key)
+
+
+def parse_document(text: str, *, toml: bool = False) -> Document:
+    """Read a configuration file of any known shape; an empty file has no servers.
+
+    Raises:
+        ValueError: it is no such file; says line and column, or the key that has the wrong type.
+    """
+    if toml:
+        root: Any = tomllib.loads(text)
+    else:
+        stripped = text.removeprefix("\ufeff").strip()
+        root = tolerant_json.loads(text) if stripped else []
+    if isinstance(root, list):
+        return Document(root, None)
+    if not isinstance(root, dict):
+        raise ValueError(f"expected an object or an array at the top, found {type(root).__name__}")
+    for key in SERVER_KEYS:
+        if key in root:
+            if isinstance(root[key], list) and all(isinstance(entry, dict) for entry in root[key]):
+                root[key] = {str(entry.pop("name", position)): entry for position, entry in enumerate(root[key])}
+            if not isinstance(root[key], dict):
+                raise ValueError(f"{key} must be an object of servers, found {type(root[key]).__name__}")
+            return Document(root, key)
+    inner = root.get("mcp")
+    if isinstance(inner, dict) and isinstance(inner.get("servers"), dict):  # VS Code's settings.json
+        return _Nested(root, inner)
+    root["mcpServers"] = {}
+    return Document(root, "mcpServers")
+
+
+class _Nested(Document):
+    """VS Code's `settings.json`, where the servers stand one level down."""
+
+    def __init__(self, outer: dict[str, Any], inner: dict[str, Any]) -> None:
+        super().__init__(inner, "servers")
+        self.outer = outer
+
+    def copy(self) -> Document:
+        """Return an independent copy."""
+        outer = copy.deepcopy(self.outer)
+        return _Nested(outer, outer["mcp"])
+
+
+def whole(document: Document) -> Any:
+    """Return what has to be written to the file."""
+    return document.outer if isinstance(document, _Nested) else document.root
+
+
+def read_record(name: str, place: str, entry: Any, seen_ms: Callable[[], int]) -> ServerRecord | Problem:
+    """Turn an entry into a record; `seen_ms` gives the times of one that carries none."""
+    if not isinstance(entry, dict):
+        return Problem(place, f"{place} must be an object, found {type(entry).__name__}")
+    meta = entry.get(META)
+    meta = meta if isinstance(meta, dict) else {}
+    config = {key: value for key, value in entry.items() if key not in _OWN_KEYS}
+    for key in URL_KEYS:
+        if key in config:
+            config["url"] = config.pop(key)
+    declared = next((entry[key] for key in TYPE_KEYS if entry.get(key)), None)
+    try:
+        if declared is not None and not isinstance(declared, str):
+            raise ValueError(f"transport must be a string, found {type(declared).__name__}")
+        transport = parse_transport(declared) if declared else _guess_transport(config)
+        seen = seen_ms()
+        return ServerRecord(
+            id=str(meta.get("id") or uuid.uuid5(_NAMESPACE, name)),
+            name=name,
+            description=entry.get("description"),
+            transport_type=transport,
+            config=config,
+            version=meta.get("version"),
+            auto_connect=entry.get("autoConnect", meta.get("autoConnect", True)),
+            created_at=meta.get("createdAt", seen),
+            updated_at=meta.get("updatedAt", seen),
+        )
+    except ValidationError as error:
+        return Problem(place, f"{place}: {'; '.join(describe(error))}")
+    except ValueError as error:
+        return Problem(place, f"{place}: {error}")
+
+
+def describe(error: ValidationError) -> list[str]:
+    """Return one short line for each fault that pydantic found, without the values."""
+    lines = []
+    for fault in error.errors(include_url=False, include_input=False):
+        path = ".".join(str(part) for part in fault["loc"])
+        message = fault["msg"].removeprefix("Value error, ")
+        lines.append(f"{path}: {message}" if path else message)
+    return lines
+
+
+def write_entry(record: ServerRecord, kept: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the entry for a record: keys spelt as the file had them; what is unknown is in the record's config."""
+    kept = kept or {}
+    config = dict(record.config)
+    url_key = next((key for key in URL_KEYS if key in kept), "url")
+    entry: dict[str, Any] = {}
+    if record.description is not None:
+        entry["description"] = record.description
+    spelling = _spelling(record, kept)
+    if spelling:
+        entry[spelling[0]] = spelling[1]
+    for key, value in config.items():
+        entry[url_key if key == "url" else key] = value
+    if "autoConnect" in kept:
+        entry["autoConnect"] = record.auto_connect
+    old_meta = kept.get(META)
+    meta = {
+        **(old_meta if isinstance(old_meta, dict) else {}),
+        "id": record.id,
+        "createdAt": record.created_at,
+        "updatedAt": record.updated_at,
+        "version": record.version,
+        "autoConnect": None if record.auto_connect else False,
+    }
+    entry[META] = {key: value for key, value in meta.items() if value is not None}
+    return {key: entry[key] for key in kept if key in entry} | entry
+
+
+def _spelling(record: ServerRecord, kept: dict[str, Any]) -> tuple[str, str] | None:
+    for key in TYPE_KEYS:
+        value = kept.get(key)
+        if isinstance(value, str) and value:
+            try:
+                if parse_transport(value) is record.transport_type:
+                    return key, value
+            except ValueError:
+                continue
+    if record.transport_type is None or _guess_transport(record.config) is record.transport_type:
+        return None
+    return "type", record.transport_type.value.lower()
+
+
+def _guess_transport(config: dict[str, Any]) -> TransportType | None:
+    if "command" in config and "url" not in config:
+        return TransportType.STDIO
+    url = config.get("url")
+    if isinstance(url, str) and url.split("?")[0].rstrip("/").endswith("/sse"):
+        return TransportType.SSE
+    return None

@@ -1,0 +1,2 @@
+-- SQLite keeps any length in varchar; the number is kept in step with PostgreSQL's.
+select 1;

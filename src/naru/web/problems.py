@@ -1,0 +1,85 @@
+"""Errors as `application/problem+json` (RFC 9457): one table from our error tree to HTTP status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from starlette.responses import Response
+
+from naru import errors
+from naru.messages import JsonObject
+
+STATUS: tuple[tuple[type[errors.NaruError], int], ...] = (
+    (errors.NotFoundError, 404),
+    (errors.ConflictError, 409),
+    (errors.UserError, 400),
+    (errors.UnknownToolError, 404),
+    (errors.InvalidArgumentsError, 422),
+    (errors.ToolTimeoutError, 504),
+    (errors.ToolError, 502),
+    (errors.ModelError, 502),
+    (errors.UpstreamError, 502),
+    (errors.PolicyError, 403),
+    (errors.StoreUnavailableError, 503),
+    (errors.StoreError, 507),
+)
+"""First match counts."""
+
+TITLES = {
+    400: "Bad request",
+    401: "A key is needed",
+    403: "Forbidden",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    412: "Changed meanwhile",
+    413: "Too large",
+    415: "Wrong content type",
+    421: "Wrong host",
+    422: "Not usable",
+    428: "Precondition missing",
+    429: "Too many requests",
+    431: "Headers too large",
+    500: "Internal error",
+    502: "Upstream failed",
+    503: "Not available",
+    504: "Timed out",
+    507: "Could not be stored",
+}
+
+
+class ProblemResponse(Response):
+    """An `application/problem+json` answer."""
+
+    media_type = "application/problem+json"
+
+
+def problem(
+    status: int, detail: str, *, code: str, headers: Mapping[str, str] | None = None, **members: Any
+) -> ProblemResponse:
+    """Return a problem response; `members` are extension members such as `remedy`, left out when empty."""
+    return ProblemResponse(orjson.dumps(body(status, detail, code=code, **members)), status, headers)
+
+
+def body(status: int, detail: str, *, code: str, **members: Any) -> JsonObject:
+    """Return the members of a problem: type, title, status, detail, code, and what is given beside."""
+    given = {name: value for name, value in members.items() if value not in (None, "", [], {})}
+    title = TITLES.get(status, "Error")
+    return {"type": f"urn:naru:{code}", "title": title, "status": status, "detail": detail, "code": code, **given}
+
+
+def status_of(error: errors.NaruError) -> int:
+    """Return the HTTP status for an error of ours."""
+    if isinstance(error, errors.ModelError) and error.status in (401, 403, 404, 408, 429):
+        return 503 if error.status == 429 else 502
+    return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
+
+
+def problem_of(error: errors.NaruError) -> ProblemResponse:
+    """Return the problem response for an error of ours: what was tried, what happened, what to do."""
+    headers = {}
+    if isinstance(error, errors.ModelError) and error.retry_after_seconds is not None:
+        headers["Retry-After"] = str(max(1, round(error.retry_after_seconds)))
+    return problem(status_of(error), error.message, code=error.code, remedy=error.remedy, headers=headers)

@@ -1,0 +1,324 @@
+"""The one gate before every face: Host, Origin, limits, key and role, derived from the route table (S-01 to S-08).
+
+A path that no row names is not reachable; a row without `Access.PUBLIC` needs a key whenever keys are asked for.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from naru.config import ServerSettings
+from naru.errors import ConfigError
+from naru.web.hosts import HostRules, is_loopback
+from naru.web.incoming import BodyTooLargeError, EdgeHeaders, limited
+from naru.web.problems import problem
+from naru.web.routes import Access, Endpoint, Match, RouteTable
+
+logger = logging.getLogger(__name__)
+
+MAX_HEADER_BYTES = 16 * 1024
+_SIMPLE_TYPES = (b"text/plain", b"application/x-www-form-urlencoded", b"multipart/form-data")
+_BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
+_QUERY_TOKENS = (b"api_key=", b"apikey=", b"access_token=", b"token=", b"key=")
+CORS_HEADERS = (
+    "Authorization, Content-Type, Accept, X-API-Key, Last-Event-ID, If-Match, "
+    "Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name"
+)
+CORS_EXPOSED = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, ETag"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks, from the verified key alone (S-15)."""
+
+    id: str
+    """The key's id; `local` on an open loopback."""
+    role: Access
+    owner: str = ""
+
+
+LOCAL = Principal("local", Access.ADMIN)
+"""Everyone on an open loopback; starting programs over HTTP stays off there unless it is switched on."""
+
+
+class KeyCheck(Protocol):
+    """Knows the keys."""
+
+    def is_empty(self) -> bool:
+        """Tell whether no key exists."""
+        ...
+
+    def verify(self, secret: bytes) -> Principal | None:
+        """Return whose key this is, in constant time over a hash (S-07); None for a wrong or expired one."""
+        ...
+
+
+class RateLimit(Protocol):
+    """Counts requests and failed keys (S-19)."""
+
+    def request(self, principal: Principal) -> float:
+        """Count a request; return the seconds to wait, 0 when it may pass."""
+        ...
+
+    def failure(self, address: str) -> float:
+        """Count a wrong key; return the seconds to wait, 0 while few."""
+        ...
+
+
+def check_bind(settings: ServerSettings) -> None:
+    """Refuse to serve beyond loopback without keys (S-01).
+
+    Raises:
+        ConfigError: says what to set.
+    """
+    if settings.auth == "off" and not is_loopback(settings.host) and not settings.dangerously_allow_open_bind:
+        raise ConfigError(
+            f"server.host {settings.host!r} is reachable from other machines and server.auth is off.",
+            remedy="Leave server.auth at auto, bind 127.0.0.1, or set server.dangerously_allow_open_bind.",
+        )
+    if "*" in settings.allowed_origins and not auth_is_on(settings, has_keys=False):
+        raise ConfigError(
+            "server.allowed_origins '*' lets every web page use the tools of this machine.",
+            remedy="Name the pages, or set server.auth to on.",
+        )
+
+
+def auth_is_on(settings: ServerSettings, *, has_keys: bool) -> bool:
+    """Tell whether a key is asked for (A-01)."""
+    if settings.auth == "auto":
+        return has_keys or bool(settings.api_key.get_secret_value()) or not is_loopback(settings.host)
+    return settings.auth == "on"
+
+
+def guard(
+    app: ASGIApp,
+    endpoints: Iterable[Endpoint],
+    settings: ServerSettings,
+    *,
+    keys: KeyCheck | None = None,
+    limits: RateLimit | None = None,
+) -> ASGIApp:
+    """Wrap the application in the gate; the principal and the matched row go into `scope["state"]`.
+
+    Raises:
+        ConfigError: this configuration would serve an open port.
+    """
+    check_bind(settings)
+    return Gate(app, RouteTable(endpoints), settings, keys, limits)
+
+
+class _RefusedError(Exception):
+    """The request is answered here."""
+
+    def __init__(
+        self, status: int, code: str, detail: str, *, remedy: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.response = problem(status, detail, code=code, remedy=remedy, headers=headers)
+
+
+class Gate:
+    """See the module: a plain ASGI wrapper, since it is on the hot path."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        table: RouteTable,
+        settings: ServerSettings,
+        keys: KeyCheck | None,
+        limits: RateLimit | None,
+    ) -> None:
+        self._app = app
+        self._table = table
+        self._settings = settings
+        self._keys = keys
+        self._limits = limits
+        self._hosts = HostRules(settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or answer it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = EdgeHeaders(scope["headers"])
+        try:
+            self._check_edge(scope, headers)
+            preflight = self._preflight(scope, headers)
+            if preflight is None:
+                receive = self._admit(scope, headers, receive)
+        except _RefusedError as refused:
+            response = refused.response
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
+                return
+            await response(scope, receive, self._decorated(send, headers))
+            return
+        if preflight is not None:
+            await send(preflight)
+            await send({"type": "http.response.body", "body": b""})
+            return
+        decorated = self._decorated(send, headers)
+        try:
+            await self._app(scope, receive, decorated)
+        except BodyTooLargeError:
+            await self._too_large().response(scope, receive, decorated)
+
+    def _check_edge(self, scope: Scope, headers: EdgeHeaders) -> None:
+        if headers.size > MAX_HEADER_BYTES:
+            raise _RefusedError(431, "headers_too_large", f"The headers have more than {MAX_HEADER_BYTES} bytes.")
+        server = scope.get("server")
+        if headers.hosts != 1:
+            raise _RefusedError(400, "bad_host", f"The request has {headers.hosts} Host headers; it needs exactly one.")
+        if not self._hosts.allows_host(headers.host, server):
+            shown = headers.host.decode("latin-1")[:100]
+            logger.warning("refused Host %r: it is not in server.allowed_hosts", shown)
+            raise _RefusedError(
+                421,
+                "bad_host",
+                f"The Host {shown!r} is not one of this server's.",
+                remedy="To serve under that name add it to server.allowed_hosts (NARU_SERVER__ALLOWED_HOSTS).",
+            )
+        if headers.origin is not None and not self._hosts.allows_origin(headers.origin, server):
+            shown = headers.origin.decode("latin-1")[:100]
+            logger.warning("refused Origin %r: it is not in server.allowed_origins", shown)
+            raise _RefusedError(
+                403,
+                "bad_origin",
+                f"Pages of {shown!r} may not call this server.",
+                remedy="To allow them add the origin to server.allowed_origins (NARU_SERVER__ALLOWED_ORIGINS).",
+            )
+
+    def _preflight(self, scope: Scope, headers: EdgeHeaders) -> Message | None:
+        """Answer OPTIONS: a CORS preflight of a listed page, or a plain question for the methods."""
+        if scope["type"] != "http" or scope["method"] != "OPTIONS":
+            return None
+        match = self._table.match(scope["path"])
+        if match is None or "OPTIONS" in match.by_method:
+            return None
+        methods = ", ".join((*match.by_method, "OPTIONS")).encode()
+        answered = [(b"allow", methods)]
+        if headers.origin is not None and self._hosts.is_foreign_page(headers.origin):
+            answered += [
+                (b"access-control-allow-origin", headers.origin),
+                (b"access-control-allow-methods", methods),
+                (b"access-control-allow-headers", CORS_HEADERS.encode()),
+                (b"access-control-max-age", b"600"),
+                (b"vary", b"Origin"),
+            ]
+        return {"type": "http.response.start", "status": 204, "headers": answered}
+
+    def _admit(self, scope: Scope, headers: EdgeHeaders, receive: Receive) -> Receive:
+        """Check who asks, for what; return the `receive` to go on with."""
+        match = self._table.match(scope["path"])
+        state = scope.setdefault("state", {})
+        method = scope["method"] if scope["type"] == "http" else "GET"
+        endpoint = match.by_method.get(method) if match else None
+        access = endpoint.access if endpoint else Access.READ
+        state["principal"] = principal = self._identify(scope, headers, access)
+        if match is None:
+            raise _RefusedError(404, "not_found", f"There is nothing at {scope['path'][:200]}.")
+        if endpoint is None:
+            allowed = ", ".join(match.by_method)
+            raise _RefusedError(
+                405, "method_not_allowed", f"{method} is not possible here.", headers={"Allow": allowed}
+            )
+        if principal.role < access:
+            raise _RefusedError(
+                403,
+                "forbidden",
+                f"This needs the role {access.name.lower()}; the key has {principal.role.name.lower()}.",
+            )
+        self._route(scope, match, endpoint)
+        return self._check_body(method, headers, receive)
+
+    @staticmethod
+    def _route(scope: Scope, match: Match, endpoint: Endpoint) -> None:
+        scope["state"]["endpoint"] = endpoint
+        scope["path_params"] = match.parameters
+        if match.path != scope["path"]:
+            scope["path"] = match.path
+            scope["raw_path"] = match.path.encode()
+
+    def _identify(self, scope: Scope, headers: EdgeHeaders, access: Access) -> Principal:
+        keys = self._keys
+        if not auth_is_on(self._settings, has_keys=keys is not None and not keys.is_empty()):
+            return LOCAL
+        credentials = headers.credentials()
+        if len(credentials) > 1:
+            raise _RefusedError(400, "several_credentials", "The request carries several keys; send one.")
+        query = scope.get("query_string", b"")
+        if query and any(part.lower().startswith(_QUERY_TOKENS) for part in query.split(b"&")):
+            raise _RefusedError(
+                400, "key_in_url", "Keys are not taken from the URL.", remedy="Send Authorization: Bearer …"
+            )
+        found = keys.verify(credentials[0]) if credentials and keys is not None else None
+        if found is not None:
+            wait = self._limits.request(found) if self._limits else 0.0
+            if wait > 0:
+                raise self._slow_down(wait, "This key makes too many requests.")
+            return found
+        if access is Access.PUBLIC:
+            return Principal("", Access.PUBLIC)
+        if credentials and self._limits:
+            wait = self._limits.failure((scope.get("client") or ("", 0))[0])
+            if wait > 0:
+                raise self._slow_down(wait, "Too many wrong keys from this address.")
+        raise _RefusedError(
+            401,
+            "wrong_key" if credentials else "no_key",
+            "The key is not valid." if credentials else "This needs a key.",
+            remedy="Send it as Authorization: Bearer …, or as X-API-Key.",
+            headers={"WWW-Authenticate": 'Bearer realm="naru"' + (', error="invalid_token"' if credentials else "")},
+        )
+
+    @staticmethod
+    def _slow_down(wait: float, detail: str) -> _RefusedError:
+        return _RefusedError(429, "too_many_requests", detail, headers={"Retry-After": str(max(1, int(wait + 0.999)))})
+
+    def _check_body(self, method: str, headers: EdgeHeaders, receive: Receive) -> Receive:
+        if method not in _BODY_METHODS:
+            return receive
+        if headers.content_type.split(b";", 1)[0].strip().lower() in _SIMPLE_TYPES:
+            raise _RefusedError(
+                415,
+                "wrong_content_type",
+                "The body must be JSON.",
+                remedy="Send Content-Type: application/json.",
+            )
+        if headers.content_length is not None:
+            if headers.content_length > self._settings.max_body_bytes:
+                raise self._too_large()
+            return receive
+        return limited(receive, self._settings.max_body_bytes)
+
+    def _too_large(self) -> _RefusedError:
+        return _RefusedError(
+            413,
+            "body_too_large",
+            f"The body has more than {self._settings.max_body_bytes} bytes.",
+            remedy="The limit is server.max_body_bytes.",
+        )
+
+    def _decorated(self, send: Send, headers: EdgeHeaders) -> Send:
+        """Add `no-store` and, for listed pages, CORS headers to the answer."""
+        extra = [(b"x-content-type-options", b"nosniff")]
+        if headers.origin is not None and self._hosts.is_foreign_page(headers.origin):
+            extra += [
+                (b"access-control-allow-origin", headers.origin),
+                (b"access-control-expose-headers", CORS_EXPOSED.encode()),
+                (b"vary", b"Origin"),
+            ]
+
+        async def decorated(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                present = {name.lower() for name, _ in message.get("headers", ())}
+                added = extra if b"cache-control" in present else [*extra, (b"cache-control", b"no-store")]
+                message = {**message, "headers": [*message.get("headers", ()), *added]}
+            await send(message)
+
+        return decorated
