@@ -1,0 +1,207 @@
+"""Reads the turns of a chat request; ids, arguments and results are put in order on the way (LESSONS 21).
+
+Nothing here is ever executed: calls in a history are what a client says was called (SECURITY S-43).
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from naru.messages import AudioPart, ImagePart, Message, Part, ResourcePart, Role, TextPart, ToolCall
+from naru.web.openai_wire import BadRequestError, encode
+
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_DECODER = json.JSONDecoder(strict=False)
+NOT_RUN = "(no result: this call was not run)"
+"""Stands where a client's history holds a call without its result; strict endpoints refuse such a gap."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """The calls of the last assistant turn that wait for their results."""
+
+    sent: dict[str, list[ToolCall]] = field(default_factory=dict)
+    """By the id that the client holds; a list, since clients hold repeated ids."""
+
+    def __len__(self) -> int:
+        return sum(len(calls) for calls in self.sent.values())
+
+    def take(self, sent_id: str) -> ToolCall | None:
+        calls = self.sent.get(sent_id)
+        if not calls:
+            return None
+        call = calls.pop(0)
+        if not calls:
+            del self.sent[sent_id]
+        return call
+
+    def take_named(self, name: str) -> ToolCall | None:
+        """Take the one open call of that name; any single open call when no name is given."""
+        found = [(sent, call) for sent, calls in self.sent.items() for call in calls if not name or call.name == name]
+        return self.take(found[0][0]) if len(found) == 1 else None
+
+
+def read_messages(raw: Any) -> tuple[Message, ...]:
+    """Read the turns.
+
+    Raises:
+        BadRequestError: a turn cannot be taken; the message names it as `messages[i]`.
+    """
+    if not isinstance(raw, list) or not raw:
+        raise BadRequestError("messages must be a list with at least one turn.", param="messages")
+    turns: list[Message] = []
+    used: set[str] = set()
+    waiting = _Open()
+    for position, item in enumerate(raw):
+        where = f"messages[{position}]"
+        if not isinstance(item, dict):
+            raise BadRequestError(f"{where} must be an object, not {type(item).__name__}.", param=where)
+        role = _ROLES.get(item.get("role", "user"))
+        if role is None:
+            raise BadRequestError(f"{where}.role {item.get('role')!r} is not known.", param=where)
+        if role == "tool":
+            turns.append(_tool_turn(item, waiting, where))
+            continue
+        turns.extend(_close(waiting))
+        if role == "assistant":
+            turn = _assistant_turn(item, used, waiting, where)
+        else:
+            turn = Message(role, _content(item.get("content"), where), name=_text(item.get("name")))
+        turns.append(turn)
+    turns.extend(_close(waiting))
+    return tuple(turns)
+
+
+def _close(waiting: _Open) -> list[Message]:
+    left = [call for calls in waiting.sent.values() for call in calls]
+    waiting.sent.clear()
+    return [Message("tool", NOT_RUN, tool_call_id=call.id, name=call.name) for call in left]
+
+
+def _tool_turn(item: Mapping[str, Any], waiting: _Open, where: str) -> Message:
+    content = _content(item.get("content"), where)
+    sent_id, name = _text(item.get("tool_call_id")), _text(item.get("name"))
+    call = waiting.take(sent_id) if sent_id else None
+    if call is None and not sent_id:
+        call = waiting.take_named(name)
+        if call is None and len(waiting):
+            raise BadRequestError(
+                f"{where} has no tool_call_id, and {len(waiting)} calls wait for their result.", param=where
+            )
+    if call is not None:
+        return Message("tool", content, tool_call_id=call.id, name=call.name)
+    # The client has cut the turn that asked; the result itself must not be lost (LESSONS 21).
+    label = f"[Tool Result: {name or sent_id}]" if name or sent_id else "[Tool Result]"
+    text = content if isinstance(content, str) else Message("user", content).text
+    return Message("user", f"{label}\n{text}")
+
+
+def _assistant_turn(item: Mapping[str, Any], used: set[str], waiting: _Open, where: str) -> Message:
+    calls: list[ToolCall] = []
+    raw_calls = item.get("tool_calls") or []
+    if isinstance(item.get("function_call"), dict) and not raw_calls:
+        raw_calls = [{"id": "", "function": item["function_call"]}]
+    if not isinstance(raw_calls, list):
+        raise BadRequestError(f"{where}.tool_calls must be a list.", param=where)
+    for position, raw in enumerate(raw_calls):
+        sent_id, call = _call(raw, f"{where}.tool_calls[{position}]")
+        if not call.id or call.id in used:
+            call = replace(call, id=f"call_{secrets.token_hex(12)}")
+        used.add(call.id)
+        calls.append(call)
+        waiting.sent.setdefault(sent_id, []).append(call)
+    reasoning = _text(item.get("reasoning_content")) or _text(item.get("reasoning"))
+    content = _content(item.get("content"), where) or _text(item.get("refusal"))
+    return Message("assistant", content, reasoning=reasoning, tool_calls=tuple(calls))
+
+
+def _call(raw: Any, where: str) -> tuple[str, ToolCall]:
+    function = raw.get("function", raw) if isinstance(raw, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(raw, dict) or not isinstance(function, dict) or not isinstance(name, str) or not name:
+        raise BadRequestError(f"{where} has no function name.", param=where)
+    sent_id = _text(raw.get("id"))
+    return sent_id, ToolCall(sent_id, name, read_arguments(function.get("arguments")))
+
+
+def read_arguments(raw: Any) -> dict[str, Any]:
+    """Read `function.arguments` of a history: an object, JSON text, several glued together (the first counts)."""
+    if isinstance(raw, dict):
+        return raw
+    if raw is None or (isinstance(raw, str) and not raw.strip()):
+        return {}
+    if not isinstance(raw, str):
+        return {"arguments": raw}
+    try:
+        value, _ = _DECODER.raw_decode(raw.strip())
+        if isinstance(value, str):
+            value = _DECODER.decode(value)
+    except (ValueError, RecursionError):
+        return {"arguments": raw}
+    return value if isinstance(value, dict) else {"arguments": value}
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else str(value)
+
+
+def _content(value: Any, where: str) -> str | tuple[Part, ...]:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and "type" not in value:
+        return encode(value).decode()
+    items = value if isinstance(value, list) else [value]
+    parts = [_part(item, f"{where}.content[{position}]") for position, item in enumerate(items)]
+    if all(isinstance(part, TextPart) for part in parts):
+        return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+    return tuple(parts)
+
+
+def _part(item: Any, where: str) -> Part:
+    if isinstance(item, str):
+        return TextPart(item)
+    if not isinstance(item, dict):
+        raise BadRequestError(f"{where} must be a content part, not {type(item).__name__}.", param=where)
+    kind = item.get("type", "text")
+    match kind:
+        case "text" | "input_text" | "output_text":
+            return TextPart(_text(item.get("text")))
+        case "refusal":
+            return TextPart(_text(item.get("refusal")))
+        case "image_url" | "input_image":
+            return _image(item.get("image_url"), where)
+        case "input_audio":
+            audio = item.get("input_audio")
+            if isinstance(audio, dict) and isinstance(audio.get("data"), str):
+                return AudioPart(f"audio/{audio.get('format', 'wav')}", audio["data"])
+        case "file":
+            file = item.get("file")
+            if isinstance(file, dict):
+                name = _text(file.get("filename") or file.get("file_id") or "file")
+                return ResourcePart(name, blob=file.get("file_data") or None)
+    raise BadRequestError(f"{where} of type {kind!r} cannot be read.", param=where)
+
+
+def _image(value: Any, where: str) -> ImagePart:
+    url = value.get("url") if isinstance(value, dict) else value
+    if not isinstance(url, str):
+        raise BadRequestError(f"{where}.image_url has no url.", param=where)
+    if url.startswith("data:") and ";base64," in url:
+        head, data = url.split(";base64,", 1)
+        return ImagePart(head.removeprefix("data:"), data=data)
+    return ImagePart("", url=url)

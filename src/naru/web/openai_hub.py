@@ -1,0 +1,32 @@
+"""What the chat face needs of the hub, so that it can be tested without one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from naru.agent.limits import Limits
+from naru.models.backend import Backend
+from naru.tools.toolset import Toolset
+
+
+class ChatHub(Protocol):
+    """A model, tools, and how much one run may use."""
+
+    @property
+    def backend(self) -> Backend:
+        """The model, or a router over several."""
+        ...
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of one agent run."""
+        ...
+
+    def tools(self, servers: Sequence[str] | None) -> Toolset:
+        """Return the tools of these servers, or of all of them.
+
+        Raises:
+            NotFoundError: there is no server of that name.
+        """
+        ...

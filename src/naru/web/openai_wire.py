@@ -1,0 +1,245 @@
+"""OpenAI's chat wire form, written by Naru alone: chunks, whole answers and errors (LESSONS 20 to 22).
+
+Nothing of an upstream's chunk is copied: index, id, type, name, arguments, finish_reason, usage and [DONE] are
+made here from events.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from naru.errors import ModelError, NaruError, NotFoundError, PolicyError, UserError
+from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, Finish, Reasoning, Text, Usage
+
+DONE = b"data: [DONE]\n\n"
+KEEP_ALIVE = b": keep-alive\n\n"
+_SURROGATES = json.JSONEncoder(separators=(",", ":"))
+
+
+def encode(value: Any) -> bytes:
+    """Encode as JSON: lone surrogates and integers beyond 64 bits, which orjson refuses, included."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return _SURROGATES.encode(value).encode("ascii")
+
+
+def arguments_text(arguments: Mapping[str, Any]) -> str:
+    """Return the arguments as the JSON text that `function.arguments` carries."""
+    return encode(dict(arguments)).decode("utf-8")
+
+
+def call_id() -> str:
+    """Make an id for a call, unique over all conversations."""
+    return f"call_{secrets.token_hex(12)}"
+
+
+def usage_object(usage: Usage) -> dict[str, int]:
+    """Return OpenAI's `usage`."""
+    total = usage.prompt_tokens + usage.completion_tokens
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": total,
+    }
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What has been said so far, and the finish_reason that follows from it."""
+
+    calls: int = 0
+    """Complete calls."""
+    upstream: str = "stop"
+    """What the model's endpoint gave as its reason."""
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def finish_reason(self) -> str:
+        """`length` wins; `tool_calls` if and only if complete calls were sent."""
+        if self.upstream in ("length", "content_filter"):
+            return self.upstream
+        return "tool_calls" if self.calls else "stop"
+
+
+class ChunkWriter:
+    """Renders one streamed answer: feed it events, send what it returns."""
+
+    def __init__(self, model: str, *, include_usage: bool = False) -> None:
+        self.outcome = Outcome()
+        self._include_usage = include_usage
+        self._sent_arguments: set[int] = set()
+        identity = {
+            "id": f"chatcmpl-{secrets.token_hex(12)}",
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": model,
+        }
+        self._identity = encode(identity)[1:-1]
+        nulls = b',"usage":null' if include_usage else b""
+        self._head = b"data: {" + self._identity + b',"choices":[{"index":0,"delta":'
+        self._tail = b',"finish_reason":null}]' + nulls + b"}\n\n"
+        self._text_head = self._head + b'{"content":'
+        self._text_tail = b"}" + self._tail
+
+    def start(self) -> bytes:
+        """Return the first chunk: the role."""
+        return self._head + b'{"role":"assistant","content":""}' + self._tail
+
+    def feed(self, event: ChatEvent) -> bytes:
+        """Return the chunks of one event; nothing for usage and the model's own end."""
+        match event:
+            case Text(text=text):
+                return self._text_head + encode(text) + self._text_tail if text else b""
+            case ArgumentsDelta(index=index, json=piece):
+                return self._arguments(index, piece)
+            case Reasoning(text=text):
+                return self._head + b'{"reasoning_content":' + encode(text) + b"}" + self._tail if text else b""
+            case CallStart():
+                return self._call_start(event)
+            case CallEnd(index=index, arguments=arguments):
+                self.outcome.calls += 1
+                return b"" if index in self._sent_arguments else self._arguments(index, arguments_text(arguments))
+            case Usage():
+                self.outcome.usage = event
+            case Finish(reason=reason):
+                self.outcome.upstream = reason
+        return b""
+
+    def end(self, extra: Mapping[str, Any] | None = None) -> bytes:
+        """Return the one chunk with a finish_reason, the usage if it was asked for, and [DONE]."""
+        tail = b',"usage":null' if self._include_usage else b""
+        if extra:
+            tail += b"," + encode(dict(extra))[1:-1]
+        reason = encode(self.outcome.finish_reason)
+        out = self._head + b'{},"finish_reason":' + reason + b"}]" + tail + b"}\n\n"
+        if self._include_usage:
+            usage = encode(usage_object(self.outcome.usage))
+            out += b"data: {" + self._identity + b',"choices":[],"usage":' + usage + b"}\n\n"
+        return out + DONE
+
+    def _call_start(self, event: CallStart) -> bytes:
+        call = {
+            "index": event.index,
+            "id": call_id(),
+            "type": "function",
+            "function": {"name": event.name, "arguments": ""},
+        }
+        return self._head + b'{"tool_calls":[' + encode(call) + b"]}" + self._tail
+
+    def _arguments(self, index: int, piece: str) -> bytes:
+        if not piece:
+            return b""
+        self._sent_arguments.add(index)
+        where = b'{"tool_calls":[{"index":%d,"function":{"arguments":' % index
+        return self._head + where + encode(piece) + b"}}]}" + self._tail
+
+
+class WholeAnswer:
+    """Collects the same events into one `chat.completion` object."""
+
+    def __init__(self, model: str) -> None:
+        self.outcome = Outcome()
+        self._model = model
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._names: dict[int, str] = {}
+        self._calls: list[dict[str, Any]] = []
+
+    def feed(self, event: ChatEvent) -> None:
+        """Take one event."""
+        match event:
+            case Text(text=text):
+                self._text.append(text)
+            case Reasoning(text=text):
+                self._reasoning.append(text)
+            case CallStart(index=index, name=name):
+                self._names[index] = name
+            case CallEnd(index=index, arguments=arguments):
+                function = {"name": self._names[index], "arguments": arguments_text(arguments)}
+                self._calls.append({"id": call_id(), "type": "function", "function": function})
+                self.outcome.calls += 1
+            case Usage():
+                self.outcome.usage = event
+            case Finish(reason=reason):
+                self.outcome.upstream = reason
+            case ArgumentsDelta():
+                pass
+
+    def body(self, extra: Mapping[str, Any] | None = None) -> bytes:
+        """Return the JSON body."""
+        content = "".join(self._text)
+        message: dict[str, Any] = {"role": "assistant", "content": content or (None if self._calls else "")}
+        if self._reasoning:
+            message["reasoning_content"] = "".join(self._reasoning)
+        if self._calls:
+            message["tool_calls"] = self._calls
+        choice = {
+            "index": 0,
+            "message": message,
+            "logprobs": None,
+            "finish_reason": self.outcome.finish_reason,
+        }
+        answer = {
+            "id": f"chatcmpl-{secrets.token_hex(12)}",
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": self._model,
+            "choices": [choice],
+            "usage": usage_object(self.outcome.usage),
+            **(extra or {}),
+        }
+        return encode(answer)
+
+
+class BadRequestError(UserError):
+    """The request's body cannot be taken as it stands; `param` names the place."""
+
+    code = "invalid_request"
+
+    def __init__(self, message: str, *, param: str | None = None) -> None:
+        super().__init__(message)
+        self.param = param
+
+
+def status_of(error: NaruError) -> int:
+    """Choose the HTTP status for an error that happened before the first byte."""
+    match error:
+        case ModelError(status=int(status)) if 400 <= status < 500 and status not in (401, 403, 407):
+            return status
+        case ModelError(status=504):
+            return 504
+        case NotFoundError():
+            return 404
+        case PolicyError():
+            return 403
+        case UserError():
+            return 400
+        case ModelError():
+            return 502
+    return 500
+
+
+def error_object(error: NaruError) -> dict[str, Any]:
+    """Return OpenAI's error object."""
+    status = status_of(error)
+    kind = {429: "rate_limit_error", 403: "permission_error", 404: "not_found_error"}.get(
+        status, "invalid_request_error" if status < 500 else "upstream_error"
+    )
+    details = {"message": str(error), "type": kind, "param": getattr(error, "param", None), "code": error.code}
+    return {"error": details}
+
+
+def error_headers(error: NaruError) -> list[tuple[bytes, bytes]]:
+    """Return the headers that go with an error: Retry-After where the endpoint named one."""
+    seconds = getattr(error, "retry_after_seconds", None)
+    if seconds is None:
+        return []
+    return [(b"retry-after", str(max(1, round(seconds))).encode())]

@@ -1,0 +1,99 @@
+"""A hub in memory and a served application, for the tests of the faces."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from naru.agent.limits import Limits
+from naru.errors import NotFoundError, UnknownToolError
+from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.models.backend import Backend
+from naru.tools.toolset import CallContext, Toolset
+from naru.web import openai_chat
+
+
+@dataclass
+class EchoTools:
+    """Two tools that answer at once, and remember how they were called."""
+
+    called: list[tuple[str, JsonObject]] = field(default_factory=list)
+    delay_seconds: float = 0.0
+    cancelled: bool = False
+
+    async def open(self) -> None: ...
+
+    async def tools(self) -> Sequence[ToolDefinition]:
+        schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+        return (ToolDefinition("hub__echo", "Say it again.", schema, server="hub"),)
+
+    async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
+        if name != "hub__echo":
+            raise UnknownToolError(f"There is no tool {name}.")
+        self.called.append((name, arguments))
+        try:
+            await asyncio.sleep(self.delay_seconds)
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return ToolResult.of_text(f"echo: {arguments.get('text')}")
+
+    async def close(self) -> None: ...
+
+
+@dataclass
+class MemoryHub:
+    """What the chat face needs of a hub."""
+
+    backend: Backend
+    toolset: EchoTools = field(default_factory=EchoTools)
+    limits: Limits = field(default_factory=Limits)
+
+    def tools(self, servers: Sequence[str] | None) -> Toolset:
+        for name in servers or ():
+            if name != "hub":
+                raise NotFoundError(f"There is no MCP server {name!r}.")
+        return self.toolset
+
+
+def application(hub: MemoryHub) -> Starlette:
+    """Mount the chat face's rows as the product does."""
+    routes = []
+    for row in openai_chat.endpoints(hub):
+        route = Route(row.path, row.handler, methods=list(row.methods))
+        if row.raw:
+            route.app = row.handler  # type: ignore[assignment]
+        routes.append(route)
+    return Starlette(routes=routes)
+
+
+@contextlib.asynccontextmanager
+async def served(app: object) -> AsyncIterator[str]:
+    """Serve an ASGI application on a free port; gives its base URL."""
+    sock = socket.socket()
+    sock.bind(("127.0.0.1", 0))
+    config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=1)  # type: ignore[arg-type]
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve(sockets=[sock]))
+    try:
+        async with asyncio.timeout(5):
+            while not server.started:
+                await asyncio.sleep(0.01)
+        yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await asyncio.wait_for(task, 5)
+        sock.close()
+
+
+@pytest.fixture
+def serve() -> Callable[[object], contextlib.AbstractAsyncContextManager[str]]:
+    return served
