@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from naru.messages import ChatEvent, ChatRequest
@@ -21,7 +21,7 @@ class Backend(Protocol):
         """Facts about the model family behind this endpoint."""
         ...
 
-    def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
+    def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Ask once; the last event is Finish. Raises ModelError; closing the iterator cancels the request."""
         ...
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -108,7 +109,7 @@ class OpenAIBackend:
         """How messages name this endpoint."""
         return f"The model endpoint {self.endpoint.shown}"
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Ask once, streaming; see `Backend.stream`."""
         body = request_body(request, self._profile, model=request.model or self.model)
         reader = answer_reader(request, self._profile)
@@ -130,7 +131,7 @@ class OpenAIBackend:
         except aiohttp.ClientError as error:
             raise failure("broken_off", f"{self.where} broke off its answer: {_reason(error)}.") from error
 
-    async def _answer(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> AsyncIterator[ChatEvent]:
+    async def _answer(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> AsyncGenerator[ChatEvent]:
         if response.content_type == "text/event-stream":
             async for event in self._events(response, reader):
                 yield event
@@ -148,7 +149,7 @@ class OpenAIBackend:
         for event in self._whole(decode(text), text, reader):
             yield event
 
-    async def _events(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> AsyncIterator[ChatEvent]:
+    async def _events(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> AsyncGenerator[ChatEvent]:
         sse = SseReader()
         state = _StreamState()
         async for chunk in response.content.iter_any():
@@ -251,5 +252,5 @@ def _status_in(answer: JsonObject) -> int:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
-        return error.os_error.strerror or str(error.os_error)
+        return os.strerror(error.os_error.errno) if error.os_error.errno else str(error.os_error)
     return str(error) or type(error).__name__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest
@@ -47,7 +47,7 @@ class ScriptedBackend:
         """The family it plays."""
         return self._profile
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Give the next answer of the script."""
         self.requests.append(request)
         answer = self._next(request)

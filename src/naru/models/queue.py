@@ -1,0 +1,311 @@
+"""The queue before a model endpoint: waits its turn instead of being refused (R11, N8).
+
+One queue per key. Callers take turns, so one that asks for much delays the others by one request at most.
+No task of its own: it acts when somebody comes, leaves, or a timer of the injected clock rings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from naru.errors import ModelError
+from naru.models.rate import Allowance, RateLimits, Receipt
+
+_LONGEST_BLOCK_SECONDS = 60.0
+_NEWS_SECONDS = 1.0
+"""A turn that shifts by more is told to the caller."""
+
+
+class TimerHandle(Protocol):
+    """A timer that can be stopped."""
+
+    def cancel(self) -> None:
+        """Stop it."""
+        ...
+
+
+class Clock(Protocol):
+    """Time as the queue needs it."""
+
+    def now(self) -> float:
+        """Seconds since some moment."""
+        ...
+
+    def call_at(self, when: float, callback: Callable[[], None]) -> TimerHandle:
+        """Call back at a moment."""
+        ...
+
+
+class LoopClock:
+    """The running event loop's clock."""
+
+    def now(self) -> float:
+        """Seconds of the loop."""
+        return asyncio.get_running_loop().time()
+
+    def call_at(self, when: float, callback: Callable[[], None]) -> TimerHandle:
+        """Call back at a moment of the loop."""
+        return asyncio.get_running_loop().call_at(when, callback)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a request stands in the queue."""
+
+    position: int
+    """Requests before it; 0 is next."""
+    eta_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks; faces put one into `current_caller` for the time of a request."""
+
+    name: str = ""
+    on_place: Callable[[Place], None] | None = None
+    """Told whenever the place changes while waiting."""
+    wait_seconds: float | None = None
+    """Longest wait, when shorter than the queue's own."""
+
+
+current_caller: ContextVar[Caller | None] = ContextVar("current_caller", default=None)
+
+
+@dataclass(eq=False, slots=True)
+class _Waiter:
+    caller: Caller
+    tokens: int
+    granted: asyncio.Future[Receipt]
+    place: Place | None = None
+    due: float = 0.0
+    """The moment that the place promised."""
+    deadline: TimerHandle | None = None
+
+
+@dataclass(slots=True)
+class Slot:
+    """The right to send one request."""
+
+    queue: RequestQueue
+    receipt: Receipt
+
+    def used(self, tokens: int) -> None:
+        """Say how many tokens it really took."""
+        self.receipt.used(tokens)
+
+    def succeeded(self) -> None:
+        """Say that the endpoint answered."""
+        self.queue.succeeded()
+
+    def refused(self, retry_after_seconds: float | None) -> None:
+        """Say that the endpoint wants no more for now (429)."""
+        self.queue.block(retry_after_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """What a person may want to see of a queue."""
+
+    waiting: int
+    running: int
+    blocked_seconds: float
+    callers: dict[str, int] = field(default_factory=dict)
+    """Caller → how many of its requests wait."""
+
+
+class RequestQueue:
+    """Fair, bounded, cancellable; never lets more through than the limits in any window."""
+
+    def __init__(
+        self,
+        limits: RateLimits,
+        *,
+        max_waiting: int = 200,
+        max_wait_seconds: float = 300.0,
+        clock: Clock | None = None,
+    ) -> None:
+        self.limits = limits
+        self._max_waiting = max_waiting
+        self._max_wait_seconds = max_wait_seconds
+        self._clock = clock or LoopClock()
+        self._allowance = Allowance(limits)
+        self._lines: dict[str, deque[_Waiter]] = {}
+        """Caller → its waiting requests; the dict's order is the order of turns."""
+        self._running = 0
+        self._timer: TimerHandle | None = None
+        self._refusals = 0
+
+    @asynccontextmanager
+    async def slot(
+        self, caller: Caller, *, tokens: int = 0, again: bool = False, cause: ModelError | None = None
+    ) -> AsyncIterator[Slot]:
+        """Wait for the right to send one request; leaving gives the place to the next.
+
+        Args:
+            caller: who asks; the turns go round by its name.
+            tokens: estimate, for the limits on tokens.
+            again: it was refused by the endpoint before and stands first among its caller's.
+            cause: the endpoint's refusal, which an error of ours is raised from.
+
+        Raises:
+            ModelError: the queue is full, or the wait would be or was too long; `retry_after_seconds` says when.
+        """
+        try:
+            receipt = await self._wait(caller, tokens, again=again)
+        except ModelError as error:
+            raise error from cause
+        try:
+            yield Slot(self, receipt)
+        finally:
+            self._running -= 1
+            self._advance()
+
+    def now(self) -> float:
+        """Return the queue's own time, in seconds."""
+        return self._clock.now()
+
+    def state(self) -> QueueState:
+        """Return what waits and why."""
+        blocked = max(0.0, self._allowance.blocked_until - self._clock.now())
+        callers = {name: len(line) for name, line in self._lines.items()}
+        return QueueState(sum(callers.values()), self._running, blocked, callers)
+
+    def block(self, seconds: float | None) -> None:
+        """Let nothing through for so many seconds; unknown doubles with every refusal in a row."""
+        self._refusals += 1
+        if seconds is None:
+            seconds = min(2.0 ** (self._refusals - 1), _LONGEST_BLOCK_SECONDS)
+        until = self._clock.now() + seconds
+        self._allowance.blocked_until = max(self._allowance.blocked_until, until)
+        self._advance()
+
+    def succeeded(self) -> None:
+        """Forget the refusals: the endpoint has answered."""
+        self._refusals = 0
+
+    async def _wait(self, caller: Caller, tokens: int, *, again: bool) -> Receipt:
+        now = self._clock.now()
+        waiter = _Waiter(caller, tokens, asyncio.get_running_loop().create_future())
+        self._check_room(tokens)
+        line = self._lines.setdefault(caller.name, deque())
+        if again:
+            line.appendleft(waiter)
+        else:
+            line.append(waiter)
+        self._advance()
+        if waiter.granted.done():
+            return waiter.granted.result()
+        longest = self._max_wait_seconds if caller.wait_seconds is None else caller.wait_seconds
+        try:
+            self._refuse_too_long(waiter, longest)
+            waiter.deadline = self._clock.call_at(now + longest, lambda: self._give_up(waiter, longest))
+            return await waiter.granted
+        except asyncio.CancelledError:
+            if waiter.granted.done() and not waiter.granted.cancelled() and waiter.granted.exception() is None:
+                waiter.granted.result().give_back()
+                self._running -= 1
+            raise
+        finally:
+            if waiter.deadline is not None:
+                waiter.deadline.cancel()
+            self._remove(waiter)
+            self._advance()
+
+    def _check_room(self, tokens: int) -> None:
+        limit = min(filter(None, (self.limits.tokens_per_minute, self.limits.tokens_per_day)), default=0)
+        if limit and tokens > limit:
+            error = ModelError(
+                f"The request needs about {tokens} tokens; the limit of its key is {limit}.",
+                remedy="Shorten the conversation or offer fewer tools.",
+            )
+            error.code = "context_exceeded"
+            raise error
+        if sum(map(len, self._lines.values())) >= self._max_waiting:
+            raise self._error("queue_full", f"{self._max_waiting} requests already wait for this model.", None)
+
+    def _refuse_too_long(self, waiter: _Waiter, longest: float) -> None:
+        """Refuse at once what would not get its turn in time: an early no is worth more than a late one."""
+        place = waiter.place
+        if place is not None and place.eta_seconds > longest:
+            raise self._error(
+                "queue_full",
+                f"The request would be number {place.position + 1} in the queue and wait about "
+                f"{place.eta_seconds:.0f} s, longer than the {longest:g} s allowed.",
+                place.eta_seconds,
+            )
+
+    def _give_up(self, waiter: _Waiter, longest: float) -> None:
+        if not waiter.granted.done():
+            position = waiter.place.position + 1 if waiter.place else 1
+            message = f"The request waited {longest:g} s for its turn and was still number {position} in the queue."
+            eta = waiter.place.eta_seconds if waiter.place else None
+            waiter.granted.set_exception(self._error("queue_timeout", message, eta))
+
+    @staticmethod
+    def _error(code: str, message: str, wait_seconds: float | None) -> ModelError:
+        error = ModelError(
+            message, remedy="Try again later.", status=429, retryable=True, retry_after_seconds=wait_seconds
+        )
+        error.code = code
+        return error
+
+    def _advance(self) -> None:
+        """Let through what may go, set the timer for what may not yet, tell the others their place."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._lines:
+            return
+        now = self._clock.now()
+        while (waiter := next(self._turns(), None)) is not None:
+            if self.limits.max_concurrent and self._running >= self.limits.max_concurrent:
+                break
+            at = self._allowance.earliest(waiter.tokens, now)
+            if at > now:
+                self._timer = self._clock.call_at(at, self._advance)
+                break
+            self._grant(waiter, now)
+        self._tell_places(now)
+
+    def _grant(self, waiter: _Waiter, now: float) -> None:
+        self._running += 1
+        line = self._lines.pop(waiter.caller.name)
+        line.remove(waiter)
+        if line:
+            self._lines[waiter.caller.name] = line  # To the end: the others are served first.
+        waiter.granted.set_result(self._allowance.spend(waiter.tokens, now))
+
+    def _turns(self) -> Iterator[_Waiter]:
+        """Walk the waiting requests in the order in which they will be served."""
+        depth = 0
+        while True:
+            row = [line[depth] for line in self._lines.values() if len(line) > depth]
+            if not row:
+                return
+            yield from (waiter for waiter in row if not waiter.granted.done())
+            depth += 1
+
+    def _tell_places(self, now: float) -> None:
+        future = self._allowance.copy()
+        at = now
+        for position, waiter in enumerate(self._turns()):
+            at = future.earliest(waiter.tokens, at)
+            future.spend(waiter.tokens, at)
+            place = Place(position, at - now)
+            moved = waiter.place is None or waiter.place.position != position or abs(at - waiter.due) > _NEWS_SECONDS
+            waiter.place, waiter.due = place, at
+            if moved and waiter.caller.on_place is not None:
+                waiter.caller.on_place(place)
+
+    def _remove(self, waiter: _Waiter) -> None:
+        line = self._lines.get(waiter.caller.name)
+        if line is not None and waiter in line:
+            line.remove(waiter)
+            if not line:
+                del self._lines[waiter.caller.name]

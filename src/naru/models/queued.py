@@ -1,0 +1,79 @@
+"""A backend behind a queue: every model call waits its turn, and a refusal is waited out and asked again (R11)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+import orjson
+
+from naru.errors import ModelError
+from naru.messages import ChatEvent, ChatRequest, Usage
+from naru.models.backend import Backend
+from naru.models.profile import Profile
+from naru.models.queue import Caller, RequestQueue, current_caller
+
+_BYTES_PER_TOKEN = 3.5
+_RETRIES = {"rate_limited": 5, "overloaded": 2, "broken_off": 1}
+"""Kind of failure → how often it is asked again. A model call has no side effect, so asking again is safe."""
+
+
+class QueuedBackend:
+    """Wraps a backend; who asks is read from `current_caller`."""
+
+    def __init__(self, backend: Backend, queue: RequestQueue) -> None:
+        self.backend = backend
+        self.queue = queue
+
+    @property
+    def profile(self) -> Profile:
+        """The wrapped backend's."""
+        return self.backend.profile
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        """Ask when it is our turn; see `Backend.stream`. Also raises when the wait would be too long."""
+        caller = current_caller.get() or Caller()
+        until = None if caller.wait_seconds is None else self.queue.now() + caller.wait_seconds
+        tokens = estimate_tokens(request) if self._counts_tokens else 0
+        refused: ModelError | None = None
+        for attempt in range(max(_RETRIES.values()) + 1):
+            if until is not None:
+                caller = replace(caller, wait_seconds=max(0.0, until - self.queue.now()))
+            async with self.queue.slot(caller, tokens=tokens, again=attempt > 0, cause=refused) as slot:
+                begun = False
+                try:
+                    async with aclosing(self.backend.stream(request)) as events:
+                        async for event in events:
+                            begun = True
+                            if isinstance(event, Usage):
+                                slot.used(event.prompt_tokens + event.completion_tokens)
+                            yield event
+                    slot.succeeded()
+                    return
+                except ModelError as error:
+                    if begun or not error.retryable or attempt >= _RETRIES.get(error.code, 0):
+                        raise
+                    slot.refused(error.retry_after_seconds)
+                    refused = error
+
+    @property
+    def _counts_tokens(self) -> bool:
+        limits = self.queue.limits
+        return bool(limits.tokens_per_minute or limits.tokens_per_day)
+
+    async def models(self) -> Sequence[str]:
+        """Return the wrapped backend's names."""
+        return await self.backend.models()
+
+    async def close(self) -> None:
+        """Close the wrapped backend."""
+        await self.backend.close()
+
+
+def estimate_tokens(request: ChatRequest) -> int:
+    """Guess a request's tokens before it is sent; the endpoint's own count replaces it afterwards."""
+    size = sum(len(message.text.encode()) + 12 for message in request.messages)
+    size += sum(len(orjson.dumps(call.arguments)) for message in request.messages for call in message.tool_calls)
+    size += sum(len(orjson.dumps(tool.input_schema)) + len(tool.description.encode()) for tool in request.tools)
+    return int(size / _BYTES_PER_TOKEN) + 1

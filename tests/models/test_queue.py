@@ -1,0 +1,246 @@
+"""The request queue: never more than the limits, nobody starved, every wait bounded (R11)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+from tests.models.fake_clock import FakeClock, settle
+
+from naru.errors import ModelError
+from naru.messages import ChatRequest, Finish, Message, Text, Usage
+from naru.models.failures import failure
+from naru.models.queue import Caller, Place, RequestQueue, current_caller
+from naru.models.queued import QueuedBackend, estimate_tokens
+from naru.models.rate import RateLimits
+from naru.models.scripted import ScriptedBackend
+
+HI = ChatRequest("m", [Message("user", "hi")])
+
+
+class Service:
+    """Sends requests through the queue and notes who was let through when."""
+
+    def __init__(self, clock: FakeClock, queue: RequestQueue) -> None:
+        self.clock = clock
+        self.queue = queue
+        self.served: list[tuple[float, str]] = []
+
+    async def ask(self, name: str, *, tokens: int = 0, seconds: float = 0.0, wait: float | None = None) -> None:
+        async with self.queue.slot(Caller(name, wait_seconds=wait), tokens=tokens):
+            self.served.append((self.clock.now(), name))
+            if seconds:
+                done = asyncio.Event()
+                self.clock.call_at(self.clock.now() + seconds, done.set)
+                await done.wait()
+
+    def most_in_a_minute(self) -> int:
+        times = [at for at, _ in self.served]
+        return max(sum(start <= at <= start + 60 for at in times) for start in times)
+
+
+def service(limits: RateLimits, **options: float) -> Service:
+    clock = FakeClock()
+    return Service(clock, RequestQueue(limits, clock=clock, **options))  # type: ignore[arg-type]
+
+
+async def test_50_callers_at_15_a_minute_never_make_a_16th_in_any_window_and_all_are_served() -> None:
+    it = service(RateLimits(requests_per_minute=15))
+    async with asyncio.TaskGroup() as group:
+        for number in range(50):
+            group.create_task(it.ask(f"caller-{number}"))
+        for _ in range(200):
+            await it.clock.advance(1.0)
+    assert len(it.served) == 50
+    assert it.most_in_a_minute() == 15
+    assert it.served[-1][0] - it.served[0][0] < 3 * 61, "and not slower than the limit demands"
+
+
+async def test_a_caller_with_many_requests_does_not_starve_the_others() -> None:
+    it = service(RateLimits(requests_per_minute=10))
+    async with asyncio.TaskGroup() as group:
+        for _ in range(40):
+            group.create_task(it.ask("greedy"))
+        await settle()
+        for number in range(5):
+            group.create_task(it.ask(f"modest-{number}"))
+        await it.clock.advance(400)
+    first_twenty = Counter(name for _, name in it.served[:20])
+    assert all(first_twenty[f"modest-{number}"] == 1 for number in range(5))
+    assert len(it.served) == 45
+
+
+async def test_a_cancelled_request_frees_its_place() -> None:
+    it = service(RateLimits(requests_per_minute=1))
+    places: list[Place] = []
+    first = asyncio.ensure_future(it.ask("a"))
+    await settle()
+    second = asyncio.ensure_future(it.ask("b"))
+    await settle()
+    third = asyncio.ensure_future(_ask_with_place(it, places))
+    await settle()
+    assert places[-1].position == 1
+    assert places[-1].eta_seconds == pytest.approx(120.5)
+    second.cancel()
+    await settle()
+    assert places[-1].position == 0
+    assert places[-1].eta_seconds == pytest.approx(60.25)
+    await it.clock.advance(61)
+    await asyncio.wait_for(asyncio.gather(first, third), 1)
+    assert it.queue.state().waiting == 0
+
+
+async def _ask_with_place(it: Service, places: list[Place]) -> None:
+    async with it.queue.slot(Caller("c", places.append)):
+        it.served.append((it.clock.now(), "c"))
+
+
+async def test_a_request_cancelled_just_as_its_turn_comes_costs_no_request() -> None:
+    it = service(RateLimits(requests_per_minute=1, max_concurrent=1))
+    holder = asyncio.ensure_future(it.ask("a", seconds=100))
+    await settle()
+    late = asyncio.ensure_future(it.ask("b"))
+    await settle()
+    it.clock.time += 99.9
+    # The holder ends, which grants the turn to `late`, which is cancelled before it can run.
+    holder.cancel()
+    await asyncio.sleep(0)
+    late.cancel()
+    await settle()
+    await it.ask("c")
+    assert [name for _, name in it.served] == ["a", "c"]
+    assert it.queue.state().running == 0
+
+
+async def test_tokens_a_minute_are_counted_and_a_request_beyond_them_is_refused() -> None:
+    it = service(RateLimits(tokens_per_minute=1000))
+    async with asyncio.TaskGroup() as group:
+        for number in range(6):
+            group.create_task(it.ask(f"c{number}", tokens=400))
+        await it.clock.advance(200)
+    assert it.most_in_a_minute() == 2
+    with pytest.raises(ModelError, match="about 1001 tokens; the limit of its key is 1000"):
+        await it.ask("large", tokens=1001)
+
+
+async def test_a_wait_that_would_be_too_long_is_refused_at_once_with_position_and_time() -> None:
+    it = service(RateLimits(requests_per_minute=1), max_wait_seconds=100)
+    await it.ask("a")
+    waiting = asyncio.ensure_future(it.ask("b"))
+    await settle()
+    with pytest.raises(
+        ModelError, match=r"number 2 in the queue and wait about 120 s, longer than the 100 s"
+    ) as raised:
+        await it.ask("c")
+    assert raised.value.code == "queue_full"
+    assert raised.value.retry_after_seconds == pytest.approx(120.5)
+    with pytest.raises(ModelError, match=r"longer than the 5 s allowed"):
+        await it.ask("d", wait=5)
+    await it.clock.advance(61)
+    await waiting
+
+
+async def test_a_wait_that_turns_out_too_long_ends_at_its_bound() -> None:
+    it = service(RateLimits(max_concurrent=1), max_wait_seconds=30)
+    holder = asyncio.ensure_future(it.ask("a", seconds=1000))
+    await settle()
+    waiting = asyncio.ensure_future(it.ask("b"))
+    await it.clock.advance(29)
+    assert not waiting.done()
+    await it.clock.advance(2)
+    with pytest.raises(ModelError, match=r"waited 30 s for its turn and was still number 1"):
+        await waiting
+    holder.cancel()
+    await settle()
+    assert it.queue.state().waiting == it.queue.state().running == 0
+
+
+async def test_a_full_queue_says_so() -> None:
+    it = service(RateLimits(requests_per_minute=1), max_waiting=2)
+    await it.ask("a")
+    waiting = [asyncio.ensure_future(it.ask(name)) for name in "bc"]
+    await settle()
+    with pytest.raises(ModelError, match="2 requests already wait"):
+        await it.ask("d")
+    for task in waiting:
+        task.cancel()
+    await settle()
+
+
+async def test_a_429_with_retry_after_costs_no_request_before_its_time() -> None:
+    clock = FakeClock()
+    asked: list[float] = []
+
+    def answer(request: ChatRequest) -> str | Exception:
+        asked.append(clock.now())
+        return failure("rate_limited", "slow down", status=429, wait_seconds=37) if len(asked) == 1 else "done"
+
+    backend = QueuedBackend(ScriptedBackend(answer), RequestQueue(RateLimits(requests_per_minute=60), clock=clock))
+    mine, other = (asyncio.ensure_future(_collect(backend, name)) for name in ("a", "b"))
+    await clock.advance(36.9)
+    assert len(asked) == 1, "the other caller waits as well: it is one key"
+    await clock.advance(1)
+    assert await mine == await other == "done"
+    assert asked[1] - asked[0] >= 37
+
+
+async def _collect(backend: QueuedBackend, name: str = "", wait: float | None = None) -> str:
+    token = current_caller.set(Caller(name, wait_seconds=wait))
+    try:
+        return "".join([event.text async for event in backend.stream(HI) if isinstance(event, Text)])
+    finally:
+        current_caller.reset(token)
+
+
+async def test_a_429_without_a_time_backs_off_and_ends_as_the_endpoints_own_error() -> None:
+    clock = FakeClock()
+    script = ScriptedBackend(lambda _: failure("rate_limited", "slow down", status=429))
+    backend = QueuedBackend(script, RequestQueue(RateLimits(), clock=clock))
+    task = asyncio.ensure_future(_collect(backend))
+    await clock.advance(100)
+    with pytest.raises(ModelError, match="slow down"):
+        await task
+    assert len(script.requests) == 6
+
+
+async def test_a_429_longer_than_the_caller_waits_is_refused_at_once() -> None:
+    script = ScriptedBackend(lambda _: failure("rate_limited", "daily quota", status=429, wait_seconds=4000))
+    backend = QueuedBackend(script, RequestQueue(RateLimits(), clock=FakeClock()))
+    with pytest.raises(ModelError, match="wait about 4000 s") as raised:
+        await asyncio.wait_for(_collect(backend, wait=10), 1)
+    assert "daily quota" in str(raised.value.__cause__)
+
+
+async def test_an_answer_that_has_begun_is_never_asked_again() -> None:
+    class BreaksOff(ScriptedBackend):
+        async def stream(self, request: ChatRequest):  # type: ignore[no-untyped-def]
+            async for event in super().stream(request):
+                yield event
+                raise failure("broken_off", "gone")
+
+    script = BreaksOff(["hello there"])
+    with pytest.raises(ModelError, match="gone"):
+        await _collect(QueuedBackend(script, RequestQueue(RateLimits())))
+    assert len(script.requests) == 1
+
+
+async def test_real_usage_replaces_the_estimate() -> None:
+    clock = FakeClock()
+    queue = RequestQueue(RateLimits(tokens_per_minute=estimate_tokens(HI) + 5), clock=clock)
+    script = ScriptedBackend([[Usage(1, 1), Finish("stop")]] * 2)
+    backend = QueuedBackend(script, queue)
+    await _collect(backend)
+    await asyncio.wait_for(_collect(backend), 1)
+    assert len(script.requests) == 2
+
+
+async def test_leaving_an_answer_frees_its_slot() -> None:
+    queue = RequestQueue(RateLimits(max_concurrent=1))
+    backend = QueuedBackend(ScriptedBackend(["a long answer", "second"]), queue)
+    stream = backend.stream(HI)
+    await anext(stream)
+    assert queue.state().running == 1
+    await stream.aclose()
+    assert queue.state().running == 0
+    assert await asyncio.wait_for(_collect(backend), 1) == "second"
