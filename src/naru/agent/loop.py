@@ -151,7 +151,7 @@ class _Run:
         deadline = min(self._budget.limits.model_timeout_seconds, max(self._budget.seconds_left, 15.0))
         number = self._budget.rounds
         try:
-            async with asyncio.timeout(deadline), aclosing(self._backend.stream(request)) as events:  # type: ignore[type-var]  # backends stream by async generators
+            async with asyncio.timeout(deadline), aclosing(self._backend.stream(request)) as events:
                 async for event in events:
                     match event:
                         case Text(text=text):
