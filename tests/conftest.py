@@ -14,6 +14,7 @@ import pytest
 from naru.errors import ConfigError
 from naru.models.local import EngineOptions, LocalEngine
 from naru.models.weights import locate_model
+from tests.postgres_servers import postgres_servers  # noqa: F401  # a fixture for all folders
 
 CACHE_DIR = Path("~/.cache/naru")
 

@@ -12,11 +12,15 @@ from naru.errors import ConflictError, NotFoundError
 from naru.records import ServerRecord, TransportType
 from naru.stores.base import Store
 from naru.stores.open import open_store
+from tests.postgres_servers import VERSIONS, PostgresServers
 
-KINDS = ["memory", "file", "file-array", "file-vscode", "sqlite"]
+POSTGRES = [pytest.param(f"postgres-{version}", marks=[pytest.mark.slow, pytest.mark.postgres]) for version in VERSIONS]
+KINDS = ["memory", "file", "file-array", "file-vscode", "sqlite", *POSTGRES]
 
 
-def url_of(kind: str, folder: Path) -> str:
+def url_of(kind: str, folder: Path, servers: PostgresServers) -> str:
+    if kind.startswith("postgres"):
+        return servers.fresh_database(int(kind.removeprefix("postgres-")))
     if kind == "memory":
         return "memory:"
     if kind == "sqlite":
@@ -29,8 +33,9 @@ def url_of(kind: str, folder: Path) -> str:
 
 
 @pytest.fixture(params=KINDS)
-def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store]:
-    return lambda: open_store(url_of(request.param, tmp_path))
+def make(request: pytest.FixtureRequest, tmp_path: Path, postgres_servers: PostgresServers) -> Callable[[], Store]:
+    url = url_of(request.param, tmp_path, postgres_servers)
+    return lambda: open_store(url)
 
 
 @pytest.fixture
