@@ -1,5 +1,5 @@
 # Two commands for a fresh clone: `make demo` and `make test`. Everything else is for those who work on Naru.
-.PHONY: demo test test-fast check format lock clean bench
+.PHONY: demo test test-fast check format lock clean bench model-1.5b
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 export PYTHONUTF8 := 1
@@ -9,6 +9,7 @@ help:
 	@echo "make test       every test"
 	@echo "make test-fast  those without the engine, browsers, databases and npm"
 	@echo "make check      lint, types, layers, sizes"
+	@echo "make model-1.5b the better model (1.1 GB), for --model qwen2.5-coder-1.5b"
 	@echo "make lock       resolve requirements.lock anew"
 
 .venv/.ready: requirements.lock requirements-uv.lock pyproject.toml scripts/bootstrap
@@ -16,6 +17,9 @@ help:
 
 demo: .venv/.ready
 	@.venv/bin/naru demo
+
+model-1.5b: .venv/.ready
+	.venv/bin/uv pip install --require-hashes -r requirements-1.5b.lock
 
 test: .venv/.ready
 	$(PY) -m pytest $(ARGS)

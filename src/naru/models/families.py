@@ -1,15 +1,81 @@
-"""Model families as rows: a name is matched to the facts about its family."""
+"""Model families as rows: a pattern that is searched in the model's name, and the facts about that family.
+
+The first row that matches wins, so the narrower stands above the wider. What a row does not say is the careful default;
+`naru probe` measures the rest on the live endpoint.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from naru.models.profile import Profile
 
+_LLAMA_JSON = Profile(family="llama3", dialect="llama3-json", parallel_calls=False, context_tokens=131_072)
+_GEMMA = Profile(
+    family="gemma",
+    native_tools=False,
+    system_role=False,
+    alternation=True,
+    tool_role=False,
+    dialect="gemma3",
+    strategy="prompted",
+    context_tokens=32_768,
+)
+_OPENAI = Profile(family="openai", context_tokens=128_000)
+
 _ROWS: tuple[tuple[str, Profile], ...] = (
     (
-        r"qwen2\.?5[-_ ]?coder.*\b(0\.5|1\.5|3)b",
-        Profile(family="qwen2.5-coder", dialect="", guided="grammar", small=True, parallel_calls=False),
+        r"qwen2\.?5[-_]?coder.*?\b(0\.5|1\.5|3)b",
+        Profile(family="qwen2.5-coder", dialect="fenced-json", guided="grammar", small=True, parallel_calls=False),
+    ),
+    (r"qwen2\.?5[-_]?coder", Profile(family="qwen2.5-coder", dialect="fenced-json", context_tokens=32_768)),
+    (
+        r"qwen[-_]?2\.?5.*?\b(0\.5|1\.5|3)b",
+        Profile(family="qwen2.5", dialect="hermes", teach="hermes", small=True, parallel_calls=False),
+    ),
+    (
+        r"qwen3[-_]?coder|qwen[-_]?3\.[5-9]|nemotron[-_]?3|mimo|step[-_]?3\.5",
+        Profile(family="qwen3-coder", dialect="qwen3-xml", teach="hermes", late_system=False, context_tokens=131_072),
+    ),
+    (
+        r"qwen3.*?\b(0\.6|1\.7)b",
+        Profile(family="qwen3", dialect="hermes", teach="hermes", small=True, context_tokens=32_768),
+    ),
+    (
+        r"qwen|qwq|hermes|exaone|granite[-_]?4|a\.?x[-_]?[34]|midm",
+        Profile(family="hermes", dialect="hermes", teach="hermes", context_tokens=32_768),
+    ),
+    (r"functiongemma", replace(_GEMMA, family="functiongemma", dialect="functiongemma", small=True)),
+    (r"gemma[-_]?4", Profile(family="gemma4", dialect="gemma4", context_tokens=131_072)),
+    (r"gemma.*?\b(270m|1b|2b)", replace(_GEMMA, small=True)),
+    (r"gemma", _GEMMA),
+    (r"llama[-_]?3.*?\b(1b|3b)\b", replace(_LLAMA_JSON, small=True)),
+    (r"llama[-_]?4", replace(_LLAMA_JSON, family="llama4", dialect="pythonic", parallel_calls=True)),
+    (r"llama", _LLAMA_JSON),
+    (
+        r"mistral|mixtral|ministral|magistral|devstral|codestral",
+        Profile(family="mistral", dialect="mistral", late_system=False, alternation=False, context_tokens=131_072),
+    ),
+    (r"phi[-_]?4[-_]?mini", Profile(family="phi", dialect="phi-4-mini", context_tokens=131_072)),
+    (
+        r"phi",
+        Profile(family="phi", native_tools=False, tool_role=False, strategy="prompted", context_tokens=16_384),
+    ),
+    (r"deepseek[-_]?r1", Profile(family="deepseek", dialect="deepseek", system_role=True, context_tokens=65_536)),
+    (r"deepseek", Profile(family="deepseek", dialect="deepseek", context_tokens=65_536)),
+    (r"gpt[-_]?oss", Profile(family="gpt-oss", dialect="harmony", parallel_calls=False, context_tokens=131_072)),
+    (r"glm[-_]?4\.[5-9]|glm[-_]?5", Profile(family="glm", dialect="glm", context_tokens=131_072)),
+    (r"kimi", Profile(family="kimi", dialect="kimi", context_tokens=131_072)),
+    (r"granite", Profile(family="granite", dialect="granite", context_tokens=131_072)),
+    (r"solar|hyperclova|kanana", Profile(family="korean", context_tokens=32_768)),
+    (r"\bo[134](-|$)|gpt-5", replace(_OPENAI, max_tokens_field="max_completion_tokens", guided="json_schema")),
+    (r"gpt-|chatgpt", replace(_OPENAI, guided="json_schema")),
+    (r"gemini", Profile(family="gemini", guided="json_schema", context_tokens=1_048_576)),
+    (r"claude", Profile(family="claude", dialect="anthropic-xml", context_tokens=200_000)),
+    (
+        r"smollm|tinyllama|stablelm|zephyr|vicuna|orca|falcon",
+        Profile(family="older", native_tools=False, tool_role=False, strategy="prompted", small=True),
     ),
 )
 

@@ -7,12 +7,12 @@ object, and a reason of stopping that says `tool_calls` only when there is a com
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, Reasoning, Text
-from naru.messages import ChatEvent, Finish, ToolDefinition, Usage
+from naru.messages import ChatEvent, Finish, Usage
 
 
 class TextParser(Protocol):
@@ -22,24 +22,9 @@ class TextParser(Protocol):
         """Return the events that this text completes."""
         ...
 
-    def close(self, finish_reason: str | None = None) -> list[Event]:
+    def close(self, finish_reason: str = "stop") -> list[Event]:
         """Return what was held back."""
         ...
-
-
-ParserFactory = Callable[[Sequence[ToolDefinition]], TextParser]
-
-
-class PlainParser:
-    """Text as it is: for requests that offer no tools to be called."""
-
-    def feed(self, delta: str) -> list[Event]:
-        """Return the text."""
-        return [Text(delta)]
-
-    def close(self, finish_reason: str | None = None) -> list[Event]:
-        """Nothing is ever held back."""
-        return []
 
 
 @dataclass(slots=True)
@@ -108,7 +93,7 @@ class AnswerReader:
 
     def finish(self, reason: str | None, usage: Usage | None = None) -> list[ChatEvent]:
         """Close the parser and the open calls; the last event is Finish."""
-        events = self._from_text(self._parser.close(reason))
+        events = self._from_text(self._parser.close(reason or "stop"))
         for key in self._order:
             events += self._end(self._native[key], cut=reason == "length")
         if usage is not None:

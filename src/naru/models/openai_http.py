@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -12,16 +13,20 @@ import orjson
 
 from naru.errors import ConfigError
 from naru.messages import ChatEvent, ChatRequest, JsonObject, Usage
+from naru.models.adapt import ATTEMPTS, Learned
 from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html
+from naru.models.families import profile_for
 from naru.models.normalise import AnswerReader
 from naru.models.openai_wire import read_choice, request_body, usage_of
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
 from naru.models.sse import SseReader
+from naru.models.strategy import prepare
 
 _ERROR_BODY_BYTES = 64 << 10
 _WHOLE_BODY_BYTES = 64 << 20
 _DONE = b"[DONE]"
+_HEADERS = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +77,33 @@ class OpenAIBackend:
     def __init__(
         self,
         endpoint: Endpoint,
-        profile: Profile,
+        profile: Profile | None = None,
         *,
         model: str = "",
         timeout_seconds: float = 120.0,
         on_close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """Take an endpoint; nothing is sent yet.
+
+        Args:
+            endpoint: where it is.
+            profile: facts about its one model; None takes them from each request's model name.
+            model: sent when a request names no model.
+            timeout_seconds: longest silence.
+            on_close: closes what was opened for this endpoint, such as the local engine.
+        """
         self.endpoint = endpoint
         self.model = model
-        """Sent when a request names no model."""
-        self._profile = profile
+        self._fixed_profile = profile
+        self._learned: dict[str, Learned] = {}
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=10.0, sock_read=timeout_seconds)
         self._on_close = on_close
         self._session: aiohttp.ClientSession | None = None
 
     @property
     def profile(self) -> Profile:
-        """Facts about the model family behind this endpoint."""
-        return self._profile
+        """Facts about the model family behind this endpoint, mended by what it refused."""
+        return self.learned(self.model).profile
 
     @property
     def session(self) -> aiohttp.ClientSession:
@@ -109,76 +123,89 @@ class OpenAIBackend:
         """How messages name this endpoint."""
         return f"The model endpoint {self.endpoint.shown}"
 
+    def learned(self, model: str) -> Learned:
+        """Return what is known of a model here; refusals add to it."""
+        name = "" if self._fixed_profile is not None else model or self.model
+        if name not in self._learned:
+            self._learned[name] = Learned(self._fixed_profile or profile_for(name))
+        return self._learned[name]
+
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Ask once, streaming; see `Backend.stream`."""
-        body = request_body(request, self._profile, model=request.model or self.model)
-        reader = answer_reader(request, self._profile)
-        try:
-            async with self.session.post(
-                f"{self.endpoint.base_url}/chat/completions",
-                data=orjson.dumps(body),
-                headers={"Content-Type": "application/json", "Accept": "text/event-stream, application/json"},
-            ) as response:
-                if response.status >= 400:
-                    detail = await response.content.read(_ERROR_BODY_BYTES)
-                    raise http_failure(self.where, response.status, response.headers, detail)
-                async for event in self._answer(response, reader):
+        with self._failures():
+            async with self._opened(request) as (response, reader):
+                if response.content_type != "text/event-stream":
+                    for event in await self._read_whole(response, reader):
+                        yield event
+                    return
+                # One loop, no generator in a generator: this is the path of every delta.
+                sse = SseReader()
+                state = _StreamState()
+                async for chunk in response.content.iter_any():
+                    for payload in sse.feed(chunk):
+                        for event in self._chunk(payload, reader, state):
+                            yield event
+                    if state.done:
+                        break
+                for payload in sse.close():
+                    for event in self._chunk(payload, reader, state):
+                        yield event
+                for event in self._end(reader, state):
                     yield event
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Tell failures of the connection by kind."""
+        try:
+            yield
         except TimeoutError as error:
+            if not isinstance(error, aiohttp.ServerTimeoutError):
+                raise  # Somebody else's deadline.
             raise failure("overloaded", f"{self.where} sent nothing for {self._timeout.sock_read:g} s.") from error
         except aiohttp.ClientConnectorError as error:
             raise failure("unreachable", f"{self.where} cannot be reached: {_reason(error)}.") from error
         except aiohttp.ClientError as error:
             raise failure("broken_off", f"{self.where} broke off its answer: {_reason(error)}.") from error
 
-    async def _answer(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> AsyncGenerator[ChatEvent]:
-        if response.content_type == "text/event-stream":
-            async for event in self._events(response, reader):
-                yield event
-            return
-        text = await response.content.read(_WHOLE_BODY_BYTES)
-        while chunk := await response.content.read(_WHOLE_BODY_BYTES - len(text)):
-            text += chunk
+    @asynccontextmanager
+    async def _opened(self, request: ChatRequest) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerReader]]:
+        """Ask until the endpoint takes the request in one of its forms; see `adapt`."""
+        learned = self.learned(request.model)
+        for attempt in range(1, ATTEMPTS + 1):
+            asked = learned.without_refused(request)
+            body = request_body(prepare(asked, learned.profile), learned.profile, model=request.model or self.model)
+            response = await self.session.post(
+                f"{self.endpoint.base_url}/chat/completions", data=orjson.dumps(body), headers=_HEADERS
+            )
+            if response.status < 400:
+                break
+            error = http_failure(self.where, response.status, response.headers, await _some(response))
+            if attempt == ATTEMPTS or not learned.learn(error, asked):
+                raise error
+        try:
+            yield response, answer_reader(asked, learned.profile)
+        finally:
+            response.release()  # Closes the connection when the answer was not read to its end.
+
+    async def _read_whole(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> list[ChatEvent]:
+        """Read an answer that is no event stream, or does not say so."""
+        text = await _some(response, _WHOLE_BODY_BYTES)
         if looks_like_html(response.content_type, text):
             raise failure("not_an_api", f"{self.where} answered {response.status} with a web page.", status=200)
         if text.lstrip().startswith((b"data:", b":", b"event:")):
-            # An event stream under another content type: read it as what it is.
-            for event in self._read_payloads([*(sse := SseReader()).feed(text), *sse.close()], reader):
-                yield event
-            return
-        for event in self._whole(decode(text), text, reader):
-            yield event
-
-    async def _events(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> AsyncGenerator[ChatEvent]:
-        sse = SseReader()
-        state = _StreamState()
-        async for chunk in response.content.iter_any():
-            for payload in sse.feed(chunk):
-                if payload == _DONE:
-                    state.done = True
-                    break
-                for event in self._chunk(payload, reader, state):
-                    yield event
-            if state.done:
-                break
-        for payload in sse.close() if not state.done else ():
-            if payload != _DONE:
-                for event in self._chunk(payload, reader, state):
-                    yield event
-        for event in self._end(reader, state):
-            yield event
+            sse = SseReader()
+            return self._read_payloads([*sse.feed(text), *sse.close()], reader)
+        return self._whole(decode(text), text, reader)
 
     def _read_payloads(self, payloads: Sequence[bytes], reader: AnswerReader) -> list[ChatEvent]:
         state = _StreamState()
-        events: list[ChatEvent] = []
-        for payload in payloads:
-            if payload == _DONE:
-                state.done = True
-                break
-            events += self._chunk(payload, reader, state)
+        events = [event for payload in payloads for event in self._chunk(payload, reader, state)]
         return events + self._end(reader, state)
 
     def _chunk(self, payload: bytes, reader: AnswerReader, state: _StreamState) -> list[ChatEvent]:
+        if payload == _DONE or state.done:
+            state.done = True
+            return []
         chunk = decode(payload)
         if not isinstance(chunk, dict):
             raise failure("broken_off", f"{self.where} sent an event that is not JSON: {payload[:120]!r}")
@@ -213,13 +240,11 @@ class OpenAIBackend:
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that the endpoint serves."""
-        try:
+        with self._failures():
             async with self.session.get(f"{self.endpoint.base_url}/models") as response:
-                body = await response.content.read(_WHOLE_BODY_BYTES)
-                if response.status >= 400:
-                    raise http_failure(self.where, response.status, response.headers, body)
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise failure("unreachable", f"{self.where} cannot be reached: {_reason(error)}.") from error
+                body = await _some(response, _WHOLE_BODY_BYTES)
+        if response.status >= 400:
+            raise http_failure(self.where, response.status, response.headers, body)
         listed = decode(body)
         if not isinstance(listed, dict):
             raise failure("not_an_api", f"{self.where} lists no models but {body[:120]!r}")
@@ -239,6 +264,16 @@ class _StreamState:
     reason: str | None = None
     usage: Usage | None = None
     done: bool = False
+
+
+async def _some(response: aiohttp.ClientResponse, limit_bytes: int = _ERROR_BODY_BYTES) -> bytes:
+    """Read a body up to a limit."""
+    pieces: list[bytes] = []
+    left = limit_bytes
+    while left > 0 and (piece := await response.content.read(left)):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
 
 
 def _status_in(answer: JsonObject) -> int:

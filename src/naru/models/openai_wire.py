@@ -24,22 +24,22 @@ from naru.models.profile import Profile
 
 
 def request_body(request: ChatRequest, profile: Profile, *, model: str) -> JsonObject:
-    """Build the body of a streaming request; `extra` first, so that it never overrides what Naru decides."""
+    """Build the body of a streaming request, already prepared; `extra` never overrides what Naru decides."""
     body: JsonObject = {
         **request.extra,
         "model": model,
-        "messages": [message_object(message) for message in request.messages],
+        "messages": [message_object(message, profile) for message in request.messages],
         "stream": True,
         "stream_options": {"include_usage": True},
     }
-    if request.tools and profile.native_tools:
+    if request.tools:
         body["tools"] = [tool_object(tool) for tool in request.tools]
         if request.tool_choice is not None:
             body["tool_choice"] = request.tool_choice
     if request.temperature is not None:
         body["temperature"] = request.temperature
     if request.max_tokens is not None:
-        body["max_tokens"] = request.max_tokens
+        body[profile.max_tokens_field] = request.max_tokens
     if request.stop:
         body["stop"] = list(request.stop)
     if request.grammar:
@@ -49,6 +49,8 @@ def request_body(request: ChatRequest, profile: Profile, *, model: str) -> JsonO
             "type": "json_schema",
             "json_schema": {"name": "answer", "schema": request.response_schema, "strict": True},
         }
+    for name in profile.refused_parameters:
+        body.pop(name, None)
     return body
 
 
@@ -60,11 +62,12 @@ def tool_object(tool: ToolDefinition) -> JsonObject:
     return {"type": "function", "function": function}
 
 
-def message_object(message: Message) -> JsonObject:
-    """Return a message in OpenAI's form; content is null only beside calls."""
+def message_object(message: Message, profile: Profile) -> JsonObject:
+    """Return a message in OpenAI's form; content is null only beside calls, and only where the profile says so."""
     shown: JsonObject = {"role": message.role}
     if message.role == "assistant":
-        shown["content"] = _content(message.content) or (None if message.tool_calls else "")
+        says_null = message.tool_calls and profile.empty_content == "null"
+        shown["content"] = _content(message.content) or (None if says_null else "")
         if message.tool_calls:
             shown["tool_calls"] = [_call_object(call) for call in message.tool_calls]
         return shown

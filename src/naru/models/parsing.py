@@ -1,19 +1,66 @@
-"""The answer reader for a request: with the dialects' parser when calls may come, without it when none can."""
+"""The answer reader for a request: the dialects' parser knows which tools were offered, and nothing else is a call."""
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+import json
+import re
 
+from naru.dialects import StreamParser, Tool
+from naru.dialects.events import Event, Text
 from naru.messages import ChatRequest
-from naru.models.normalise import AnswerReader, PlainParser
+from naru.models.normalise import AnswerReader, TextParser
 from naru.models.profile import Profile
+from naru.models.strategy import is_wrapped
 
 
 def answer_reader(request: ChatRequest, profile: Profile) -> AnswerReader:
-    """Return a reader for the answer to this request."""
-    dialects: Any = importlib.import_module("naru.dialects")
-    if not hasattr(dialects, "StreamParser"):
-        return AnswerReader(PlainParser())
-    tools = [dialects.Tool(tool.name, tool.input_schema) for tool in request.tools]
-    return AnswerReader(dialects.StreamParser(tools, hint=profile.dialect or None))
+    """Return a reader for the answer to a request, as the caller made it (not as it was sent)."""
+    tools = [Tool(tool.name, tool.input_schema) for tool in request.tools]
+    parser = StreamParser(tools, hint=profile.dialect or request.model or None)
+    return AnswerReader(_Unwrapping(parser) if is_wrapped(request, profile) else parser)
+
+
+class _Unwrapping:
+    """Takes the words out of `{"answer": "…"}` as they arrive; anything else goes to the parser as it is."""
+
+    _HEAD = re.compile(r'\s*\{\s*"answer"\s*:\s*"')
+    _HEAD_LONGEST = 40
+    _SAFE = re.compile(
+        r'(?:[^"\\]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|\\[^u])*'
+    )
+    """Characters of a JSON string that can be decoded without what follows; surrogates go in pairs."""
+
+    def __init__(self, parser: TextParser) -> None:
+        self._parser = parser
+        self._held = ""
+        self._inside = False
+        self._plain = False
+
+    def feed(self, delta: str) -> list[Event]:
+        """Return the words that this text completes."""
+        if self._plain:
+            return self._parser.feed(delta)
+        self._held += delta
+        if not self._inside:
+            head = self._HEAD.match(self._held)
+            if head is None:
+                if len(self._held) < self._HEAD_LONGEST:
+                    return []
+                return self._give_up()
+            self._inside = True
+            self._held = self._held[head.end() :]
+        safe = self._SAFE.match(self._held)
+        assert safe is not None
+        self._held = self._held[safe.end() :]
+        words = json.loads(f'"{safe[0]}"', strict=False)
+        return [Text(words)] if words else []
+
+    def close(self, finish_reason: str = "stop") -> list[Event]:
+        """Return what was held back."""
+        events = [] if self._inside or self._plain else self._give_up()
+        return events + self._parser.close(finish_reason)
+
+    def _give_up(self) -> list[Event]:
+        self._plain = True
+        held, self._held = self._held, ""
+        return self._parser.feed(held)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Strategy = Literal["native", "prompted", "guided"]
+"""How tools are offered: the endpoint's own `tools`; a prompt; a prompt and a grammar that allows only valid calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +17,26 @@ class Profile:
     native_tools: bool = True
     """The endpoint's template takes `tools`; what comes back is read from the text all the same."""
     system_role: bool = True
+    late_system: bool = True
+    """A system message may stand anywhere, not only first."""
     alternation: bool = False
-    """User and assistant must take turns (Gemma, R12)."""
+    """User and assistant must take turns, user first (Gemma, R12)."""
     tool_role: bool = True
+    """Calls and results of the history may be sent as such; else they become model and user turns."""
     dialect: str = ""
-    """Name of the dialect that the family writes best, for prompts and as the parser's hint."""
+    """Name of the dialect that the family writes by itself: the parser's hint."""
+    teach: str = "fenced-json"
+    """Row of `teaching.TEACHINGS` that a prompt teaches when tools are prompted."""
     parallel_calls: bool = True
     guided: Literal["", "json_schema", "grammar"] = ""
+    """What the engine can be guided by; empty when it cannot."""
     context_tokens: int = 8192
     strategy: Strategy = "native"
     small: bool = False
     """Needs the help of UPLIFT.md: few tools, fresh rounds, grounded arguments."""
+    max_tokens_field: str = "max_tokens"
+    """OpenAI's newer models want `max_completion_tokens`."""
+    empty_content: Literal["null", "empty"] = "null"
+    """What an assistant turn says that holds calls alone; providers differ."""
+    refused_parameters: frozenset[str] = frozenset()
+    """Fields that the endpoint has refused by name."""

@@ -1,0 +1,99 @@
+"""What an endpoint's refusal teaches: the same request once more, in a way that it takes (N1, N6, LESSONS 13)."""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass, field, replace
+
+from naru.errors import ModelError
+from naru.messages import ChatRequest, ToolDefinition
+from naru.models.profile import Profile
+
+ATTEMPTS = 5
+"""Requests for one answer, at most: each further one differs from all before."""
+_TOOL_BY_INDEX = re.compile(r"(?:tools|functions|function_declarations)\s*[\[.]\s*(\d+)")
+_TOOL_BY_NAME = re.compile(
+    r"""(?:function|tool)\s*(?:named?\s*|schema\s*(?:for\s*)?)?[:=]?\s*['"`]([^'"`]{1,128})['"`]""", re.IGNORECASE
+)
+_REFUSED_PARAMETER = re.compile(
+    r"""(?:unsupported|unrecognized|unknown|unexpected|extra|invalid|not\ permitted|not\ allowed)[^'"`]{0,60}"""
+    r"""(?:parameter|argument|field|keyword|inputs?|property)s?[^'"`]{0,30}['"`](\w+)['"`]"""
+    r"""|['"`](\w+)['"`][^'"`]{0,20}(?:is\ not\ (?:supported|permitted|allowed|a\ valid)|:?\s*extra\ inputs)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SENT_BY_US = frozenset(
+    {"stream_options", "max_tokens", "temperature", "stop", "tool_choice", "response_format", "grammar"}
+)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Learned:
+    """What is known of one model on one endpoint: its profile, mended by what the endpoint refused."""
+
+    profile: Profile
+    set_aside: dict[str, str] = field(default_factory=dict)
+    """Tool → why the endpoint does not take it; such a tool costs the others nothing."""
+
+    def without_refused(self, request: ChatRequest) -> ChatRequest:
+        """Return the request without the tools that this endpoint has refused before."""
+        if not self.set_aside:
+            return request
+        return replace(request, tools=[tool for tool in request.tools if _key(tool) not in self.set_aside])
+
+    def learn(self, error: ModelError, request: ChatRequest) -> bool:
+        """Take a refusal in; True when the same request may fare better now."""
+        before = self.profile
+        if error.code == "tools_unsupported" and request.tools and self.profile.native_tools:
+            self.profile = replace(before, native_tools=False, tool_role=False, strategy="prompted")
+        elif error.code == "system_unsupported" and before.system_role:
+            self.profile = replace(before, system_role=False)
+        elif error.code == "alternation_required" and not (before.alternation and not before.tool_role):
+            self.profile = replace(before, alternation=True, tool_role=False, late_system=False)
+        elif error.status in {400, 422}:
+            return self._refused_tool(error, request) or self._refused_parameter(error)
+        if self.profile != before:
+            _log.warning("model %s: %s; going on with %s", request.model, error.code, _difference(before, self.profile))
+        return self.profile != before
+
+    def _refused_tool(self, error: ModelError, request: ChatRequest) -> bool:
+        tool = _named_tool(error.message, request)
+        if tool is None or len(request.tools) < 2:
+            return False
+        self.set_aside[_key(tool)] = error.message
+        _log.warning("tool %s is set aside for %s: %s", tool.name, request.model, error.message)
+        return True
+
+    def _refused_parameter(self, error: ModelError) -> bool:
+        match = _REFUSED_PARAMETER.search(error.message)
+        name = (match[1] or match[2]) if match else ""
+        if name not in _SENT_BY_US or name in self.profile.refused_parameters:
+            return False
+        if name == "max_tokens":
+            self.profile = replace(self.profile, max_tokens_field="max_completion_tokens")
+        self.profile = replace(self.profile, refused_parameters=self.profile.refused_parameters | {name})
+        return True
+
+
+def _named_tool(message: str, request: ChatRequest) -> ToolDefinition | None:
+    """Return the one tool that an error text points at, by its place or its name."""
+    for match in _TOOL_BY_INDEX.finditer(message):
+        if int(match[1]) < len(request.tools):
+            return request.tools[int(match[1])]
+    by_name = {tool.name: tool for tool in request.tools}
+    for match in _TOOL_BY_NAME.finditer(message):
+        if match[1] in by_name:
+            return by_name[match[1]]
+    return None
+
+
+def _key(tool: ToolDefinition) -> str:
+    return f"{tool.name} {tool.input_schema}"
+
+
+def _difference(before: Profile, after: Profile) -> str:
+    names = ("native_tools", "system_role", "alternation", "tool_role")
+    return ", ".join(
+        f"{name}={getattr(after, name)}" for name in names if getattr(after, name) != getattr(before, name)
+    )

@@ -1,0 +1,345 @@
+"""The OpenAI-compatible backend against an endpoint that answers every way they do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+from tests.models.fake_endpoint import Answering, FakeEndpoint, Reply, delta, json_reply, serve, sse, tool_delta
+
+from naru.errors import ConfigError, ModelError
+from naru.messages import (
+    ArgumentsDelta,
+    CallEnd,
+    CallStart,
+    ChatEvent,
+    ChatRequest,
+    Finish,
+    ImagePart,
+    Message,
+    Reasoning,
+    Text,
+    TextPart,
+    ToolCall,
+    ToolDefinition,
+    Usage,
+)
+from naru.models.openai_http import Endpoint, OpenAIBackend
+from naru.models.profile import Profile
+
+LOOK_UP = ToolDefinition("look_up", "Look a person up.", {"type": "object", "properties": {"id": {"type": "string"}}})
+ASK = ChatRequest("m", [Message("user", "hi")], tools=[LOOK_UP])
+
+
+async def ask(answers: Answering, request: ChatRequest = ASK, **options: Any) -> tuple[list[ChatEvent], FakeEndpoint]:
+    async with serve(answers) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url, "secret"), Profile(), **options)
+        try:
+            return [event async for event in backend.stream(request)], fake
+        finally:
+            await backend.close()
+
+
+def calls(events: Sequence[ChatEvent]) -> list[tuple[str, dict[str, Any]]]:
+    names = {event.index: event.name for event in events if isinstance(event, CallStart)}
+    return [(names[event.index], event.arguments) for event in events if isinstance(event, CallEnd)]
+
+
+def text(events: Sequence[ChatEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, Text))
+
+
+async def test_text_reasoning_and_usage_arrive_in_order_and_finish_is_last() -> None:
+    usage = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+    events, fake = await ask(
+        [Reply(sse(delta(reasoning_content="hm"), delta(content="안"), delta(content="녕"), delta("stop"), usage))]
+    )
+    assert events == [Reasoning("hm"), Text("안"), Text("녕"), Usage(7, 2), Finish("stop")]
+    assert fake.headers[0]["Authorization"] == "Bearer secret"
+    assert fake.bodies[0]["stream_options"] == {"include_usage": True}
+    assert fake.bodies[0]["tools"][0]["function"]["name"] == "look_up"
+
+
+async def test_a_stream_reads_the_same_under_every_split_of_its_bytes() -> None:
+    whole = b"".join(sse(delta(content="a\r\n가"), tool_delta(call_id="c", name="look_up", arguments='{"id": "7"}')))
+    whole = whole.replace(b"\n\n", b"\r\n\r\n")
+    expected, _ = await ask([Reply([whole])])
+    for size in (1, 2, 3, 7):
+        split = [whole[start : start + size] for start in range(0, len(whole), size)]
+        events, _ = await ask([Reply(split)])
+        assert events == expected
+
+
+async def test_native_calls_in_pieces_become_events_with_streamed_arguments() -> None:
+    events, _ = await ask(
+        [
+            Reply(
+                sse(
+                    tool_delta(0, call_id="c0", name="look_up"),
+                    tool_delta(0, arguments='{"id"'),
+                    tool_delta(0, arguments=': "7"}'),
+                    tool_delta(1, call_id="c1", name="look_up", arguments=""),
+                    delta("tool_calls"),
+                )
+            )
+        ]
+    )
+    assert events == [
+        CallStart(0, "c0", "look_up"),
+        ArgumentsDelta(0, '{"id"'),
+        ArgumentsDelta(0, ': "7"}'),
+        CallEnd(0, {"id": "7"}),
+        CallStart(1, "c1", "look_up"),
+        ArgumentsDelta(1, "{}"),
+        CallEnd(1, {}),
+        Finish("tool_calls"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "expected"),
+    [
+        pytest.param(
+            [
+                tool_delta(0, call_id="a", name="look_up", arguments='{"id": "1"}'),
+                tool_delta(0, call_id="b", name="look_up", arguments='{"id": "2"}'),
+            ],
+            [("look_up", {"id": "1"}), ("look_up", {"id": "2"})],
+            id="two-calls-both-of-index-0",
+        ),
+        pytest.param(
+            [
+                tool_delta(None, call_id="a", name="look_up", arguments='{"id": "1"}'),
+                tool_delta(None, call_id="b", name="look_up", arguments='{"id": "2"}'),
+            ],
+            [("look_up", {"id": "1"}), ("look_up", {"id": "2"})],
+            id="no-index",
+        ),
+        pytest.param(
+            [tool_delta(0, call_id="a", name="look_up", arguments={"id": "1"})],
+            [("look_up", {"id": "1"})],
+            id="arguments-as-an-object",
+        ),
+        pytest.param(
+            [tool_delta(0, call_id="a", name="look_up", arguments='"{\\"id\\": \\"1\\"}"')],
+            [("look_up", {"id": "1"})],
+            id="arguments-encoded-twice",
+        ),
+        pytest.param(
+            [delta(function_call={"name": "look_up"}), delta(function_call={"arguments": '{"id": "1"}'})],
+            [("look_up", {"id": "1"})],
+            id="the-old-function-call",
+        ),
+        pytest.param(
+            [tool_delta(0, call_id="a", name="look_up", arguments='{"id": "1'), delta("length")],
+            [],
+            id="cut-off-by-length",
+        ),
+        pytest.param(
+            [delta(content='```json\n{"name": "look_up", "arguments": {"id": "1"}}\n```')],
+            [("look_up", {"id": "1"})],
+            id="leaked-into-the-text",
+        ),
+        pytest.param(
+            [
+                delta(content='```json\n{"name": "look_up", "arguments": {"id": "1"}}\n```'),
+                tool_delta(0, call_id="a", name="look_up", arguments='{"id": "1"}'),
+            ],
+            [("look_up", {"id": "1"})],
+            id="leaked-and-native-is-one-call",
+        ),
+        pytest.param(
+            [
+                tool_delta(0, call_id="a", name="look_up", arguments='{"id": "1"}'),
+                delta(content='```json\n{"name": "look_up", "arguments": {"id": "1"}}\n```'),
+            ],
+            [("look_up", {"id": "1"})],
+            id="native-and-leaked-is-one-call",
+        ),
+    ],
+)
+async def test_every_way_of_sending_calls_gives_the_calls(
+    chunks: list[dict[str, Any]], expected: list[tuple[str, dict[str, Any]]]
+) -> None:
+    events, _ = await ask([Reply(sse(*chunks))])
+    assert calls(events) == expected
+    starts = [event.index for event in events if isinstance(event, CallStart)]
+    assert starts == list(range(len(starts))), "indexes have no gaps"
+    reason = "tool_calls" if expected else "length"
+    assert events[-1] == Finish(reason)
+
+
+async def test_an_endpoint_that_does_not_stream_is_read_as_well() -> None:
+    message = {"content": "ok", "tool_calls": [{"id": "a", "function": {"name": "look_up", "arguments": "{}"}}]}
+    events, _ = await ask(
+        [json_reply({"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": {"prompt_tokens": 1}})]
+    )
+    assert text(events) == "ok"
+    assert calls(events) == [("look_up", {})]
+    assert events[-2:] == [Usage(1, 0), Finish("tool_calls")]
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "said"),
+    [
+        pytest.param(
+            Reply([b"<!DOCTYPE html><title>Sign in</title>"], content_type="text/html"),
+            "not_an_api",
+            "web page",
+            id="200-with-html",
+        ),
+        pytest.param(Reply([b"<html>"], content_type="application/json"), "not_an_api", "web page", id="html-as-json"),
+        pytest.param(
+            Reply([b"<html><title>502 Bad Gateway</title>"], 502, "text/html"),
+            "overloaded",
+            r"502: a web page \(502 Bad Gateway\)",
+            id="502-with-html",
+        ),
+        pytest.param(json_reply({"error": {"message": "bad key"}}, 401), "unauthorized", "bad key", id="401"),
+        pytest.param(json_reply({"error": "model 'x' not found"}, 404), "model_not_found", "not found", id="404"),
+        pytest.param(json_reply({"detail": "no"}, 422), "refused", "no", id="422-detail"),
+        pytest.param(json_reply([{"error": {"message": "list"}}], 400), "refused", "list", id="google-list"),
+        pytest.param(
+            json_reply({"error": {"message": "m does not support tools"}}, 400),
+            "tools_unsupported",
+            "tools",
+            id="ollama",
+        ),
+        pytest.param(
+            json_reply({"error": {"message": "the request exceeds the available context size", "code": 400}}, 400),
+            "context_exceeded",
+            "context size",
+            id="context",
+        ),
+        pytest.param(
+            Reply(sse({"error": {"message": "slow down", "code": 429}})), "rate_limited", "slow down", id="200-with-429"
+        ),
+        pytest.param(
+            Reply(sse(delta(content="a"), done=False)), "broken_off", "in the middle", id="stream-without-an-end"
+        ),
+        pytest.param(Reply([b"data: {nonsense\n\n"]), "broken_off", "not JSON", id="event-that-is-not-json"),
+        pytest.param(json_reply({"choices": []}), "not_an_api", "without choices", id="no-choices"),
+    ],
+)
+async def test_failures_are_told_apart(reply: Reply, code: str, said: str) -> None:
+    with pytest.raises(ModelError, match=said) as raised:
+        await ask([reply])
+    assert raised.value.code == code
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("reply", "seconds"),
+    [
+        pytest.param(json_reply({"error": {"message": "x"}}, 429, **{"Retry-After": "12"}), 12.0, id="retry-after"),
+        pytest.param(json_reply({}, 503, **{"retry-after-ms": "1500"}), 1.5, id="retry-after-ms"),
+        pytest.param(
+            json_reply(
+                {"error": {"message": "quota", "details": [{"@type": "…RetryInfo", "retryDelay": "39.5s"}]}}, 429
+            ),
+            39.5,
+            id="retry-info",
+        ),
+        pytest.param(json_reply({"error": {"message": "Please try again in 850ms."}}, 429), 0.85, id="in-words"),
+        pytest.param(json_reply({"error": {"message": "busy"}}, 429), None, id="unsaid"),
+    ],
+)
+async def test_a_busy_endpoint_says_when_to_come_again(reply: Reply, seconds: float | None) -> None:
+    with pytest.raises(ModelError) as raised:
+        await ask([reply])
+    assert raised.value.retryable
+    assert raised.value.retry_after_seconds == seconds
+
+
+async def test_nobody_listening_is_said_in_one_line() -> None:
+    backend = OpenAIBackend(Endpoint.of("http://127.0.0.1:9/v1"), Profile())
+    with pytest.raises(ModelError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached: .*refused") as raised:
+        await anext(aiter(backend.stream(ASK)))
+    assert raised.value.retryable
+    await backend.close()
+
+
+async def test_an_endpoint_that_falls_silent_is_given_up() -> None:
+    async with serve([Reply(silent=True)]) as fake, asyncio.timeout(5):
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile(), timeout_seconds=0.2)
+        with pytest.raises(ModelError, match=r"sent nothing for 0\.2 s"):
+            await anext(aiter(backend.stream(ASK)))
+        await backend.close()
+
+
+async def test_e26_leaving_the_answer_closes_the_upstream_within_a_second() -> None:
+    async with serve([Reply(sse(delta(content="a"), done=False), hang=True)]) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        async with aclosing(backend.stream(ASK)) as events:
+            assert await anext(events) == Text("a")
+        await asyncio.wait_for(fake.gone.wait(), 1.0)
+        await backend.close()
+
+
+async def test_e26_cancelling_before_the_first_chunk_closes_the_upstream_as_well() -> None:
+    async with serve([Reply([b": \n\n"], hang=True)]) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await anext(aiter(backend.stream(ASK)))
+        await asyncio.wait_for(fake.gone.wait(), 1.0)
+        await backend.close()
+
+
+async def test_a_conversation_with_calls_is_sent_as_openai_wants_it() -> None:
+    request = ChatRequest(
+        "m",
+        [
+            Message("system", "s"),
+            Message("user", (TextPart("see"), ImagePart("image/png", "QUJD"))),
+            Message("assistant", "", tool_calls=(ToolCall("c1", "look_up", {"id": "가"}),)),
+            Message("tool", "found", tool_call_id="c1"),
+        ],
+        temperature=0.0,
+        max_tokens=9,
+        stop=["X"],
+        response_schema={"type": "object"},
+        extra={"seed": 3, "stream": False},
+    )
+    _, fake = await ask([Reply(sse(delta("stop")))], request)
+    body = fake.bodies[0]
+    assert body["messages"][1]["content"][1] == {
+        "type": "image_url",
+        "image_url": {"url": "data:image/png;base64,QUJD"},
+    }
+    assert body["messages"][2] == {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": '{"id":"가"}'}}],
+    }
+    assert body["messages"][3] == {"role": "tool", "tool_call_id": "c1", "content": "found"}
+    assert (body["temperature"], body["max_tokens"], body["stop"], body["seed"], body["stream"]) == (
+        0,
+        9,
+        ["X"],
+        3,
+        True,
+    )
+    assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
+    assert "tools" not in body, "no empty list of tools (LESSONS 14)"
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("http://127.0.0.1:11434", "http://127.0.0.1:11434/v1"),
+        ("http://127.0.0.1:11434/v1/", "http://127.0.0.1:11434/v1"),
+        ("https://h/v1beta/openai/chat/completions", "https://h/v1beta/openai"),
+    ],
+)
+def test_a_base_url_is_taken_as_people_write_it(given: str, used: str) -> None:
+    assert Endpoint.of(given).base_url == used
+
+
+def test_what_is_no_url_is_refused_and_a_key_is_never_shown() -> None:
+    with pytest.raises(ConfigError, match="not an http"):
+        Endpoint.of("localhost:8000")
+    assert "secret" not in repr(Endpoint.of("http://user:secret@h/v1", "secret").shown)
