@@ -1,0 +1,256 @@
+"""One server as others use it: requests in, results out, and the facts of its present link.
+
+`request` and `notify` promise what `session.py` says. `generation` changes with every link that opens, `revision` also
+whenever a list may have changed: what is cached of a server is good for one revision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from naru.connections.bulkhead import Bulkhead
+from naru.connections.catalogue import Listing, ToolCatalogue, read_list
+from naru.connections.faults import Failure, LinkError
+from naru.connections.lifecycle import Lifecycle
+from naru.connections.protocol import Era, parameter_header_values
+from naru.connections.session import DEFAULT_OPTIONS, RequestOptions, Session
+from naru.connections.supervisor import Supervisor, Surroundings
+from naru.connections.transports.base import Counters
+from naru.messages import Json, JsonObject, ToolDefinition
+from naru.records import ServerRecord, ServerStatus, TransportType
+
+_COMING_BACK = (ServerStatus.CONNECTING, ServerStatus.FAILED)
+
+
+class Connection:
+    """A supervised link. Made idle inside a running loop; `connect` starts it, `close` ends it for good."""
+
+    def __init__(self, record: ServerRecord, around: Surroundings) -> None:
+        self.name = record.name
+        self.record = record
+        self.calls = 0
+        """Requests made for others."""
+        settings = around.settings
+        self._settings = settings
+        self._keeper = Supervisor(record, around)
+        self._bulkhead = Bulkhead(settings.max_concurrent, settings.max_queued, settings.queue_timeout_seconds)
+        self._listings: dict[str, tuple[int, Listing]] = {}
+
+    # Facts
+
+    @property
+    def life(self) -> Lifecycle:
+        """State, attempts, last failure, next retry."""
+        return self._keeper.life
+
+    @property
+    def status(self) -> ServerStatus:
+        """The state (H3)."""
+        return self._keeper.life.status
+
+    @property
+    def is_live(self) -> bool:
+        """Requests can be sent now."""
+        session = self._keeper.session
+        return session is not None and session.failure is None
+
+    @property
+    def generation(self) -> int:
+        """Number of the present link; grows at each reconnect."""
+        return self._keeper.life.generation
+
+    @property
+    def revision(self) -> int:
+        """Grows at each reconnect and each change of a list."""
+        return self._keeper.revision
+
+    @property
+    def catalogue(self) -> ToolCatalogue:
+        """The tools as sent and as offered; of the last link while there is none."""
+        return self._keeper.tools
+
+    @property
+    def tools(self) -> Sequence[ToolDefinition]:
+        """What can be called now, which includes a server that is being brought back: a call waits for it."""
+        coming_back = self.generation > 0 and not self.life.gave_up and self.status in _COMING_BACK
+        return self._keeper.tools.definitions if self.is_live or coming_back else ()
+
+    @property
+    def transport_type(self) -> TransportType | None:
+        """The transport in use."""
+        return self._keeper.transport_type
+
+    @property
+    def era(self) -> Era:
+        """The protocol era of the present or last link."""
+        return self._session.era if self._session else "legacy"
+
+    @property
+    def protocol_version(self) -> str:
+        """The negotiated version; empty before the first link."""
+        return self._session.version if self._session else ""
+
+    @property
+    def capabilities(self) -> JsonObject:
+        """The server's capabilities, as sent."""
+        return self._session.capabilities if self._session else {}
+
+    @property
+    def server_info(self) -> JsonObject:
+        """Name, title, version as the server gives them; never used to identify it."""
+        return self._session.server_info if self._session else {}
+
+    @property
+    def instructions(self) -> str:
+        """What the server tells models about itself."""
+        return self._session.instructions if self._session else ""
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id, for a stdio server that runs."""
+        session = self._keeper.session
+        return getattr(session.transport, "pid", None) if session else None
+
+    @property
+    def counters(self) -> Counters:
+        """What the server did wrong on its present or last link."""
+        return self._session.transport.counters if self._session else Counters()
+
+    @property
+    def log_text(self) -> str:
+        """The kept end of the server's stderr and of stray lines on its stdout."""
+        return self._session.transport.logs.text if self._session else ""
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that run."""
+        return self._bulkhead.active
+
+    @property
+    def queued(self) -> int:
+        """Requests that wait for a slot."""
+        return self._bulkhead.waiting
+
+    @property
+    def _session(self) -> Session | None:
+        return self._keeper.session or self._keeper.last_session
+
+    # Connecting
+
+    async def connect(self) -> bool:
+        """Connect if it is not, and tell whether it is now; joins an attempt that is under way."""
+        return self.is_live or await self._keeper.demand(forced=True)
+
+    async def ensure_connected(self) -> bool:
+        """Make ready for a call: one attempt when FAILED or DISCONNECTED, none when PENDING or CONNECTING (H11)."""
+        if self.is_live:
+            return True
+        if self.status in (ServerStatus.PENDING, ServerStatus.CONNECTING, ServerStatus.DISABLED):
+            return False
+        return self._settings.reconnect.enabled and await self._keeper.demand(forced=False)
+
+    async def disconnect(self) -> None:
+        """Close the link and keep it closed until someone asks for it."""
+        await self._keeper.stop()
+
+    def disable(self) -> None:
+        """Mark a server that is not connected as switched off."""
+        self.life.disable(0.0)
+
+    async def close(self) -> None:
+        """End the owner task and everything it holds."""
+        await self._keeper.close()
+
+    async def refresh(self) -> None:
+        """List anew, on request (H5). Raises RpcError or LinkError."""
+        await self._ready()
+        await self._keeper.relist()
+
+    # Talking
+
+    async def request(
+        self, method: str, params: Mapping[str, Json] | None = None, options: RequestOptions = DEFAULT_OPTIONS
+    ) -> JsonObject:
+        """Send one request within the server's bulkhead; sent again, once, only if nothing can have reached the server.
+
+        Raises:
+            RpcError: the server answered with an error.
+            BusyError: its queue is full, or it asked to be left alone.
+            LinkError: it is not connected and could not be, or no answer came.
+        """
+        async with self._bulkhead:
+            self.calls += 1
+            session = await self._ready()
+            try:
+                return await session.request(method, params, self._dressed(session, method, params, options))
+            except LinkError as error:
+                fault = error
+            self._heed(session, fault)
+            if fault.delivered or not (fault.session_gone or fault.breaks_link):
+                raise fault.of(self.name, method)
+            session = await self._ready()
+            try:
+                return await session.request(method, params, self._dressed(session, method, params, options))
+            except LinkError as error:
+                self._heed(session, error)
+                raise error.of(self.name, method) from error
+
+    async def notify(self, method: str, params: Mapping[str, Json] | None = None) -> None:
+        """Send a notification. Raises LinkError."""
+        await (await self._ready()).notify(method, params)
+
+    async def listing(self, kind: str) -> Listing:
+        """Return `tools`, `prompts`, `resources` or `templates` as sent, read once per revision.
+
+        Raises:
+            RpcError: the server refused.
+            LinkError: it is not connected.
+        """
+        session = await self._ready()
+        if kind == "tools":
+            return Listing(self.catalogue.raw, " ".join(self.catalogue.warnings))
+        revision, kept = self._listings.get(kind, (-1, Listing()))
+        if revision != self.revision:
+            revision = self.revision
+            kept = await read_list(session, kind, self._settings)
+            self._listings[kind] = (revision, kept)
+        return kept
+
+    async def _ready(self) -> Session:
+        """Return a live session, after one attempt if that is allowed. Raises LinkError."""
+        session = self._keeper.session
+        if session is not None and session.failure is None:
+            return session
+        if session is not None or self.status is ServerStatus.CONNECTING:
+            # The link is being replaced, or an attempt runs: its outcome decides.
+            await self._keeper.demand(forced=False)
+        else:
+            await self.ensure_connected()
+        session = self._keeper.session
+        if session is not None and session.failure is None:
+            return session
+        failure = self.life.last_failure or Failure("connect", "not_connected", f"it is {self.status}.")
+        if not failure.remedy:
+            failure = replace(failure, remedy=f"Connect {self.name!r}, or see its status for the reason.")
+        raise LinkError(failure).of(self.name, "the connection")
+
+    def _heed(self, session: Session, error: LinkError) -> None:
+        """Tell the owner what a request found out about the link."""
+        if error.session_gone or error.breaks_link or error.failure.needs_auth:
+            session.lost(error.failure)
+            session.session_gone = session.session_gone or error.session_gone
+        elif error.failure.code == "cut":
+            self._keeper.suspect()
+
+    def _dressed(
+        self, session: Session, method: str, params: Mapping[str, Json] | None, options: RequestOptions
+    ) -> RequestOptions:
+        """Add the headers that a modern tool wants its arguments repeated in."""
+        if method != "tools/call" or session.era != "modern" or not self.catalogue.headers or not params:
+            return options
+        wanted = self.catalogue.headers.get(str(params.get("name")))
+        arguments = params.get("arguments")
+        if not wanted or not isinstance(arguments, dict):
+            return options
+        return replace(options, headers={**options.headers, **parameter_header_values(wanted, arguments)})

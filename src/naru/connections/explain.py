@@ -1,0 +1,103 @@
+"""One answer to "why is this server not usable and what do I do" (N10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from naru.connections.connection import Connection
+from naru.connections.faults import Failure
+from naru.records import ServerStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is wrong with a server, since when, when it is tried again, and what a person can do."""
+
+    status: ServerStatus
+    is_usable: bool
+    summary: str
+    """One or two sentences for a person."""
+    remedy: str
+    """What to do; empty when nothing is needed."""
+    failure: Failure | None
+    since_seconds: float | None
+    """How long the trouble lasts, or the present state when all is well."""
+    failed_seconds_ago: float | None
+    """When the last failure was."""
+    next_retry_seconds: float | None
+    """When the next attempt comes; None when none is planned."""
+    attempt: int
+    max_attempts: int
+    log_tail: str
+
+
+_SIMPLE = {
+    ServerStatus.PENDING: ("It is registered and was not connected yet.", "Connect it."),
+    ServerStatus.CONNECTING: ("It is being connected.", ""),
+    ServerStatus.DISCONNECTED: ("It was disconnected on request.", "Connect it."),
+    ServerStatus.DISABLED: ("It is switched off in its record.", "Enable it in its record."),
+}
+
+
+def explain(connection: Connection, now: float) -> Explanation:
+    """Explain a server's state; `now` is the event loop's time."""
+    life = connection.life
+    failure = life.last_failure
+    wait = life.wait_seconds(now)
+    began = life.failing_since if life.failing_since is not None else life.since
+    summary, remedy = _words(connection, failure, wait, now - began, crash_loop=life.in_crash_loop(now))
+    return Explanation(
+        status=life.status,
+        is_usable=connection.is_live,
+        summary=summary,
+        remedy=remedy,
+        failure=failure,
+        since_seconds=max(0.0, now - began),
+        failed_seconds_ago=None if life.failed_at is None else max(0.0, now - life.failed_at),
+        next_retry_seconds=wait,
+        attempt=life.attempt,
+        max_attempts=life.policy.max_attempts,
+        log_tail="\n".join(connection.log_text.splitlines()[-20:]),
+    )
+
+
+def _words(
+    connection: Connection, failure: Failure | None, wait: float | None, since: float, *, crash_loop: bool
+) -> tuple[str, str]:
+    status = connection.status
+    if status is ServerStatus.CONNECTED:
+        tools = len(connection.tools)
+        return f"Connected with {tools} {'tool' if tools == 1 else 'tools'}.", " ".join(connection.catalogue.warnings)
+    if status in _SIMPLE:
+        summary, remedy = _SIMPLE[status]
+        if failure is not None and status is ServerStatus.CONNECTING:
+            summary = f"{summary} Before: {failure.message}"
+        return summary, remedy
+    if failure is None:
+        return f"It is {status}.", ""
+    parts = [f"For {duration(since)}, at stage {failure.stage}: {failure.message}"]
+    if crash_loop:
+        parts.append("It failed again and again within a minute, so it is tried rarely.")
+    if status is ServerStatus.NEEDS_AUTH:
+        parts.append("It is not tried again by itself.")
+    elif status is ServerStatus.DEGRADED:
+        parts.append("It is still connected.")
+    elif wait is not None:
+        limit = connection.life.policy.max_attempts
+        count = f"attempt {connection.life.attempt}" + (f" of {limit}" if limit else "")
+        parts.append(f"Next try in {duration(wait)} ({count}), or with the next call.")
+    elif connection.life.gave_up:
+        parts.append("No further try is planned.")
+    remedy = failure.remedy
+    if wait is None and status is ServerStatus.FAILED:
+        remedy = f"{remedy} Then connect it again.".strip()
+    return " ".join(parts), remedy
+
+
+def duration(seconds: float) -> str:
+    """Return a span for people: `4 s`, `3 min`, `2 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h"

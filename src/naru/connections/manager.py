@@ -1,0 +1,299 @@
+"""Keeps every registered server connected: the wish goes to the store first, then connections follow it (H4)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from naru.connections.connection import Connection
+from naru.connections.explain import Explanation, explain
+from naru.connections.guard import Guard, NoGuard
+from naru.connections.session import Hooks
+from naru.connections.settings import ConnectionSettings
+from naru.connections.supervisor import Resolve, Surroundings
+from naru.connections.toolset import ServerToolset
+from naru.connections.transports import descendants
+from naru.connections.transports.http_client import HttpClient
+from naru.errors import NotFoundError, PolicyError
+from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.records import ServerRecord, ServerStatus, TransportType
+from naru.stores.base import Store
+from naru.stores.expand import expand
+from naru.tools.toolset import CallContext
+
+log = logging.getLogger(__name__)
+
+_CHILD_START_SECONDS = 3.0
+"""How long a starting child counts against `max_connecting`: the heavy part is over then, and a hanging one must not hold up others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that listeners may want to show or pass on."""
+
+    server: str
+    what: str
+    """`registered`, `updated`, `removed`, `status`, `tools`, `prompts` or `resources`."""
+
+
+Listen = Callable[[Change], None]
+
+
+def _expanded(record: ServerRecord) -> Mapping[str, Any]:
+    return expand(record.config, server=record.name)
+
+
+class Manager:
+    """All connections by name. Use inside one event loop; `close` leaves no child, task or socket (H14)."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        settings: ConnectionSettings | None = None,
+        hooks: Hooks | None = None,
+        guard: Guard | None = None,
+        resolve: Resolve = _expanded,
+    ) -> None:
+        self.settings = settings or ConnectionSettings()
+        self.guard = guard or NoGuard()
+        self._store = store
+        self._http = HttpClient()
+        self._around = Surroundings(self.settings, self._http, hooks or Hooks(), resolve, self._connection_changed)
+        self._connections: dict[str, Connection] = {}
+        self._toolsets: dict[str, ServerToolset] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._listeners: list[Listen] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._starting = asyncio.Semaphore(self.settings.max_connecting)
+
+    # The register
+
+    async def register(self, record: ServerRecord) -> ServerRecord:
+        """Keep a record and make its connection, PENDING.
+
+        Raises:
+            PolicyError: a rule forbids it.
+            ConflictError: the name is taken.
+            StoreError: it could not be kept; then nothing has changed.
+        """
+        self.guard.admit(record)
+        async with self._lock(record.name):
+            await self._store.save(record)
+            self._add(record)
+        self._tell(Change(record.name, "registered"))
+        return record
+
+    async def update(self, record: ServerRecord, *, expected_updated_at: int | None = None) -> ServerRecord:
+        """Replace a record; the link is kept unless how to reach the server changed.
+
+        Raises:
+            PolicyError, NotFoundError, ConflictError, StoreError: then nothing has changed.
+        """
+        self.guard.admit(record)
+        async with self._lock(record.name):
+            await self._store.update(record, expected_updated_at=expected_updated_at)
+            await self._follow(record)
+        self._tell(Change(record.name, "updated"))
+        return record
+
+    async def unregister(self, name: str) -> None:
+        """Forget a server: record first, then its link. Raises NotFoundError."""
+        async with self._lock(name):
+            existed = await self._store.delete(name)
+            connection = self._connections.pop(name, None)
+            self._toolsets.pop(name, None)
+            if connection is not None:
+                await connection.close()
+        self._locks.pop(name, None)
+        if not existed and connection is None:
+            raise _unknown(name)
+        self._tell(Change(name, "removed"))
+
+    async def list_servers(self) -> Sequence[ServerRecord]:
+        """Return all records, in order of creation."""
+        return await self._store.list()
+
+    # Connecting
+
+    async def connect(self, name: str) -> bool:
+        """Connect a server and tell whether it is connected. Raises NotFoundError, PolicyError."""
+        connection = self.connection(name)
+        self.guard.admit(connection.record)
+        return await connection.connect()
+
+    async def disconnect(self, name: str) -> None:
+        """Close a server's link and stop its retries; its record stays. Raises NotFoundError."""
+        await self.connection(name).disconnect()
+
+    async def ensure_connected(self, name: str) -> bool:
+        """Make a server ready for a call, with one attempt at most (H11). Raises NotFoundError."""
+        return await self.connection(name).ensure_connected()
+
+    async def initialize_from_store(self) -> None:
+        """Load all records and begin to connect those with auto-connect, side by side; waits for none (H8).
+
+        First ends what a killed Naru left running (R-17). Raises StoreError.
+        """
+        swept = await asyncio.to_thread(descendants.end_orphans)
+        if swept:
+            log.warning("ended %d processes that an earlier Naru left behind", swept)
+        await self.reload()
+
+    async def reload(self) -> None:
+        """Bring connections to what the store says now; what did not change is not touched. Raises StoreError."""
+        records = {record.name: record for record in await self._store.list()}
+        for name in self._connections.keys() - records.keys():
+            async with self._lock(name):
+                connection = self._connections.pop(name, None)
+                self._toolsets.pop(name, None)
+                if connection is not None:
+                    await connection.close()
+            self._tell(Change(name, "removed"))
+        for record in records.values():
+            async with self._lock(record.name):
+                known = self._connections.get(record.name)
+                if known is not None and known.record == record:
+                    continue
+                if known is not None:
+                    await self._follow(record)
+                    what = "updated"
+                else:
+                    self._connect_in_background(self._add(record))
+                    what = "registered"
+            self._tell(Change(record.name, what))
+
+    async def started(self, timeout_seconds: float) -> bool:
+        """Wait until every background connect has come to a result; False when the time is up first."""
+        tasks = set(self._tasks)
+        if tasks:
+            await asyncio.wait(tasks, timeout=timeout_seconds)
+        return all(task.done() for task in tasks)
+
+    # Looking and calling
+
+    def connection(self, name: str) -> Connection:
+        """Return a server's connection. Raises NotFoundError."""
+        try:
+            return self._connections[name]
+        except KeyError:
+            raise _unknown(name) from None
+
+    @property
+    def connections(self) -> Mapping[str, Connection]:
+        """All connections by name."""
+        return self._connections
+
+    @property
+    def toolsets(self) -> Mapping[str, ServerToolset]:
+        """Each server's tools as a Toolset, by name; a live view for `CombinedToolset`."""
+        return self._toolsets
+
+    def get_status(self, name: str) -> ServerStatus | None:
+        """Return a server's state, None when there is no such server."""
+        connection = self._connections.get(name)
+        return connection.status if connection else None
+
+    def explain(self, name: str) -> Explanation:
+        """Say what is wrong with a server and what to do (N10). Raises NotFoundError."""
+        return explain(self.connection(name), asyncio.get_running_loop().time())
+
+    def tools(self, server: str | None = None) -> Sequence[ToolDefinition]:
+        """Return what one server or all offer now, under the servers' own names. Raises NotFoundError."""
+        chosen = self._connections.values() if server is None else [self.connection(server)]
+        return [tool for one in chosen for tool in self.guard.offered(one.name, one.tools)]
+
+    async def call_tool(
+        self, server: str, tool: str, arguments: JsonObject, context: CallContext | None = None
+    ) -> ToolResult:
+        """Call a tool once. Raises NotFoundError, and what `ServerToolset.call` raises."""
+        self.connection(server)
+        return await self._toolsets[server].call(tool, arguments, context or CallContext())
+
+    def subscribe(self, listener: Listen) -> Callable[[], None]:
+        """Have a function told of every change, synchronously; returns how to stop that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def close(self) -> None:
+        """Close every link, gracefully and then by force, side by side; the store stays open (its owner closes it)."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(connection.close() for connection in self._connections.values()))
+        self._connections.clear()
+        self._toolsets.clear()
+        await self._http.close()
+
+    # Inside
+
+    def _add(self, record: ServerRecord) -> Connection:
+        connection = Connection(record, self._around)
+        if record.config.get("disabled") is True:
+            connection.disable()
+        self._connections[record.name] = connection
+        self._toolsets[record.name] = ServerToolset(connection, self.guard)
+        return connection
+
+    async def _follow(self, record: ServerRecord) -> None:
+        """Make the connection fit a changed record."""
+        old = self._connections.get(record.name)
+        if old is not None and _same_way(old.record, record):
+            old.record = record
+            return
+        was_wanted = old is not None and old.status not in (ServerStatus.DISCONNECTED, ServerStatus.PENDING)
+        if old is not None:
+            await old.close()
+        connection = self._add(record)
+        if was_wanted or record.auto_connect:
+            self._connect_in_background(connection, forced=True)
+
+    def _connect_in_background(self, connection: Connection, *, forced: bool = False) -> None:
+        if not (connection.record.auto_connect or forced) or connection.status is ServerStatus.DISABLED:
+            return
+        self._own(self._start(connection))
+
+    async def _start(self, connection: Connection) -> None:
+        try:
+            self.guard.admit(connection.record)
+        except PolicyError as error:
+            log.warning("server %s is not connected: %s", connection.name, error)
+            return
+        if connection.record.transport_type is not TransportType.STDIO:
+            await connection.connect()
+            return
+        attempt = asyncio.ensure_future(connection.connect())
+        try:
+            async with self._starting:
+                await asyncio.wait({attempt}, timeout=_CHILD_START_SECONDS)
+            await attempt
+        finally:
+            attempt.cancel()
+
+    def _own(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _lock(self, name: str) -> asyncio.Lock:
+        return self._locks.setdefault(name, asyncio.Lock())
+
+    def _connection_changed(self, server: str, what: str) -> None:
+        if server in self._connections:
+            self._tell(Change(server, what))
+
+    def _tell(self, change: Change) -> None:
+        for listener in list(self._listeners):
+            listener(change)
+
+
+def _same_way(old: ServerRecord, new: ServerRecord) -> bool:
+    """Tell whether two records reach the same server in the same way."""
+    return (old.id, old.transport_type, old.config) == (new.id, new.transport_type, new.config)
+
+
+def _unknown(name: str) -> NotFoundError:
+    return NotFoundError(f"No server named {name!r} is registered.")

@@ -1,0 +1,153 @@
+"""Which era and version a server speaks: `server/discover` first, `initialize` beside it when that brings nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from naru.connections.faults import Failure, LinkError, RpcError
+from naru.connections.protocol import (
+    LATEST_LEGACY,
+    LATEST_MODERN,
+    LEGACY_VERSIONS,
+    META_SERVER_INFO,
+    MODERN_VERSIONS,
+    UNSUPPORTED_VERSION,
+    Era,
+)
+from naru.connections.session import CLIENT_INFO, RequestOptions, Session
+from naru.messages import Json, JsonObject
+
+
+async def negotiate(session: Session, known: Era | None, *, probe_seconds: float) -> None:
+    """Settle era, version, capabilities and names of a session. The caller bounds the whole with a deadline.
+
+    Args:
+        session: freshly opened.
+        known: the era this server spoke last time; it is tried first and alone.
+        probe_seconds: how long `server/discover` may stay unanswered.
+
+    Raises:
+        LinkError: the server cannot be talked to, with stage `initialize`.
+    """
+    try:
+        if known == "legacy":
+            await _initialize(session)
+        elif not await _discover(session, probe_seconds):
+            await _initialize(session)
+    except RpcError as error:
+        versions = _supported(error)
+        if error.error_code == UNSUPPORTED_VERSION and any(version in MODERN_VERSIONS for version in versions):
+            # Said by a server that a slow probe had already made modern.
+            if await _discover(session, probe_seconds):
+                return
+        raise LinkError(_refused(error, versions)) from error
+    except LinkError as error:
+        if error.failure.stage == "call":
+            stage = "connect" if error.breaks_link and not error.delivered else "initialize"
+            again = LinkError(replace(error.failure, stage=stage), session_gone=error.session_gone)
+            again.breaks_link = error.breaks_link
+            raise again from error
+        raise
+
+
+async def _discover(session: Session, seconds: float) -> bool:
+    """Probe for the modern era; False when the server does not speak it."""
+    session.era, session.version = "modern", LATEST_MODERN
+    try:
+        found = await session.request("server/discover", None, RequestOptions(timeout_seconds=seconds))
+    except RpcError as error:
+        versions = _supported(error)
+        if error.error_code == UNSUPPORTED_VERSION and versions and not set(versions) & {*LEGACY_VERSIONS}:
+            raise  # modern only, and no version in common
+        found = {}
+    except LinkError as error:
+        if error.breaks_link or error.failure.needs_auth or error.failure.retry_after_seconds or not _may_be_old(error):
+            raise
+        found = {}
+    offered = found.get("supportedVersions")
+    common = [version for version in MODERN_VERSIONS if isinstance(offered, list) and version in offered]
+    if not common:
+        session.era, session.version = "legacy", ""
+        return False
+    session.version = common[-1]
+    _adopt(session, found, _info_in_meta(found))
+    return True
+
+
+def _may_be_old(error: LinkError) -> bool:
+    """Tell whether a failed probe can come from a server that merely does not know it."""
+    return error.failure.code in ("timeout", "protocol") or error.failure.code.startswith("http_4")
+
+
+async def _initialize(session: Session) -> None:
+    session.era, session.version = "legacy", ""
+    params = {
+        "protocolVersion": LATEST_LEGACY,
+        "capabilities": session.hooks.capabilities,
+        "clientInfo": CLIENT_INFO,
+    }
+    found = await session.request("initialize", params)
+    version = found.get("protocolVersion")
+    if version not in LEGACY_VERSIONS:
+        failure = Failure(
+            "initialize",
+            "version",
+            f"the server speaks protocol version {version!r}, which Naru does not.",
+            "Update the server or Naru.",
+            retryable=False,
+        )
+        raise LinkError(failure)
+    session.version = str(version)
+    _adopt(session, found, found.get("serverInfo"))
+    await session.notify("notifications/initialized")
+    session.transport.listen(session.version)
+
+
+def _adopt(session: Session, found: JsonObject, info: Json) -> None:
+    capabilities = found.get("capabilities")
+    session.capabilities = capabilities if isinstance(capabilities, dict) else {}
+    session.server_info = info if isinstance(info, dict) else {}
+    session.instructions = str(found.get("instructions") or "")
+
+
+def _info_in_meta(found: JsonObject) -> Json:
+    meta = found.get("_meta")
+    return meta.get(META_SERVER_INFO) if isinstance(meta, dict) else None
+
+
+def _supported(error: RpcError) -> list[str]:
+    supported = error.data.get("supported") if isinstance(error.data, dict) else None
+    return [str(version) for version in supported] if isinstance(supported, list) else []
+
+
+def _refused(error: RpcError, versions: list[str]) -> Failure:
+    if versions:
+        return Failure(
+            "initialize",
+            "version",
+            f"the server speaks only {', '.join(versions)}.",
+            "Update the server or Naru.",
+            retryable=False,
+        )
+    return Failure("initialize", "rpc_error", f"the server refused to begin: {error}.", "See the server's own log.")
+
+
+async def ping(session: Session, seconds: float) -> bool:
+    """Tell whether the server answers anything at all within the time.
+
+    Raises:
+        LinkError: the link is dead, or the server does not know our session any more.
+    """
+    # The modern era has no ping; discovery is mandatory there and as cheap.
+    method = "server/discover" if session.era == "modern" else "ping"
+    try:
+        await session.request(method, None, RequestOptions(timeout_seconds=seconds))
+    except RpcError:
+        return True
+    except LinkError as error:
+        if error.failure.code == "timeout":
+            return False
+        raise
+    return True
+
+

@@ -1,0 +1,106 @@
+"""One attempt to reach a server: pick the transport, negotiate, list the tools; all of it or nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from naru.connections.catalogue import ToolCatalogue, read_list, read_tools
+from naru.connections.faults import Failure, LinkError, RpcError
+from naru.connections.negotiation import negotiate
+from naru.connections.protocol import Era
+from naru.connections.session import Hooks, Listener, Session
+from naru.connections.settings import ConnectionSettings
+from naru.connections.transports.choose import MakeTransport, candidates
+from naru.connections.transports.http_client import HttpClient
+from naru.records import TransportType
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the last success taught about a server, so that the next attempt does not guess."""
+
+    transport: TransportType | None = None
+    era: Era | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A live session with its tools."""
+
+    session: Session
+    transport: TransportType
+    tools: ToolCatalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Everything an attempt needs besides the server's own config."""
+
+    server: str
+    listener: Listener
+    settings: ConnectionSettings
+    hooks: Hooks
+    http: HttpClient
+
+    async def open(self, declared: TransportType | None, config: Mapping[str, Any], known: Known) -> Opened:
+        """Try the transports in turn.
+
+        Raises:
+            LinkError: none worked; of several, the message tells what each said.
+        """
+        choices = candidates(declared or known.transport, config, self.settings, self.http)
+        seconds = self.settings.connect_timeout_seconds / len(choices)
+        said: list[str] = []
+        for place, (kind, make) in enumerate(choices):
+            try:
+                return await self._attempt(kind, make, known, seconds)
+            except LinkError as error:
+                said.append(f"{kind}: {error.failure.message}")
+                if place + 1 < len(choices) and _may_speak_otherwise(error.failure):
+                    continue
+                if len(said) > 1:
+                    raise LinkError(replace(error.failure, message=" ".join(said))) from error
+                raise
+        raise AssertionError("there is always a candidate")
+
+    async def _attempt(self, kind: TransportType, make: MakeTransport, known: Known, seconds: float) -> Opened:
+        session = Session(self.server, make(), self.listener, settings=self.settings, hooks=self.hooks)
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._steps(session, kind, known)
+        except TimeoutError:
+            tail = session.transport.logs.tail()
+            await session.close()
+            said = f" Its last words on stderr:\n{tail}" if tail else ""
+            failure = Failure(
+                "initialize" if not session.version else "list",
+                "timeout",
+                f"not ready within {seconds:g} s.{said}",
+                "Check that it is an MCP server and that it is not waiting for something.",
+            )
+            raise LinkError(failure) from None
+        except BaseException:
+            await session.close()
+            raise
+
+    async def _steps(self, session: Session, kind: TransportType, known: Known) -> Opened:
+        await session.transport.open(session)
+        era = known.era if known.transport is kind else None
+        await negotiate(session, era, probe_seconds=self.settings.probe_timeout_seconds)
+        try:
+            listing = await read_list(session, "tools", self.settings)
+        except RpcError as error:
+            raise LinkError(Failure("list", "rpc_error", f"tools/list was refused: {error}.")) from error
+        except LinkError as error:
+            raise LinkError(replace(error.failure, stage="list")) from error
+        return Opened(session, kind, read_tools(listing, self.server, session.era))
+
+
+def _may_speak_otherwise(failure: Failure) -> bool:
+    """Tell whether a server that failed over one HTTP transport may still speak the other (H2)."""
+    if failure.needs_auth or failure.retry_after_seconds is not None:
+        return False
+    return failure.code in ("timeout", "protocol", "rpc_error") or failure.code.startswith("http_4")

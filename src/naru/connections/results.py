@@ -1,0 +1,48 @@
+"""A raw `tools/call` result to typed parts (H6)."""
+
+from __future__ import annotations
+
+import json
+
+from naru.messages import AudioPart, ImagePart, Json, JsonObject, Part, ResourcePart, TextPart, ToolResult
+
+
+def to_result(raw: JsonObject) -> ToolResult:
+    """Return what a call gave as typed parts; content of a kind that is not known stays readable as JSON text."""
+    content = raw.get("content")
+    meta = raw.get("_meta")
+    return ToolResult(
+        content=tuple(_part(block) for block in content) if isinstance(content, list) else (),
+        structured=raw.get("structuredContent"),
+        is_error=bool(raw.get("isError")),
+        meta=meta if isinstance(meta, dict) else {},
+    )
+
+
+def _part(block: Json) -> Part:
+    if not isinstance(block, dict):
+        return TextPart(block if isinstance(block, str) else json.dumps(block, ensure_ascii=False))
+    match block.get("type"):
+        case "text":
+            return TextPart(str(block.get("text", "")))
+        case "image":
+            return ImagePart(str(block.get("mimeType", "")), str(block.get("data", "")))
+        case "audio":
+            return AudioPart(str(block.get("mimeType", "")), str(block.get("data", "")))
+        case "resource":
+            return _resource(block.get("resource"))
+        case "resource_link":
+            return ResourcePart(str(block.get("uri", "")), str(block.get("mimeType") or ""))
+        case _:
+            return TextPart(json.dumps(block, ensure_ascii=False))
+
+
+def _resource(resource: Json) -> ResourcePart:
+    resource = resource if isinstance(resource, dict) else {}
+    text, blob = resource.get("text"), resource.get("blob")
+    return ResourcePart(
+        str(resource.get("uri", "")),
+        str(resource.get("mimeType") or ""),
+        text if isinstance(text, str) else None,
+        blob if isinstance(blob, str) else None,
+    )

@@ -1,0 +1,411 @@
+"""The owner task of one server's link: opens it, watches it, closes it, and opens it again.
+
+The machine in `lifecycle` decides what is due; this task does it. Nobody else opens or closes a session: they leave a wish
+and are told when it came true.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from yarl import URL
+
+from naru.connections.catalogue import ToolCatalogue, read_list, read_tools
+from naru.connections.faults import Failure, LinkError, RpcError
+from naru.connections.lifecycle import Lifecycle
+from naru.connections.negotiation import ping
+from naru.connections.opening import Known, Opened, Opener
+from naru.connections.session import Hooks, Session
+from naru.connections.settings import ConnectionSettings
+from naru.connections.transports.http_client import HttpClient
+from naru.errors import ConfigError, PolicyError
+from naru.messages import JsonObject
+from naru.records import ServerRecord, ServerStatus, TransportType
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Resolve = Callable[[ServerRecord], Mapping[str, Any]]
+"""Returns a record's config with its placeholders filled in. Raises ConfigError naming field and variable."""
+Changed = Callable[[str, str], None]
+"""Gets the server's name and what changed: `status`, `tools`, `prompts` or `resources`."""
+
+_SLOW_KNOCK_SECONDS = 15.0
+"""How often to knock once the retries are used up."""
+_KNOCK_TIMEOUT_SECONDS = 2.0
+_MISSES = 2
+
+
+def as_stored(record: ServerRecord) -> Mapping[str, Any]:
+    """Return a record's config as it is."""
+    return record.config
+
+
+def ignore(server: str, what: str) -> None:
+    """Do nothing about a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all connections of a manager share."""
+
+    settings: ConnectionSettings = field(default_factory=ConnectionSettings)
+    http: HttpClient = field(default_factory=HttpClient)
+    hooks: Hooks = field(default_factory=Hooks)
+    resolve: Resolve = as_stored
+    changed: Changed = ignore
+
+
+class Supervisor:
+    """Keeps one link. Made idle; the first wish starts its task, `close` ends it for good."""
+
+    def __init__(self, record: ServerRecord, around: Surroundings) -> None:
+        self.record = record
+        self.tools = ToolCatalogue()
+        self.transport_type: TransportType | None = record.transport_type
+        """The transport in use, once it is known."""
+        self.revision = 0
+        """Grows whenever a list may have changed."""
+        self.session: Session | None = None
+        """The present session; None while not connected."""
+        self.last_session: Session | None = None
+        self._around = around
+        self._settings = around.settings
+        self._opener = Opener(record.name, self, around.settings, around.hooks, around.http)
+        self._known = Known()
+        self._loop = asyncio.get_running_loop()
+        self.life = Lifecycle(around.settings.reconnect, now=self._loop.time())
+        self._waiters: list[asyncio.Future[bool]] = []
+        self._idlers: list[asyncio.Future[None]] = []
+        self._wake = asyncio.Event()
+        self._stop = asyncio.Event()
+        self._closing = False
+        self._dirty: set[str] = set()
+        self._refreshed_at = -self._settings.refresh_interval_seconds
+        self._misses = 0
+        self._ping_at = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    # Wishes
+
+    async def demand(self, *, forced: bool) -> bool:
+        """Wish for a link and wait for the attempt that decides; True when there is one.
+
+        Args:
+            forced: a person asks. Otherwise a call does, which starts no attempt where that would make a storm:
+                while the server wants credentials (R-11), asked to be left alone, or crashes in a loop (R-32).
+        """
+        now = self._loop.time()
+        if self._closing or not (forced or self._may_try(now)):
+            return False
+        waiter: asyncio.Future[bool] = self._loop.create_future()
+        self._waiters.append(waiter)
+        self._stop.clear()
+        if forced:
+            self.life.connect(now)
+        else:
+            self.life.demand(now)
+        if self._task is None:
+            self._task = self._loop.create_task(self._run(), name=f"connection {self.record.name}")
+        self._wake.set()
+        return await waiter
+
+    def _may_try(self, now: float) -> bool:
+        failure = self.life.last_failure
+        if self.life.status is ServerStatus.NEEDS_AUTH or self.life.in_crash_loop(now):
+            return False
+        return not (self.life.status is ServerStatus.FAILED and failure is not None and not failure.retryable)
+
+    async def settled(self) -> bool:
+        """Wait for the attempt that is under way; tell whether there is a link."""
+        if self.life.status is ServerStatus.CONNECTING:
+            waiter: asyncio.Future[bool] = self._loop.create_future()
+            self._waiters.append(waiter)
+            return await waiter
+        return self.session is not None
+
+    async def stop(self) -> None:
+        """Close the link, or break the attempt off, and keep it closed until someone wishes for it."""
+        self.life.disconnect(self._loop.time())
+        if self._task is not None:
+            self._stop.set()
+            self._wake.set()
+            idle: asyncio.Future[None] = self._loop.create_future()
+            self._idlers.append(idle)
+            await idle
+        self._settle(is_live=False)
+        self._around.changed(self.record.name, "status")
+
+    async def close(self) -> None:
+        """End the task and everything it holds."""
+        self._closing = True
+        self.life.disconnect(self._loop.time())
+        self._stop.set()
+        self._wake.set()
+        if self._task is not None:
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+        self._settle(is_live=False)
+
+    async def relist(self) -> None:
+        """List anew now. Raises RpcError or LinkError."""
+        if self.session is not None:
+            await self._relist(self.session, {"tools", "prompts", "resources"})
+
+    def suspect(self) -> None:
+        """Something broke on the link: find out soon whether it is alive."""
+        self._ping_at = 0.0
+        self._wake.set()
+
+    # What the session tells (session.Listener)
+
+    def list_changed(self, kind: str) -> None:
+        """Note that a list is out of date; many notes make one refresh (R-19)."""
+        self._dirty.add(kind)
+        self._wake.set()
+
+    def notified(self, method: str, params: JsonObject) -> None:
+        """Hand on a notification that belongs to no request."""
+        if self._around.hooks.on_notification is not None:
+            self._around.hooks.on_notification(self.record.name, method, params)
+
+    def link_lost(self) -> None:
+        """Wake the owner: its session is dead."""
+        self._wake.set()
+
+    # The task
+
+    async def _run(self) -> None:
+        try:
+            while not self._closing:
+                wait = self.life.wait_seconds(self._loop.time())
+                if self._stop.is_set():
+                    self._stop.clear()
+                    self._rest()
+                if wait == 0.0:
+                    await self._live_once()
+                else:
+                    self._rest()
+                    await self._pause(wait)
+        finally:
+            self._settle(is_live=False)
+            self._rest()
+
+    async def _live_once(self) -> None:
+        """Make one attempt, and serve the link that comes of it to its end."""
+        self.life.begin(self._loop.time())
+        self._changed("status")
+        try:
+            opened = await self._unless_stopped(self._open())
+        except LinkError as error:
+            self.life.failed(self._loop.time(), error.failure)
+            log.warning("server %s: %s", self.record.name, error.failure.message)
+            self._settle(is_live=False)
+            self._changed("status")
+            return
+        if opened is None:
+            return
+        self._adopt(opened)
+        failure: Failure | None = None
+        try:
+            failure = await self._serve(opened.session)
+        finally:
+            self.session = None
+            await opened.session.close()
+        if failure is not None and not self._stop.is_set():
+            self.life.failed(self._loop.time(), failure, at_once=opened.session.session_gone)
+            log.warning("server %s: link lost: %s", self.record.name, failure.message)
+            if self._waiters and self._may_try(self._loop.time()):
+                self.life.demand(self._loop.time())
+            elif self._waiters:
+                self._settle(is_live=False)
+        self._changed("status")
+
+    async def _open(self) -> Opened:
+        try:
+            config = self._around.resolve(self.record)
+        except (ConfigError, PolicyError) as error:
+            raise LinkError(Failure("config", error.code, error.message, error.remedy, retryable=False)) from error
+        try:
+            return await self._opener.open(self.record.transport_type, config, self._known)
+        except LinkError:
+            self._known = Known()  # it may come back as something else
+            raise
+
+    def _adopt(self, opened: Opened) -> None:
+        now = self._loop.time()
+        self.session = self.last_session = opened.session
+        self._known = Known(opened.transport, opened.session.era)
+        self.transport_type = opened.transport
+        self.tools = opened.tools
+        self.revision += 1
+        self._dirty.clear()
+        self._misses = 0
+        self._ping_at = now + self._settings.ping_interval_seconds
+        self.life.opened(now)
+        self._settle(is_live=True)
+        self._changed("status")
+        self._changed("tools")
+
+    async def _serve(self, session: Session) -> Failure | None:
+        """Watch a live link; return why it died, or None when told to stop."""
+        while True:
+            if self._stop.is_set():
+                return None
+            if session.failure is not None:
+                return session.failure
+            now = self._loop.time()
+            refresh_at = self._refreshed_at + self._settings.refresh_interval_seconds if self._dirty else None
+            if refresh_at is not None and refresh_at <= now:
+                kinds, self._dirty = self._dirty, set()
+                await self._unless_stopped(self._refresh(session, kinds))
+                continue
+            if self._ping_at <= now:
+                await self._unless_stopped(self._check(session))
+                continue
+            until = self._ping_at if refresh_at is None else min(self._ping_at, refresh_at)
+            await self._sleep(until - now)
+
+    async def _refresh(self, session: Session, kinds: set[str]) -> None:
+        try:
+            await self._relist(session, kinds)
+        except (LinkError, RpcError) as error:
+            log.warning("server %s: the list could not be refreshed: %s", self.record.name, error)
+            if isinstance(error, LinkError) and (error.session_gone or error.breaks_link):
+                session.lost(error.failure)
+
+    async def _relist(self, session: Session, kinds: set[str]) -> None:
+        self._refreshed_at = self._loop.time()
+        if "tools" in kinds:
+            listing = await read_list(session, "tools", self._settings)
+            self.tools = read_tools(listing, self.record.name, session.era)
+        self.revision += 1
+        for kind in sorted(kinds):
+            self._changed(kind)
+
+    async def _check(self, session: Session) -> None:
+        """Ping a link that was silent for a while (R-14)."""
+        now = self._loop.time()
+        quiet = now - session.last_heard
+        if self._ping_at > 0 and quiet < self._settings.ping_interval_seconds and self._misses == 0:
+            self._ping_at = now + self._settings.ping_interval_seconds - quiet
+            return
+        try:
+            alive = await ping(session, self._settings.ping_timeout_seconds)
+        except LinkError as error:
+            if error.session_gone or error.breaks_link or error.failure.needs_auth:
+                session.lost(error.failure)
+                return
+            alive = error.failure.code.startswith("http_4")
+        now = self._loop.time()
+        if alive:
+            self._misses = 0
+            self._ping_at = now + self._settings.ping_interval_seconds
+            if self.life.status is ServerStatus.DEGRADED:
+                self.life.recover(now)
+                self._changed("status")
+            return
+        self._miss(session, now)
+
+    def _miss(self, session: Session, now: float) -> None:
+        self._misses += 1
+        seconds = self._settings.ping_timeout_seconds
+        failure = Failure("ping", "silent", f"{self._misses} pings in a row were not answered within {seconds:g} s.")
+        # A server that works on a call may be too busy to answer; the call has its own deadline.
+        if self._misses >= _MISSES and session.in_flight == 0:
+            session.lost(failure)
+            return
+        self._ping_at = now if self._misses < _MISSES else now + self._settings.ping_interval_seconds
+        if self._misses >= _MISSES:
+            self.life.degrade(now, failure)
+            self._changed("status")
+
+    # Waiting
+
+    async def _unless_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """Do the work, or break it off and return None as soon as someone wants an end."""
+        task = self._loop.create_task(work)
+        stop = self._loop.create_task(self._stop.wait())
+        try:
+            await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stop.cancel()
+            if not task.done():
+                task.cancel()
+            await asyncio.gather(task, stop, return_exceptions=True)
+        if not task.cancelled():
+            if self._stop.is_set() and task.exception() is None and isinstance(task.result(), Opened):
+                await task.result().session.close()  # opened in the very moment of the stop
+                return None
+            return task.result()
+        return None
+
+    async def _pause(self, wait: float | None) -> None:
+        """Wait for the next retry or a wish, and knock meanwhile where a refused server may come back."""
+        failure = self.life.last_failure
+        interval = self._settings.knock_interval_seconds
+        knocks = (
+            self.life.status is ServerStatus.FAILED
+            and failure is not None
+            and failure.code in ("refused", "cut")
+            and self._settings.reconnect.enabled
+            and interval > 0
+        )
+        if not knocks:
+            await self._sleep(wait)
+            return
+        if wait is None:
+            interval = max(interval, _SLOW_KNOCK_SECONDS)
+        # Jittered, so that many servers behind one door do not knock in step (R-33).
+        pause = interval * (0.75 + 0.5 * random.random())  # noqa: S311 - no secret
+        if wait is not None and wait <= pause:
+            await self._sleep(wait)
+            return
+        await self._sleep(pause)
+        if not self._wake.is_set() and await self._door_opens():
+            self.life.hasten(self._loop.time())
+
+    async def _door_opens(self) -> bool:
+        """Dial without saying anything: costs the server nothing and tells whether it listens again."""
+        url = URL(str(self.record.config.get("url", "")))
+        if not url.host:
+            return False
+        try:
+            async with asyncio.timeout(_KNOCK_TIMEOUT_SECONDS):
+                _, writer = await asyncio.open_connection(url.host, url.port)
+        except (OSError, TimeoutError, ValueError):
+            return False
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+        return True
+
+    async def _sleep(self, seconds: float | None) -> None:
+        """Sleep until the time is up or something happened; what happened is for the caller to see."""
+        self._wake.clear()
+        if self._stop.is_set() or self._closing or (self.session is not None and self.session.failure is not None):
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+
+    def _settle(self, *, is_live: bool) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(is_live)
+
+    def _rest(self) -> None:
+        idlers, self._idlers = self._idlers, []
+        for idler in idlers:
+            if not idler.done():
+                idler.set_result(None)
+
+    def _changed(self, what: str) -> None:
+        self._around.changed(self.record.name, what)

@@ -1,0 +1,109 @@
+"""One server's tools as a Toolset."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from naru.connections.connection import Connection
+from naru.connections.faults import LinkError, RpcError
+from naru.connections.guard import Guard, NoGuard
+from naru.connections.protocol import INVALID_PARAMS, METHOD_NOT_FOUND
+from naru.connections.results import to_result
+from naru.connections.session import RequestOptions
+from naru.errors import ToolError, ToolTimeoutError, UnknownToolError
+from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.tools.toolset import CallContext, ProgressCallback
+
+
+class ServerToolset:
+    """Lists and calls the tools of one connection; connects on demand, never repeats a call."""
+
+    def __init__(self, connection: Connection, guard: Guard | None = None) -> None:
+        self.connection = connection
+        self._guard = guard or NoGuard()
+
+    async def open(self) -> None:
+        """Do nothing: the manager decides when servers connect."""
+
+    async def close(self) -> None:
+        """Do nothing: the manager closes connections."""
+
+    async def tools(self) -> Sequence[ToolDefinition]:
+        """Return what can be called now; empty while the server is not connected."""
+        return self._guard.offered(self.connection.name, self.connection.tools)
+
+    async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
+        """Call a tool, exactly once (R-13).
+
+        Raises:
+            UnknownToolError: the server has no such tool.
+            ToolTimeoutError: no answer in time; it may still have run.
+            ToolError: the server cannot be reached, or refused; a tool's own failure is a result with `is_error`.
+        """
+        connection = self.connection
+        if connection.is_live and all(tool.name != name for tool in await self.tools()):
+            raise self._unknown(name)
+        progress = _Progress(context.on_progress)
+        options = RequestOptions(
+            timeout_seconds=context.timeout_seconds,
+            meta=context.meta,
+            on_notification=progress.hear if context.on_progress is not None else None,
+        )
+        try:
+            raw = await connection.request("tools/call", {"name": name, "arguments": arguments}, options)
+        except LinkError as error:
+            kind = ToolTimeoutError if error.failure.code == "timeout" and error.delivered else ToolError
+            raise kind(error.message, remedy=error.remedy) from error
+        except RpcError as error:
+            if error.error_code in (METHOD_NOT_FOUND, INVALID_PARAMS) and name not in connection.catalogue:
+                raise self._unknown(name) from error
+            raise ToolError(f"Tool {name!r}: {error}") from error
+        finally:
+            await progress.finish()
+        if raw.get("resultType", "complete") == "input_required":
+            raise ToolError(
+                f"Tool {name!r} of server {connection.name!r} asks for input from a person, which nobody here can give.",
+                remedy="Call it from a client that offers elicitation or sampling.",
+            )
+        return self._guard.result(connection.name, name, to_result(raw))
+
+    def _unknown(self, name: str) -> UnknownToolError:
+        offered = self._guard.offered(self.connection.name, self.connection.catalogue.definitions)
+        names = ", ".join(definition.name for definition in offered[:20])
+        return UnknownToolError(
+            f"Server {self.connection.name!r} has no tool {name!r}.", remedy=f"It has: {names or 'none'}."
+        )
+
+
+class _Progress:
+    """Runs an async progress callback in order beside the call, and ends with it."""
+
+    def __init__(self, callback: ProgressCallback | None) -> None:
+        self._callback = callback
+        self._queue: asyncio.Queue[JsonObject | None] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+
+    def hear(self, method: str, params: JsonObject) -> None:
+        """Take a notification; only progress counts."""
+        if method != "notifications/progress":
+            return
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+        self._queue.put_nowait(params)
+
+    async def _run(self) -> None:
+        assert self._callback is not None
+        while (params := await self._queue.get()) is not None:
+            progress, total = params.get("progress"), params.get("total")
+            await self._callback(
+                float(progress) if isinstance(progress, int | float) else 0.0,
+                float(total) if isinstance(total, int | float) else None,
+                str(params.get("message") or ""),
+            )
+
+    async def finish(self) -> None:
+        """Deliver what was heard, then end."""
+        if self._task is not None:
+            self._queue.put_nowait(None)
+            await self._task

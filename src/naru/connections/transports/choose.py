@@ -1,0 +1,30 @@
+"""From a record to the transports to try, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from naru.connections.settings import ConnectionSettings
+from naru.connections.transports.base import Transport
+from naru.connections.transports.http_client import HttpClient
+from naru.connections.transports.sse import SseTransport
+from naru.connections.transports.stdio import StdioTransport
+from naru.connections.transports.streamable_http import StreamableHttpTransport
+from naru.records import TransportType
+
+MakeTransport = Callable[[], Transport]
+
+
+def candidates(
+    transport_type: TransportType | None, config: Mapping[str, Any], settings: ConnectionSettings, http: HttpClient
+) -> Sequence[tuple[TransportType, MakeTransport]]:
+    """Return what to try: the declared transport, or Streamable HTTP and then SSE when none is declared (H2)."""
+    makers: dict[TransportType, MakeTransport] = {
+        TransportType.STDIO: lambda: StdioTransport(config, settings),
+        TransportType.HTTP: lambda: StreamableHttpTransport(config, settings, http),
+        TransportType.SSE: lambda: SseTransport(config, settings, http),
+    }
+    if transport_type is not None:
+        return [(transport_type, makers[transport_type])]
+    return [(TransportType.HTTP, makers[TransportType.HTTP]), (TransportType.SSE, makers[TransportType.SSE])]

@@ -1,0 +1,169 @@
+"""What a stdio server is started with: command found, environment, limits, parent-death signal. Never a shell (S-23)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from naru.config import child_environment
+from naru.connections.faults import Failure, LinkError
+
+if sys.platform != "win32":
+    import resource
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+_ELSEWHERE = ("~/.local/bin", "~/.cargo/bin", "~/.volta/bin", "~/.asdf/shims", "~/.bun/bin", "~/.deno/bin")
+_ELSEWHERE_SYSTEM = ("/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin", "/snap/bin")
+_VERSION_MANAGERS = ("~/.nvm/versions/node/*/bin", "~/.local/share/fnm/node-versions/*/installation/bin", "~/.pyenv/shims")
+_SHELL_CHARACTERS = frozenset('"&|<>^%!\r\n')
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the kernel holds a child to (S-25); None leaves it as it is for Naru."""
+
+    open_files: int | None = 4096
+    memory_bytes: int | None = None
+    """Address space; not set by default, since engines such as V8 reserve far more than they use."""
+    cpu_seconds: int | None = None
+    core_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A stdio server's command, ready to be started."""
+
+    argv: tuple[str, ...]
+    """The first is an absolute path."""
+    environment: Mapping[str, str]
+    cwd: str | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+def prepare(config: Mapping[str, Any], *, platform: str = sys.platform) -> Launch:
+    """Read a record's config.
+
+    Raises:
+        LinkError: the command or its folder does not exist; says which, where it was looked for and what to do (f09).
+    """
+    declared = {str(name): str(value) for name, value in (config.get("env") or {}).items()}
+    environment = {**child_environment(), **declared}
+    cwd = config.get("cwd") or None
+    if cwd is not None:
+        cwd = str(Path(cwd).expanduser())
+        if not Path(cwd).is_dir():
+            raise _refusal("cwd_not_found", f"the folder {cwd!r} does not exist.", "Create it, or correct `cwd`.")
+    command = str(config["command"])
+    arguments = [str(argument) for argument in config.get("args") or ()]
+    if any("\0" in text for text in (command, *arguments, *environment.values())):
+        raise _refusal("bad_argument", "the command, an argument or a variable contains a NUL.", "Remove it.")
+    found = find_command(command, environment.get("PATH", ""), cwd=cwd)
+    argv = _windows_argv(found, arguments, environment) if platform == "win32" else (found, *arguments)
+    return Launch(tuple(argv), environment, cwd, _limits(config.get("limits") or {}))
+
+
+def find_command(command: str, path: str, *, cwd: str | None = None) -> str:
+    """Return the absolute path of a command. Raises LinkError naming the PATH that was searched."""
+    expanded = os.path.expanduser(command)  # noqa: PTH111 - a bare command name must stay bare
+    if os.sep in expanded or (os.altsep and os.altsep in expanded):
+        # A relative path is meant from the folder that the server runs in.
+        full = Path(cwd or ".", expanded).absolute()
+        found = shutil.which(str(full))
+        if found:
+            return found
+        why = "exists but is not executable" if full.exists() else "does not exist"
+        raise _refusal("command_not_found", f"the command {str(full)!r} {why}.", "Correct `command`.")
+    found = shutil.which(expanded, path=path)
+    if found:
+        return str(Path(found).absolute())
+    searched = path or "(empty)"
+    hint = _found_elsewhere(expanded)
+    remedy = (
+        f"It is at {hint}: write that path as `command`, or add its folder to `env.PATH` of the server."
+        if hint
+        else "Install it, write its full path as `command`, or set `env.PATH` of the server."
+    )
+    raise _refusal("command_not_found", f"the command {command!r} was not found; PATH searched: {searched}.", remedy)
+
+
+def _found_elsewhere(command: str) -> str | None:
+    """Look where version managers and user installs put programs that services do not see."""
+    folders = [Path(folder).expanduser() for folder in (*_ELSEWHERE, *_ELSEWHERE_SYSTEM)]
+    for pattern in _VERSION_MANAGERS:
+        root = Path(pattern).expanduser()
+        anchor = Path(root.anchor)
+        folders += sorted(anchor.glob(str(root.relative_to(anchor))), reverse=True)
+    return shutil.which(command, path=os.pathsep.join(map(str, folders)))
+
+
+def _windows_argv(found: str, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Run batch files through cmd.exe, which cannot be told apart what it would read as its own syntax (f10)."""
+    if not found.lower().endswith((".cmd", ".bat")):
+        return (found, *arguments)
+    for argument in (found, *arguments):
+        bad = sorted(_SHELL_CHARACTERS & set(argument))
+        if bad:
+            raise _refusal(
+                "bad_argument",
+                f"{found!r} is a batch file and the argument {argument!r} contains {' '.join(map(repr, bad))}, "
+                "which cmd.exe would interpret.",
+                "Use the program behind the batch file as `command` (for npx: node and the script's path).",
+            )
+    return (environment.get("COMSPEC", "cmd.exe"), "/d", "/c", found, *arguments)
+
+
+def _limits(config: Mapping[str, Any]) -> Limits:
+    memory = config.get("memoryMb")
+    cpu = config.get("cpuSeconds")
+    return Limits(
+        open_files=int(config.get("openFiles", 4096)),
+        memory_bytes=int(memory) * 1024 * 1024 if memory else None,
+        cpu_seconds=int(cpu) if cpu else None,
+    )
+
+
+def _refusal(code: str, message: str, remedy: str) -> LinkError:
+    return LinkError(Failure("launch", code, message, remedy))
+
+
+def in_child(limits: Limits) -> Callable[[], None] | None:
+    """Return what the child does between fork and exec: nothing there may allocate much, lock or log.
+
+    The kernel kills the child when the thread that started it dies (R-17): that is the event loop's own thread.
+    """
+    if sys.platform == "win32":
+        return None
+    parent = os.getpid()
+    wanted = [
+        (resource.RLIMIT_NOFILE, limits.open_files),
+        (resource.RLIMIT_AS, limits.memory_bytes),
+        (resource.RLIMIT_CPU, limits.cpu_seconds),
+        (resource.RLIMIT_CORE, limits.core_bytes),
+    ]
+    settings = [(what, _lowered(what, value)) for what, value in wanted if value is not None]
+
+    def prepare_child() -> None:
+        if _LIBC is not None:
+            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() != parent:
+                os._exit(1)  # the parent died before the signal was set
+        os.umask(0o077)
+        for what, value in settings:
+            resource.setrlimit(what, value)
+
+    return prepare_child
+
+
+def _lowered(what: int, value: int) -> tuple[int, int]:
+    """Return a limit that is never above the one Naru has itself."""
+    hard = resource.getrlimit(what)[1]
+    bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    return bound, bound

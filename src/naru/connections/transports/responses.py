@@ -1,0 +1,138 @@
+"""What an HTTP status of an MCP server means: an answer, a lost session, a refusal with its reason."""
+
+from __future__ import annotations
+
+import re
+from email.utils import parsedate_to_datetime
+
+import aiohttp
+from yarl import URL
+
+from naru.connections import wire
+from naru.connections.faults import BusyError, Failure, LinkError
+from naru.connections.transports.http_client import is_same_origin, read_body, shown
+from naru.messages import Json, JsonObject
+from naru.records import now_ms
+
+_SESSION_LOST = re.compile(
+    r"session[\w\s-]*(not\s*found|unknown|expired|invalid|terminated)"
+    r"|(unknown|invalid|expired|no\s+valid|no\s+such|missing)\s+(\w+\s+)?session|not\s+initialized",
+    re.IGNORECASE,
+)
+_ERROR_BODY_BYTES = 64 * 1024
+
+
+async def refusal(response: aiohttp.ClientResponse, url: URL, *, has_session: bool) -> JsonObject | LinkError:
+    """Read a reply whose status is not 2xx: the JSON-RPC error in it, or the fault it means."""
+    status = response.status
+    text, message = await _error_body(response)
+    if has_session and _means_lost_session(status, text):
+        failure = Failure("call", "session_gone", "the server does not know our session any more.")
+        return LinkError(failure, session_gone=True)
+    if status in (401, 403):
+        return LinkError(_unauthorized(status, response))
+    if status in (429, 503) and (wait := retry_after(response)) is not None:
+        return _busy(status, wait)
+    if message is not None:
+        return message
+    if 300 <= status < 400:
+        return LinkError(_redirected(response, url))
+    said = f": {_one_line(text)}" if text.strip() else ""
+    failure = Failure("call", f"http_{status}", f"{shown(url)} answered HTTP {status}{said}.", _advice(status))
+    return LinkError(failure, delivered=status >= 500)
+
+
+def retry_after(response: aiohttp.ClientResponse) -> float | None:
+    """Return the wait that the server asks for, in seconds (R-12)."""
+    value = response.headers.get("Retry-After", "").strip()
+    if value.isdigit():
+        return float(value[:6])
+    if not value:
+        return None
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now_ms() / 1000)
+    except ValueError:
+        return None
+
+
+def same_origin_redirect(response: aiohttp.ClientResponse, url: URL) -> URL | None:
+    """Return where a 307 or 308 leads if that is the same origin: `/mcp` to `/mcp/` is a common one."""
+    location = response.headers.get("Location")
+    if response.status not in (307, 308) or not location:
+        return None
+    try:
+        target = url.join(URL(location))
+    except ValueError:
+        return None
+    return target if is_same_origin(url, target) and target != url else None
+
+
+async def _error_body(response: aiohttp.ClientResponse) -> tuple[str, JsonObject | None]:
+    try:
+        body = await read_body(response, _ERROR_BODY_BYTES)
+    except LinkError:
+        return "", None
+    text = body.decode("utf-8", errors="replace")
+    if "json" not in response.content_type:
+        return text, None
+    try:
+        value: Json = wire.decode(body)
+    except ValueError:
+        return text, None
+    is_error = isinstance(value, dict) and isinstance(value.get("error"), dict) and "method" not in value
+    return text, value if is_error else None
+
+
+def _means_lost_session(status: int, text: str) -> bool:
+    return status == 404 or (status in (400, 410) and bool(_SESSION_LOST.search(text)))
+
+
+def _unauthorized(status: int, response: aiohttp.ClientResponse) -> Failure:
+    challenge = _one_line(response.headers.get("WWW-Authenticate", ""))
+    asks = f" and asks for {challenge}" if challenge else ""
+    what = "wants credentials" if status == 401 else "refuses the credentials it got"
+    return Failure(
+        "connect",
+        "unauthorized" if status == 401 else "forbidden",
+        f"the server {what} (HTTP {status}){asks}.",
+        "Put a valid `Authorization` into the server's headers, then connect it again.",
+        needs_auth=True,
+    )
+
+
+def _busy(status: int, wait: float) -> LinkError:
+    failure = Failure(
+        "call",
+        f"http_{status}",
+        f"the server asks to be left alone for {wait:.0f} s (HTTP {status}, Retry-After).",
+        "Try again after that.",
+        retry_after_seconds=wait,
+    )
+    return BusyError(failure)
+
+
+def _redirected(response: aiohttp.ClientResponse, url: URL) -> Failure:
+    location = response.headers.get("Location", "")
+    try:
+        target = shown(url.join(URL(location)))
+    except ValueError:
+        target = "an address that is none"
+    return Failure(
+        "connect",
+        "redirected",
+        f"{shown(url)} redirects to {target}; Naru does not follow, since the server's credentials would go with it.",
+        "If that is the server you mean, put its address into the record.",
+        retryable=False,
+    )
+
+
+def _advice(status: int) -> str:
+    if status in (404, 405):
+        return "Check the path of the URL and the transport: HTTP servers mostly answer at /mcp, SSE servers at /sse."
+    if status >= 500:
+        return "See the server's own log."
+    return "Check the URL and what the server expects."
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]

@@ -1,0 +1,328 @@
+"""Streamable HTTP in both eras: a POST per request, whose answer is JSON or a stream of events.
+
+Legacy era: a session id, a GET stream for what the server says of itself, resumption by `Last-Event-ID`, DELETE at the
+end. Modern era: `Mcp-Method` and `Mcp-Name` headers; closing the response is the cancellation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+
+from naru.connections import wire
+from naru.connections.faults import Failure, LinkError
+from naru.connections.protocol import header_value
+from naru.connections.settings import ConnectionSettings
+from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
+from naru.connections.transports.event_stream import EventStreamParser, EventTooLargeError
+from naru.connections.transports.http_client import HttpClient, chunks, endpoint, read_body, unreachable
+from naru.connections.transports.pending import cancelled, too_large
+from naru.connections.transports.responses import refusal, same_origin_redirect
+from naru.messages import Json, JsonObject
+
+_RESUME_SECONDS = 1.0
+_LISTEN_PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0)
+_DRAIN_SECONDS = 1.0
+
+
+class StreamableHttpTransport:
+    """Talks to one URL through the process's shared client."""
+
+    def __init__(self, config: Mapping[str, Any], settings: ConnectionSettings, http: HttpClient) -> None:
+        self.counters = Counters()
+        self.logs = LogRing(settings.log_bytes)
+        self.session_id = ""
+        self._settings = settings
+        self._http = http
+        self._url, own = endpoint(config)
+        self._headers = {
+            **own,
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        self._inbox: Inbox | None = None
+        self._version = ""
+        self._is_modern = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def open(self, inbox: Inbox) -> None:
+        """Remember the inbox: the first request is the dial."""
+        self._inbox = inbox
+
+    async def exchange(self, call: Outgoing) -> JsonObject:
+        """POST a request and read its answer. Raises LinkError."""
+        headers = self._request_headers(call)
+        for _ in range(2):
+            try:
+                response = await self._post(call.body, headers)
+                if target := same_origin_redirect(response, self._url):
+                    response.close()
+                    self._url = target
+                    continue
+                return await self._answer_then_release(response, call)
+            except (aiohttp.ClientError, OSError, ValueError) as error:
+                raise unreachable(error, self._url) from error
+        failure = Failure("connect", "redirected", "the server redirects in circles.", retryable=False)
+        raise LinkError(failure)
+
+    def _post(self, body: bytes, headers: Mapping[str, str]) -> aiohttp.client._RequestContextManager:
+        return self._http.session.post(self._url, data=body, headers=headers, allow_redirects=False)
+
+    def _request_headers(self, call: Outgoing) -> dict[str, str]:
+        headers = {**self._headers, **call.headers}
+        self._version = call.version
+        self._is_modern = call.era == "modern"
+        if call.version:
+            headers["MCP-Protocol-Version"] = call.version
+        if self._is_modern:
+            headers["Mcp-Method"] = call.method
+            if call.name:
+                headers["Mcp-Name"] = header_value(call.name)
+        elif self.session_id:
+            headers["Mcp-Session-Id"] = self.session_id
+        return headers
+
+    async def _answer_then_release(self, response: aiohttp.ClientResponse, call: Outgoing) -> JsonObject:
+        try:
+            answer = await self._answer(response, call)
+        except BaseException:
+            # Closing the stream is also how a modern server learns of a cancellation.
+            response.close()
+            raise
+        if response.content.at_eof():
+            response.release()
+        else:
+            # The end of the stream is on its way: let it arrive in the background, so that the connection is used again.
+            self._own(_read_to_end(response))
+        return answer
+
+    async def _answer(self, response: aiohttp.ClientResponse, call: Outgoing) -> JsonObject:
+        if response.status >= 300:
+            has_session = bool(self.session_id) and call.era == "legacy"
+            found = await refusal(response, self._url, has_session=has_session)
+            if isinstance(found, LinkError):
+                raise found
+            return found
+        if call.method == "initialize":
+            self.session_id = response.headers.get("Mcp-Session-Id", "")
+        if response.content_type == "text/event-stream":
+            return await self._streamed_answer(response, call)
+        body = await read_body(response, self._settings.max_body_bytes)
+        if response.status == 202 or not body.strip():
+            raise _protocol(f"the server answered {call.method} with HTTP {response.status} and no body.")
+        if "json" not in response.content_type:
+            start = body[:80].decode("utf-8", "replace")
+            raise _protocol(f"the server answered {response.content_type} instead of JSON: {start!r}.")
+        try:
+            value: Json = wire.decode(body)
+        except ValueError as error:
+            raise _protocol(f"the server's answer is not JSON: {error}.") from error
+        return self._one_answer(value, call)
+
+    def _one_answer(self, value: Json, call: Outgoing) -> JsonObject:
+        """Pick the answer out of a JSON body: a batch may carry notifications beside it (2025-03-26)."""
+        messages = value if isinstance(value, list) else [value]
+        answer: JsonObject | None = None
+        for message in messages:
+            if isinstance(message, dict) and (found := self._sort(message, call)):
+                answer = found
+        if answer is None:
+            raise _protocol("the server's reply does not answer the request.")
+        return answer
+
+    def _sort(self, message: JsonObject, call: Outgoing) -> JsonObject | None:
+        """Return the message if it answers the call; hand on what is not an answer; count what is nobody's (R-06)."""
+        if "method" in message:
+            assert self._inbox is not None
+            self._inbox.receive(message, call)
+            return None
+        request_id: Json = message.get("id")
+        if (type(request_id) is int and request_id == call.id) or (request_id is None and "error" in message):
+            return message
+        self.counters.strays += 1
+        return None
+
+    async def _streamed_answer(self, response: aiohttp.ClientResponse, call: Outgoing) -> JsonObject:
+        parser = EventStreamParser(self._settings.max_body_bytes)
+        try:
+            answer = await self._read_events(response, parser, call)
+        except aiohttp.ClientError:
+            if parser.last_id is None or call.era == "modern":
+                raise
+            answer = None
+        while answer is None:
+            # The server may close a stream and have it resumed: by polling (2025-11-25), or after a cut.
+            if parser.last_id is None or call.era == "modern":
+                failure = Failure("call", "cut", "the server ended its stream without an answer.")
+                raise LinkError(failure, delivered=True)
+            await asyncio.sleep(_RESUME_SECONDS if parser.retry_seconds is None else parser.retry_seconds)
+            answer = await self._resume(parser, call)
+        return answer
+
+    async def _resume(self, parser: EventStreamParser, call: Outgoing) -> JsonObject | None:
+        headers = {**self._get_headers(), "Last-Event-ID": parser.last_id or ""}
+        session = self._http.session
+        try:
+            async with session.get(self._url, headers=headers, allow_redirects=False) as response:
+                if response.status != 200:
+                    found = await refusal(response, self._url, has_session=True)
+                    failure = found.failure if isinstance(found, LinkError) else None
+                    reason = failure.message if failure else f"HTTP {response.status}"
+                    cut = Failure("call", "cut", f"the server's stream was cut and could not be resumed: {reason}")
+                    raise LinkError(cut, delivered=True)
+                return await self._read_events(response, parser, call)
+        except aiohttp.ClientError as error:
+            failure = unreachable(error, self._url).failure
+            raise LinkError(failure, delivered=True) from error
+
+    async def _read_events(
+        self, response: aiohttp.ClientResponse, parser: EventStreamParser, call: Outgoing | None
+    ) -> JsonObject | None:
+        """Read events until the call's answer, or to the end; messages that are not it go to the inbox."""
+        cap = self._settings.max_body_bytes
+        try:
+            async for chunk in chunks(response, cap):
+                for event in parser.feed(chunk):
+                    answer = self._event(event.name, event.data, call)
+                    if answer is not None:
+                        return answer
+        except EventTooLargeError as error:
+            self.counters.oversized += 1
+            raise LinkError(too_large(None, cap, "max_body_bytes"), delivered=True) from error
+        return None
+
+    def _event(self, name: str, data: bytes, call: Outgoing | None) -> JsonObject | None:
+        if name != "message" or not data.strip():
+            return None
+        try:
+            value: Json = wire.decode(data)
+        except ValueError:
+            self.counters.noise_lines += 1
+            return None
+        for message in value if isinstance(value, list) else [value]:
+            if not isinstance(message, dict):
+                self.counters.noise_lines += 1
+            elif call is not None:
+                if answer := self._sort(message, call):
+                    return answer
+            elif "method" in message:
+                assert self._inbox is not None
+                self._inbox.receive(message, None)
+            else:
+                self.counters.strays += 1
+        return None
+
+    def _own(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _get_headers(self) -> dict[str, str]:
+        headers = {**self._headers, "Accept": "text/event-stream"}
+        del headers["Content-Type"]
+        if self.session_id:
+            headers["Mcp-Session-Id"] = self.session_id
+        if self._version:
+            headers["MCP-Protocol-Version"] = self._version
+        return headers
+
+    async def send(self, body: bytes, *, version: str = "") -> None:
+        """POST a notification or an answer. Raises LinkError."""
+        headers = dict(self._headers)
+        if version:
+            headers["MCP-Protocol-Version"] = version
+        if self.session_id:
+            headers["Mcp-Session-Id"] = self.session_id
+        try:
+            async with self._post(body, headers) as response:
+                if response.status >= 300:
+                    found = await refusal(response, self._url, has_session=bool(self.session_id))
+                    if isinstance(found, LinkError):
+                        raise found
+        except (aiohttp.ClientError, OSError) as error:
+            raise unreachable(error, self._url) from error
+
+    def abandon(self, call: Outgoing, reason: str) -> None:
+        """Tell a legacy server by notification; a modern one was told by the closed response."""
+        notification = cancelled(call, reason)
+        if call.era == "legacy" and notification and self.session_id:
+            self._own(self._send_quietly(wire.encode(notification), call.version))
+
+    async def _send_quietly(self, body: bytes, version: str) -> None:
+        with contextlib.suppress(LinkError, TimeoutError):
+            async with asyncio.timeout(self._settings.close_timeout_seconds):
+                await self.send(body, version=version)
+
+    def listen(self, version: str) -> None:
+        """Open the legacy GET stream and keep it open."""
+        self._version = version
+        if self.session_id:
+            self._own(self._listen())
+
+    async def _listen(self) -> None:
+        parser = EventStreamParser(self._settings.max_body_bytes)
+        failures = 0
+        while True:
+            fault = await self._listen_once(parser)
+            if fault is False:
+                return
+            failures = 0 if fault is None else failures + 1
+            if fault is not None and (fault.session_gone or fault.breaks_link):
+                assert self._inbox is not None
+                self._inbox.lost(fault.failure)
+                return
+            pause = _LISTEN_PAUSES[min(failures, len(_LISTEN_PAUSES) - 1)]
+            await asyncio.sleep(pause if parser.retry_seconds is None else max(parser.retry_seconds, 0.1))
+
+    async def _listen_once(self, parser: EventStreamParser) -> LinkError | bool | None:
+        """Read one GET stream to its end: None when it ended well, False when the server offers none."""
+        headers = self._get_headers()
+        if parser.last_id is not None:
+            headers["Last-Event-ID"] = parser.last_id
+        try:
+            async with self._http.session.get(self._url, headers=headers, allow_redirects=False) as response:
+                if response.status == 405 or (
+                    response.status == 200 and response.content_type != "text/event-stream"
+                ):
+                    return False
+                if response.status != 200:
+                    found = await refusal(response, self._url, has_session=True)
+                    return found if isinstance(found, LinkError) else False
+                await self._read_events(response, parser, None)
+                return None
+        except LinkError as error:
+            return error
+        except (aiohttp.ClientError, OSError) as error:
+            return unreachable(error, self._url)
+
+    async def close(self) -> None:
+        """Stop the streams and give the session back."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        session_id, self.session_id = self.session_id, ""
+        if not session_id:
+            return
+        headers = {**self._get_headers(), "Mcp-Session-Id": session_id}
+        with contextlib.suppress(aiohttp.ClientError, OSError, TimeoutError):
+            async with asyncio.timeout(self._settings.close_timeout_seconds):
+                async with self._http.session.delete(self._url, headers=headers, allow_redirects=False) as response:
+                    response.release()
+
+
+async def _read_to_end(response: aiohttp.ClientResponse) -> None:
+    with contextlib.suppress(aiohttp.ClientError, TimeoutError, OSError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in response.content.iter_any():
+                pass
+    response.release()
+
+
+def _protocol(message: str) -> LinkError:
+    return LinkError(Failure("call", "protocol", message, "Check that the URL is that of an MCP server."), delivered=True)
+

@@ -1,0 +1,54 @@
+"""Bytes to JSON-RPC messages and back: strict and fast first, forgiving where servers are sloppy. No I/O."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NoReturn
+
+import orjson
+
+from naru.messages import Json, JsonObject
+
+_LONE_SURROGATE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+
+
+def encode(message: JsonObject) -> bytes:
+    """Return a message as compact JSON; what orjson refuses (huge integers) goes through the standard library."""
+    try:
+        return orjson.dumps(message, option=orjson.OPT_NON_STR_KEYS)
+    except (TypeError, orjson.JSONEncodeError):
+        return json.dumps(message, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
+
+
+def decode(data: bytes) -> Json:
+    """Return the JSON value; invalid UTF-8 and lone surrogates become U+FFFD (R-05).
+
+    Raises:
+        ValueError: it is not JSON; NaN and Infinity are not.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        text = data.decode("utf-8", errors="replace").lstrip("\ufeff")
+        text = _LONE_SURROGATE.sub(r"\\ufffd", text)
+        try:
+            return json.loads(text, parse_constant=_refuse)
+        except RecursionError as error:
+            raise ValueError("JSON is nested too deeply") from error
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+def is_response(message: JsonObject) -> bool:
+    """Tell whether a message answers a request."""
+    return "method" not in message and "id" in message
+
+
+def is_message(value: Json) -> bool:
+    """Tell whether a decoded value can be a JSON-RPC message at all: a log line in JSON is not."""
+    return isinstance(value, dict) and ("method" in value or ("id" in value and value.get("jsonrpc") == "2.0"))
