@@ -184,16 +184,3 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Order the sources: flags, environment, naru.yaml."""
         return (init_settings, env_settings, YamlConfigSettingsSource(settings_cls))
-
-
-CHILD_VARIABLES = (
-    *("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
-    *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMDRIVE"),
-    *("SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR"),
-)
-"""What a started program inherits of Naru's own environment: where things are, never a key (SECURITY S-33)."""
-
-
-def child_environment() -> Mapping[str, str]:
-    """Return the part of the environment that started programs get; what a record declares is added to it."""
-    return {name: os.environ[name] for name in CHILD_VARIABLES if name in os.environ}  # noqa: TID251 - the one place

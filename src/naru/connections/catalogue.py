@@ -1,4 +1,4 @@
-"""What a server offers: lists read page by page within caps, and tools taken one by one so that a bad one costs only itself."""
+"""What a server offers: lists read page by page within caps, tools checked one by one so that a bad one goes alone."""
 
 from __future__ import annotations
 

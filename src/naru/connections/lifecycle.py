@@ -57,7 +57,9 @@ class ReconnectPolicy:
 class Lifecycle:
     """States, attempts and the next retry of one server. `now` is monotonic seconds everywhere."""
 
-    def __init__(self, policy: ReconnectPolicy, *, now: float = 0.0, chance: Callable[[], float] = random.random) -> None:
+    def __init__(
+        self, policy: ReconnectPolicy, *, now: float = 0.0, chance: Callable[[], float] = random.random
+    ) -> None:
         self.policy = policy
         self._chance = chance
         self.status = ServerStatus.PENDING

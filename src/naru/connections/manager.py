@@ -27,7 +27,7 @@ from naru.tools.toolset import CallContext
 log = logging.getLogger(__name__)
 
 _CHILD_START_SECONDS = 3.0
-"""How long a starting child counts against `max_connecting`: the heavy part is over then, and a hanging one must not hold up others."""
+"""How long a starting child counts against `max_connecting`: a hanging one must not hold up others for longer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from naru.connections.faults import Failure, LinkError, RpcError
+from naru.connections.faults import Failure, LinkError, RpcError, Stage
 from naru.connections.protocol import (
     LATEST_LEGACY,
     LATEST_MODERN,
@@ -30,20 +30,18 @@ async def negotiate(session: Session, known: Era | None, *, probe_seconds: float
         LinkError: the server cannot be talked to, with stage `initialize`.
     """
     try:
-        if known == "legacy":
-            await _initialize(session)
-        elif not await _discover(session, probe_seconds):
+        if known == "legacy" or not await _discover(session, probe_seconds):
             await _initialize(session)
     except RpcError as error:
         versions = _supported(error)
-        if error.error_code == UNSUPPORTED_VERSION and any(version in MODERN_VERSIONS for version in versions):
-            # Said by a server that a slow probe had already made modern.
-            if await _discover(session, probe_seconds):
-                return
+        is_modern = error.error_code == UNSUPPORTED_VERSION and any(version in MODERN_VERSIONS for version in versions)
+        # Said by a server that a slow probe had already made modern.
+        if is_modern and await _discover(session, probe_seconds):
+            return
         raise LinkError(_refused(error, versions)) from error
     except LinkError as error:
         if error.failure.stage == "call":
-            stage = "connect" if error.breaks_link and not error.delivered else "initialize"
+            stage: Stage = "connect" if error.breaks_link and not error.delivered else "initialize"
             again = LinkError(replace(error.failure, stage=stage), session_gone=error.session_gone)
             again.breaks_link = error.breaks_link
             raise again from error
@@ -149,5 +147,3 @@ async def ping(session: Session, seconds: float) -> bool:
             return False
         raise
     return True
-
-

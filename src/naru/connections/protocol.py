@@ -1,7 +1,7 @@
 """Facts of the MCP wire: versions and eras, `_meta` keys, header values. No I/O.
 
-Two eras: *legacy* (2024-11-05 … 2025-11-25: `initialize`, sessions, server-to-client requests) and *modern* (2026-07-28:
-stateless, every request carries an envelope in `_meta`, `server/discover`, `subscriptions/listen`).
+Two eras: *legacy* (2024-11-05 … 2025-11-25: `initialize`, sessions, server-to-client requests) and *modern*
+(2026-07-28: stateless, every request carries an envelope in `_meta`, `server/discover`, `subscriptions/listen`).
 """
 
 from __future__ import annotations

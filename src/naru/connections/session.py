@@ -180,7 +180,9 @@ class Session:
                 message = await self.transport.exchange(call)
         except TimeoutError:
             self.transport.abandon(call, f"no answer within {seconds:g} s")
-            failure = Failure("call", "timeout", f"no answer within {seconds:g} s.", "Raise the timeout if it needs longer.")
+            failure = Failure(
+                "call", "timeout", f"no answer within {seconds:g} s.", "Raise the timeout if it needs longer."
+            )
             raise LinkError(failure, delivered=True) from None
         except asyncio.CancelledError:
             self.transport.abandon(call, "the caller went away")
@@ -230,7 +232,9 @@ class Session:
             raise RpcError(code if type(code) is int else INTERNAL_ERROR, text, error.get("data"), server=self.server)
         self.transport.counters.malformed += 1
         what = "both a result and an error" if error is not None and result is not None else "neither result nor error"
-        failure = Failure("call", "protocol", f"its answer to {method} has {what}.", "Report it to the server's makers.")
+        failure = Failure(
+            "call", "protocol", f"its answer to {method} has {what}.", "Report it to the server's makers."
+        )
         raise LinkError(failure, delivered=True)
 
     # What the transport calls

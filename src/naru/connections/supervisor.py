@@ -1,7 +1,7 @@
 """The owner task of one server's link: opens it, watches it, closes it, and opens it again.
 
-The machine in `lifecycle` decides what is due; this task does it. Nobody else opens or closes a session: they leave a wish
-and are told when it came true.
+The machine in `lifecycle` decides what is due; this task does it. Nobody else opens or closes a session: they leave a
+wish and are told when it came true.
 """
 
 from __future__ import annotations
@@ -340,10 +340,11 @@ class Supervisor:
                 task.cancel()
             await asyncio.gather(task, stop, return_exceptions=True)
         if not task.cancelled():
-            if self._stop.is_set() and task.exception() is None and isinstance(task.result(), Opened):
-                await task.result().session.close()  # opened in the very moment of the stop
+            result = task.result()
+            if self._stop.is_set() and isinstance(result, Opened):
+                await result.session.close()  # opened in the very moment of the stop
                 return None
-            return task.result()
+            return result
         return None
 
     async def _pause(self, wait: float | None) -> None:

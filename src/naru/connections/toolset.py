@@ -63,7 +63,7 @@ class ServerToolset:
             await progress.finish()
         if raw.get("resultType", "complete") == "input_required":
             raise ToolError(
-                f"Tool {name!r} of server {connection.name!r} asks for input from a person, which nobody here can give.",
+                f"Tool {name!r} of {connection.name!r} asks for input from a person, which nobody here can give.",
                 remedy="Call it from a client that offers elicitation or sampling.",
             )
         return self._guard.result(connection.name, name, to_result(raw))

@@ -1,4 +1,4 @@
-"""The one HTTP client of the process, and how bodies are read from it: capped, inflated in steps, never redirected away.
+"""The one HTTP client of the process, and how bodies are read: capped, inflated in steps, never redirected away.
 
 One connector and one SSLContext for all servers: making a client per call costs 20 to 30 CPU ms (PERF.md).
 """
@@ -102,7 +102,9 @@ def unreachable(error: Exception, url: URL, stage: str = "connect") -> LinkError
         return _broken(Failure("connect", "timeout", f"{where} did not accept a connection.", "Check host and port."))
     if isinstance(error, aiohttp.InvalidURL | ValueError):
         return _misconfigured(f"the request to {where} cannot be made: {_short(error)}.")
-    failure = Failure("call", "cut", f"{where} broke the connection off ({_short(error)}).", "See the server's own log.")
+    failure = Failure(
+        "call", "cut", f"{where} broke the connection off ({_short(error)}).", "See the server's own log."
+    )
     return LinkError(failure, delivered=True)
 
 

@@ -1,4 +1,4 @@
-"""What a stdio server is started with: command found, environment, limits, parent-death signal. Never a shell (S-23)."""
+"""What a stdio server is started with: command, environment, limits, parent-death signal; never a shell (S-23)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from naru.config import child_environment
+from naru.config import environment as own_environment
 from naru.connections.faults import Failure, LinkError
 
 if sys.platform != "win32":
@@ -22,8 +22,20 @@ _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 _ELSEWHERE = ("~/.local/bin", "~/.cargo/bin", "~/.volta/bin", "~/.asdf/shims", "~/.bun/bin", "~/.deno/bin")
 _ELSEWHERE_SYSTEM = ("/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin", "/snap/bin")
-_VERSION_MANAGERS = ("~/.nvm/versions/node/*/bin", "~/.local/share/fnm/node-versions/*/installation/bin", "~/.pyenv/shims")
+_VERSION_MANAGERS = (
+    "~/.nvm/versions/node/*/bin",
+    "~/.local/share/fnm/node-versions/*/installation/bin",
+    "~/.pyenv/shims",
+)
 _SHELL_CHARACTERS = frozenset('"&|<>^%!\r\n')
+
+
+_INHERITED = (
+    *("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
+    *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMDRIVE"),
+    *("SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR"),
+)
+"""What a child gets of Naru's own environment: where things are, never a key (S-33)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +67,7 @@ def prepare(config: Mapping[str, Any], *, platform: str = sys.platform) -> Launc
         LinkError: the command or its folder does not exist; says which, where it was looked for and what to do (f09).
     """
     declared = {str(name): str(value) for name, value in (config.get("env") or {}).items()}
-    environment = {**child_environment(), **declared}
+    environment = {**_inherited(), **declared}
     cwd = config.get("cwd") or None
     if cwd is not None:
         cwd = str(Path(cwd).expanduser())
@@ -68,6 +80,11 @@ def prepare(config: Mapping[str, Any], *, platform: str = sys.platform) -> Launc
     found = find_command(command, environment.get("PATH", ""), cwd=cwd)
     argv = _windows_argv(found, arguments, environment) if platform == "win32" else (found, *arguments)
     return Launch(tuple(argv), environment, cwd, _limits(config.get("limits") or {}))
+
+
+def _inherited() -> dict[str, str]:
+    own = own_environment()
+    return {name: own[name] for name in _INHERITED if name in own}
 
 
 def find_command(command: str, path: str, *, cwd: str | None = None) -> str:

@@ -92,6 +92,3 @@ def cancelled(call: Outgoing, reason: str) -> JsonObject | None:
         "method": "notifications/cancelled",
         "params": {"requestId": call.id, "reason": reason},
     }
-
-
-

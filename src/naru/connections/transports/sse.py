@@ -178,7 +178,9 @@ class SseTransport:
 
 def _not_sse(url: URL, what: str) -> LinkError:
     message = f"{shown(url)} answered {what} instead of an event stream with an endpoint."
-    return LinkError(Failure("connect", "protocol", message, "If it is a Streamable HTTP server, set transportType HTTP."))
+    return LinkError(
+        Failure("connect", "protocol", message, "If it is a Streamable HTTP server, set transportType HTTP.")
+    )
 
 
 def _refused(url: URL, status: int, message: JsonObject) -> LinkError:

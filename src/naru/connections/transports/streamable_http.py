@@ -96,7 +96,7 @@ class StreamableHttpTransport:
         if response.content.at_eof():
             response.release()
         else:
-            # The end of the stream is on its way: let it arrive in the background, so that the connection is used again.
+            # Let the end of the stream arrive in the background, so that its connection is used again.
             self._own(_read_to_end(response))
         return answer
 
@@ -267,8 +267,8 @@ class StreamableHttpTransport:
         parser = EventStreamParser(self._settings.max_body_bytes)
         failures = 0
         while True:
-            fault = await self._listen_once(parser)
-            if fault is False:
+            is_offered, fault = await self._listen_once(parser)
+            if not is_offered:
                 return
             failures = 0 if fault is None else failures + 1
             if fault is not None and (fault.session_gone or fault.breaks_link):
@@ -278,26 +278,24 @@ class StreamableHttpTransport:
             pause = _LISTEN_PAUSES[min(failures, len(_LISTEN_PAUSES) - 1)]
             await asyncio.sleep(pause if parser.retry_seconds is None else max(parser.retry_seconds, 0.1))
 
-    async def _listen_once(self, parser: EventStreamParser) -> LinkError | bool | None:
-        """Read one GET stream to its end: None when it ended well, False when the server offers none."""
+    async def _listen_once(self, parser: EventStreamParser) -> tuple[bool, LinkError | None]:
+        """Read one GET stream to its end; tell whether the server offers one, and what broke it."""
         headers = self._get_headers()
         if parser.last_id is not None:
             headers["Last-Event-ID"] = parser.last_id
         try:
             async with self._http.session.get(self._url, headers=headers, allow_redirects=False) as response:
-                if response.status == 405 or (
-                    response.status == 200 and response.content_type != "text/event-stream"
-                ):
-                    return False
+                if response.status == 405 or (response.status == 200 and response.content_type != "text/event-stream"):
+                    return False, None
                 if response.status != 200:
                     found = await refusal(response, self._url, has_session=True)
-                    return found if isinstance(found, LinkError) else False
+                    return (True, found) if isinstance(found, LinkError) else (False, None)
                 await self._read_events(response, parser, None)
-                return None
+                return True, None
         except LinkError as error:
-            return error
+            return True, error
         except (aiohttp.ClientError, OSError) as error:
-            return unreachable(error, self._url)
+            return True, unreachable(error, self._url)
 
     async def close(self) -> None:
         """Stop the streams and give the session back."""
@@ -324,5 +322,6 @@ async def _read_to_end(response: aiohttp.ClientResponse) -> None:
 
 
 def _protocol(message: str) -> LinkError:
-    return LinkError(Failure("call", "protocol", message, "Check that the URL is that of an MCP server."), delivered=True)
-
+    return LinkError(
+        Failure("call", "protocol", message, "Check that the URL is that of an MCP server."), delivered=True
+    )

@@ -1,0 +1,100 @@
+"""The manager against real servers made with the official SDK."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from naru.connections.manager import Manager
+from naru.errors import ConflictError, NotFoundError, ToolError, UnknownToolError
+from naru.records import ServerStatus, TransportType
+from naru.tools.toolset import CallContext
+from tests.connections.conftest import http, stdio, until
+
+
+def record_for(kind: str, port: int):
+    return {
+        "stdio": lambda: stdio("one", "sdk_server.py", "stdio"),
+        "http": lambda: http("one", f"http://127.0.0.1:{port}/mcp"),
+        "sse": lambda: http("one", f"http://127.0.0.1:{port}/sse", TransportType.SSE),
+        "undeclared-http": lambda: http("one", f"http://127.0.0.1:{port}/mcp", None),
+        "undeclared-sse": lambda: http("one", f"http://127.0.0.1:{port}/sse", None),
+    }[kind]()
+
+
+@pytest.mark.parametrize("kind", ["stdio", "http", "sse", "undeclared-http", "undeclared-sse"])
+async def test_a_server_connects_lists_and_calls_over_each_transport(
+    manager: Manager, sdk_port: int, kind: str
+) -> None:
+    await manager.register(record_for(kind, sdk_port))
+    assert manager.get_status("one") is ServerStatus.PENDING
+    assert await manager.connect("one")
+    assert manager.get_status("one") is ServerStatus.CONNECTED
+    assert [tool.name for tool in manager.tools("one")] == ["echo", "pid", "steps", "fail"]
+    result = await manager.call_tool("one", "echo", {"text": "안녕 \u2028"})
+    assert result.text == "안녕 \u2028"
+    assert (await manager.call_tool("one", "fail", {})).is_error
+    seen = []
+
+    async def on_progress(progress: float, total: float | None, message: str) -> None:
+        seen.append((progress, total, message))
+
+    await manager.call_tool("one", "steps", {}, CallContext(on_progress=on_progress))
+    assert seen == [(1.0, 3.0, "step 1"), (2.0, 3.0, "step 2"), (3.0, 3.0, "step 3")]
+    await manager.disconnect("one")
+    assert manager.get_status("one") is ServerStatus.DISCONNECTED
+    assert list(manager.tools("one")) == []
+
+
+async def test_a_missing_command_says_what_was_searched_and_what_to_do(manager: Manager) -> None:
+    """f09"""
+    record = stdio("n", "sdk_server.py")
+    await manager.register(
+        record.model_copy(update={"config": {"command": "npx-nowhere", "env": {"PATH": "/usr/bin:/bin"}}})
+    )
+    assert not await manager.connect("n")
+    told = manager.explain("n")
+    assert told.failure is not None
+    assert told.failure.code == "command_not_found"
+    assert "'npx-nowhere'" in told.summary
+    assert "/usr/bin:/bin" in told.summary
+    assert "full path" in told.remedy
+    assert told.next_retry_seconds is not None
+
+
+async def test_a_killed_child_is_back_for_the_next_call(manager: Manager) -> None:
+    await manager.register(stdio("one", "sdk_server.py", "stdio"))
+    await manager.connect("one")
+    first = int((await manager.call_tool("one", "pid", {})).text)
+    os.kill(first, signal.SIGKILL)
+    await until(lambda: manager.connection("one").generation == 2 and manager.connection("one").is_live)
+    assert int((await manager.call_tool("one", "pid", {})).text) != first
+
+
+async def test_names_are_unique_and_unknown_names_are_named(manager: Manager) -> None:
+    await manager.register(stdio("one", "sdk_server.py", "stdio"))
+    with pytest.raises(ConflictError):
+        await manager.register(stdio("one", "sdk_server.py", "stdio"))
+    with pytest.raises(NotFoundError, match="'two'"):
+        await manager.connect("two")
+    await manager.unregister("one")
+    with pytest.raises(NotFoundError):
+        await manager.unregister("one")
+    assert not await manager.list_servers()
+
+
+async def test_an_unknown_tool_is_told_with_those_there_are(manager: Manager) -> None:
+    await manager.register(stdio("one", "sdk_server.py", "stdio"))
+    await manager.connect("one")
+    with pytest.raises(UnknownToolError, match="echo, pid"):
+        await manager.call_tool("one", "ecko", {})
+    await manager.disconnect("one")
+    assert (await manager.call_tool("one", "echo", {"text": "back"})).text == "back"
+
+
+async def test_calling_a_server_that_was_never_connected_says_so(manager: Manager) -> None:
+    await manager.register(stdio("one", "sdk_server.py", "stdio"))
+    with pytest.raises(ToolError, match="PENDING"):
+        await manager.call_tool("one", "echo", {"text": "x"})
