@@ -14,12 +14,10 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from yarl import URL
-
 from naru.connections.catalogue import ToolCatalogue, read_list, read_tools
 from naru.connections.faults import Failure, LinkError, RpcError
+from naru.connections.health import Health, Pulse, door_opens
 from naru.connections.lifecycle import Lifecycle
-from naru.connections.negotiation import ping
 from naru.connections.opening import Known, Opened, Opener
 from naru.connections.session import Hooks, Session
 from naru.connections.settings import ConnectionSettings
@@ -38,8 +36,6 @@ Changed = Callable[[str, str], None]
 
 _SLOW_KNOCK_SECONDS = 15.0
 """How often to knock once the retries are used up."""
-_KNOCK_TIMEOUT_SECONDS = 2.0
-_MISSES = 2
 
 
 def as_stored(record: ServerRecord) -> Mapping[str, Any]:
@@ -88,8 +84,7 @@ class Supervisor:
         self._closing = False
         self._dirty: set[str] = set()
         self._refreshed_at = -self._settings.refresh_interval_seconds
-        self._misses = 0
-        self._ping_at = 0.0
+        self._health = Health(self._settings)
         self._task: asyncio.Task[None] | None = None
 
     # Wishes
@@ -160,7 +155,7 @@ class Supervisor:
 
     def suspect(self) -> None:
         """Something broke on the link: find out soon whether it is alive."""
-        self._ping_at = 0.0
+        self._health.suspect()
         self._wake.set()
 
     # What the session tells (session.Listener)
@@ -246,8 +241,7 @@ class Supervisor:
         self.tools = opened.tools
         self.revision += 1
         self._dirty.clear()
-        self._misses = 0
-        self._ping_at = now + self._settings.ping_interval_seconds
+        self._health.begin(now)
         self.life.opened(now)
         self._settle(is_live=True)
         self._changed("status")
@@ -266,10 +260,10 @@ class Supervisor:
                 kinds, self._dirty = self._dirty, set()
                 await self._unless_stopped(self._refresh(session, kinds))
                 continue
-            if self._ping_at <= now:
+            if self._health.due_at <= now:
                 await self._unless_stopped(self._check(session))
                 continue
-            until = self._ping_at if refresh_at is None else min(self._ping_at, refresh_at)
+            until = self._health.due_at if refresh_at is None else min(self._health.due_at, refresh_at)
             await self._sleep(until - now)
 
     async def _refresh(self, session: Session, kinds: set[str]) -> None:
@@ -290,40 +284,15 @@ class Supervisor:
             self._changed(kind)
 
     async def _check(self, session: Session) -> None:
-        """Ping a link that was silent for a while (R-14)."""
-        now = self._loop.time()
-        quiet = now - session.last_heard
-        if self._ping_at > 0 and quiet < self._settings.ping_interval_seconds and self._misses == 0:
-            self._ping_at = now + self._settings.ping_interval_seconds - quiet
-            return
-        try:
-            alive = await ping(session, self._settings.ping_timeout_seconds)
-        except LinkError as error:
-            if error.session_gone or error.breaks_link or error.failure.needs_auth:
-                session.lost(error.failure)
-                return
-            alive = error.failure.code.startswith("http_4")
-        now = self._loop.time()
-        if alive:
-            self._misses = 0
-            self._ping_at = now + self._settings.ping_interval_seconds
-            if self.life.status is ServerStatus.DEGRADED:
-                self.life.recover(now)
-                self._changed("status")
-            return
-        self._miss(session, now)
-
-    def _miss(self, session: Session, now: float) -> None:
-        self._misses += 1
-        seconds = self._settings.ping_timeout_seconds
-        failure = Failure("ping", "silent", f"{self._misses} pings in a row were not answered within {seconds:g} s.")
-        # A server that works on a call may be too busy to answer; the call has its own deadline.
-        if self._misses >= _MISSES and session.in_flight == 0:
+        pulse = await self._health.check(session)
+        failure = self._health.failure
+        if pulse is Pulse.DEAD and failure is not None:
             session.lost(failure)
-            return
-        self._ping_at = now if self._misses < _MISSES else now + self._settings.ping_interval_seconds
-        if self._misses >= _MISSES:
-            self.life.degrade(now, failure)
+        elif pulse is Pulse.BUSY and failure is not None and self.life.status is not ServerStatus.DEGRADED:
+            self.life.degrade(self._loop.time(), failure)
+            self._changed("status")
+        elif pulse is Pulse.ALIVE and self.life.status is ServerStatus.DEGRADED:
+            self.life.recover(self._loop.time())
             self._changed("status")
 
     # Waiting
@@ -369,23 +338,8 @@ class Supervisor:
             await self._sleep(wait)
             return
         await self._sleep(pause)
-        if not self._wake.is_set() and await self._door_opens():
+        if not self._wake.is_set() and await door_opens(str(self.record.config.get("url", ""))):
             self.life.hasten(self._loop.time())
-
-    async def _door_opens(self) -> bool:
-        """Dial without saying anything: costs the server nothing and tells whether it listens again."""
-        url = URL(str(self.record.config.get("url", "")))
-        if not url.host:
-            return False
-        try:
-            async with asyncio.timeout(_KNOCK_TIMEOUT_SECONDS):
-                _, writer = await asyncio.open_connection(url.host, url.port)
-        except (OSError, TimeoutError, ValueError):
-            return False
-        writer.close()
-        with contextlib.suppress(OSError):
-            await writer.wait_closed()
-        return True
 
     async def _sleep(self, seconds: float | None) -> None:
         """Sleep until the time is up or something happened; what happened is for the caller to see."""

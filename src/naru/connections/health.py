@@ -1,0 +1,99 @@
+"""Is a link that says nothing still alive? Pings (R-14), and knocking at the door of a server that is down."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from enum import Enum
+
+from yarl import URL
+
+from naru.connections.faults import Failure, LinkError
+from naru.connections.negotiation import ping
+from naru.connections.session import Session
+from naru.connections.settings import ConnectionSettings
+
+_MISSES = 2
+_KNOCK_TIMEOUT_SECONDS = 2.0
+
+
+class Pulse(Enum):
+    """What a check found."""
+
+    ALIVE = "alive"
+    UNSURE = "unsure"
+    BUSY = "busy"
+    """It does not answer, but works on requests that have deadlines of their own."""
+    DEAD = "dead"
+
+
+class Health:
+    """When a link is pinged next, and how many pings in a row it missed."""
+
+    def __init__(self, settings: ConnectionSettings) -> None:
+        self.due_at = 0.0
+        self.failure: Failure | None = None
+        """What the last check found wrong."""
+        self._interval = settings.ping_interval_seconds
+        self._timeout = settings.ping_timeout_seconds
+        self._misses = 0
+        self._is_suspect = False
+
+    def begin(self, now: float) -> None:
+        """A new link starts healthy."""
+        self._misses = 0
+        self._is_suspect = False
+        self.due_at = now + self._interval
+
+    def suspect(self) -> None:
+        """Check at once: a request broke."""
+        self._is_suspect = True
+        self.due_at = 0.0
+
+    async def check(self, session: Session) -> Pulse:
+        """Ping a link, unless it was heard lately."""
+        loop = asyncio.get_running_loop()
+        quiet = loop.time() - session.last_heard
+        if not self._is_suspect and self._misses == 0 and quiet < self._interval:
+            self.due_at = loop.time() + self._interval - quiet
+            return Pulse.ALIVE
+        self._is_suspect = False
+        try:
+            is_alive = await ping(session, self._timeout)
+        except LinkError as error:
+            if error.session_gone or error.breaks_link or error.failure.needs_auth:
+                self.failure = error.failure
+                return Pulse.DEAD
+            # A server that refuses pings is alive; a gateway that says 5xx speaks for a dead one.
+            is_alive = error.failure.code.startswith("http_4")
+        now = loop.time()
+        if is_alive:
+            self.begin(now)
+            return Pulse.ALIVE
+        return self._miss(session, now)
+
+    def _miss(self, session: Session, now: float) -> Pulse:
+        self._misses += 1
+        message = f"{self._misses} pings in a row were not answered within {self._timeout:g} s."
+        self.failure = Failure("ping", "silent", message, "See whether the server hangs.")
+        if self._misses < _MISSES:
+            self.due_at = now
+            return Pulse.UNSURE
+        self.due_at = now + self._interval
+        return Pulse.BUSY if session.in_flight else Pulse.DEAD
+
+
+async def door_opens(address: str) -> bool:
+    """Dial a URL's host without saying anything: costs the server nothing and tells whether it listens again."""
+    try:
+        url = URL(address)
+        if not url.host:
+            return False
+        async with asyncio.timeout(_KNOCK_TIMEOUT_SECONDS):
+            _, writer = await asyncio.open_connection(url.host, url.port)
+    except (OSError, TimeoutError, ValueError):
+        return False
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return True
