@@ -1,0 +1,251 @@
+"""The database as the tool sees it: opened lazily, proven once, pooled, back after an outage (R-22, R-23)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection, Column
+from psycopg.conninfo import make_conninfo
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from naru.builtins.data.sql.bounded import SilentDatabaseError, bounded
+from naru.builtins.data.sql.errors import DatabaseUnavailableError, QueryError, query_error, unreachable
+from naru.builtins.data.sql.selftest import Proof, prove_read_only
+from naru.builtins.data.sql.statement import Statement, read_statement
+from naru.builtins.data.sql.transaction import Limits, RawRows, run_read_only
+from naru.builtins.data.sql.values import records, unique_names
+from naru.messages import JsonObject
+
+POOL_MIN, POOL_MAX = 5, 20
+"""The seed's pool (D3)."""
+CONNECT_SECONDS = 3
+PATIENCE_SECONDS = 1.5
+"""A query that takes longer makes us ask whether the database is still there."""
+GRACE_SECONDS = 0.5
+"""Time beyond the statement's own limit; then the server is stuck, and its connection is cut."""
+RETRY_SECONDS = 0.5
+"""After a failed connection, calls within this time share its error instead of trying again."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """Rows of one query, ready for JSON."""
+
+    sql: str
+    columns: list[dict[str, str]]
+    """Name and PostgreSQL type, in order."""
+    records: list[JsonObject]
+    is_truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseOptions:
+    """What may be run, and how much of it."""
+
+    limits: Limits = field(default_factory=Limits)
+    allowed_functions: frozenset[str] = frozenset()
+    allow_superuser: bool = False
+    pool_min: int = POOL_MIN
+    pool_max: int = POOL_MAX
+
+
+class Database:
+    """Read-only access to one PostgreSQL database.
+
+    Args:
+        parameters: gives libpq's connection parameters; called at each start, so an embedded server may come up then.
+        options: limits and exceptions.
+    """
+
+    def __init__(
+        self, parameters: Callable[[], Awaitable[Mapping[str, str]]], options: DatabaseOptions | None = None
+    ) -> None:
+        self._parameters_of = parameters
+        self._parameters: Mapping[str, str] = {}
+        self._options = options or DatabaseOptions()
+        self._opening = asyncio.Lock()
+        self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
+        self._failure: tuple[float, DatabaseUnavailableError] | None = None
+        self._probe: asyncio.Task[bool] | None = None
+        self._type_names: dict[int, str] = {}
+        self.proof: Proof | None = None
+        """What the self-test found; None before the first connection."""
+
+    async def query(self, sql: str) -> QueryResult:
+        """Run one SELECT within the limits.
+
+        Raises:
+            RefusedStatementError: it is not one that only reads.
+            QueryError: the server refused it or it took too long or gave too much.
+            DatabaseUnavailableError: no connection, or none free.
+        """
+        statement = read_statement(sql)
+        raw, types = await self._run(statement)
+        return self._result(statement.text, raw, types)
+
+    async def close(self) -> None:
+        """Close the pool."""
+        if self._probe:
+            self._probe.cancel()
+        if self._pool:
+            await self._pool.close(timeout=2)
+            self._pool = None
+
+    def _result(self, sql: str, raw: RawRows, types: Sequence[str]) -> QueryResult:
+        limits = self._options.limits
+        texts = [text for text in raw.texts[: limits.rows] if text is not None]
+        if raw.texts and not texts:
+            raise QueryError(
+                f"The first row alone has {raw.first_size} bytes; at most {limits.bytes} are returned.",
+                remedy="Ask for fewer columns, or for a part with left(column, 1000).",
+            )
+        names = unique_names([column.name for column in raw.columns])
+        return QueryResult(
+            sql=sql,
+            columns=[{"name": name, "type": type_} for name, type_ in zip(names, types, strict=True)],
+            records=records(texts, raw.columns),
+            is_truncated=len(texts) < len(raw.texts),
+        )
+
+    async def _run(self, statement: Statement) -> tuple[RawRows, list[str]]:
+        """Run on a pooled connection; one that had died is replaced, and the read done once more."""
+        for is_last in (False, True):
+            pool = await self._open_pool()
+            seconds = self._limits().statement_seconds
+            try:
+                async with pool.connection() as connection:
+                    work = self._run_on(connection, statement)
+                    return await bounded(
+                        connection,
+                        work,
+                        seconds=seconds + GRACE_SECONDS,
+                        patience=PATIENCE_SECONDS,
+                        is_alive=self._is_alive,
+                    )
+            except PoolTimeout as error:
+                raise await self._why_none_is_free() from error
+            except SilentDatabaseError as error:
+                raise DatabaseUnavailableError(
+                    "PostgreSQL stopped answering while the query ran; the connection was cut.",
+                    remedy="Check the database and the network to it; the next call tries again.",
+                ) from error
+            except psycopg.Error as error:
+                if not _has_lost_connection(error):
+                    raise query_error(error, statement_seconds=seconds) from error
+                if is_last:
+                    raise unreachable(error, self._parameters) from error
+                await pool.check()
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _run_on(self, connection: AsyncConnection[Any], statement: Statement) -> tuple[RawRows, list[str]]:
+        may_keep = self.proof is not None and not self.proof.is_pooled
+        raw = await run_read_only(
+            connection, statement, self._limits(), allowed=self._options.allowed_functions, prepare=may_keep
+        )
+        return raw, [await self._type_name(connection, column) for column in raw.columns]
+
+    async def _open_pool(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
+        """Return the pool; the first call connects once, runs the self-test and opens it."""
+        if self._pool:
+            return self._pool
+        async with self._opening:
+            if self._pool:
+                return self._pool
+            if self._failure and time.monotonic() - self._failure[0] < RETRY_SECONDS:
+                raise self._failure[1]
+            self._parameters = await self._parameters_of()
+            async with await self._connect() as connection:
+                options = self._options
+                try:
+                    self.proof = await prove_read_only(
+                        connection, allow_superuser=options.allow_superuser, allowed=options.allowed_functions
+                    )
+                except psycopg.OperationalError as error:
+                    raise self._failed(unreachable(error, self._parameters)) from error
+            pool = AsyncConnectionPool(
+                self._conninfo(),
+                kwargs={"autocommit": True},
+                min_size=options.pool_min,
+                max_size=options.pool_max,
+                timeout=options.limits.wait_seconds,
+                reconnect_timeout=2,  # then given up, so that the next call starts afresh without a long back-off
+                open=False,
+            )
+            await pool.open()
+            self._pool = pool
+            return pool
+
+    async def _connect(self) -> AsyncConnection[Any]:
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                return await AsyncConnection.connect(self._conninfo(), autocommit=True)
+        except TimeoutError as error:
+            reason = TimeoutError(f"no answer within {CONNECT_SECONDS} seconds")
+            raise self._failed(unreachable(reason, self._parameters)) from error
+        except psycopg.OperationalError as error:
+            raise self._failed(unreachable(error, self._parameters)) from error
+
+    def _failed(self, error: DatabaseUnavailableError) -> DatabaseUnavailableError:
+        self._failure = (time.monotonic(), error)
+        return error
+
+    async def _why_none_is_free(self) -> DatabaseUnavailableError:
+        """Tell a busy pool from a lost database; a pool that lost connections grows back once it is there again."""
+        connection = await self._connect()
+        await connection.close()
+        if self._pool:
+            await self._pool.resize(self._options.pool_min, self._options.pool_max)
+        return DatabaseUnavailableError(
+            f"All {self._options.pool_max} connections were busy for {self._options.limits.wait_seconds:g} seconds.",
+            remedy="Try again in a moment.",
+        )
+
+    async def _is_alive(self) -> bool:
+        """Ask on a connection of its own whether the database answers; callers share one question."""
+        if not self._probe or self._probe.done():
+            self._probe = asyncio.create_task(self._answers())  # owned here, cancelled by close
+        return await asyncio.shield(self._probe)
+
+    async def _answers(self) -> bool:
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS), await self._connect() as connection:
+                await connection.execute("SELECT 1", prepare=False)
+        except (DatabaseUnavailableError, psycopg.Error, TimeoutError):
+            return False
+        return True
+
+    def _conninfo(self) -> str:
+        fixed = {"client_encoding": "UTF8", "application_name": "naru", "connect_timeout": str(CONNECT_SECONDS)}
+        return make_conninfo("", **{**self._parameters, **fixed})
+
+    def _limits(self) -> Limits:
+        """Return the limits, the statement's time never above the role's own."""
+        limits = self._options.limits
+        role_ms = self.proof.statement_timeout_ms if self.proof else 0
+        if not role_ms or role_ms >= limits.statement_seconds * 1000:
+            return limits
+        return Limits(limits.rows, limits.bytes, role_ms / 1000, limits.wait_seconds)
+
+    async def _type_name(self, connection: AsyncConnection[Any], column: Column) -> str:
+        """Name a column's type; one that PostgreSQL does not ship is looked up once."""
+        if connection.adapters.types.get(column.type_code):
+            return column.type_display
+        if column.type_code not in self._type_names:
+            asked = "SELECT pg_catalog.format_type(%s::oid, NULL)"
+            found = await (await connection.execute(asked, [column.type_code], prepare=False)).fetchone()
+            self._type_names[column.type_code] = found[0] if found else str(column.type_code)
+        return self._type_names[column.type_code]
+
+
+def _has_lost_connection(error: psycopg.Error) -> bool:
+    """Tell the end of a connection from an error of the query."""
+    return (
+        isinstance(error, psycopg.OperationalError)
+        and (error.sqlstate or "08000")[:2] in {"08", "57"}
+        and (error.sqlstate != "57014")
+    )

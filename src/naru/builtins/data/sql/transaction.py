@@ -1,0 +1,96 @@
+"""One statement in one READ ONLY transaction, sent as one pipeline: a single round trip however many layers it passes.
+
+The pipeline is BEGIN READ ONLY, the guard, the statement for its columns, the statement wrapped for its rows, ROLLBACK.
+The server skips all that follows the first failure. The extended protocol takes one statement per message, and inside
+a sub-select the grammar itself knows neither INTO nor data-changing CTEs. DATA.md 4.4, item 5.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection, Column
+from psycopg.abc import Query
+
+from naru.builtins.data.sql.guard import GUARD, guard_parameters
+from naru.builtins.data.sql.statement import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one query may take (S-45)."""
+
+    rows: int = 1_000
+    bytes: int = 1_048_576
+    statement_seconds: float = 10.0
+    wait_seconds: float = 5.0
+    """Wait for a free connection of the pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawRows:
+    """Rows as PostgreSQL writes them in JSON; None from where the byte limit cut."""
+
+    columns: Sequence[Column]
+    texts: Sequence[str | None]
+    first_size: int
+    """Bytes of the first row, for the message when even that one is too long."""
+
+
+BEFORE = "SELECT * FROM (\n"
+"""What stands before the statement when its columns are asked for; error positions count from there."""
+
+
+async def run_read_only(
+    connection: AsyncConnection[Any],
+    statement: Statement,
+    limits: Limits,
+    *,
+    allowed: Collection[str] = (),
+    prepare: bool = True,
+) -> RawRows:
+    """Run a statement and roll back.
+
+    With `prepare` the guard is kept on the connection; not behind a pooler that hands connections around.
+
+    Raises:
+        psycopg.Error: the server refused or failed; the guard's refusals are read by `guard.refusal_in`.
+    """
+    parameters = guard_parameters(statement, allowed, statement_timeout_ms=int(limits.statement_seconds * 1000))
+    failure: psycopg.Error | None = None
+    with contextlib.suppress(psycopg.errors.PipelineAborted):  # what follows the first failure; that one is raised
+        async with connection.pipeline():
+            try:
+                await connection.execute("BEGIN READ ONLY", prepare=False)
+                await connection.execute(GUARD.encode(), parameters, prepare=prepare)
+                described = await connection.execute(_described(statement), prepare=False)
+                wrapped = await connection.execute(_wrapped(statement, limits), prepare=False)
+                await connection.execute("ROLLBACK", prepare=False)
+                rows = await wrapped.fetchall()
+            except psycopg.Error as error:
+                failure = error
+    if failure:
+        raise failure
+    return RawRows(described.description or [], [text for text, _ in rows], rows[0][1] if rows else 0)
+
+
+def _described(statement: Statement) -> Query:
+    return f"{BEFORE}{statement.text}\n) naru_described LIMIT 0".encode()
+
+
+def _wrapped(statement: Statement, limits: Limits) -> Query:
+    """Let the server write each row as JSON once, and cut by rows and bytes before anything is sent.
+
+    `naru_row.*` and not `naru_row`: a column of that name would stand in front of the row. OFFSET 0 keeps the planner
+    from writing the JSON again for each use.
+    """
+    # The statement has been parsed as one SELECT; see the head of this file (hence the S608 mark).
+    return f"""SELECT CASE WHEN sum(n) OVER (ROWS UNBOUNDED PRECEDING) <= {limits.bytes} THEN j END, n
+FROM (SELECT CASE WHEN octet_length(j) <= {limits.bytes} THEN j END, octet_length(j)
+FROM (SELECT row_to_json(naru_row.*)::text FROM (SELECT * FROM (
+{statement.text}
+) naru_text LIMIT {limits.rows + 1}) naru_row OFFSET 0) naru_json(j) OFFSET 0) naru_sized(j, n)""".encode()  # noqa: S608

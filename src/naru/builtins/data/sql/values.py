@@ -1,0 +1,95 @@
+"""Rows as faithful JSON: exact digits, nested values, no lost columns (DATA.md 4.5, LESSONS 19).
+
+PostgreSQL writes each row as JSON itself, so dates, intervals, arrays, composites and ranges keep its own forms.
+Numbers stay JSON numbers when a double holds them exactly and become text otherwise; equal column names are numbered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import orjson
+from psycopg import Column
+
+from naru.messages import JsonObject
+
+EXACT_DIGITS = 15
+"""Every decimal number of so many digits comes back from a double unchanged."""
+_EXACT_INTEGER = 10**EXACT_DIGITS
+_MAX_NUMBER_LENGTH = 320
+"""Longer texts are no double; spares converting a numeric of 100,000 digits."""
+
+_PLAIN_TYPES = frozenset(
+    # bool, "char", name, int2, int4, text, oid, float4, float8, bpchar, varchar, date, time, timestamp, timestamptz,
+    # interval, timetz, uuid
+    (16, 18, 19, 21, 23, 25, 26, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1266, 2950)
+)
+_INT8, _NUMERIC = 20, 1700
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Number repeated column names: `dup`, `dup_2`; a name that a column really has is never taken."""
+    taken = set(names)
+    seen: set[str] = set()
+    unique: list[str] = []
+    for name in names:
+        candidate, count = name, 1
+        while candidate in seen or (count > 1 and candidate in taken):
+            count += 1
+            candidate = f"{name}_{count}"
+        seen.add(candidate)
+        unique.append(candidate)
+    return unique
+
+
+def records(texts: Sequence[str], columns: Sequence[Column]) -> list[JsonObject]:
+    """Read rows that the server wrote with `row_to_json`."""
+    names = [column.name for column in columns]
+    whole = f"[{','.join(texts)}]"
+    if len(set(names)) < len(names):
+        keys = unique_names(names)
+        rows = json.loads(whole, object_pairs_hook=_Pairs, parse_int=number, parse_float=number)
+        return [dict(zip(keys, (_plain(value) for _, value in row), strict=True)) for row in rows]
+    if not all(_keeps_digits(column) for column in columns):
+        return json.loads(whole, parse_int=number, parse_float=number)  # type: ignore[no-any-return] # a list of rows
+    rows = orjson.loads(whole)
+    for name in (column.name for column in columns if column.type_code == _INT8):
+        for row in rows:
+            value = row[name]
+            if value is not None and not -_EXACT_INTEGER < value < _EXACT_INTEGER:
+                row[name] = number(str(value))
+    return rows  # type: ignore[no-any-return] # a list of rows
+
+
+def number(text: str) -> int | float | str:
+    """Return a JSON number when a double holds it exactly, else the digits as text."""
+    is_fraction = "." in text or "e" in text or "E" in text
+    if len(text) > _MAX_NUMBER_LENGTH:
+        return text
+    if len(text) <= EXACT_DIGITS and not is_fraction:
+        return int(text)
+    value = float(text)
+    if (len(text) > EXACT_DIGITS or "e" in text.lower()) and Decimal(repr(value)) != Decimal(text):
+        return text
+    return value if is_fraction else int(text)
+
+
+def _keeps_digits(column: Column) -> bool:
+    """Tell whether a fast JSON reader loses nothing of this column; large int8 values are mended afterwards."""
+    if column.type_code == _NUMERIC:
+        return column.precision is not None and column.precision <= EXACT_DIGITS
+    return column.type_code in _PLAIN_TYPES or column.type_code == _INT8
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object as read, its repeated keys kept."""
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, _Pairs):
+        keys = unique_names([key for key, _ in value])
+        return dict(zip(keys, (_plain(inner) for _, inner in value), strict=True))
+    return [_plain(item) for item in value] if isinstance(value, list) else value
