@@ -184,3 +184,57 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Order the sources: flags, environment, naru.yaml."""
         return (init_settings, env_settings, YamlConfigSettingsSource(settings_cls))
+
+
+class DataSettings(BaseSettings):
+    """The data search server's settings, under the names that its users know (seed 004); also read from `.env`."""
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", use_attribute_docstrings=True)
+
+    text_embedding_model_url: str = ""
+    """OpenAI-compatible embeddings endpoint, such as `http://localhost:8080/v1/embeddings`; empty embeds here."""
+    text_embedding_model_name: str = "bge-m3-ko"
+    """Model name sent to that endpoint."""
+    text_embedding_api_key: SecretStr = SecretStr("")
+    """Bearer token for that endpoint."""
+    text_embedding_query_prefix: str = ""
+    """Put before a query's text, for models that tell queries from passages."""
+    text_embedding_passage_prefix: str = ""
+    """Put before an indexed text."""
+    text_embedding_batch_size: int = Field(100, ge=1, le=2048)
+    """Texts per request; an endpoint that refuses so many gets fewer."""
+
+    chromadb_host: str = ""
+    """Host of a Chroma server, or its whole URL; empty keeps vectors in a local file."""
+    chromadb_port: int = Field(8000, ge=1, le=65535)
+    """Port of that server."""
+    chromadb_collection_name: str = "column_metadata"
+    """Collection that is searched: 3 to 512 of `a-z A-Z 0-9 . _ -`."""
+    chromadb_token: SecretStr = SecretStr("")
+    """Token for a Chroma server that wants one."""
+
+    postgresql_db_user: str = ""
+    """Role that only reads; `naru data reader-sql` prints how to create one."""
+    postgresql_db_pass: SecretStr = SecretStr("")
+    """Its password."""
+    postgresql_db_name: str = ""
+    """Database."""
+    postgresql_db_host: str = ""
+    """Host, or the folder of a socket; empty starts a PostgreSQL of our own with demo data."""
+    postgresql_db_port: int = Field(5432, ge=1, le=65535)
+    """Port."""
+    postgresql_db_statement_timeout_seconds: float = Field(10.0, gt=0, le=600)
+    """Time of one query; the role's own limit wins when it is shorter."""
+    postgresql_db_max_rows: int = Field(1_000, ge=1, le=100_000)
+    """Rows of one result; more are cut and the result says so."""
+    postgresql_db_max_bytes: int = Field(1_048_576, ge=1_024, le=67_108_864)
+    """Bytes of one result."""
+    postgresql_db_pool_wait_seconds: float = Field(5.0, gt=0, le=60)
+    """Wait for a free connection."""
+    postgresql_db_allow_functions: str = ""
+    """Functions, comma-separated, that may be called although the catalog does not call them harmless."""
+    postgresql_db_allow_superuser: bool = False
+    """Run although the role is a superuser or may read server files: only for databases of no worth."""
+
+    naru_data_dir: Path = Path("~/.local/share/naru")
+    """Where the local vector store is kept."""

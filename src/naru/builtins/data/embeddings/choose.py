@@ -1,0 +1,31 @@
+"""Which embedder: the endpoint when one is set, else the embedded model, else hashed letters."""
+
+from __future__ import annotations
+
+from naru.builtins.data.embeddings.embedder import Embedder
+from naru.builtins.data.embeddings.ngrams import NgramEmbedder
+from naru.builtins.data.embeddings.openai_endpoint import EndpointOptions, OpenAIEmbedder
+from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
+from naru.config import DataSettings
+
+
+def choose_embedder(settings: DataSettings) -> Embedder:
+    """Return the embedder that the settings and the installed extras give."""
+    if settings.text_embedding_model_url:
+        return OpenAIEmbedder(
+            EndpointOptions(
+                url=_endpoint(settings.text_embedding_model_url),
+                model=settings.text_embedding_model_name,
+                api_key=settings.text_embedding_api_key.get_secret_value(),
+                batch_size=settings.text_embedding_batch_size,
+                query_prefix=settings.text_embedding_query_prefix,
+                passage_prefix=settings.text_embedding_passage_prefix,
+            )
+        )
+    return SentenceEncoder() if SentenceEncoder.is_installed() else NgramEmbedder()
+
+
+def _endpoint(url: str) -> str:
+    """Complete a base URL such as `http://localhost:8080/v1`."""
+    plain = url.rstrip("/")
+    return plain if plain.endswith("embeddings") else f"{plain}/embeddings"

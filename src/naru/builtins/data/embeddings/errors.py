@@ -1,0 +1,11 @@
+"""What can go wrong while embedding."""
+
+from __future__ import annotations
+
+from naru.errors import UpstreamError
+
+
+class EmbeddingError(UpstreamError):
+    """Texts could not be embedded."""
+
+    code = "embedding_failed"
