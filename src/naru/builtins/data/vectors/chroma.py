@@ -48,7 +48,7 @@ class ChromaStore:
         if not _NAME.fullmatch(collection):
             raise ConfigError(
                 f"CHROMADB_COLLECTION_NAME {collection!r} is not a name that Chroma takes.",
-                remedy="Use 3 to 512 letters a-z A-Z, digits, '.', '_' or '-', beginning and ending with a letter or digit.",
+                remedy="Use 3 to 512 of a-z, A-Z, 0-9, '.', '_' and '-', beginning and ending with a letter or digit.",
             )
         self._url = url.rstrip("/")
         self._name = collection
@@ -163,7 +163,7 @@ class ChromaStore:
         reason = "no answer in time" if isinstance(error, TimeoutError) else type(error).__name__
         return VectorStoreError(
             f"No connection to Chroma at CHROMADB_HOST:CHROMADB_PORT: {reason}.",
-            remedy="Start it (chroma run), or leave CHROMADB_HOST empty to keep vectors here; the next call tries again.",
+            remedy="Start it (chroma run), or leave CHROMADB_HOST empty to keep vectors here; then ask again.",
         )
 
 

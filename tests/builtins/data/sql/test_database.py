@@ -1,0 +1,39 @@
+"""The published cases on real servers: every verdict right, nothing changed (S-45, N16)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+import pytest_asyncio
+
+from naru.builtins.data.sql.database import Database, DatabaseOptions
+from naru.builtins.data.sql.transaction import Limits
+from naru.errors import NaruError
+from tests.builtins.data.conftest import postgres_versions
+from tests.builtins.data.servers import CASES, BgaServer
+
+pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.asyncio(loop_scope="module"), postgres_versions]
+
+SQL_CASES = [json.loads(line) for line in (CASES / "sql.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def database(bga: BgaServer):
+    options = DatabaseOptions(limits=Limits(statement_seconds=2), pool_min=1)
+    database = bga.database(options)
+    yield database
+    await database.close()
+
+
+@pytest.mark.parametrize("case", SQL_CASES, ids=[case["id"] for case in SQL_CASES])
+async def test_every_case_gets_its_verdict_and_changes_nothing(case, bga: BgaServer, database: Database):
+    before = bga.fingerprint()
+    try:
+        await asyncio.wait_for(database.query(case["sql"]), 5)
+        verdict = "allow"
+    except NaruError:
+        verdict = "reject"
+    assert verdict == case["expect"]
+    assert bga.fingerprint() == before
