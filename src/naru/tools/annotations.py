@@ -58,13 +58,36 @@ def resolve(function: Any, local_names: Mapping[str, Any] | None = None) -> tupl
     target = function.__func__ if isinstance(function, staticmethod) else function
     signature = inspect.signature(target)
     _refuse_unbound(inner, signature)
+    local_names = {**enclosing_names(function), **(local_names or {})}
     plain = inspect.unwrap(inner.__func__ if isinstance(inner, types.MethodType) else inner)
     try:
         # The common case, and the only one that follows a chain of wrappers by itself.
-        hints = typing.get_type_hints(plain, localns=dict(local_names or {}) or None, include_extras=True)
+        hints = typing.get_type_hints(plain, localns=local_names or None, include_extras=True)
     except (NameError, TypeError, AttributeError, SyntaxError):
-        hints = _resolve_one_by_one(plain, local_names or {})
+        hints = _resolve_one_by_one(plain, local_names)
     return signature, hints
+
+
+def enclosing_names(function: Any) -> dict[str, Any]:
+    """Return the names of the running functions that this one was defined in, for its postponed annotations."""
+    inner = unwrap(function)
+    qualname: str = getattr(inner, "__qualname__", "")
+    if "<locals>" not in qualname or not any(isinstance(each, str) for each in _annotations(inner).values()):
+        return {}
+    parts = qualname.split(".<locals>.")
+    wanted = {".<locals>.".join(parts[: index + 1]) for index in range(len(parts) - 1)}
+    scopes: list[Mapping[str, Any]] = []
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and wanted:
+        if frame.f_code.co_qualname in wanted and frame.f_globals is getattr(inner, "__globals__", None):
+            wanted.discard(frame.f_code.co_qualname)
+            scopes.append(frame.f_locals)
+        frame = frame.f_back
+    return {name: value for scope in reversed(scopes) for name, value in scope.items()}
+
+
+def _annotations(inner: Any) -> Mapping[str, Any]:
+    return getattr(inner, "__annotations__", None) or {}
 
 
 def _refuse_unbound(inner: Any, signature: inspect.Signature) -> None:
@@ -83,7 +106,7 @@ def _resolve_one_by_one(function: Any, local_names: Mapping[str, Any]) -> dict[s
     namespace.update(_closure(function))
     namespace.update(local_names)
     hints: dict[str, Any] = {}
-    for name, annotation in getattr(function, "__annotations__", {}).items():
+    for name, annotation in _annotations(function).items():
         holder = types.SimpleNamespace(__annotations__={name: annotation})
         try:
             hints[name] = typing.get_type_hints(holder, globalns=namespace, include_extras=True)[name]

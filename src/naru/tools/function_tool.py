@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from naru.errors import InvalidArgumentsError
 from naru.messages import JsonObject, ToolDefinition
-from naru.tools.annotations import public_name, unwrap
+from naru.tools.annotations import enclosing_names, public_name, unwrap
 from naru.tools.fit import fit
 from naru.tools.inject import ToolContext
 from naru.tools.signature import EMPTY, ToolSignature, openai_function, read_signature
@@ -36,14 +36,13 @@ class FunctionTool:
         description: str | None = None,
         schema: JsonObject | None = None,
         annotations: JsonObject | None = None,
-        local_names: Mapping[str, Any] | None = None,
     ) -> None:
         self.function = function
         self._name = _checked(name or public_name(function))
         self._description = description
         self._schema = schema
         self._annotations = annotations or {}
-        self._local_names = local_names
+        self._local_names = enclosing_names(function)
         inner = unwrap(function)
         self._is_async = inspect.iscoroutinefunction(inner)
         self._is_async_generator = inspect.isasyncgenfunction(inner)

@@ -9,8 +9,9 @@ from typing import Any
 
 from naru.errors import ConflictError, NaruError, ToolError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.tools.dependencies import Container, DependencyError
 from naru.tools.function_tool import FunctionTool
-from naru.tools.inject import Container, ToolContext
+from naru.tools.inject import ToolContext
 from naru.tools.registry import REGISTRY
 from naru.tools.results import to_tool_result
 from naru.tools.toolset import CallContext
@@ -75,14 +76,19 @@ class FunctionToolset:
         running = ToolContext(name, context)
         deadline = asyncio.timeout(context.timeout_seconds)
         try:
-            async with deadline, self.container.supply(tool.signature.injected, running, context) as supplied:
-                return await tool.run({**values, **supplied}, running)
+            async with deadline:
+                if not tool.signature.injected:
+                    return await tool.run(values, running)
+                async with self.container.supply(tool.signature.injected, running) as supplied:
+                    return await tool.run({**values, **supplied}, running)
         except TimeoutError as error:
             if not deadline.expired():
                 return _failed(error)
             raise ToolTimeoutError(
                 f"tool {name!r} did not finish within {context.timeout_seconds:g} s; it may still have run."
             ) from error
+        except DependencyError:
+            raise
         except NaruError as error:
             return ToolResult.of_text(str(error), is_error=True)
         except Exception as error:  # noqa: BLE001  # the outermost edge of foreign code: any failure is told to the model

@@ -1,32 +1,44 @@
-"""What the host supplies to a tool's function: named parameters, `Depends`, and the call's own `ToolContext`."""
+"""What the host supplies to a tool's function: how it is declared, and the call's own `ToolContext`.
+
+`dependencies` opens and closes what is declared here.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import typing
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from naru.errors import ToolError
 from naru.messages import JsonObject
+from naru.tools.annotations import enclosing_names
 from naru.tools.toolset import CallContext
 
 INJECTED_NAMES = frozenset({"db", "client", "httpx_client", "current_user"})
 """Parameters that a host supplies by name, whatever their annotation (S2)."""
 
 Scope = Literal["call", "application"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+REPORT_SECONDS = 5.0
+"""How long a worker thread waits for the loop to take a report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Depends:
-    """Mark a parameter as supplied: `db: Annotated[Pool, Depends(open_pool, scope="application")]`."""
+    """Mark a parameter as supplied: `pool: Annotated[Pool, Depends(open_pool, scope="application")]`."""
 
     provider: Callable[..., Any]
-    """A function, a generator that yields once, or a context manager; sync or async; may itself be injected."""
+    """A function, a generator that yields once, a `contextmanager`; sync or async; may itself be injected."""
     scope: Scope = "call"
     """`call`: opened and closed with each call; `application`: opened at first use, closed with the toolset."""
+    local_names: Mapping[str, Any] = field(init=False, repr=False, compare=False)
+    """Names of the scope that a local provider was defined in, for its postponed annotations."""
+
+    def __post_init__(self) -> None:
+        local = {} if isinstance(self.provider, type) else enclosing_names(self.provider)
+        object.__setattr__(self, "local_names", local)
 
 
 class ToolContext:
@@ -34,11 +46,19 @@ class ToolContext:
 
     def __init__(self, tool: str, call: CallContext) -> None:
         self.tool = tool
-        self.caller = call.caller
-        """The verified identity of who asks; empty on an open loopback."""
-        self.meta: JsonObject = call.meta
-        self._call = call
+        self.call = call
         self._cancelled = threading.Event()
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def caller(self) -> str:
+        """The verified identity of who asks; empty on an open loopback."""
+        return self.call.caller
+
+    @property
+    def meta(self) -> JsonObject:
+        """The request's MCP `_meta`."""
+        return self.call.meta
 
     @property
     def is_cancelled(self) -> bool:
@@ -51,8 +71,27 @@ class ToolContext:
 
     async def progress(self, done: float, total: float | None = None, message: str = "") -> None:
         """Tell the caller how far the work is; nothing happens when it does not listen."""
-        if self._call.on_progress is not None:
-            await self._call.on_progress(done, total, message)
+        if self.call.on_progress is not None:
+            await self.call.on_progress(done, total, message)
+
+    async def log(self, level: LogLevel, message: str) -> None:
+        """Tell the caller what happens; nothing happens when it does not listen."""
+        if self.call.on_log is not None:
+            await self.call.on_log(level, message)
+
+    def progress_from_thread(self, done: float, total: float | None = None, message: str = "") -> None:
+        """Do as `progress` does, from a sync function; return when the caller has it."""
+        self._wait_for(self.progress(done, total, message))
+
+    def log_from_thread(self, level: LogLevel, message: str) -> None:
+        """Do as `log` does, from a sync function; return when the caller has it."""
+        self._wait_for(self.log(level, message))
+
+    def _wait_for(self, report: Coroutine[Any, Any, None]) -> None:
+        if self.is_cancelled:
+            report.close()
+            return
+        asyncio.run_coroutine_threadsafe(report, self._loop).result(REPORT_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,46 +119,3 @@ def injection_of(name: str, annotation: Any, *, has_default: bool = False) -> In
     if name in INJECTED_NAMES:
         return Injection(name, "named", None, has_default)
     return None
-
-
-class Container:
-    """Supplies injected parameters: per call, or once per application, closed in reverse (S5)."""
-
-    def __init__(self) -> None:
-        self._values: dict[str, Any] = {}
-        self._closers: list[Callable[[], Any]] = []
-
-    def provide_value(self, name: str, value: Any, *, close: Callable[[Any], Any] | None = None) -> None:
-        """Say what a named parameter such as `db` gets; `close` is called with it when the container closes."""
-        self._values[name] = value
-        if close is not None:
-            self._closers.append(lambda: close(value))
-
-    @asynccontextmanager
-    async def supply(
-        self, wanted: Sequence[Injection], running: ToolContext, call: CallContext
-    ) -> AsyncIterator[dict[str, Any]]:
-        """Open what a function wants for one call.
-
-        Raises:
-            ToolError: this host does not supply it, and the function has no default for it.
-        """
-        supplied: dict[str, Any] = {}
-        for injection in wanted:
-            if injection.kind == "context":
-                supplied[injection.name] = running
-            elif injection.name in call.values:
-                supplied[injection.name] = call.values[injection.name]
-            elif injection.name in self._values:
-                supplied[injection.name] = self._values[injection.name]
-            elif not injection.has_default:
-                raise ToolError(
-                    f"tool {running.tool!r} was not run: nothing supplies its parameter {injection.name!r}.",
-                    remedy="The host gives it with Container.provide_value or per call in CallContext.values.",
-                )
-        yield supplied
-
-    async def close(self) -> None:
-        """Close what was given, in reverse."""
-        while self._closers:
-            self._closers.pop()()

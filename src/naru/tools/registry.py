@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-import sys
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar, overload
@@ -119,8 +118,6 @@ def register_tool(
         TypeError: it is used on a class or on something that cannot be called.
         ConflictError: another function has this name.
     """
-    frame = sys._getframe(1)
-    local_names = dict(frame.f_locals) if frame.f_locals is not frame.f_globals else None
     kept = REGISTRY if registry is None else registry
 
     def register(function: F) -> F:
@@ -132,7 +129,6 @@ def register_tool(
             description=description,
             schema=schema,
             annotations=annotations,
-            local_names=local_names,
         )
         kept.add(tool)
         return function

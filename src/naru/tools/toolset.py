@@ -10,6 +10,8 @@ from naru.messages import JsonObject, ToolDefinition, ToolResult
 
 ProgressCallback = Callable[[float, float | None, str], Awaitable[None]]
 """Gets progress, total (or None) and a message."""
+LogCallback = Callable[[str, str], Awaitable[None]]
+"""Gets a level (`debug`, `info`, `warning`, `error`) and a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class CallContext:
     timeout_seconds: float | None = 30.0
     """Deadline of the whole call (R9); None leaves it to the callee's own."""
     on_progress: ProgressCallback | None = None
+    on_log: LogCallback | None = None
     meta: JsonObject = field(default_factory=dict)
     """The request's MCP `_meta`, passed through."""
     values: dict[str, Any] = field(default_factory=dict)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from naru.builtins.hr.database import HrDatabase, demo_database, open_database
 from naru.builtins.hr.tools import TOOLS
 from naru.builtins.serve import run_stdio
 from naru.errors import NaruError
+from naru.tools.dependencies import Container
 from naru.tools.functions import FunctionToolset
-from naru.tools.inject import Container
 
 INSTRUCTIONS = "Company documents, employees and vacation days. Look a value up before you answer."
 
@@ -19,8 +22,14 @@ INSTRUCTIONS = "Company documents, employees and vacation days. Look a value up 
 def hr_toolset(database: HrDatabase | None = None) -> FunctionToolset:
     """Return the HR tools over a database, the demo data when None; the toolset closes it."""
     container = Container()
-    container.provide_value("db", database or demo_database(), close=HrDatabase.close)
+    if database is not None:
+        container.provide("db", functools.partial(_kept, database))
     return FunctionToolset(TOOLS, container=container)
+
+
+def _kept(database: HrDatabase) -> Iterator[HrDatabase]:
+    with contextlib.closing(database):
+        yield database
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from naru.builtins.hr.database import HrDatabase
+from naru.builtins.hr.database import HrDatabase, demo_database
 from naru.builtins.hr.search import find_documents
 from naru.errors import NotFoundError
 from naru.messages import TextPart, ToolResult
+from naru.tools.inject import Depends
 from naru.tools.registry import register_tool
 
 READ_ONLY = {"readOnlyHint": True, "openWorldHint": False}
+
+
+def _demo() -> Iterator[HrDatabase]:
+    with contextlib.closing(demo_database()) as database:
+        yield database
+
+
+Database = Annotated[HrDatabase, Depends(_demo, scope="application")]
+"""The demo data, unless the host supplies `db`."""
 EmployeeId = Annotated[str, Field(description="Employee id: EMP and three digits.")]
 
 
 @register_tool(annotations=READ_ONLY)
 def search_docs(
-    query: Annotated[str, Field(description="Words to look for in titles and texts.")], db: HrDatabase
+    query: Annotated[str, Field(description="Words to look for in titles and texts.")], db: Database
 ) -> list[dict[str, Any]] | ToolResult:
     """Search company documents: rules, policies, guides."""
     found = find_documents(db, query)
@@ -31,7 +43,7 @@ def search_docs(
 
 
 @register_tool(annotations=READ_ONLY)
-def get_employee_info(employee_id: EmployeeId, db: HrDatabase) -> dict[str, Any]:
+def get_employee_info(employee_id: EmployeeId, db: Database) -> dict[str, Any]:
     """Get one employee's name, department, hire date and years of service."""
     employee = _employee(db, employee_id)
     hired = datetime.date.fromisoformat(employee["hire_date"])
@@ -41,14 +53,14 @@ def get_employee_info(employee_id: EmployeeId, db: HrDatabase) -> dict[str, Any]
 
 
 @register_tool(annotations=READ_ONLY)
-def get_all_employees(db: HrDatabase) -> list[dict[str, Any]]:
+def get_all_employees(db: Database) -> list[dict[str, Any]]:
     """List the id and name of every employee."""
     return db.rows("SELECT id, name FROM employees ORDER BY id")
 
 
 @register_tool(annotations=READ_ONLY)
 def calculate_vacation_days(
-    employee_id: EmployeeId, year: Annotated[int, Field(description="Calendar year, four digits.")], db: HrDatabase
+    employee_id: EmployeeId, year: Annotated[int, Field(description="Calendar year, four digits.")], db: Database
 ) -> dict[str, Any]:
     """Get one employee's vacation days of a year: total, used and remaining."""
     employee = _employee(db, employee_id)
