@@ -192,7 +192,9 @@ def _read_recipe(depends: Depends) -> _Recipe:
         signature, hints = resolve(provider, depends.local_names)
         for parameter in signature.parameters.values():
             has_default = parameter.default is not inspect.Parameter.empty
-            injection = injection_of(parameter.name, hints.get(parameter.name), has_default=has_default)
+            injection = injection_of(
+                parameter.name, hints.get(parameter.name), has_default=has_default, local_names=depends.local_names
+            )
             if injection is not None:
                 wanted.append(injection)
             elif not has_default and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):

@@ -40,6 +40,12 @@ class Depends:
         local = {} if isinstance(self.provider, type) else enclosing_names(self.provider)
         object.__setattr__(self, "local_names", local)
 
+    def within(self, local_names: Mapping[str, Any]) -> Depends:
+        """Return the same for a provider that is local to the scope of the function that wants it."""
+        found = Depends(self.provider, self.scope)
+        object.__setattr__(found, "local_names", {**local_names, **self.local_names})
+        return found
+
 
 class ToolContext:
     """What a tool's function may know of the call it serves, and tell about it."""
@@ -104,7 +110,9 @@ class Injection:
     has_default: bool = False
 
 
-def injection_of(name: str, annotation: Any, *, has_default: bool = False) -> Injection | None:
+def injection_of(
+    name: str, annotation: Any, *, has_default: bool = False, local_names: Mapping[str, Any] | None = None
+) -> Injection | None:
     """Say how a parameter is supplied, or None when the model gives it; the annotation must be resolved already."""
     bare: Any = annotation
     marks: list[Any] = []
@@ -112,7 +120,7 @@ def injection_of(name: str, annotation: Any, *, has_default: bool = False) -> In
         bare, *marks = typing.get_args(annotation)
     for mark in marks:
         if isinstance(mark, Depends):
-            return Injection(name, "depends", mark, has_default)
+            return Injection(name, "depends", mark.within(local_names or {}), has_default)
     candidates = typing.get_args(bare) or (bare,)
     if any(isinstance(each, type) and issubclass(each, ToolContext) for each in candidates):
         return Injection(name, "context", None, has_default)

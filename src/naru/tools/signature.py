@@ -93,7 +93,7 @@ def read_signature(function: Any, local_names: Mapping[str, Any] | None = None) 
     for parameter in signature.parameters.values():
         annotation = hints.get(parameter.name, EMPTY)
         has_default = parameter.default is not EMPTY
-        supplied = injection_of(parameter.name, annotation, has_default=has_default)
+        supplied = injection_of(parameter.name, annotation, has_default=has_default, local_names=local_names)
         if supplied is not None:
             injected.append(supplied)
         else:
