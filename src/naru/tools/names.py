@@ -54,6 +54,11 @@ def exposed_name(server: str, tool: str) -> str:
     return f"{'' if _LEGAL.match(respelled) else 't_'}{respelled}_{digest}"
 
 
+def sendable_name(name: str) -> str:
+    """Return a tool's name as a provider takes it: itself where legal, else respelled with a hash."""
+    return name if _LEGAL.fullmatch(name) and len(name) <= MAX_LENGTH else exposed_name("", name)
+
+
 def _splits_back(server: str, tool: str) -> bool:
     """Say whether the plain form can be split in one way only: at its first separator."""
     if not server:

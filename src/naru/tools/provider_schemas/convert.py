@@ -1,0 +1,369 @@
+"""One recursive converter of schemas for every provider, guided by a dialect's row; it never raises (LESSONS 10, 11).
+
+What a provider cannot express is told in the description and is still enforced by the tool's own schema.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+from typing_extensions import TypeIs
+
+from naru.messages import Json, JsonObject
+from naru.tools.provider_schemas.dialect import SchemaDialect
+from naru.tools.provider_schemas.normalise import folded, merged
+from naru.tools.provider_schemas.references import MAX_DEPTH
+
+_ALL_TYPES = ["object", "array", "string", "number", "integer", "boolean", "null"]
+_SILENT = frozenset(
+    {"$schema", "$id", "$comment", "$anchor", "$defs", "definitions", "examples", "example", "title", "deprecated"}
+    | {"readOnly", "writeOnly", "discriminator", "xml", "externalDocs", "nullable", "additionalProperties"}
+)
+"""Keywords whose loss no caller notices."""
+_LARGEST_INTEGER = 2**53
+_LONGEST_NOTE = 200
+_NOT_SIMPLE = re.compile(r"\(\?[^:]|\\[1-9bBkpPuUAzZGQE]|\\x|[*+?}]\+|\{\d*,?(?:\d{3,})\}|\[\[:|&&")
+_WORDS = {
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "pattern": "matches {}",
+    "format": "format {}",
+    "default": "default {}",
+}
+
+
+def convert(schema: JsonObject, row: SchemaDialect) -> JsonObject:
+    """Return a normalised schema in a provider's form: equal or wider, never narrower."""
+    return _Converter(row).node(schema, 0)
+
+
+class _Converter:
+    def __init__(self, row: SchemaDialect) -> None:
+        self._row = row
+
+    def node(self, schema: Any, depth: int) -> JsonObject:
+        node: JsonObject = dict(schema) if isinstance(schema, dict) else {}
+        notes: list[str] = []
+        if depth > MAX_DEPTH:
+            node = {}
+        if self._row.fold_one_of:
+            node = self._combined(node)
+        if self._row.null != "keep":
+            node = self._without_null(node, notes)
+        if self._row.const_as_enum and "const" in node:
+            node["enum"] = [node.pop("const")]
+        self._enum(node, notes)
+        self._bounds(node, notes)
+        self._text(node, notes)
+        self._repeats(node, notes)
+        self._children(node, notes, depth)
+        self._keywords(node, notes)
+        self._type(node)
+        if notes:
+            told = "; ".join(dict.fromkeys(notes))
+            node["description"] = f"{node['description']} ({told})" if node.get("description") else told
+        if node.get("nullable") is False:
+            del node["nullable"]
+        return node
+
+    def _combined(self, node: JsonObject) -> JsonObject:
+        """Merge `allOf`, read `oneOf` as `anyOf`, and put the only branch of a union in its place."""
+        for branch in node.pop("allOf", []):
+            node = merged(self._combined(dict(branch)), node)
+        if "oneOf" in node:
+            node["anyOf"] = node.get("anyOf", node.pop("oneOf"))
+            node.pop("oneOf", None)
+        branches = node.get("anyOf", [])
+        if len(branches) == 1:
+            del node["anyOf"]
+            return merged(self._combined(dict(branches[0])), node)
+        if branches and "type" in node:
+            if node["type"] == "object":
+                return folded(node)
+            if all(branch.keys() & {"type", "enum", "const", "anyOf", "oneOf"} for branch in branches):
+                del node["type"]  # the branches say it, and most providers take no sibling beside them
+            else:
+                del node["anyOf"]
+        return node
+
+    def _without_null(self, node: JsonObject, notes: list[str]) -> JsonObject:
+        """Take null out of types, unions and enums, and say it in the provider's way."""
+        allowed = False
+        if isinstance(node.get("type"), list):
+            allowed = "null" in node["type"]
+            rest = [kind for kind in node["type"] if kind != "null"]
+            node["type"] = rest[0] if len(rest) == 1 else rest
+            if not rest:
+                node["type"] = "string"
+        elif node.get("type") == "null":
+            allowed, node["type"] = True, "string"
+        if isinstance(node.get("anyOf"), list):
+            rest = [branch for branch in node["anyOf"] if not _is_null(branch)]
+            if len(rest) < len(node["anyOf"]):
+                allowed = True
+                node["anyOf"] = rest
+                if len(rest) <= 1:
+                    del node["anyOf"]
+                    inner = self._without_null(self._combined(dict(rest[0])), notes) if rest else {"type": "string"}
+                    node = merged(inner, node)
+        if isinstance(node.get("enum"), list) and None in node["enum"]:
+            allowed = True
+            node["enum"] = [value for value in node["enum"] if value is not None]
+            if not node["enum"]:
+                del node["enum"]
+        if allowed and self._row.null == "nullable":
+            node["nullable"] = True
+        elif allowed:
+            notes.append("or null")
+        return node
+
+    def _enum(self, node: JsonObject, notes: list[str]) -> None:
+        choices = node.get("enum")
+        if choices is None:
+            return
+        if not isinstance(choices, list) or not choices:
+            del node["enum"]
+            return
+        types = list(dict.fromkeys(_json_type(choice) for choice in choices))
+        if "type" not in node and "anyOf" not in node and (self._row.untyped != "keep"):
+            node["type"] = types[0] if len(types) == 1 else types
+        if self._row.enum_of == "strings" and (types != ["string"] or "" in choices or node.get("type") != "string"):
+            del node["enum"]
+            notes.append(f"one of: {_shown(choices)[1:-1]}" if len(choices) > 1 else f"always {_shown(choices[0])}")
+
+    def _bounds(self, node: JsonObject, notes: list[str]) -> None:
+        """Keep bounds that are numbers and do not contradict each other, in the form the provider has for them."""
+        if self._row.keywords is None:
+            return
+        for exclusive, inclusive, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
+            value = node.get(exclusive)
+            if self._row.bounds == "inclusive" and _is_number(value):
+                del node[exclusive]
+                if node.get("type") == "integer":
+                    value = (math.floor(value) if step == 1 else math.ceil(value)) + step
+                else:
+                    notes.append(_WORDS[exclusive].format(_shown(value)))
+                held = node.get(inclusive)
+                wider = max if step == 1 else min
+                node[inclusive] = wider(held, value) if _is_number(held) else value
+            for key in (exclusive, inclusive):
+                if key in node and not (_is_number(node[key]) and abs(node[key]) <= _LARGEST_INTEGER):
+                    notes.append(_WORDS[key].format(_shown(node.pop(key))))
+                elif key in node and node.get("type") == "integer" and isinstance(node[key], float):
+                    node[key] = math.ceil(node[key]) if step == 1 else math.floor(node[key])
+        low = node.get("minimum", node.get("exclusiveMinimum"))
+        high = node.get("maximum", node.get("exclusiveMaximum"))
+        strict = "exclusiveMinimum" in node or "exclusiveMaximum" in node
+        if low is not None and high is not None and (low > high or (strict and high - low <= 1)):
+            for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
+                self._tell(node, key, notes)
+
+    def _tell(self, node: JsonObject, key: str, notes: list[str]) -> None:
+        if key in node:
+            notes.append(_WORDS[key].format(_shown(node.pop(key))))
+
+    def _text(self, node: JsonObject, notes: list[str]) -> None:
+        if self._row.formats is not None and "format" in node:
+            kind = node.get("type")
+            allowed = self._row.formats.get(kind, frozenset()) if isinstance(kind, str) else frozenset()
+            if node["format"] not in allowed:
+                notes.append(_WORDS["format"].format(node.pop("format")))
+        if "pattern" in node and self._row.keywords is not None:
+            pattern = node["pattern"]
+            usable = isinstance(pattern, str) and node.get("type") == "string" and "enum" not in node
+            if not usable or (self._row.simple_patterns and not _is_simple(pattern)) or not _compiles(pattern):
+                del node["pattern"]
+                if isinstance(pattern, str) and len(pattern) <= _LONGEST_NOTE:
+                    notes.append(_WORDS["pattern"].format(pattern))
+            elif self._row.simple_patterns:
+                for key in ("minLength", "maxLength", "format"):  # together they may leave nothing to write
+                    self._tell(node, key, notes)
+
+    def _repeats(self, node: JsonObject, notes: list[str]) -> None:
+        if self._row.keywords is None:
+            return
+        for low, high in (("minItems", "maxItems"), ("minLength", "maxLength"), ("minProperties", "maxProperties")):
+            limit = self._row.largest_repeat
+            for key in (low, high):
+                value = node.get(key)
+                if key in node and (
+                    not _is_number(value) or value < 0 or value != int(value) or (limit is not None and value > limit)
+                ):
+                    del node[key]
+                    if key in _WORDS and _is_number(value):
+                        notes.append(_WORDS[key].format(_shown(value)))
+                elif key in node:
+                    node[key] = int(node[key])
+            if low in node and high in node and node[low] > node[high]:
+                del node[low], node[high]
+
+    def _children(self, node: JsonObject, notes: list[str], depth: int) -> None:
+        if isinstance(node.get("properties"), dict):
+            node["properties"] = {name: self.node(part, depth + 1) for name, part in node["properties"].items()}
+            if isinstance(node.get("required"), list) and self._row.keywords is not None:
+                node["required"] = [name for name in node["required"] if name in node["properties"]]
+        for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+            if isinstance(node.get(key), list):
+                node[key] = [self.node(part, depth + 1) for part in node[key]]
+        if isinstance(node.get("additionalProperties"), dict):
+            node["additionalProperties"] = self.node(node["additionalProperties"], depth + 1)
+        if isinstance(node.get("items"), dict):
+            node["items"] = self.node(node["items"], depth + 1)
+        if _may_be(node, "array"):
+            self._array(node, notes)
+
+    def _array(self, node: JsonObject, notes: list[str]) -> None:
+        keywords = self._row.keywords
+        if keywords is not None and "prefixItems" not in keywords and isinstance(node.get("prefixItems"), list):
+            parts = list(node.pop("prefixItems"))
+            notes.append(f"in order: {', '.join(_brief(part) for part in parts)}")
+            if isinstance(node.get("items"), dict):
+                parts.append(node["items"])
+            unique = [part for index, part in enumerate(parts) if part not in parts[:index]]
+            node["items"] = unique[0] if len(unique) == 1 else {"anyOf": unique}
+        if "items" not in node or (node["items"] == {} and self._row.empty_items):
+            # An array of anything is written as one of text where the provider wants a type.
+            node["items"] = dict(self._row.empty_items)
+        elif node["items"] is False and keywords is not None:
+            del node["items"]
+
+    def _keywords(self, node: JsonObject, notes: list[str]) -> None:
+        allowed = self._row.keywords
+        if allowed is None:
+            return
+        for key in [key for key in node if key not in allowed and key != "nullable"]:
+            value = node.pop(key)
+            if key in _SILENT or key.startswith("x-") or value in ({}, [], None):
+                continue
+            text = _WORDS[key].format(_shown(value)) if key in _WORDS else f"{key}: {_shown(value)}"
+            if len(text) <= _LONGEST_NOTE:
+                notes.append(text)
+
+    def _type(self, node: JsonObject) -> None:
+        row = self._row
+        if "type" not in node and "anyOf" not in node:
+            if "properties" in node:
+                node["type"] = "object"
+            elif "items" in node or "prefixItems" in node:
+                node["type"] = "array"
+            elif row.untyped == "any_type" and not {"enum", "const", "oneOf", "allOf"} & node.keys():
+                node["type"] = list(_ALL_TYPES)
+                node.setdefault("items", {})
+            elif row.untyped == "union":
+                self._union(node, ["string", "number", "boolean", "object", "array"])
+                if row.null == "nullable":
+                    node["nullable"] = True
+        if isinstance(node.get("type"), list) and row.type_lists == "any_of":
+            kinds = node.pop("type")
+            if "integer" in kinds and "number" in kinds:
+                kinds = [kind for kind in kinds if kind != "integer"]
+            self._union(node, kinds)
+        if row.upper_case_types and isinstance(node.get("type"), str):
+            node["type"] = node["type"].upper()
+
+    def _union(self, node: JsonObject, kinds: list[str]) -> None:
+        """Give each type a branch of its own, with the keywords that mean something to it."""
+        if len(kinds) == 1:
+            node["type"] = kinds[0]
+            return
+        branches: list[JsonObject] = []
+        for kind in kinds:
+            branch: JsonObject = {"type": kind.upper() if self._row.upper_case_types else kind}
+            for key in _MEANT_FOR.get(kind, ()):
+                if key in node and (key != "enum" or kind == "string"):
+                    branch[key] = node[key]
+            if kind == "array":
+                branch.setdefault("items", dict(self._row.empty_items))
+            branches.append(branch)
+        for key in {key for kind in kinds for key in _MEANT_FOR.get(kind, ())}:
+            node.pop(key, None)
+        node["anyOf"] = branches
+
+
+_MEANT_FOR = {
+    "string": ("pattern", "minLength", "maxLength", "format", "enum"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    "array": ("items", "prefixItems", "minItems", "maxItems"),
+    "object": ("properties", "required", "additionalProperties", "minProperties", "maxProperties"),
+}
+
+
+def _may_be(node: JsonObject, kind: str) -> bool:
+    types = node.get("type")
+    return types == kind or (isinstance(types, list) and kind in types) or (types is None and "prefixItems" in node)
+
+
+def _is_null(branch: Any) -> bool:
+    """Say whether a branch allows nothing but null, whatever it says beside."""
+    return isinstance(branch, dict) and (
+        branch.get("type") in ("null", ["null"])
+        or ("const" in branch and branch["const"] is None)
+        or branch.get("enum") == [None]
+    )
+
+
+def _is_number(value: Any) -> TypeIs[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_simple(pattern: str) -> bool:
+    """Say whether a grammar engine takes the pattern: anchored at both ends, nothing that looks around."""
+    if not (pattern.startswith("^") and pattern.endswith("$") and not pattern.endswith("\\$")):
+        return False
+    inner = pattern[1:-1]
+    return (
+        len(pattern) <= _LONGEST_NOTE
+        and not _NOT_SIMPLE.search(inner)
+        and not re.search(r"(?<!\\)[\^$](?![^\[]*\])", inner)
+    )
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def _json_type(value: Json) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def _brief(part: JsonObject) -> str:
+    kind = part.get("type", "any")
+    name = kind.lower() if isinstance(kind, str) else "any"
+    return f"{name} ({part['description']})" if part.get("description") else name
+
+
+def _shown(value: Json) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        text = str(value)
+    return text if len(text) <= _LONGEST_NOTE else f"{text[: _LONGEST_NOTE - 1]}…"

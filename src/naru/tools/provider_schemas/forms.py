@@ -1,0 +1,166 @@
+"""A request's tools in a provider's form: what cannot be expressed is set aside, the rest go on (N6)."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from naru.errors import ConflictError, UserError
+from naru.messages import JsonObject, ToolDefinition
+from naru.tools.names import sendable_name
+from naru.tools.provider_schemas.convert import convert
+from naru.tools.provider_schemas.dialect import DIALECTS, OPENAI, OPENAI_STRICT, SchemaDialect
+from naru.tools.provider_schemas.normalise import normalised
+from naru.tools.provider_schemas.strict import strict_form
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderForm:
+    """Tools as one provider takes them."""
+
+    provider: str
+    tools: list[JsonObject] = field(default_factory=list)
+    """One declaration a tool; goes into the request by `request_fields`."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Sent name → the definition's own."""
+    set_aside: dict[str, str] = field(default_factory=dict)
+    """A definition's name → why it was not sent."""
+
+    @property
+    def request_fields(self) -> JsonObject:
+        """What goes into the request: `tools`, or nothing when there are none, since an empty list is refused."""
+        if not self.tools:
+            return {}
+        if self.provider == "gemini":
+            return {"tools": [{"functionDeclarations": self.tools}]}
+        return {"tools": self.tools}
+
+    def original_name(self, sent: str) -> str:
+        """Return the definition's name of a name that the model called."""
+        return self.names.get(sent, sent)
+
+
+def provider_form(definitions: Sequence[ToolDefinition], provider: str) -> ProviderForm:
+    """Return tools in a provider's form. No definition makes it fail; one that cannot be sent is set aside.
+
+    Args:
+        definitions: The tools; their names are mapped to legal ones where needed.
+        provider: `openai`, `openai-strict`, `anthropic`, `gemini`, `ollama` or `llama.cpp`.
+
+    Raises:
+        UserError: there is no such provider form.
+    """
+    row = dialect_of(provider)
+    form = ProviderForm(provider)
+    taken: dict[str, str] = {}
+    for definition in definitions:
+        reason = ""
+        try:
+            name = sendable_name(definition.name)
+            holder = taken.setdefault(name.casefold(), definition.name)
+            if holder != definition.name or name in form.names:
+                raise ConflictError(f"its name cannot be told from that of {holder!r}, which came first")
+            reason, declaration = _declaration(definition, name, row)
+            if row.most_tools is not None and len(form.tools) >= row.most_tools:
+                reason = f"{provider} takes at most {row.most_tools} tools"
+        except ConflictError as error:
+            reason = str(error)
+        except Exception as error:  # noqa: BLE001  # a foreign schema never costs the other tools
+            reason = f"its schema cannot be read: {type(error).__name__}: {error}"
+        if reason:
+            form.set_aside[definition.name] = reason
+            logger.warning("tool %s is not offered to %s: %s", definition.name, provider, reason)
+            continue
+        form.names[name] = definition.name
+        form.tools.append(declaration)
+    return form
+
+
+def provider_schema(schema: JsonObject, provider: str) -> JsonObject:
+    """Return one arguments schema in a provider's form.
+
+    Raises:
+        UserError: there is no such provider form.
+    """
+    row = dialect_of(provider)
+    plain = normalised(schema)
+    return (strict_form(plain) if row is OPENAI_STRICT else None) or convert(
+        plain, OPENAI if row is OPENAI_STRICT else row
+    )
+
+
+def dialect_of(provider: str) -> SchemaDialect:
+    """Return a provider's row.
+
+    Raises:
+        UserError: there is none.
+    """
+    if provider not in DIALECTS:
+        raise UserError(f"there is no provider form {provider!r}.", remedy=f"Forms: {', '.join(DIALECTS)}, text.")
+    return DIALECTS[provider]
+
+
+def _declaration(definition: ToolDefinition, name: str, row: SchemaDialect) -> tuple[str, JsonObject]:
+    """Return why a tool cannot be sent, or an empty reason and its declaration."""
+    schema = provider_schema(definition.input_schema, row.name)
+    size = len(json.dumps(schema, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass"))
+    if size > row.largest_schema:
+        return f"its schema has {size} bytes, the limit is {row.largest_schema}", {}
+    if row.property_names is not None:
+        for key in _property_names(schema):
+            if not row.property_names.fullmatch(key):
+                return f"{row.name} takes no parameter called {key!r}", {}
+    return "", _SHAPES[row.name](name, _cut(definition.description, row.longest_description), schema)
+
+
+def _openai(name: str, description: str, schema: JsonObject) -> JsonObject:
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+
+
+def _openai_strict(name: str, description: str, schema: JsonObject) -> JsonObject:
+    found = _openai(name, description, schema)
+    found["function"]["strict"] = schema.get("additionalProperties") is False and list(
+        schema["properties"]
+    ) == schema.get("required")
+    return found
+
+
+def _anthropic(name: str, description: str, schema: JsonObject) -> JsonObject:
+    return {"name": name, "description": description, "input_schema": schema}
+
+
+def _gemini(name: str, description: str, schema: JsonObject) -> JsonObject:
+    declaration: JsonObject = {"name": name, "description": description or name}
+    return {**declaration, "parameters": schema} if schema.get("properties") else declaration
+
+
+_SHAPES: dict[str, Callable[[str, str, JsonObject], JsonObject]] = {
+    "openai": _openai,
+    "openai-strict": _openai_strict,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    "ollama": _openai,
+    "llama.cpp": _openai,
+}
+
+
+def _property_names(node: Any) -> Iterator[str]:
+    if isinstance(node, list):
+        for item in node:
+            yield from _property_names(item)
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            if key == "properties" and isinstance(value, dict):
+                yield from value
+                yield from _property_names(list(value.values()))
+            else:
+                yield from _property_names(value)
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"

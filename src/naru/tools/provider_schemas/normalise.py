@@ -1,0 +1,181 @@
+"""A foreign schema put in order before any provider's form: shape mended, references resolved, combinators folded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from naru.messages import JsonObject
+from naru.tools.provider_schemas.references import MAX_DEPTH, resolve_references
+
+TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
+_ALIASES = {
+    "str": "string",
+    "text": "string",
+    "int": "integer",
+    "long": "integer",
+    "float": "number",
+    "double": "number",
+    "decimal": "number",
+    "bool": "boolean",
+    "list": "array",
+    "tuple": "array",
+    "dict": "object",
+    "map": "object",
+    "none": "null",
+}
+_LISTS = ("anyOf", "oneOf", "allOf")
+
+
+def normalised(schema: Any) -> JsonObject:
+    """Return the schema of an arguments object in plain shape; a schema already plain comes back equal.
+
+    References are resolved, `properties` and `required` have their types, `type` names are JSON's, boolean schemas and
+    older drafts' forms are spelled anew, `anyOf`, `oneOf`, `allOf` at the root are folded into one object.
+    """
+    root = _mended(schema if isinstance(schema, dict) else {}, 0)
+    root = folded(resolve_references(root))
+    return {"properties": {}, **root, "type": "object"} if root.get("type") != "object" else {"properties": {}, **root}
+
+
+def _mended(node: Any, depth: int) -> JsonObject:
+    if node is True:
+        return {}
+    if node is False:
+        return {"not": {}}
+    if not isinstance(node, dict) or depth > MAX_DEPTH:
+        return {}
+    mended: JsonObject = {}
+    for key, value in node.items():
+        _mend(mended, str(key), value, depth + 1)
+    if node.get("nullable") is True:
+        mended.pop("nullable", None)
+        return _with_null(mended)
+    return mended
+
+
+def _mend(mended: JsonObject, key: str, value: Any, depth: int) -> None:
+    match key:
+        case "type":
+            if (found := _type(value)) is not None:
+                mended[key] = found
+        case "required":
+            if isinstance(value, list):
+                mended[key] = [name for name in value if isinstance(name, str)]
+        case "exclusiveMinimum" | "exclusiveMaximum" if isinstance(value, bool):
+            _draft4_bound(mended, key, exclusive=value)
+        case "description" | "title" if not isinstance(value, str):
+            mended[key] = str(value)
+        case _ if key in _SUBSCHEMAS:
+            _mend_subschemas(mended, key, value, depth)
+        case _:
+            mended[key] = value
+
+
+_SUBSCHEMA_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_SUBSCHEMA_LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_SUBSCHEMAS = (
+    _SUBSCHEMA_MAPS
+    | _SUBSCHEMA_LISTS
+    | {"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"}
+)
+
+
+def _mend_subschemas(mended: JsonObject, key: str, value: Any, depth: int) -> None:
+    if key in _SUBSCHEMA_MAPS:
+        # PHP and JavaScript write an empty object as [].
+        mended[key] = {str(k): _mended(v, depth) for k, v in value.items()} if isinstance(value, dict) else {}
+    elif key in _SUBSCHEMA_LISTS:
+        if isinstance(value, list) and value:
+            mended[key] = [_mended(item, depth) for item in value]
+    elif key == "items" and isinstance(value, list):
+        mended["prefixItems"] = [_mended(item, depth) for item in value]
+    elif key in ("additionalProperties", "items") and isinstance(value, bool):
+        mended[key] = value
+    else:
+        mended[key] = _mended(value, depth)
+
+
+def _type(value: Any) -> Any:
+    if isinstance(value, str):
+        name = value.strip().lower()
+        return name if name in TYPES else _ALIASES.get(name)
+    if isinstance(value, list):
+        names = list(dict.fromkeys(name for item in value if (name := _type(item)) is not None))
+        return names or None
+    return None
+
+
+def _draft4_bound(mended: JsonObject, key: str, *, exclusive: bool) -> None:
+    plain = "minimum" if key == "exclusiveMinimum" else "maximum"
+    if exclusive and plain in mended:
+        mended[key] = mended.pop(plain)
+
+
+def _with_null(node: JsonObject) -> JsonObject:
+    kind = node.get("type")
+    if isinstance(kind, str):
+        node["type"] = [kind, "null"]
+        if isinstance(node.get("enum"), list) and None not in node["enum"]:
+            node["enum"] = [*node["enum"], None]
+        return node
+    for key in ("anyOf", "oneOf"):
+        if key in node:
+            node[key] = [*node[key], {"type": "null"}]
+    return node
+
+
+def folded(schema: JsonObject) -> JsonObject:
+    """Fold the combinators of an object's schema into one object; the result is never narrower."""
+    if not any(key in schema for key in _LISTS):
+        return schema
+    whole = {key: value for key, value in schema.items() if key not in _LISTS}
+    for branch in schema.get("allOf", []):
+        whole = merged(whole, folded(branch))
+    for key in ("anyOf", "oneOf"):
+        objects = [branch for branch in map(folded, schema.get(key, [])) if branch.get("type", "object") == "object"]
+        if objects:
+            whole = merged(whole, _alternatives(objects))
+    return whole
+
+
+def _alternatives(objects: list[JsonObject]) -> JsonObject:
+    """Return one object schema that every alternative fits: required is what all of them require."""
+    properties: JsonObject = {}
+    for branch in objects:
+        for name, schema in branch.get("properties", {}).items():
+            held = properties.get(name)
+            properties[name] = schema if held in (None, schema) else _either(held, schema)
+    first, *others = (branch.get("required", []) for branch in objects)
+    return {"properties": properties, "required": [name for name in first if all(name in each for each in others)]}
+
+
+def _either(first: JsonObject, second: JsonObject) -> JsonObject:
+    branches = first["anyOf"] if first.keys() == {"anyOf"} else [first]
+    return {"anyOf": branches if second in branches else [*branches, second]}
+
+
+def merged(first: JsonObject, second: JsonObject) -> JsonObject:
+    """Return a schema that allows at least what both allow together (`allOf`); where they differ, the second's word."""
+    both = {**first, **second}
+    if isinstance(first.get("properties"), dict) and isinstance(second.get("properties"), dict):
+        both["properties"] = dict(first["properties"])
+        for name, schema in second["properties"].items():
+            held = both["properties"].get(name)
+            both["properties"][name] = schema if held is None or held == schema else merged(held, schema)
+    if "required" in first and "required" in second:
+        both["required"] = list(dict.fromkeys([*first["required"], *second["required"]]))
+    if isinstance(first.get("enum"), list) and isinstance(second.get("enum"), list):
+        both["enum"] = [value for value in first["enum"] if value in second["enum"]] or second["enum"]
+    if "description" in first and "description" in second:
+        both["description"] = first["description"]
+    for key, wider in (
+        ("minimum", min),
+        ("minLength", min),
+        ("minItems", min),
+        ("maximum", max),
+        ("maxLength", max),
+        ("maxItems", max),
+    ):
+        if isinstance(first.get(key), int | float) and isinstance(second.get(key), int | float):
+            both[key] = wider(first[key], second[key])
+    return both
