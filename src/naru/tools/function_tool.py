@@ -18,6 +18,7 @@ from naru.tools.fit import fit
 from naru.tools.inject import ToolContext
 from naru.tools.signature import EMPTY, ToolSignature, openai_function, read_signature
 from naru.tools.threads import WORKERS
+from naru.tools.validate import ArgumentsValidator
 
 MAX_NAME = 128
 """Characters of a tool's name, as MCP has it."""
@@ -41,6 +42,7 @@ class FunctionTool:
         self._name = _checked(name or public_name(function))
         self._description = description
         self._schema = schema
+        self._checks = None if schema is None else ArgumentsValidator(schema)
         self._annotations = annotations or {}
         self._local_names = enclosing_names(function)
         inner = unwrap(function)
@@ -88,6 +90,8 @@ class FunctionTool:
         Raises:
             InvalidArgumentsError: they do not fit; the message names each field.
         """
+        if self._checks is not None:
+            arguments = self._checks.validate(arguments, tool=self.name)
         try:
             return self._validated(arguments)
         except ValidationError:

@@ -31,10 +31,23 @@ class FunctionToolset:
         self.set_aside: dict[str, str] = {}
         """Tools that cannot be offered, and why; the others go on (N6)."""
         for function in functions:
-            tool = function if isinstance(function, FunctionTool) else REGISTRY.find(function) or FunctionTool(function)
-            if tool.name in self._tools and self._tools[tool.name].function is not tool.function:
-                raise ConflictError(f"two functions are called {tool.name!r}.", remedy="Give one of them another name.")
-            self._tools[tool.name] = tool
+            self.add(function)
+
+    def add(self, function: Callable[..., Any] | FunctionTool, *, name: str = "") -> FunctionTool:
+        """Take in one more function, registered or not, under its own name or another.
+
+        Raises:
+            ConflictError: another function has this name.
+            TypeError: it cannot be called.
+        """
+        if isinstance(function, FunctionTool):
+            tool = function
+        else:
+            tool = (None if name else REGISTRY.find(function)) or FunctionTool(function, name=name)
+        if tool.name in self._tools and self._tools[tool.name].function is not tool.function:
+            raise ConflictError(f"two functions are called {tool.name!r}.", remedy="Give one of them another name.")
+        self._tools[tool.name] = tool
+        return tool
 
     async def open(self) -> None:
         """Make ready; safe to call twice. Dependencies open at their first use."""

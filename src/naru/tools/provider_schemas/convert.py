@@ -245,6 +245,9 @@ class _Converter:
             value = node.pop(key)
             if key in _SILENT or key.startswith("x-") or value in ({}, [], None):
                 continue
+            if key == "uniqueItems":
+                notes.append("no item twice")
+                continue
             text = _WORDS[key].format(_shown(value)) if key in _WORDS else f"{key}: {_shown(value)}"
             if len(text) <= _LONGEST_NOTE:
                 notes.append(text)

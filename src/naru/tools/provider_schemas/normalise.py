@@ -34,7 +34,7 @@ def normalised(schema: Any) -> JsonObject:
     """
     root = _mended(schema if isinstance(schema, dict) else {}, 0)
     root = folded(resolve_references(root))
-    return {"properties": {}, **root, "type": "object"} if root.get("type") != "object" else {"properties": {}, **root}
+    return {"type": "object", "properties": {}, **root} | {"type": "object"}
 
 
 def _mended(node: Any, depth: int) -> JsonObject:
