@@ -117,8 +117,13 @@ class PolicySettings(BaseModel):
     """Absolute paths of further programs that may be started when registered over HTTP (S-22)."""
     allow_unsafe_env: bool = False
     """Let servers registered over HTTP set variables that load code, such as `LD_PRELOAD` (S-23)."""
-    quarantine: bool = True
-    """Hide tools whose definition changed or came later until they are approved (S-50)."""
+    quarantine: Literal["auto", "on", "off"] = "auto"
+    """Hide tools that changed or came later until they are approved (S-50); `auto` does so whenever keys are asked for.
+
+    Otherwise they are offered at once, and the difference is logged and shown.
+    """
+    max_tools_per_server: int = Field(500, ge=0)
+    """Tools taken from one server; 0 is no limit (S-54)."""
 
 
 class McpSettings(BaseModel):

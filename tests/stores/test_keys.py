@@ -1,0 +1,107 @@
+"""API keys: A-01, A-02, A-05, S-07."""
+
+from __future__ import annotations
+
+import json
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from naru.errors import ConfigError, NotFoundError, StoreError
+from naru.stores import keys as keys_module
+from naru.stores.keys import ROLES, KeyFile
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> KeyFile:
+    return KeyFile(tmp_path / "data" / "keys.json")
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a02_a_key_is_shown_once_and_kept_as_a_hash(keys: KeyFile, role: str) -> None:
+    key, secret = keys.create(role, owner="Kim")
+    text = keys.path.read_text()
+    assert secret not in text
+    assert secret.removeprefix("naru_") not in text
+    assert len(secret) >= 5 + 43, "256 random bits"
+    assert key.id not in secret
+    assert stat.S_IMODE(keys.path.stat().st_mode) == 0o600
+    found = keys.find(secret.encode())
+    assert found is not None
+    assert (found.role, found.owner) == (role, "Kim")
+    assert "sha256" not in key.shown()
+
+
+@pytest.mark.parametrize(
+    "secret", [b"", b"'", b"naru_'; drop table keys; --", b"\0", b"x" * 1_000_000, "키".encode(), b"\xff\xfe"]
+)
+def test_s07_a_wrong_key_of_any_shape_is_only_wrong(keys: KeyFile, secret: bytes) -> None:
+    keys.create("admin")
+    assert keys.find(secret) is None
+
+
+def test_a02_a_revoked_key_is_refused_at_once_and_elsewhere_within_a_second(
+    keys: KeyFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, secret = keys.create("user")
+    elsewhere = KeyFile(keys.path)
+    assert elsewhere.find(secret.encode())
+    keys.revoke(key.id)
+    assert keys.find(secret.encode()) is None
+    now = time.monotonic()
+    monkeypatch.setattr(keys_module.time, "monotonic", lambda: now + keys_module.RELOAD_SECONDS)
+    assert elsewhere.find(secret.encode()) is None
+    with pytest.raises(NotFoundError):
+        keys.revoke(key.id)
+
+
+def test_a02_an_expired_key_is_refused(keys: KeyFile) -> None:
+    now = int(time.time() * 1000)
+    assert keys.find(keys.create("user", expires_at=now - 1)[1].encode()) is None
+    assert keys.find(keys.create("user", expires_at=now + 60_000)[1].encode()) is not None
+
+
+def test_a01_the_first_start_writes_an_admin_key_that_only_its_owner_can_read(keys: KeyFile) -> None:
+    place = keys.ensure_admin()
+    assert place is not None
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    found = keys.find(place.read_text().strip().encode())
+    assert found is not None
+    assert found.role == "admin"
+    assert keys.ensure_admin() is None
+
+
+@pytest.mark.parametrize("weak", ["changeme", "x" * 40, "password" * 5, "0123456789abcdef", "admin123" + "q8Zk2" * 5])
+def test_a05_a_key_that_can_be_guessed_is_refused(weak: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="too easy") as refused:
+        KeyFile(tmp_path / "keys.json", fixed_admin_key=weak)
+    assert weak not in str(refused.value)
+
+
+def test_a_strong_key_from_outside_is_an_admin(tmp_path: Path) -> None:
+    strong = "Zr8-qK2vN0xWm5TgYb7LpQ4sHd9EjUc3"
+    keys = KeyFile(tmp_path / "keys.json", fixed_admin_key=strong)
+    assert not keys.is_empty()
+    found = keys.find(strong.encode())
+    assert found is not None
+    assert found.role == "admin"
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"keys": 1}', '{"format": 1, "keys": [{"id": 1}]}', "[]"])
+def test_r26_broken_keys_open_nothing(keys: KeyFile, content: str) -> None:
+    _, secret = keys.create("admin")
+    keys.path.write_text(content)
+    with pytest.raises(StoreError, match="cannot be read"):
+        KeyFile(keys.path).find(secret.encode())
+    with pytest.raises(StoreError):
+        keys.create("admin")
+    assert keys.path.read_text() == content
+
+
+def test_an_unknown_role_is_refused(keys: KeyFile) -> None:
+    with pytest.raises(ConfigError, match="read, user, operator, admin"):
+        keys.create("root")
+    assert not keys.path.exists()
+    assert json.dumps([]) == json.dumps(list(keys.list()))

@@ -1,0 +1,145 @@
+"""No secret is ever shown: S-34, S-36, f21, h13."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from naru.stores.redact import (
+    RedactingFilter,
+    Redactor,
+    fingerprint,
+    mask,
+    masked_config,
+    one_line,
+    secrets_of,
+    unmasked_config,
+)
+
+CONFIG = {
+    "command": "npx",
+    "args": [
+        "-y",
+        "server",
+        "--token=SENTINEL-A1",
+        "--api-key",
+        "SENTINEL-A2",
+        "--header",
+        "X-Api-Key: SENTINEL-A3",
+        "API_TOKEN=SENTINEL-A4",
+        "postgresql://u:SENTINEL-A5@h/db",
+        "sk-SENTINELxxxxxxxxxxxxx",
+        "--name",
+        "plain",
+    ],
+    "env": {"TOKEN": "SENTINEL-E1", "PLACEHOLDER": "${TOKEN}", "EMPTY": ""},
+    "url": "http://u:SENTINEL-U1@h/mcp?api_key=SENTINEL-U2&page=3",
+    "headers": {"Authorization": "Bearer SENTINEL-H1", "X-Api-Key": "SENTINEL-H2", "Accept": "text/event-stream"},
+    "oauth": {"clientSecret": "SENTINEL-O1", "scope": "read"},
+    "timeout": 30_000,
+}
+
+
+def test_f21_h07_no_secret_of_a_config_is_shown() -> None:
+    shown = masked_config(CONFIG)
+    assert "SENTINEL" not in str(shown)
+    assert shown["args"][:2] == ["-y", "server"]
+    assert shown["args"][-1] == "plain"
+    assert shown["env"]["PLACEHOLDER"] == "${TOKEN}"
+    assert shown["url"].endswith("&page=3")
+    assert shown["headers"]["Accept"] == "text/event-stream"
+    assert shown["timeout"] == 30_000
+
+
+def test_s34_a_mask_that_comes_back_keeps_the_secret() -> None:
+    assert unmasked_config(masked_config(CONFIG), CONFIG) == CONFIG
+    changed = masked_config(CONFIG) | {"env": {"TOKEN": masked_config(CONFIG)["env"]["TOKEN"], "NEW": "value"}}
+    assert unmasked_config(changed, CONFIG)["env"] == {"TOKEN": "SENTINEL-E1", "NEW": "value"}
+
+
+@pytest.mark.parametrize("field", ["env", "headers"])
+def test_s34_a_mask_that_stands_for_nothing_is_refused(field: str) -> None:
+    with pytest.raises(ValueError, match=rf"config\.{field}\.OTHER is a mask"):
+        unmasked_config({field: {"OTHER": mask("SENTINEL-E1")}}, CONFIG)
+
+
+def test_a_mask_shows_its_length_and_only_a_long_one_its_tail() -> None:
+    assert mask("short-secret") == "•••• (12 chars)"
+    assert mask("x" * 69 + "59") == "••••59 (71 chars)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization: Bearer SENTINEL-T1",
+        "{'authorization': 'Bearer SENTINEL-T1', 'accept': '*/*'}",
+        'headers={"x-api-key": "SENTINEL-T1"}',
+        "HTTP Request: POST http://h/mcp?api_key=SENTINEL-T1 200",
+        "cannot connect to postgresql://user:SENTINEL-T1@host/db",
+        "http://SENTINEL-T1@h/",
+        "password=SENTINEL-T1;",
+        "access_token: SENTINEL-T1",
+        "Proxy-Authorization: Basic SENTINEL-T1",
+        "set-cookie: SENTINEL-T1",
+        "sk-SENTINEL-T1xxxxxxxx",
+    ],
+)
+def test_what_looks_like_a_secret_is_removed_from_free_text(text: str) -> None:
+    assert "SENTINEL" not in Redactor().clean(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["the token count is 12", "author: Kim", "GET /v1/models?page=2", "key: value", "한글 본문"]
+)
+def test_ordinary_text_stays(text: str) -> None:
+    assert Redactor().clean(text) == text
+
+
+def test_known_secrets_are_removed_wherever_they_stand() -> None:
+    redactor = Redactor(secrets_of(CONFIG))
+    for secret in ("SENTINEL-E1", "SENTINEL-H1", "SENTINEL-A2", "SENTINEL-U1", "SENTINEL-U2"):
+        assert redactor.clean(f"upstream said: bad {secret}!") == "upstream said: bad ••••!"
+
+
+def test_every_log_line_is_cleaned_with_arguments_and_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    redactor = Redactor(["SENTINEL-L1"])
+    handler = caplog.handler
+    chosen = RedactingFilter(redactor)
+    handler.addFilter(chosen)
+    try:
+        log = logging.getLogger("httpx")
+        log.setLevel(logging.DEBUG)
+        log.debug("sending %s to %s", {"authorization": "Bearer SENTINEL-L2"}, "http://u:SENTINEL-L3@h/")
+        try:
+            raise ValueError("bad SENTINEL-L1")
+        except ValueError:
+            log.exception("failed with SENTINEL-L1")
+    finally:
+        handler.removeFilter(chosen)
+    assert "SENTINEL" not in caplog.text
+    assert "ValueError: bad" in caplog.text
+
+
+def test_s36_a_name_cannot_forge_a_log_line() -> None:
+    assert one_line("a\nINFO forged\x1b[2J\u2028x") == r"a\u000aINFO forged\u001b[2J\u2028x"
+
+
+def test_h13_a_fingerprint_holds_no_part_of_the_secret() -> None:
+    assert len(fingerprint("sess_SENTINEL9")) == 8
+    assert fingerprint("sess_SENTINEL9") == fingerprint(b"sess_SENTINEL9")
+
+
+def test_cleaning_is_linear() -> None:
+    import time
+
+    redactor = Redactor()
+
+    def cost(text: str) -> float:
+        start = time.process_time()
+        redactor.clean(text)
+        return time.process_time() - start
+
+    for unit in ("token=", "http://", "a:b@", "?key=", "bearer ", "authorization: "):
+        small, large = min(cost(unit * 2_000) for _ in range(3)), min(cost(unit * 32_000) for _ in range(3))
+        assert large < 16 * 6 * max(small, 1e-4), unit
