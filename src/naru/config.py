@@ -54,6 +54,19 @@ class ServerSettings(Section):
     """Serve beyond loopback without any key. Everyone who reaches the port can then use every tool (S-01)."""
 
 
+class ChatSettings(Section):
+    """What chat clients are given (V9, V11)."""
+
+    client: str = "openai"
+    """Profile of a client that nothing else tells: `openai`, `strict`, `void`, `cline`, `roo`, `shell`, …"""
+    client_by_key: dict[str, str] = {}
+    """Key id → profile, for clients that can send nothing but their key."""
+    aliases: dict[str, str] = {}
+    """Further model names: alias → model."""
+    plan_b: Literal["ticket", "inline", "posix"] = "ticket"
+    """What a shell block holds: a ticket that runs once, a signed payload, or the tool's name with quoted JSON."""
+
+
 class ModelSettings(Section):
     """The model behind the faces."""
 
@@ -171,6 +184,7 @@ class Settings(BaseSettings):
     )
 
     server: ServerSettings = ServerSettings()
+    chat: ChatSettings = ChatSettings()
     model: ModelSettings = ModelSettings()
     hub: HubSettings = HubSettings()
     agent: AgentSettings = AgentSettings()

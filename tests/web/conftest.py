@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from naru.agent.limits import Limits
+from naru.config import Settings
 from naru.errors import NotFoundError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.models.backend import Backend
@@ -56,6 +57,7 @@ class MemoryHub:
     backend: Backend
     toolset: EchoTools = field(default_factory=EchoTools)
     limits: Limits = field(default_factory=Limits)
+    settings: Settings = field(default_factory=Settings)
 
     def tools(self, servers: Sequence[str] | None) -> Toolset:
         for name in servers or ():

@@ -13,9 +13,7 @@ import pytest
 
 from naru.errors import ModelError
 from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, ChatRequest, Finish, Text, Usage
-from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
-from naru.web.openai_chat import ChatCompletions
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 
 WEATHER = {
@@ -263,10 +261,6 @@ async def test_a_request_that_cannot_be_taken_is_a_400_that_names_the_place(body
     ):
         assert response.status == 400
         assert named in (await response.json())["error"]["message"]
-
-
-def test_the_endpoint_is_an_application_for_any_server() -> None:
-    assert callable(ChatCompletions(MemoryHub(ScriptedBackend([], profile=Profile()))))
 
 
 def test_a_complete_call_carries_its_arguments_even_when_no_delta_came() -> None:

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from naru.agent.events import AnswerText, CallStarted, ClientCalls, RunFinished
-from naru.agent.loop import run
+from naru.dialects.writers import ElementXml, Writer
 from naru.errors import NaruError
-from naru.messages import CallEnd, CallStart, ChatEvent, Finish, Text
-from naru.tools.toolset import CallContext
-from naru.web.openai_client import (
-    BodyTooLargeError,
-    ChatClient,
-    ClientGoneError,
-    headers_of,
-    read_body,
-    respond,
-    respond_error,
-)
+from naru.messages import ToolDefinition
+from naru.models.queue import Caller, current_caller
+from naru.web.client_profiles import ClientProfile, Signs, recognise
+from naru.web.openai_answers import Answers, FaceEvent, RunNote, ToolsRunning
+from naru.web.openai_client import ChatClient, ClientGoneError, headers_of, read_body, respond_error
+from naru.web.openai_exchange import Exchange, Outgoing, prepare, system_text
 from naru.web.openai_hub import ChatHub
-from naru.web.openai_models import Models
+from naru.web.openai_models import ModelNames, Models
 from naru.web.openai_request import ChatCall, decode_body, read_chat
-from naru.web.openai_wire import KEEP_ALIVE, ChunkWriter, WholeAnswer, encode, error_object
+from naru.web.openai_wire import KEEP_ALIVE, BadRequestError, ChunkWriter, WholeAnswer
+from naru.web.passthrough import PassThrough
+from naru.web.plan_b import TicketDesk, Tickets, caller_of, shell_writer
 from naru.web.routes import Access, Endpoint
 
 if TYPE_CHECKING:
@@ -34,135 +30,149 @@ if TYPE_CHECKING:
 PROXY_GRACE_SECONDS = 5.0
 AGENT_GRACE_SECONDS = 1.0
 """How long a stream may say nothing before it is started; until then errors are true HTTP statuses."""
+_NO_WRITER: Writer = ElementXml()
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolsRunning:
-    """The hub's tools run now: the client hears a comment."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunNote:
-    """What Naru adds to the end of an answer: why the loop ended (R10)."""
-
-    fields: Mapping[str, Any]
-
-
-FaceEvent = ChatEvent | ToolsRunning | RunNote
-
-
 def endpoints(hub: ChatHub) -> list[Endpoint]:
-    """Return the chat face's rows."""
-    models = Models(hub)
-    return [
-        Endpoint("/v1/chat/completions", ("POST",), ChatCompletions(hub), Access.USER, raw=True),
-        Endpoint("/v1/models", ("GET",), models.list, Access.READ),
-        Endpoint("/v1/models/{model:path}", ("GET",), models.one, Access.READ),
-    ]
+    """Return the chat face's rows; each also under /clients/NAME, for clients that can set nothing but a base URL."""
+    names = ModelNames(hub)
+    tickets = Tickets()
+    models, chat = Models(names), ChatCompletions(hub, names, tickets)
+    rows = TicketDesk(hub, tickets).endpoints()
+    for prefix in ("", "/clients/{client}"):
+        rows += [
+            Endpoint(f"{prefix}/v1/chat/completions", ("POST",), chat, Access.USER, raw=True),
+            Endpoint(f"{prefix}/v1/models", ("GET",), models.list, Access.READ),
+            Endpoint(f"{prefix}/v1/models/{{model:path}}", ("GET",), models.one, Access.READ),
+            Endpoint(f"{prefix}/v1/embeddings", ("POST",), PassThrough(hub, "/embeddings"), Access.USER, raw=True),
+            Endpoint(f"{prefix}/v1/completions", ("POST",), PassThrough(hub, "/completions"), Access.USER, raw=True),
+        ]
+    return rows
 
 
 class ChatCompletions:
     """The endpoint, as an ASGI application."""
 
-    def __init__(self, hub: ChatHub) -> None:
+    def __init__(self, hub: ChatHub, names: ModelNames, tickets: Tickets) -> None:
         self._hub = hub
+        self._names = names
+        self._tickets = tickets
+        self._answers = Answers(hub)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         try:
-            call = read_chat(decode_body(await read_body(receive)), headers_of(scope))
+            headers = headers_of(scope)
+            call = read_chat(decode_body(await read_body(receive)), headers)
         except ClientGoneError:
-            return
-        except BodyTooLargeError:
-            details = {"message": "The body is larger than 64 MB.", "type": "invalid_request_error"}
-            await respond(send, 413, encode({"error": {**details, "param": None, "code": "body_too_large"}}))
             return
         except NaruError as error:
             await respond_error(send, error)
             return
+        caller = caller_of(scope.get("state"))
+        current_caller.set(Caller(caller))
         grace = PROXY_GRACE_SECONDS if call.servers is None else AGENT_GRACE_SECONDS
-        client = ChatClient(receive, send, streaming=call.stream, grace_seconds=grace)
-        async with client:
+        async with ChatClient(receive, send, streaming=call.stream, grace_seconds=grace) as client:
             try:
-                await self._answer(call, client)
+                path = scope.get("path_params", {}).get("client", "")
+                exchange = await self._exchange(call, headers, caller, path)
+                await self._answer(call, exchange, client, caller)
             except NaruError as error:
-                await _fail(error, client, send)
+                await client.fail(error)
             except Exception:  # noqa: BLE001 - the outermost edge: a bug becomes an answer and a traceback in the log
                 _log.exception("chat request failed")
-                await _fail(NaruError("Naru failed on this request.", remedy="See its log."), client, send)
+                await client.fail(NaruError("Naru failed on this request.", remedy="See its log."))
 
-    async def _answer(self, call: ChatCall, client: ChatClient) -> None:
-        async with aclosing(self._events(call)) as events:
+    async def _exchange(self, call: ChatCall, headers: Mapping[bytes, bytes], caller: str, path: str) -> Exchange:
+        """Find out who asks and for which model, and read the history in that client's dialect."""
+        model, alias = await self._names.resolve(call.request.model)
+        request = call.request if model == call.request.model else replace(call.request, model=model)
+        profile = self._profile(call, headers, caller, path, alias=alias)
+        if profile.dialect != "shell":
+            return prepare(request, profile, _NO_WRITER)
+        tools: tuple[ToolDefinition, ...] = tuple(await self._hub.tools(call.servers or None).tools())
+        request = replace(request, tools=tools)
+        return prepare(request, profile, shell_writer(self._hub.settings, self._tickets, caller, tools))
+
+    def _profile(
+        self, call: ChatCall, headers: Mapping[bytes, bytes], caller: str, path: str, *, alias: bool
+    ) -> ClientProfile:
+        settings = self._hub.settings.chat
+        signs = Signs(
+            header=headers.get(b"x-naru-client", b"").decode("latin-1"),
+            path=path,
+            key=settings.client_by_key.get(caller, "") if settings.client_by_key else "",
+            user_agent=headers.get(b"user-agent", b"").decode("latin-1"),
+            title=headers.get(b"x-title", b"").decode("latin-1"),
+            alias=alias,
+            prompt="" if call.request.tools else system_text(call.request.messages),
+        )
+        profile = recognise(signs, settings.client)
+        if profile is None:
+            named = signs.header or signs.path or signs.key
+            raise BadRequestError(f"There is no client profile {named[:60]!r}.", param="x-naru-client")
+        return profile
+
+    async def _answer(self, call: ChatCall, exchange: Exchange, client: ChatClient, caller: str) -> None:
+        async with aclosing(self._answers.events(exchange, caller, call.servers)) as events:
+            outgoing = None if exchange.is_plain else Outgoing(exchange)
             if call.stream:
-                await _stream(call, events, client)
+                await _stream(call, exchange, events, outgoing, client)
             else:
-                await _whole(call, events, client)
-
-    def _events(self, call: ChatCall) -> AsyncGenerator[FaceEvent, None]:
-        if call.servers is None:
-            # Backends stream by async generators; another one round each would cost every delta.
-            return cast("AsyncGenerator[FaceEvent, None]", self._hub.backend.stream(call.request))
-        return self._run(call)
-
-    async def _run(self, call: ChatCall) -> AsyncGenerator[FaceEvent, None]:
-        """Run the agent loop on the hub's tools and give its answer alone."""
-        toolset = self._hub.tools(call.servers or None)
-        run_events = run(self._hub.backend, toolset, call.request, limits=self._hub.limits, context=CallContext())
-        async with aclosing(run_events) as events:
-            async for event in events:
-                match event:
-                    case AnswerText(text=text):
-                        yield Text(text)
-                    case CallStarted():
-                        yield ToolsRunning()
-                    case ClientCalls(calls=calls):
-                        for index, one in enumerate(calls):
-                            yield CallStart(index, one.id, one.name)
-                            yield CallEnd(index, one.arguments)
-                    case RunFinished():
-                        yield event.usage
-                        yield Finish("stop")
-                        yield RunNote(_note(event))
+                await _whole(call, exchange, events, outgoing, client)
+        if outgoing is not None:
+            self._answers.keep(outgoing, caller)
 
 
-def _note(end: RunFinished) -> dict[str, Any]:
-    note: dict[str, Any] = {"ended": end.reason, "rounds": end.rounds}
-    if end.note:
-        note["note"] = end.note
-    return {"naru": note}
-
-
-async def _stream(call: ChatCall, events: AsyncIterator[FaceEvent], client: ChatClient) -> None:
+async def _stream(
+    call: ChatCall,
+    exchange: Exchange,
+    events: AsyncIterator[FaceEvent],
+    outgoing: Outgoing | None,
+    client: ChatClient,
+) -> None:
     writer = ChunkWriter(call.model_shown, include_usage=call.include_usage)
     pending = writer.start()
     extra: Mapping[str, Any] | None = None
     async for event in events:
         if isinstance(event, ToolsRunning):
-            await client.write(pending + KEEP_ALIVE)
-            pending = b""
+            data = KEEP_ALIVE
         elif isinstance(event, RunNote):
-            extra = event.fields
-        elif data := writer.feed(event):
+            extra = event.fields if exchange.profile.extra_fields else None
+            continue
+        elif outgoing is None:
+            data = writer.feed(event)
+        else:
+            data = b"".join(map(writer.feed, outgoing.feed(event)))
+        if data:
             await client.write(pending + data)
             pending = b""
+    if outgoing is not None:
+        pending += b"".join(map(writer.feed, outgoing.close()))
     await client.write(pending + writer.end(extra))
     await client.end()
 
 
-async def _whole(call: ChatCall, events: AsyncIterator[FaceEvent], client: ChatClient) -> None:
+async def _whole(
+    call: ChatCall,
+    exchange: Exchange,
+    events: AsyncIterator[FaceEvent],
+    outgoing: Outgoing | None,
+    client: ChatClient,
+) -> None:
     answer = WholeAnswer(call.model_shown)
     extra: Mapping[str, Any] | None = None
     async for event in events:
         if isinstance(event, RunNote):
-            extra = event.fields
-        elif not isinstance(event, ToolsRunning):
+            extra = event.fields if exchange.profile.extra_fields else None
+        elif isinstance(event, ToolsRunning):
+            continue
+        elif outgoing is None:
             answer.feed(event)
+        else:
+            for told in outgoing.feed(event):
+                answer.feed(told)
+    for told in outgoing.close() if outgoing is not None else ():
+        answer.feed(told)
     await client.answer(answer.body(extra))
-
-
-async def _fail(error: NaruError, client: ChatClient, send: Send) -> None:
-    if client.started:
-        await client.end(b"data: " + encode(error_object(error)) + b"\n\n")
-    else:
-        await respond_error(send, error)

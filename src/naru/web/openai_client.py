@@ -12,7 +12,6 @@ from naru.web.openai_wire import KEEP_ALIVE, encode, error_headers, error_object
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-MAX_BODY_BYTES = 64 << 20
 KEEP_ALIVE_SECONDS = 15.0
 _SSE_HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -21,31 +20,22 @@ _SSE_HEADERS = [
 ]
 
 
-class BodyTooLargeError(Exception):
-    """The request's body is larger than MAX_BODY_BYTES."""
-
-
 class ClientGoneError(Exception):
     """The client left before the whole request had arrived."""
 
 
 async def read_body(receive: Receive) -> bytes:
-    """Read the whole body.
+    """Read the whole body; the gate has limited its size (S-08).
 
     Raises:
-        BodyTooLargeError: there is more than MAX_BODY_BYTES of it.
         ClientGoneError: the client left meanwhile.
     """
     message = await receive()
     if message["type"] == "http.request" and not message.get("more_body"):
         return bytes(message.get("body", b""))
     pieces: list[bytes] = []
-    size = 0
     while message["type"] == "http.request":
         pieces.append(message.get("body", b""))
-        size += len(pieces[-1])
-        if size > MAX_BODY_BYTES:
-            raise BodyTooLargeError
         if not message.get("more_body"):
             return b"".join(pieces)
         message = await receive()
@@ -113,6 +103,13 @@ class ChatClient:
     async def answer(self, body: bytes) -> None:
         """Send a whole JSON answer."""
         await respond(self._send, 200, body)
+
+    async def fail(self, error: NaruError) -> None:
+        """Send an error: with its true status, or as one object at the end of a stream that has begun."""
+        if self.started:
+            await self.end(b"data: " + encode(error_object(error)) + b"\n\n")
+        else:
+            await respond_error(self._send, error)
 
     async def _accompany(self) -> None:
         wait = self._grace_seconds if self._streaming else None

@@ -6,7 +6,6 @@ Nothing here is ever executed: calls in a history are what a client says was cal
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -75,7 +74,7 @@ def read_messages(raw: Any) -> tuple[Message, ...]:
             continue
         turns.extend(_close(waiting))
         if role == "assistant":
-            turn = _assistant_turn(item, used, waiting, where)
+            turn = _assistant_turn(item, _Ids(position, used), waiting, where)
         else:
             turn = Message(role, _content(item.get("content"), where), name=_text(item.get("name")))
         turns.append(turn)
@@ -107,7 +106,24 @@ def _tool_turn(item: Mapping[str, Any], waiting: _Open, where: str) -> Message:
     return Message("user", f"{label}\n{text}")
 
 
-def _assistant_turn(item: Mapping[str, Any], used: set[str], waiting: _Open, where: str) -> Message:
+@dataclass(frozen=True, slots=True)
+class _Ids:
+    """Makes ids for one turn's calls: the same for the same history, so that an engine's prompt cache holds."""
+
+    position: int
+    used: set[str]
+
+    def unique(self, sent: str, index: int) -> str:
+        """Return the id that the client holds, or another if it has none or repeats one."""
+        chosen = sent
+        while not chosen or chosen in self.used:
+            chosen = f"{self.position:04d}c{index:04d}"
+            index += 1000
+        self.used.add(chosen)
+        return chosen
+
+
+def _assistant_turn(item: Mapping[str, Any], ids: _Ids, waiting: _Open, where: str) -> Message:
     calls: list[ToolCall] = []
     raw_calls = item.get("tool_calls") or []
     if isinstance(item.get("function_call"), dict) and not raw_calls:
@@ -116,9 +132,7 @@ def _assistant_turn(item: Mapping[str, Any], used: set[str], waiting: _Open, whe
         raise BadRequestError(f"{where}.tool_calls must be a list.", param=where)
     for position, raw in enumerate(raw_calls):
         sent_id, call = _call(raw, f"{where}.tool_calls[{position}]")
-        if not call.id or call.id in used:
-            call = replace(call, id=f"call_{secrets.token_hex(12)}")
-        used.add(call.id)
+        call = replace(call, id=ids.unique(sent_id, position))
         calls.append(call)
         waiting.sent.setdefault(sent_id, []).append(call)
     reasoning = _text(item.get("reasoning_content")) or _text(item.get("reasoning"))

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from naru.agent.limits import Limits
+from naru.config import Settings
 from naru.models.backend import Backend
 from naru.tools.toolset import Toolset
 
 
 class ChatHub(Protocol):
     """A model, tools, and how much one run may use."""
+
+    @property
+    def settings(self) -> Settings:
+        """All settings; `chat` is read."""
+        ...
 
     @property
     def backend(self) -> Backend:

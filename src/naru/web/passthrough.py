@@ -1,0 +1,86 @@
+"""Endpoints that Naru hands on as they are: embeddings and plain completions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import aiohttp
+
+from naru.errors import ModelError, NaruError
+from naru.messages import JsonObject
+from naru.models.backend import Backend
+from naru.models.failures import http_failure
+from naru.models.openai_http import OpenAIBackend
+from naru.web.openai_client import ChatClient, ClientGoneError, read_body, respond_error
+from naru.web.openai_hub import ChatHub
+from naru.web.openai_request import decode_body
+from naru.web.openai_wire import encode
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+_ERROR_BYTES = 64 << 10
+
+
+def raw_backend(backend: Backend) -> OpenAIBackend | None:
+    """Return the HTTP endpoint behind a backend, whatever it is wrapped in; None when it speaks another wire."""
+    seen: object = backend
+    for _ in range(8):
+        if isinstance(seen, OpenAIBackend):
+            return seen
+        seen = getattr(seen, "backend", None)
+    return None
+
+
+class PassThrough:
+    """POST to one path of the backend; the answer goes back byte by byte, streams included."""
+
+    def __init__(self, hub: ChatHub, path: str) -> None:
+        self._hub = hub
+        self._path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward one request."""
+        try:
+            body = await read_body(receive)
+            asked = decode_body(body)
+        except ClientGoneError:
+            return
+        except NaruError as error:
+            await respond_error(send, error)
+            return
+        async with ChatClient(receive, send, streaming=False, grace_seconds=0) as client:
+            try:
+                await self._forward(body, asked, client)
+            except NaruError as error:
+                await client.fail(error)
+
+    async def _forward(self, body: bytes, asked: JsonObject, client: ChatClient) -> None:
+        backend = raw_backend(self._hub.backend)
+        if backend is None:
+            raise ModelError(f"This model's endpoint has no {self._path}.", status=404)
+        if not asked.get("model") and backend.model:
+            body = encode({**asked, "model": backend.model})
+        try:
+            async with backend.session.post(
+                f"{backend.endpoint.base_url}{self._path}", data=body, headers={"Content-Type": "application/json"}
+            ) as answer:
+                await _relay(answer, backend, client)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            reason = str(error) or type(error).__name__
+            raise ModelError(f"{backend.where} broke off or cannot be reached: {reason}.", retryable=True) from error
+
+
+async def _relay(answer: aiohttp.ClientResponse, backend: OpenAIBackend, client: ChatClient) -> None:
+    if answer.status >= 400:
+        raise http_failure(backend.where, answer.status, answer.headers, await answer.content.read(_ERROR_BYTES))
+    if answer.content_type == "text/event-stream":
+        async for chunk in answer.content.iter_any():
+            await client.write(chunk)
+        await client.end()
+        return
+    body = b"".join([chunk async for chunk in answer.content.iter_any()])
+    if answer.content_type != "application/json":
+        shown = body[:200].decode("utf-8", "replace")
+        raise ModelError(f"{backend.where} answered {answer.status} with {answer.content_type}: {shown}")
+    await client.answer(body)
