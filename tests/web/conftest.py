@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +11,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
+from uvicorn.server import ServerState
 
 from naru.agent.limits import Limits
 from naru.config import Settings
@@ -79,21 +79,23 @@ def application(hub: MemoryHub) -> Starlette:
 
 @contextlib.asynccontextmanager
 async def served(app: object) -> AsyncIterator[str]:
-    """Serve an ASGI application on a free port; gives its base URL."""
-    sock = socket.socket()
-    sock.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=1)  # type: ignore[arg-type]
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server.serve(sockets=[sock]))
+    """Serve an ASGI application on a free port with uvicorn's own protocol; gives its base URL."""
+    config = uvicorn.Config(app, log_level="error", lifespan="off")  # type: ignore[arg-type]
+    config.load()
+    state = ServerState()
+    server = await asyncio.get_running_loop().create_server(
+        lambda: config.http_protocol_class(config=config, server_state=state, app_state={}),  # type: ignore[call-arg]
+        "127.0.0.1",
+        0,
+    )
     try:
-        async with asyncio.timeout(5):
-            while not server.started:
-                await asyncio.sleep(0.01)
-        yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:
-        server.should_exit = True
-        await asyncio.wait_for(task, 5)
-        sock.close()
+        server.close()
+        for connection in list(state.connections):
+            connection.shutdown()
+        if state.tasks:
+            await asyncio.wait(state.tasks, timeout=5)
 
 
 @pytest.fixture

@@ -191,7 +191,9 @@ class OpenAIBackend:
         """Read an answer that is no event stream, or does not say so."""
         text = await _some(response, _WHOLE_BODY_BYTES)
         if looks_like_html(response.content_type, text):
-            raise failure("not_an_api", f"{self.where} answered {response.status} with a web page.", status=200)
+            shown = text[:200].decode("utf-8", "replace")
+            what = f"a web page ({response.content_type}): {shown}"
+            raise failure("not_an_api", f"{self.where} answered {response.status} with {what}", status=200)
         if text.lstrip().startswith((b"data:", b":", b"event:")):
             sse = SseReader()
             return self._read_payloads([*sse.feed(text), *sse.close()], reader)
