@@ -16,8 +16,16 @@ class Guard(Protocol):
         """Let a record be registered and connected. Raises PolicyError, naming the rule."""
         ...
 
-    def offered(self, server: str, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:
-        """Return the tools that may be offered and called."""
+    def trust(self, record: ServerRecord) -> None:
+        """Note that someone who may do so registered or changed this server: what it lists next is approved (S-50)."""
+        ...
+
+    def forget(self, server: str) -> None:
+        """Drop what is known of a removed server."""
+        ...
+
+    def offered(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:
+        """Return the tools that may be offered and called; cheap for a list that was judged before."""
         ...
 
     def result(self, server: str, tool: str, result: ToolResult) -> ToolResult:
@@ -31,7 +39,13 @@ class NoGuard:
     def admit(self, record: ServerRecord) -> None:
         """Admit it."""
 
-    def offered(self, server: str, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:
+    def trust(self, record: ServerRecord) -> None:
+        """Do nothing."""
+
+    def forget(self, server: str) -> None:
+        """Do nothing."""
+
+    def offered(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:
         """Offer all."""
         return tools
 

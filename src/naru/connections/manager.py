@@ -22,6 +22,7 @@ from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.base import Store
 from naru.stores.expand import expand
+from naru.stores.redact import REDACTOR, secrets_of
 from naru.tools.toolset import CallContext
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,9 @@ Listen = Callable[[Change], None]
 
 
 def _expanded(record: ServerRecord) -> Mapping[str, Any]:
-    return expand(record.config, server=record.name)
+    config = expand(record.config, server=record.name)
+    REDACTOR.learn(secrets_of(config))
+    return config
 
 
 class Manager:
@@ -83,6 +86,7 @@ class Manager:
         self.guard.admit(record)
         async with self._lock(record.name):
             await self._store.save(record)
+            self.guard.trust(record)
             self._add(record)
         self._tell(Change(record.name, "registered"))
         return record
@@ -96,6 +100,7 @@ class Manager:
         self.guard.admit(record)
         async with self._lock(record.name):
             await self._store.update(record, expected_updated_at=expected_updated_at)
+            self.guard.trust(record)
             await self._follow(record)
         self._tell(Change(record.name, "updated"))
         return record
@@ -111,6 +116,7 @@ class Manager:
         self._locks.pop(name, None)
         if not existed and connection is None:
             raise _unknown(name)
+        self.guard.forget(name)
         self._tell(Change(name, "removed"))
 
     async def list_servers(self) -> Sequence[ServerRecord]:
@@ -204,7 +210,7 @@ class Manager:
     def tools(self, server: str | None = None) -> Sequence[ToolDefinition]:
         """Return what one server or all offer now, under the servers' own names. Raises NotFoundError."""
         chosen = self._connections.values() if server is None else [self.connection(server)]
-        return [tool for one in chosen for tool in self.guard.offered(one.name, one.tools)]
+        return [tool for one in chosen for tool in self.guard.offered(one.record, one.tools)]
 
     async def call_tool(
         self, server: str, tool: str, arguments: JsonObject, context: CallContext | None = None
@@ -232,7 +238,7 @@ class Manager:
 
     def _add(self, record: ServerRecord) -> Connection:
         connection = Connection(record, self._around)
-        if record.config.get("disabled") is True:
+        if not record.enabled:
             connection.disable()
         self._connections[record.name] = connection
         self._toolsets[record.name] = ServerToolset(connection, self.guard)

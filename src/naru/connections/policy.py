@@ -138,6 +138,11 @@ class PolicyGuard:
         """Let a record be registered and connected. Raises PolicyError."""
         self.policy.check_name(record.name)
 
+    def trust(self, record: ServerRecord) -> None:
+        """Approve what this server lists next (S-50)."""
+        self._reviewed.pop(record.name, None)
+        self.pins.trust(record)
+
     def offered(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:
         """Return the tools that may be offered and called; judged once for each list."""
         return self._review(record, tools).offered

@@ -31,7 +31,7 @@ class ServerToolset:
 
     async def tools(self) -> Sequence[ToolDefinition]:
         """Return what can be called now; empty while the server is not connected."""
-        return self._guard.offered(self.connection.name, self.connection.tools)
+        return self._guard.offered(self.connection.record, self.connection.tools)
 
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         """Call a tool, exactly once (R-13).
@@ -69,7 +69,7 @@ class ServerToolset:
         return self._guard.result(connection.name, name, to_result(raw))
 
     def _unknown(self, name: str) -> UnknownToolError:
-        offered = self._guard.offered(self.connection.name, self.connection.catalogue.definitions)
+        offered = self._guard.offered(self.connection.record, self.connection.catalogue.definitions)
         names = ", ".join(definition.name for definition in offered[:20])
         return UnknownToolError(
             f"Server {self.connection.name!r} has no tool {name!r}.", remedy=f"It has: {names or 'none'}."
