@@ -239,7 +239,7 @@ class DataSettings(BaseSettings):
     postgresql_db_name: str = ""
     """Database."""
     postgresql_db_host: str = ""
-    """Host, or the folder of a socket; empty starts a PostgreSQL of our own with demo data."""
+    """Host, or the folder of a socket; with no host and no name a PostgreSQL of our own is started, with demo data."""
     postgresql_db_port: int = Field(5432, ge=1, le=65535)
     """Port."""
     postgresql_db_statement_timeout_seconds: float = Field(10.0, gt=0, le=600)

@@ -15,6 +15,7 @@ from naru import __version__
 from naru.errors import NaruError, UserError
 
 COMMANDS = {
+    "data": ("naru.cli.data", "Index and search documents; check the database of the data search server."),
     "demo": ("naru.cli.demo", "Answer three questions from real tools with a real small model."),
     "serve": ("naru.cli.serve", "Serve the model with its tools on http://127.0.0.1:20006."),
 }

