@@ -9,17 +9,19 @@ from dataclasses import dataclass, field
 
 import pytest
 import uvicorn
-from starlette.applications import Starlette
-from starlette.routing import Route
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from naru.agent.limits import Limits
 from naru.config import Settings
-from naru.errors import NotFoundError, UnknownToolError
+from naru.errors import NaruError, NotFoundError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.models.backend import Backend
 from naru.tools.toolset import CallContext, Toolset
 from naru.web import openai_chat
+from naru.web.problems import problem_of
+from naru.web.security import guard
 
 
 @dataclass
@@ -28,13 +30,14 @@ class EchoTools:
 
     called: list[tuple[str, JsonObject]] = field(default_factory=list)
     delay_seconds: float = 0.0
+    description: str = "Say it again."
     cancelled: bool = False
 
     async def open(self) -> None: ...
 
     async def tools(self) -> Sequence[ToolDefinition]:
         schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-        return (ToolDefinition("hub__echo", "Say it again.", schema, server="hub"),)
+        return (ToolDefinition("hub__echo", self.description, schema, server="hub"),)
 
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         if name != "hub__echo":
@@ -66,15 +69,23 @@ class MemoryHub:
         return self.toolset
 
 
-def application(hub: MemoryHub) -> Starlette:
-    """Mount the chat face's rows as the product does."""
-    routes = []
-    for row in openai_chat.endpoints(hub):
-        route = Route(row.path, row.handler, methods=list(row.methods))
-        if row.raw:
-            route.app = row.handler  # type: ignore[assignment]
-        routes.append(route)
-    return Starlette(routes=routes)
+async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
+    """Hand a request to its row, as the product does."""
+    endpoint = scope["state"]["endpoint"]
+    if endpoint.raw:
+        await endpoint.handler(scope, receive, send)
+        return
+    try:
+        response = await endpoint.handler(Request(scope, receive, send))
+    except NaruError as error:
+        response = problem_of(error)
+    await response(scope, receive, send)
+
+
+def application(hub: MemoryHub) -> ASGIApp:
+    """Mount the chat face's rows behind the product's own gate and dispatcher."""
+    settings = hub.settings.server.model_copy(update={"allowed_hosts": ["127.0.0.1:*"]})
+    return guard(dispatch, openai_chat.endpoints(hub), settings)
 
 
 @contextlib.asynccontextmanager

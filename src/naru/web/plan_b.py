@@ -35,6 +35,7 @@ from naru.messages import JsonObject, ToolDefinition
 from naru.tools.toolset import CallContext
 from naru.web.openai_hub import ChatHub
 from naru.web.openai_memory import Recent
+from naru.web.openai_request import decode_body
 from naru.web.routes import Access, Endpoint
 
 TICKET_SECONDS = 300.0
@@ -165,8 +166,7 @@ class TicketDesk:
 
     async def run(self, request: Request) -> Response:
         """Run a ticket's call once and give its result."""
-        body: Any = orjson.loads(await request.body() or b"{}")
-        ticket = body.get("ticket") if isinstance(body, dict) else None
+        ticket = decode_body(await request.body()).get("ticket")
         if not isinstance(ticket, str):
             raise NotFoundError("The body names no ticket.")
         caller = caller_of(request.scope.get("state", {}))
