@@ -289,6 +289,31 @@ async def test_e26_cancelling_before_the_first_chunk_closes_the_upstream_as_well
         await backend.close()
 
 
+async def test_a_kept_connection_that_the_endpoint_has_closed_is_replaced_unnoticed() -> None:
+    """llama.cpp announces keep-alive and closes after each stream: every second request would fail."""
+    answer = b"".join(sse(delta(content="a"), delta("stop")))
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n" % len(answer)
+    connections = 0
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await reader.readuntil(b"\r\n\r\n")
+        await reader.read(1 << 16)
+        writer.write(head + answer)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        backend = OpenAIBackend(Endpoint.of(f"http://127.0.0.1:{port}/v1"), Profile())
+        for _ in range(5):
+            assert text([event async for event in backend.stream(ASK)]) == "a"
+        await backend.close()
+    assert connections == 5
+
+
 async def test_a_conversation_with_calls_is_sent_as_openai_wants_it() -> None:
     request = ChatRequest(
         "m",

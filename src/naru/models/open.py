@@ -43,7 +43,7 @@ async def _open_local(settings: Settings, progress: Progress | None) -> Backend:
     engine = LocalEngine(path, alias=name, options=options)
     await engine.start()
     return OpenAIBackend(
-        Endpoint(engine.base_url, engine.api_key),
+        Endpoint(engine.base_url, engine.api_key, keep_alive=False),
         profile_for(name),
         model=name,
         timeout_seconds=settings.agent.model_timeout_seconds,

@@ -25,6 +25,7 @@ from naru.models.strategy import prepare
 
 _ERROR_BODY_BYTES = 64 << 10
 _WHOLE_BODY_BYTES = 64 << 20
+_POST_ATTEMPTS = 3
 _DONE = b"[DONE]"
 _HEADERS = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
 
@@ -37,6 +38,8 @@ class Endpoint:
     """With its version, such as `http://127.0.0.1:11434/v1`."""
     api_key: str = field(default="", repr=False)
     extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    keep_alive: bool = True
+    """False for llama.cpp, which closes each connection after a stream though it announces the contrary."""
 
     @classmethod
     def of(cls, base_url: str, api_key: str = "", extra_headers: Mapping[str, str] | None = None) -> Endpoint:
@@ -112,7 +115,7 @@ class OpenAIBackend:
             self._session = aiohttp.ClientSession(
                 headers=self.endpoint.headers,
                 timeout=self._timeout,
-                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, force_close=not self.endpoint.keep_alive),
                 auto_decompress=True,
                 read_bufsize=1 << 18,
             )
@@ -174,9 +177,7 @@ class OpenAIBackend:
         for attempt in range(1, ATTEMPTS + 1):
             asked = learned.without_refused(request)
             body = request_body(prepare(asked, learned.profile), learned.profile, model=request.model or self.model)
-            response = await self.session.post(
-                f"{self.endpoint.base_url}/chat/completions", data=orjson.dumps(body), headers=_HEADERS
-            )
+            response = await self._post("/chat/completions", orjson.dumps(body))
             if response.status < 400:
                 break
             error = http_failure(self.where, response.status, response.headers, await _some(response))
@@ -186,6 +187,18 @@ class OpenAIBackend:
             yield response, answer_reader(asked, learned.profile)
         finally:
             response.release()  # Closes the connection when the answer was not read to its end.
+
+    async def _post(self, path: str, body: bytes) -> aiohttp.ClientResponse:
+        """Post; once more when a kept connection proves to be closed. A model call has no effect to be repeated."""
+        for attempt in range(1, _POST_ATTEMPTS + 1):
+            try:
+                return await self.session.post(f"{self.endpoint.base_url}{path}", data=body, headers=_HEADERS)
+            except aiohttp.ClientConnectorError:
+                raise
+            except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+                if attempt == _POST_ATTEMPTS:
+                    raise
+        raise AssertionError
 
     async def _read_whole(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> list[ChatEvent]:
         """Read an answer that is no event stream, or does not say so."""
