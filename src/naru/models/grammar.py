@@ -17,7 +17,7 @@ _DEPTH = 6
 _OPTIONAL_AT_MOST = 8
 """Optional properties that a rule spells out; beyond it an object may hold any key."""
 _PRIMITIVES = """\
-ws ::= [ \\t\\n]{0,20}
+ws ::= | " " | "\\n" [ \\t]{0,20}
 string ::= "\\"" ([^"\\\\\\x00-\\x1F] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4}))* "\\""
 integer ::= "-"? ("0" | [1-9] [0-9]{0,15})
 number ::= integer ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,3})?

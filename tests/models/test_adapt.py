@@ -1,0 +1,134 @@
+"""Refusals that teach: the same request once more in a way that the endpoint takes (N1, N6)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from tests.models.fake_endpoint import FakeEndpoint, Reply, delta, json_reply, serve, sse
+
+from naru.errors import ModelError
+from naru.messages import ChatRequest, Message, Text, ToolDefinition
+from naru.models.openai_http import Endpoint, OpenAIBackend
+from naru.models.profile import Profile
+
+TOOLS = [ToolDefinition(name, f"Tool {name}.") for name in ("one", "two", "three")]
+ASK = ChatRequest("m", [Message("system", "Be brief."), Message("user", "hi")], tools=TOOLS, max_tokens=5)
+OK = Reply(sse(delta(content="ok"), delta("stop")))
+
+
+async def ask_twice(answer: Any, profile: Profile | None = None) -> tuple[list[str], FakeEndpoint, OpenAIBackend]:
+    texts: list[str] = []
+    async with serve(answer) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), profile or Profile())
+        try:
+            texts += ["".join([e.text async for e in backend.stream(ASK) if isinstance(e, Text)]) for _ in range(2)]
+        finally:
+            await backend.close()
+    return texts, fake, backend
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "registry.ollama.ai/library/gemma3:1b does not support tools"),
+        (400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
+        (404, "No endpoints found that support tool use"),
+        (500, "tools param requires --jinja flag"),
+        (400, "Function calling is not enabled for models/gemma-3-27b-it"),
+    ],
+)
+async def test_an_endpoint_without_tools_is_prompted_instead_and_remembered(status: int, message: str) -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        return json_reply({"error": {"message": message}}, status) if "tools" in body else OK
+
+    texts, fake, backend = await ask_twice(answer)
+    assert texts == ["ok", "ok"]
+    assert ["tools" in body for body in fake.bodies] == [True, False, False], "the second request does not try again"
+    assert "- one: Tool one." in fake.bodies[1]["messages"][0]["content"]
+    assert backend.profile.strategy == "prompted"
+
+
+async def test_e01_e03_an_endpoint_that_refuses_a_system_role_gets_it_in_the_user_turn() -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        if body["messages"][0]["role"] == "system":
+            return json_reply({"error": {"message": "Developer instruction is not enabled for this model"}}, 400)
+        return OK
+
+    texts, fake, _ = await ask_twice(answer)
+    assert texts == ["ok", "ok"]
+    assert fake.bodies[-1]["messages"] == [{"role": "user", "content": "Be brief.\n\nhi"}]
+    assert len(fake.bodies) == 3
+
+
+async def test_e06_an_endpoint_that_wants_alternation_gets_it() -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        roles = [message["role"] for message in body["messages"] if message["role"] != "system"]
+        if any(one == two for one, two in pairwise(roles)):
+            return json_reply({"message": "Conversation roles must alternate user/assistant/user/assistant/..."}, 400)
+        return OK
+
+    async with serve(answer) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        request = ChatRequest("m", [Message("user", "a"), Message("user", "b")])
+        assert [e.text async for e in backend.stream(request) if isinstance(e, Text)] == ["ok"]
+        await backend.close()
+    assert fake.bodies[-1]["messages"] == [{"role": "user", "content": "a\n\nb"}]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Invalid schema for function 'two': In context=(), object schema missing properties",
+        "tools[1].function.parameters: schema must be an object",
+        "* GenerateContentRequest.tools[1].function_declarations: bad",
+        "tools.1.custom.input_schema: JSON schema is invalid",
+    ],
+)
+async def test_one_bad_tool_is_set_aside_and_costs_the_others_nothing(message: str) -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        names = [tool["function"]["name"] for tool in body["tools"]]
+        return json_reply({"error": {"message": message}}, 400) if "two" in names else OK
+
+    texts, fake, backend = await ask_twice(answer)
+    assert texts == ["ok", "ok"]
+    sent = [[tool["function"]["name"] for tool in body["tools"]] for body in fake.bodies]
+    assert sent == [["one", "two", "three"], ["one", "three"], ["one", "three"]]
+    assert next(iter(backend.learned("m").set_aside.values())).endswith(message)
+
+
+async def test_a_refused_parameter_is_left_out_and_max_tokens_gets_its_new_name() -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        if "max_tokens" in body:
+            text = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'."
+            return json_reply({"error": {"message": text}}, 400)
+        if "stream_options" in body:
+            return json_reply({"detail": "body: Extra inputs are not permitted, field 'stream_options'"}, 422)
+        return OK
+
+    texts, fake, _ = await ask_twice(answer)
+    assert texts == ["ok", "ok"]
+    assert fake.bodies[-1]["max_completion_tokens"] == 5
+    assert len(fake.bodies) == 4
+
+
+async def test_a_refusal_that_teaches_nothing_is_the_callers() -> None:
+    async with serve(lambda _: json_reply({"error": {"message": "no"}}, 400)) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        with pytest.raises(ModelError, match="no"):
+            await anext(backend.stream(ASK))
+        await backend.close()
+    assert len(fake.bodies) == 1
+
+
+async def test_an_endpoint_that_refuses_everything_is_asked_a_bounded_number_of_times() -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        return json_reply({"error": {"message": "tools[0]: bad, system role not supported, roles must alternate"}}, 400)
+
+    async with serve(answer) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        with pytest.raises(ModelError):
+            await anext(backend.stream(ASK))
+        await backend.close()
+    assert len(fake.bodies) <= 5

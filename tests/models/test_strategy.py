@@ -1,0 +1,144 @@
+"""What is sent under each strategy, and how it is read back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from naru.messages import ChatRequest, Message, Text, ToolCall, ToolDefinition
+from naru.models.grammar import call_schema
+from naru.models.parsing import answer_reader
+from naru.models.profile import Profile
+from naru.models.strategy import OVERRIDE, prepare, strategy_for
+from naru.models.teaching import describe
+
+ADD = ToolDefinition(
+    "add",
+    "Add two numbers.",
+    {
+        "type": "object",
+        "properties": {"a": {"type": "integer", "description": "The first"}, "b": {"type": "integer"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    },
+)
+NOW = ToolDefinition("now", "Tell the time.")
+ASK = ChatRequest("m", [Message("system", "Be kind."), Message("user", "1+2?")], tools=[ADD, NOW])
+PROMPTED = Profile(native_tools=False, strategy="prompted")
+
+
+def test_native_sends_the_tools_and_changes_nothing_else() -> None:
+    sent = prepare(ASK, Profile())
+    assert (list(sent.messages), sent.tools, sent.stop) == (list(ASK.messages), ASK.tools, ())
+
+
+def test_prompted_shows_the_tools_in_the_system_text_and_sends_none() -> None:
+    sent = prepare(replace(ASK, tool_choice="auto", stop=["END"]), PROMPTED)
+    assert sent.tools == ()
+    assert sent.tool_choice is None
+    system = sent.messages[0].text
+    assert system.startswith("Be kind.\n\n")
+    assert "- add: Add two numbers.\n    a (integer): The first\n    b (integer, optional)" in system
+    assert "additionalProperties" not in system, "schema keywords end up in arguments (UPLIFT)"
+    assert sent.stop == ("END", "[Tool Result"), "an invented observation is cut (N1)"
+
+
+def test_the_history_is_written_in_the_taught_dialect() -> None:
+    history = [
+        Message("user", "1+2?"),
+        Message("assistant", "", tool_calls=(ToolCall("c", "add", {"a": 1}),)),
+        Message("tool", "3", tool_call_id="c"),
+    ]
+    sent = prepare(replace(ASK, messages=history), replace(PROMPTED, teach="hermes"))
+    assert [turn.role for turn in sent.messages] == ["system", "user", "assistant", "user"]
+    assert '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>' in sent.messages[2].text
+    assert sent.messages[3].text == "[Tool Result: add]\n3"
+
+
+@pytest.mark.parametrize(
+    ("profile", "override", "used"),
+    [
+        (Profile(), None, "native"),
+        (Profile(), "prompted", "prompted"),
+        (Profile(), "guided", "prompted"),
+        (Profile(guided="grammar"), "guided", "guided"),
+        (PROMPTED, "native", "prompted"),
+        (Profile(guided="json_schema", strategy="guided"), None, "guided"),
+    ],
+)
+def test_a_strategy_is_chosen_by_request_then_profile_then_ability(
+    profile: Profile, override: str | None, used: str
+) -> None:
+    request = replace(ASK, extra={OVERRIDE: override, "seed": 1} if override else {})
+    assert strategy_for(request, profile) == used
+    assert OVERRIDE not in prepare(request, profile).extra
+
+
+def test_tool_choice_none_offers_nothing() -> None:
+    for profile in (Profile(), PROMPTED):
+        sent = prepare(replace(ASK, tool_choice="none"), profile)
+        assert sent.tools == ()
+        assert "add" not in sent.messages[0].text
+
+
+def test_a_required_call_is_asked_for_and_a_named_tool_is_the_only_one_shown() -> None:
+    sent = prepare(replace(ASK, tool_choice="required"), PROMPTED)
+    assert "Call one of the tools now." in sent.messages[0].text
+    named = prepare(replace(ASK, tool_choice={"type": "function", "function": {"name": "now"}}), PROMPTED)
+    assert "- now" in named.messages[0].text
+    assert "- add" not in named.messages[0].text
+
+
+def test_guided_by_schema_allows_valid_calls_and_words_only() -> None:
+    sent = prepare(ASK, Profile(guided="json_schema", strategy="guided"))
+    schema = sent.response_schema
+    assert schema is not None
+    for fits in ({"tool": "add", "arguments": {"a": 1}}, {"tool": "now", "arguments": {}}, {"answer": "3"}):
+        jsonschema.validate(fits, schema)
+    for unfit in ({"tool": "sub", "arguments": {}}, {"tool": "add", "arguments": {"a": "x"}}, {"tool": "add"}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(unfit, schema)
+
+
+def test_references_are_inlined_and_odd_keywords_dropped_for_guided_engines() -> None:
+    tool = ToolDefinition(
+        "t",
+        "",
+        {
+            "type": "object",
+            "properties": {"p": {"$ref": "#/$defs/P"}, "q": {"type": "string", "pattern": "^(?=a)", "minLength": 9}},
+            "$defs": {"P": {"type": "object", "properties": {"self": {"$ref": "#/$defs/P"}}}},
+        },
+    )
+    text = json.dumps(call_schema([tool]))
+    assert "$ref" not in text
+    assert "pattern" not in text
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_words_of_a_guided_answer_are_unwrapped_as_they_arrive(size: int) -> None:
+    profile = Profile(guided="json_schema", strategy="guided")
+    words = 'He said "가나\\다"\n😀 3'
+    raw = json.dumps({"answer": words})
+    reader = answer_reader(ASK, profile)
+    events = [event for at in range(0, len(raw), size) for event in reader.text(raw[at : at + size])]
+    assert "".join(event.text for event in events if isinstance(event, Text)) == words
+    assert [event for event in reader.finish("stop") if isinstance(event, Text)] == []
+
+
+def test_a_tool_without_arguments_and_nested_types_are_said_in_words() -> None:
+    assert describe(NOW) == "- now: Tell the time.\n    takes no arguments"
+    nested = {
+        "properties": {
+            "tags": {"type": "array", "items": {"enum": ["a", "b"]}},
+            "when": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            "at": {"type": "object", "properties": {"x": {"type": "number"}}},
+        }
+    }
+    said = describe(ToolDefinition("t", "", nested))
+    assert 'tags (list of one of "a", "b", optional)' in said
+    assert "when (string, optional)" in said
+    assert "at (object with x: number, optional)" in said
