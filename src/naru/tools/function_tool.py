@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import orjson
@@ -46,7 +46,7 @@ class FunctionTool:
         self._annotations = annotations or {}
         self._local_names = enclosing_names(function)
         inner = unwrap(function)
-        self._is_async = inspect.iscoroutinefunction(inner)
+        self.is_async = inspect.iscoroutinefunction(inner)
         self._is_async_generator = inspect.isasyncgenfunction(inner)
 
     @property
@@ -80,46 +80,61 @@ class FunctionTool:
         found = self.definition
         return openai_function(found.name, found.description, found.input_schema)
 
-    @functools.cached_property
-    def _reads_bytes(self) -> bool:
-        return "contentEncoding" in orjson.dumps(self.signature.schema).decode()
-
     def read_arguments(self, arguments: JsonObject) -> dict[str, Any]:
         """Validate the arguments into what the function takes; coerced only where the schema forbids them.
 
         Raises:
             InvalidArgumentsError: they do not fit; the message names each field.
+            TypeError: the function's signature cannot be read.
         """
         if self._checks is not None:
             arguments = self._checks.validate(arguments, tool=self.name)
         try:
-            return self._validated(arguments)
+            return self._read(arguments)
         except ValidationError:
             pass
         try:
-            return self._validated(fit(self.signature.schema, arguments))
+            return self._read(fit(self.signature.schema, arguments))
         except ValidationError as error:
-            raise InvalidArgumentsError(_explained(self.definition.name, error)) from error
+            raise InvalidArgumentsError(_explained(self.name, error)) from error
 
-    def _validated(self, arguments: JsonObject) -> dict[str, Any]:
-        if self._reads_bytes:
+    @functools.cached_property
+    def _read(self) -> Callable[[JsonObject], dict[str, Any]]:
+        """The validator, which reads bytes as base64 text only from JSON itself."""
+        validator = self.signature.validator.validator
+        if b"contentEncoding" not in orjson.dumps(self.signature.schema):
+            return validator.validate_python
+
+        def read(arguments: JsonObject) -> dict[str, Any]:
             try:
-                return self.signature.validator.validate_json(orjson.dumps(arguments))
-            except TypeError:  # Python values from a caller in this process
-                pass
-        return self.signature.validator.validate_python(arguments)
+                text = orjson.dumps(arguments)
+            except TypeError:  # Python values, from a caller in this process
+                return validator.validate_python(arguments)  # type: ignore[no-any-return]  # pydantic's own words
+            return validator.validate_json(text)  # type: ignore[no-any-return]
 
-    async def run(self, values: dict[str, Any], context: ToolContext) -> Any:
+        return read
+
+    def run(self, values: dict[str, Any], context: ToolContext | None) -> Coroutine[Any, Any, Any]:
         """Run the function with what `read_arguments` gave and what the host supplies; return what it returned."""
-        positional, named = self._bound(values)
-        if self._is_async:
+        if self.is_async and self._is_plain:
+            return self.function(**values)  # type: ignore[no-any-return]  # a coroutine function
+        return self._run(values, context)
+
+    async def _run(self, values: dict[str, Any], context: ToolContext | None) -> Any:
+        positional, named = ((), values) if self._is_plain else self._bound(values)
+        if self.is_async:
             return await self.function(*positional, **named)
         if self._is_async_generator:
             return [item async for item in _bounded(self.function(*positional, **named))]
         result = await WORKERS.run(functools.partial(_call_and_drain, self.function, positional, named, context))
         return await result if inspect.isawaitable(result) else result
 
-    def _bound(self, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    @functools.cached_property
+    def _is_plain(self) -> bool:
+        """Whether everything can be passed by name, with no default of ours."""
+        return not self._wants_positional and not any(each.supplies_default for each in self.signature.parameters)
+
+    def _bound(self, values: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
         """Put values where the signature wants them: positional-only first, the rest by name."""
         named = dict(values)
         for parameter in self.signature.parameters:
@@ -157,14 +172,14 @@ def _checked(name: str) -> str:
 
 
 def _call_and_drain(
-    function: Callable[..., Any], positional: list[Any], named: dict[str, Any], context: ToolContext
+    function: Callable[..., Any], positional: Sequence[Any], named: dict[str, Any], context: ToolContext | None
 ) -> Any:
     result = function(*positional, **named)
     if not inspect.isgenerator(result):
         return result
     items: list[Any] = []
     for item in result:
-        if context.is_cancelled or len(items) >= MAX_YIELDED:
+        if (context is not None and context.is_cancelled) or len(items) >= MAX_YIELDED:
             result.close()
             break
         items.append(item)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from naru.errors import ConflictError, NaruError, ToolError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.tools.deadline import DeadlineExceededError, within
 from naru.tools.dependencies import Container, DependencyError
 from naru.tools.function_tool import FunctionTool
 from naru.tools.inject import ToolContext
@@ -86,17 +86,11 @@ class FunctionToolset:
             values = tool.read_arguments(arguments)
         except TypeError as error:  # its signature cannot be read
             raise ToolError(str(error)) from error
-        running = ToolContext(name, context)
-        deadline = asyncio.timeout(context.timeout_seconds)
         try:
-            async with deadline:
-                if not tool.signature.injected:
-                    return await tool.run(values, running)
-                async with self.container.supply(tool.signature.injected, running) as supplied:
-                    return await tool.run({**values, **supplied}, running)
-        except TimeoutError as error:
-            if not deadline.expired():
-                return _failed(error)
+            if tool.is_async and not tool.signature.injected:
+                return await within(context.timeout_seconds, tool.run(values, None))
+            return await within(context.timeout_seconds, self._supplied_run(tool, values, context))
+        except DeadlineExceededError as error:
             raise ToolTimeoutError(
                 f"tool {name!r} did not finish within {context.timeout_seconds:g} s; it may still have run."
             ) from error
@@ -107,6 +101,15 @@ class FunctionToolset:
         except Exception as error:  # noqa: BLE001  # the outermost edge of foreign code: any failure is told to the model
             logger.debug("tool %s failed", name, exc_info=True)
             return _failed(error)
+
+    async def _supplied_run(self, tool: FunctionTool, values: dict[str, Any], context: CallContext) -> Any:
+        injected = tool.signature.injected
+        running = ToolContext(tool.name, context)
+        try:
+            if not injected:
+                return await tool.run(values, running)
+            async with self.container.supply(injected, running) as supplied:
+                return await tool.run({**values, **supplied}, running)
         finally:
             running.cancel()
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import typing
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -53,7 +52,7 @@ class ToolContext:
     def __init__(self, tool: str, call: CallContext) -> None:
         self.tool = tool
         self.call = call
-        self._cancelled = threading.Event()
+        self._is_cancelled = False
         self._loop = asyncio.get_running_loop()
 
     @property
@@ -69,11 +68,11 @@ class ToolContext:
     @property
     def is_cancelled(self) -> bool:
         """Whether nobody waits for the result any more; for sync functions, which cannot be interrupted."""
-        return self._cancelled.is_set()
+        return self._is_cancelled
 
     def cancel(self) -> None:
         """Say that nobody waits for the result any more."""
-        self._cancelled.set()
+        self._is_cancelled = True
 
     async def progress(self, done: float, total: float | None = None, message: str = "") -> None:
         """Tell the caller how far the work is; nothing happens when it does not listen."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from naru.messages import AudioPart, ImagePart, Json, Part, ResourcePart, TextPart, ToolResult
-from naru.tools.serialise import to_json_text, to_jsonable
+from naru.tools.serialise import json_text, to_json_text, to_jsonable
 
 _PARTS = (TextPart, ImagePart, AudioPart, ResourcePart)
 WRAPPED = "result"
@@ -18,8 +18,14 @@ def to_tool_result(value: Any) -> ToolResult:
     Raises:
         UnserialisableError: it holds something that JSON cannot.
     """
-    if isinstance(value, ToolResult):
-        return value
+    kind = type(value)
+    if kind is str:
+        return ToolResult((TextPart(value),))
+    if kind is dict:
+        plain = to_jsonable(value)
+        return ToolResult((TextPart(json_text(plain)),), plain)
+    if kind is ToolResult:
+        return value  # type: ignore[no-any-return]  # which it is
     if isinstance(value, _PARTS):
         return ToolResult((value,))
     if isinstance(value, list | tuple) and any(isinstance(item, _PARTS) for item in value):
@@ -28,7 +34,7 @@ def to_tool_result(value: Any) -> ToolResult:
     if isinstance(plain, str):
         return ToolResult((TextPart(plain),))
     structured = plain if isinstance(plain, dict) else {WRAPPED: plain}
-    return ToolResult((TextPart(to_json_text(plain)),), structured)
+    return ToolResult((TextPart(json_text(plain)),), structured)
 
 
 def _as_part(item: Any) -> Part:

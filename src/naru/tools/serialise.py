@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import orjson
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from naru.errors import ToolError
@@ -58,4 +59,12 @@ def to_json_text(value: Any) -> str:
     Raises:
         UnserialisableError: see `to_jsonable`.
     """
-    return json.dumps(to_jsonable(value), ensure_ascii=False)
+    return json_text(to_jsonable(value))
+
+
+def json_text(plain: Json) -> str:
+    """Return the compact JSON of what `to_jsonable` gave."""
+    try:
+        return orjson.dumps(plain).decode()
+    except (TypeError, ValueError):  # an integer beyond 64 bits, a lone surrogate
+        return json.dumps(plain, separators=(",", ":"))

@@ -31,7 +31,9 @@ class Parameter:
     name: str
     kind: inspect._ParameterKind
     annotation: Any
-    """Resolved; carries its description and limits as pydantic metadata."""
+    """Resolved; carries its limits as pydantic metadata."""
+    description: str = ""
+    """From the docstring or a note; empty when the annotation brings its own."""
     default: Any = EMPTY
     default_factory: typing.Callable[[], Any] | None = None
     supplies_default: bool = False
@@ -119,16 +121,17 @@ def _visible(parameter: inspect.Parameter, annotation: Any, text: str) -> Parame
     default = parameter.default
     if annotation is EMPTY:
         annotation = annotation_of_default(default) if default is not EMPTY else Any
-    annotation = _described(annotation, text)
+    text = _description(annotation, text)
     if isinstance(default, FieldInfo):
+        text = "" if default.description else text
         annotation = Annotated[annotation, _without_default(default)]
         found = EMPTY if default.default in (PydanticUndefined, ...) else default.default
         factory = typing.cast(typing.Callable[[], Any] | None, default.default_factory)
-        return Parameter(parameter.name, parameter.kind, annotation, found, factory, supplies_default=True)
+        return Parameter(parameter.name, parameter.kind, annotation, text, found, factory, supplies_default=True)
     if default is EMPTY and parameter.kind not in _VARIADIC and _allows_none(annotation):
         # LESSONS, choice 4: an Optional without default is not demanded from the model; missing means None.
-        return Parameter(parameter.name, parameter.kind, annotation, None, supplies_default=True)
-    return Parameter(parameter.name, parameter.kind, annotation, default)
+        return Parameter(parameter.name, parameter.kind, annotation, text, None, supplies_default=True)
+    return Parameter(parameter.name, parameter.kind, annotation, text, default)
 
 
 def _without_default(field: FieldInfo) -> FieldInfo:
@@ -138,18 +141,16 @@ def _without_default(field: FieldInfo) -> FieldInfo:
     return bare
 
 
-def _described(annotation: Any, text: str) -> Any:
-    """Attach the docstring's text, unless the annotation brings a description of its own."""
+def _description(annotation: Any, text: str) -> str:
+    """Return the text to describe a parameter with; empty when its annotation brings a `Field` description."""
     if typing.get_origin(annotation) is not Annotated:
-        return Annotated[annotation, FieldInfo(description=text)] if text else annotation
+        return text
     _, *metadata = typing.get_args(annotation)
-    fields = [mark for mark in metadata if isinstance(mark, FieldInfo)]
-    if any(field.description for field in fields):
-        return annotation
+    if any(isinstance(mark, FieldInfo) and mark.description for mark in metadata):
+        return ""
     notes = [mark for mark in metadata if isinstance(mark, str)]
     notes += [mark.documentation for mark in metadata if isinstance(mark, typing_extensions.Doc)]
-    note = " ".join(notes) or text
-    return Annotated[annotation, FieldInfo(description=note)] if note else annotation
+    return " ".join(notes) or text
 
 
 def _allows_none(annotation: Any) -> bool:
@@ -184,23 +185,42 @@ def _validator(name: str, parameters: list[Parameter]) -> TypeAdapter[dict[str, 
         ) from error
 
 
+_SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
 def _schema(validator: TypeAdapter[dict[str, Any]], parameters: list[Parameter]) -> JsonObject:
-    schema = simplified(validator.json_schema(schema_generator=PlainJsonSchema))
-    schema.pop("title", None)
-    schema.pop("description", None)
+    if all(_is_scalar(parameter) for parameter in parameters):
+        # Most tools: nothing that pydantic's generator, the dearest part of reading a signature, would add.
+        schema: JsonObject = {
+            "properties": {parameter.name: {"type": _SCALARS[parameter.annotation]} for parameter in parameters},
+            "required": [parameter.name for parameter in parameters if parameter.is_required],
+        }
+    else:
+        schema = simplified(validator.json_schema(schema_generator=PlainJsonSchema))
+        schema.pop("title", None)
+        schema.pop("description", None)
+        if schema.get("additionalProperties") is False:
+            del schema["additionalProperties"]
     properties = schema.setdefault("properties", {})
-    if schema.get("additionalProperties") is False:
-        del schema["additionalProperties"]
     for parameter in parameters:
-        if parameter.default in (EMPTY, None) and not _shows_default(parameter):
-            continue
-        try:
-            properties[parameter.name]["default"] = to_jsonable_python(parameter.default, bytes_mode="base64")
-        except (PydanticSerializationError, ValueError):
-            continue  # a default that only Python knows; the function applies it by itself
+        if parameter.description and parameter.name in properties:
+            properties[parameter.name]["description"] = parameter.description
+        if _shows_default(parameter):
+            try:
+                properties[parameter.name]["default"] = to_jsonable_python(parameter.default, bytes_mode="base64")
+            except (PydanticSerializationError, ValueError):
+                continue  # a default that only Python knows; the function applies it by itself
     ordered = {"type": "object", "properties": properties, "required": schema.get("required", [])}
     return {**ordered, **{key: value for key, value in schema.items() if key not in ordered}}
 
 
+def _is_scalar(parameter: Parameter) -> bool:
+    return (
+        isinstance(parameter.annotation, type) and parameter.annotation in _SCALARS and parameter.kind not in _VARIADIC
+    )
+
+
 def _shows_default(parameter: Parameter) -> bool:
-    return parameter.default is None and not parameter.supplies_default and parameter.kind not in _VARIADIC
+    if parameter.default is EMPTY or parameter.kind in _VARIADIC:
+        return False
+    return parameter.default is not None or not parameter.supplies_default
