@@ -57,14 +57,14 @@ def check_config_types(name: str, config: dict[str, Any]) -> None:
     def refuse(field: str, wanted: str) -> None:
         raise ValueError(f"server {name!r}: config.{field} must be {wanted}")
 
-    args = config.get("args", [])
+    args = [] if config.get("args") is None else config["args"]
     if not isinstance(args, list) or not all(isinstance(arg, str) for arg in args):
         refuse("args", "a list of strings")
     for field in ("env", "headers"):
-        table = config.get(field) or {}
+        table = {} if config.get(field) is None else config[field]
         if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
             refuse(field, "an object of strings")
-    if not isinstance(config.get("cwd") or "", str):
+    if not isinstance(config.get("cwd"), str | None):
         refuse("cwd", "a string")
 
 

@@ -71,9 +71,12 @@ def body(status: int, detail: str, *, code: str, **members: Any) -> JsonObject:
 
 
 def status_of(error: errors.NaruError) -> int:
-    """Return the HTTP status for an error of ours."""
-    if isinstance(error, errors.ModelError) and error.status in (401, 403, 404, 408, 429):
-        return 503 if error.status == 429 else 502
+    """Return the HTTP status for an error of ours; a class of `web` may name its own as `http_status`."""
+    own: int | None = getattr(error, "http_status", None)
+    if own is not None:
+        return own
+    if isinstance(error, errors.ModelError) and error.status == 429:
+        return 503
     return next((status for kind, status in STATUS if isinstance(error, kind)), 500)
 
 

@@ -13,10 +13,10 @@ from typing import Protocol
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from naru.config import ServerSettings
-from naru.errors import ConfigError
+from naru.errors import ConfigError, NaruError
 from naru.web.hosts import HostRules, is_loopback
 from naru.web.incoming import BodyTooLargeError, EdgeHeaders, limited
-from naru.web.problems import problem
+from naru.web.problems import problem, problem_of
 from naru.web.routes import Access, Endpoint, Match, RouteTable
 
 logger = logging.getLogger(__name__)
@@ -40,6 +40,8 @@ class Principal:
     """The key's id; `local` on an open loopback."""
     role: Access
     owner: str = ""
+    rate_limit_per_minute: int | None = None
+    """None takes the setting's."""
 
 
 LOCAL = Principal("local", Access.ADMIN)
@@ -151,8 +153,8 @@ class Gate:
             preflight = self._preflight(scope, headers)
             if preflight is None:
                 receive = self._admit(scope, headers, receive)
-        except _RefusedError as refused:
-            response = refused.response
+        except (_RefusedError, NaruError) as error:
+            response = error.response if isinstance(error, _RefusedError) else problem_of(error)
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
                 return

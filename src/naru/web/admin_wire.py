@@ -1,0 +1,290 @@
+"""What the admin API says and hears about servers (H9): camelCase, times in epoch milliseconds, secrets masked."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from naru.connections.connection import Connection
+from naru.connections.explain import Explanation
+from naru.connections.manager import Manager
+from naru.connections.policy import PolicyGuard, argv_shown
+from naru.messages import JsonObject
+from naru.records import ServerRecord, TransportType
+from naru.stores.redact import REDACTOR, masked_config
+from naru.web.bodies import UnusableBodyError
+
+PROGRAM_KEYS = frozenset({"command", "args", "env", "cwd", "envFile"})
+URL_KEYS = frozenset({"url", "headers"})
+COMMON_KEYS = frozenset(
+    "timeout disabled enabled allowedTools allowed_tools includedTools tools_to_execute disabledTools disabled_tools "
+    "excludedTools excluded_tools toolFilter alwaysAllow autoApprove icon iconUrl limits".split()
+)
+"""Keys of a config that come from configuration files and go with every transport."""
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+
+class ServerBody(_Wire):
+    """A server to register: name, how to reach it, whether to connect it."""
+
+    name: str
+    description: str | None = None
+    transport_type: str | None = None
+    """`STDIO`, `SSE` or `HTTP` in any spelling; without it a command means STDIO, and a URL is tried as both."""
+    config: dict[str, Any] = Field(default_factory=dict)
+    version: str | None = None
+    auto_connect: bool = True
+
+
+class ServerChange(_Wire):
+    """What to change of a server; what is left out stays. Read-only members may be sent back as they were read."""
+
+    name: str | None = None
+    description: str | None = None
+    transport_type: str | None = None
+    config: dict[str, Any] | None = None
+    version: str | None = None
+    auto_connect: bool | None = None
+
+
+class ToolNames(_Wire):
+    """Tools to approve; all of the server's when left out."""
+
+    tools: list[str] | None = None
+
+
+class LastFailure(_Wire):
+    """What went wrong last (N10)."""
+
+    stage: str
+    code: str
+    message: str
+    at: int | None = None
+    since: int | None = None
+    next_retry_at: int | None = None
+
+
+class ServerSummary(_Wire):
+    """A server in a list."""
+
+    id: str
+    name: str
+    description: str | None = None
+    transport_type: str | None
+    auto_connect: bool
+    status: str
+    tool_count: int
+    version: str | None = None
+    last_error: str | None = None
+    last_error_at: int | None = None
+    last_failure: LastFailure | None = None
+    created_at: int
+    updated_at: int
+
+
+class ServerExplanation(_Wire):
+    """Why a server is not usable, and what to do."""
+
+    status: str
+    is_usable: bool
+    summary: str
+    remedy: str
+    last_failure: LastFailure | None = None
+    attempt: int = 0
+    max_attempts: int = 0
+    log_tail: str = ""
+
+
+class WithheldTool(_Wire):
+    """A tool that is not offered."""
+
+    name: str
+    status: str
+    reason: str
+    diff: list[str] = Field(default_factory=list)
+
+
+class ServerDetail(ServerSummary):
+    """A server with everything there is to know."""
+
+    config: dict[str, Any]
+    tools: list[str]
+    withheld_tools: list[WithheldTool] = Field(default_factory=list)
+    explanation: ServerExplanation
+    launch: dict[str, Any] | None = None
+    """For a program: its command line with every character visible, and the names of its variables (S-26)."""
+    protocol_version: str | None = None
+    server_info: dict[str, Any] | None = None
+    warnings: list[str] = Field(default_factory=list)
+
+
+def check_config_keys(transport: TransportType | None, config: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
+    """Refuse keys that do not exist or belong to the other kind of transport (S-21).
+
+    Args:
+        transport: the record's.
+        config: what was sent.
+        kept: the stored config, whose unknown keys may be sent back.
+
+    Raises:
+        UnusableBodyError: names the key.
+    """
+    own = PROGRAM_KEYS if transport is TransportType.STDIO else URL_KEYS
+    other = (PROGRAM_KEYS | URL_KEYS) - own
+    for key in config:
+        if key in other:
+            raise UnusableBodyError(f"config.{key} does not go with transport {transport or 'HTTP or SSE'}.")
+        if key not in own and key not in COMMON_KEYS and key not in kept:
+            raise UnusableBodyError(
+                f"config.{key} does not exist.", remedy=f"Known: {', '.join(sorted(own | COMMON_KEYS))}."
+            )
+
+
+def etag_of(record: ServerRecord) -> str:
+    """Return the version of a record for ETag and If-Match."""
+    text = record.model_dump_json()
+    return f'"{record.updated_at}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"'
+
+
+def summary_of(manager: Manager, record: ServerRecord) -> dict[str, Any]:
+    """Return a server as lists show it."""
+    return ServerSummary(**_summary(manager, record)).model_dump(by_alias=True, exclude_none=True) | {
+        "transportType": record.transport_type
+    }
+
+
+def detail_of(manager: Manager, record: ServerRecord) -> dict[str, Any]:
+    """Return a server with its config, tools and explanation."""
+    connection = manager.connections.get(record.name)
+    detail = ServerDetail(
+        **_summary(manager, record),
+        config=masked_config(record.config),
+        tools=[tool.name for tool in manager.tools(record.name)] if connection else [],
+        withheld_tools=withheld_of(manager, record.name),
+        explanation=explanation_of(manager, record.name),
+        launch=_launch(record),
+        protocol_version=(connection.protocol_version or None) if connection else None,
+        server_info=(connection.server_info or None) if connection else None,
+        warnings=_warnings(manager, record, connection),
+    )
+    return detail.model_dump(by_alias=True, exclude_none=True) | {"transportType": record.transport_type}
+
+
+def explanation_of(manager: Manager, name: str) -> ServerExplanation:
+    """Return the answer to "why is this server not usable and what do I do" (N10)."""
+    if name not in manager.connections:
+        return ServerExplanation(
+            status="PENDING", is_usable=False, summary="It is stored, and not taken up yet.", remedy="Connect it."
+        )
+    found = manager.explain(name)
+    return ServerExplanation(
+        status=found.status,
+        is_usable=found.is_usable,
+        summary=REDACTOR.clean(found.summary),
+        remedy=REDACTOR.clean(found.remedy),
+        last_failure=_failure(found),
+        attempt=found.attempt,
+        max_attempts=found.max_attempts,
+        log_tail=REDACTOR.clean(found.log_tail),
+    )
+
+
+def withheld_of(manager: Manager, name: str) -> list[WithheldTool]:
+    """Return the tools of a server that are not offered, with the difference to what was approved."""
+    connection = manager.connections.get(name)
+    guard = manager.guard
+    if connection is None or not isinstance(guard, PolicyGuard):
+        return []
+    pins = guard.pins.pins(name)
+    return [
+        WithheldTool(
+            name=tool.name,
+            status=tool.status,
+            reason=tool.reason,
+            diff=pins[tool.name].diff() if tool.status in ("pending", "changed") and tool.name in pins else [],
+        )
+        for tool in guard.withheld(connection.record, connection.tools)
+    ]
+
+
+def tools_of(manager: Manager, name: str) -> list[JsonObject]:
+    """Return the offered tools of a server with their definitions and how they stand to what was approved."""
+    guard = manager.guard
+    pins = guard.pins.pins(name) if isinstance(guard, PolicyGuard) else {}
+    shown: list[JsonObject] = []
+    for tool in manager.tools(name):
+        pin = pins.get(tool.name)
+        shown.append(
+            {
+                "name": tool.name,
+                "title": tool.title,
+                "description": tool.description,
+                "inputSchema": tool.input_schema,
+                "outputSchema": tool.output_schema,
+                "annotations": tool.annotations,
+                **({"sha256": pin.sha256, "status": pin.status, "diff": pin.diff()} if pin else {}),
+            }
+        )
+    return shown
+
+
+def _summary(manager: Manager, record: ServerRecord) -> dict[str, Any]:
+    connection = manager.connections.get(record.name)
+    failure = _failure(manager.explain(record.name)) if connection else None
+    return {
+        "id": record.id,
+        "name": record.name,
+        "description": record.description,
+        "transport_type": record.transport_type,
+        "auto_connect": record.auto_connect,
+        "status": (connection.status if connection else "PENDING"),
+        "tool_count": len(manager.tools(record.name)) if connection else 0,
+        "version": record.version,
+        "last_error": failure.message if failure else None,
+        "last_error_at": failure.at if failure else None,
+        "last_failure": failure,
+        "created_at": record.created_at,
+        "updated_at": record.updated_at,
+    }
+
+
+def _failure(found: Explanation) -> LastFailure | None:
+    if found.failure is None:
+        return None
+    now = int(time.time() * 1000)
+
+    def moment(seconds: float | None, sign: int) -> int | None:
+        return None if seconds is None else now + sign * int(seconds * 1000)
+
+    return LastFailure(
+        stage=found.failure.stage,
+        code=found.failure.code,
+        message=REDACTOR.clean(found.failure.message),
+        at=moment(found.failed_seconds_ago, -1),
+        since=None if found.is_usable else moment(found.since_seconds, -1),
+        next_retry_at=moment(found.next_retry_seconds, 1),
+    )
+
+
+def _launch(record: ServerRecord) -> dict[str, Any] | None:
+    if record.transport_type is not TransportType.STDIO:
+        return None
+    shown = masked_config(record.config)
+    return {"argv": argv_shown(record, shown.get("args") or ()), "envNames": sorted(shown.get("env") or {})}
+
+
+def _warnings(manager: Manager, record: ServerRecord, connection: Connection | None) -> list[str]:
+    warnings = list(manager.guard.policy.warnings(record)) if isinstance(manager.guard, PolicyGuard) else []
+    if connection is not None:
+        warnings += connection.catalogue.warnings
+        warnings += [f"{name}: {count}" for name, count in asdict(connection.counters).items() if count]
+    return [REDACTOR.clean(warning) for warning in warnings]

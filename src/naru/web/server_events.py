@@ -1,0 +1,96 @@
+"""Changes of servers as Server-Sent Events: status, tools, registration; each with the server's present state."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+import orjson
+from starlette.types import Receive, Scope, Send
+
+from naru.connections.manager import Change, Manager
+from naru.stores.redact import REDACTOR
+
+KEEP_ALIVE_SECONDS = 15.0
+MAX_WAITING = 256
+"""Events kept for a reader that does not read; more, and its stream is closed."""
+
+
+class ServerEvents:
+    """An ASGI application: follow the servers, all of them or the one that the path names."""
+
+    def __init__(self, manager: Manager) -> None:
+        self._manager = manager
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream until the client goes or does not read."""
+        only: str | None = scope.get("path_params", {}).get("name")
+        queue: asyncio.Queue[Change | None] = asyncio.Queue(MAX_WAITING)
+
+        def hear(change: Change) -> None:
+            if only is not None and change.server != only:
+                return
+            try:
+                queue.put_nowait(change)
+            except asyncio.QueueFull:
+                while not queue.empty():
+                    queue.get_nowait()
+                queue.put_nowait(None)
+
+        stop = self._manager.subscribe(hear)
+        gone = asyncio.ensure_future(_client_gone(receive))
+        try:
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": 200,
+                    "headers": [
+                        (b"content-type", b"text/event-stream"),
+                        (b"cache-control", b"no-store"),
+                        (b"x-accel-buffering", b"no"),
+                    ],
+                }
+            )
+            for name in [only] if only else list(self._manager.connections):
+                await _write(send, "status", self._state(name))
+            await _write(send, "ready", {})
+            while not gone.done():
+                event = asyncio.ensure_future(queue.get())
+                await asyncio.wait({event, gone}, timeout=KEEP_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                if not event.done():
+                    event.cancel()
+                    await send({"type": "http.response.body", "body": b": keepalive\n\n", "more_body": True})
+                    continue
+                change = event.result()
+                if change is None:
+                    break
+                await _write(send, change.what, self._state(change.server))
+            if not gone.done():
+                await send({"type": "http.response.body", "body": b""})
+        finally:
+            stop()
+            gone.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await gone
+
+    def _state(self, name: str) -> dict[str, Any]:
+        if name not in self._manager.connections:
+            return {"name": name}
+        found = self._manager.explain(name)
+        return {
+            "name": name,
+            "status": found.status,
+            "toolCount": len(self._manager.tools(name)),
+            "summary": REDACTOR.clean(found.summary),
+        }
+
+
+async def _client_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _write(send: Send, event: str, data: dict[str, Any]) -> None:
+    body = b"event: " + event.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"
+    await send({"type": "http.response.body", "body": body, "more_body": True})
