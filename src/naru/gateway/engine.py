@@ -1,0 +1,238 @@
+"""The engine (V3): sessions, dispatch and what is under way. It knows no transport; transports know nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import orjson
+
+from naru.errors import NaruError
+from naru.gateway import calls, frames, methods
+from naru.gateway.catalog import Catalog, CatalogSettings
+from naru.gateway.exchange import Emit, Exchange, Sender, legacy_exchange, modern_exchange
+from naru.gateway.frames import Frame, Limits
+from naru.gateway.headers import check_envelope
+from naru.gateway.meta_tools import MetaTools
+from naru.gateway.parked import Parking
+from naru.gateway.protocol import INTERNAL_ERROR, OVERLOADED, RpcError
+from naru.gateway.seal import Sealer
+from naru.gateway.session import Session
+from naru.gateway.streams import KeepAlive, StreamLimits
+from naru.gateway.subscriptions import Subscriptions
+from naru.gateway.tasks import TaskIds
+from naru.gateway.upstream import Change, Envelope, Upstream, Upstreams
+from naru.messages import JsonObject
+
+logger = logging.getLogger(__name__)
+
+Result = JsonObject | orjson.Fragment
+Method = Callable[["Engine", Exchange, JsonObject], Awaitable[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class GatewaySettings:
+    """Limits and habits of the MCP face."""
+
+    catalog: CatalogSettings = field(default_factory=CatalogSettings)
+    limits: Limits = field(default_factory=Limits)
+    stream: StreamLimits = field(default_factory=StreamLimits)
+    keep_alive_seconds: float = 15.0
+    stream_after_seconds: float = 3.0
+    """A POST that is not answered by then is answered as a stream, with comments that keep the line open."""
+    session_idle_seconds: float = 1800.0
+    max_sessions: int = 10_000
+    max_inflight: int = 1000
+    """Requests under way; one more is refused at once with 503 (R-36)."""
+    drain_seconds: float = 30.0
+    """What requests under way get to finish in after a stop was asked for (R-29)."""
+    meta_tools: bool = False
+    """List three stable meta-tools (search, describe, call) instead of all tools."""
+
+
+class Engine:
+    """Answers MCP messages of any client from all servers."""
+
+    def __init__(self, upstreams: Upstreams, settings: GatewaySettings | None = None) -> None:
+        self.settings = settings or GatewaySettings()
+        self.upstreams = upstreams
+        self.catalog = Catalog(upstreams, self.settings.catalog)
+        self.sealer = Sealer()
+        self.tasks = TaskIds(self.sealer)
+        self.parking = Parking()
+        self.meta_tools = MetaTools() if self.settings.meta_tools else None
+        self.sessions: dict[str, Session] = {}
+        self.subscriptions = Subscriptions(lambda: self.sessions.values())
+        self.keep_alive = KeepAlive(self.settings.keep_alive_seconds)
+        self.closing = False
+        self._running: set[asyncio.Task[None]] = set()
+        self._enders: dict[Callable[[], None], None] = {}
+        self._sweeper: asyncio.TimerHandle | None = None
+        self._unwatch = upstreams.watch(self._changed)
+        self.catalog.on_late = self.subscriptions.publish
+
+    # Sessions.
+
+    def open_session(self, caller: str, view: str) -> Session:
+        """Open a session for a caller; the longest idle one gives way when there are too many.
+
+        Raises:
+            RpcError: all sessions are busy.
+        """
+        if len(self.sessions) >= self.settings.max_sessions:
+            idle = [session for session in self.sessions.values() if not session.listening and not session.inflight]
+            if not idle:
+                raise RpcError(OVERLOADED, "Too many sessions are open.")
+            self.close_session(min(idle, key=lambda session: session.last_used))
+        session = Session(caller, view)
+        session.last_used = asyncio.get_running_loop().time()
+        self.sessions[session.id] = session
+        if self._sweeper is None:
+            self._sweeper = asyncio.get_running_loop().call_later(self._sweep_seconds, self._sweep)
+        return session
+
+    def find_session(self, session_id: str, caller: str) -> Session | None:
+        """Return a session to the caller who opened it; to anyone else it does not exist (S-13)."""
+        session = self.sessions.get(session_id)
+        if session is None or session.caller != caller:
+            return None
+        session.last_used = asyncio.get_running_loop().time()
+        return session
+
+    def close_session(self, session: Session) -> None:
+        """End a session and all that it has under way."""
+        if self.sessions.pop(session.id, None) is None:
+            return
+        session.close()
+        for server, uri in session.subscriptions or ():
+            self.run(self.subscriptions.drop(self.upstreams.find(server), server, uri))
+
+    @property
+    def _sweep_seconds(self) -> float:
+        return min(60.0, self.settings.session_idle_seconds / 2)
+
+    def _sweep(self) -> None:
+        oldest = asyncio.get_running_loop().time() - self.settings.session_idle_seconds
+        for session in list(self.sessions.values()):
+            if session.last_used < oldest and not session.listening and not session.inflight:
+                self.close_session(session)
+        self._sweeper = (
+            asyncio.get_running_loop().call_later(self._sweep_seconds, self._sweep) if self.sessions else None
+        )
+
+    # Messages.
+
+    async def answer_modern(self, message: JsonObject, sender: Sender, emit: Emit) -> tuple[Frame, int]:
+        """Answer a stateless request whose routing headers were checked; returns the frame and its error code or 0."""
+        try:
+            check_envelope(message)
+            method = methods.MODERN.get(message["method"])
+            if method is None:
+                raise calls.unknown_method(message["method"])
+        except RpcError as error:
+            return frames.failure(message.get("id"), error), error.code
+        return await self._answer(method, message, modern_exchange(message, sender, emit))
+
+    async def answer_legacy(self, message: JsonObject, session: Session, emit: Emit, *, can_ask: bool = True) -> Frame:
+        """Answer a request within a session."""
+        method = methods.LEGACY.get(message["method"])
+        if method is None:
+            return frames.failure(message["id"], calls.unknown_method(message["method"]))
+        exchange = legacy_exchange(message, session, emit)
+        exchange.can_ask = can_ask
+        return (await self._answer(method, message, exchange))[0]
+
+    async def _answer(self, method: Method, message: JsonObject, exchange: Exchange) -> tuple[Frame, int]:
+        request_id = message.get("id")
+        try:
+            return frames.reply(request_id, await method(self, exchange, message.get("params") or {})), 0
+        except RpcError as error:
+            return frames.failure(request_id, error), error.code
+        except NaruError as error:
+            failed = RpcError(INTERNAL_ERROR, str(error), {"code": error.code})
+            return frames.failure(request_id, failed), failed.code
+        except Exception:
+            logger.exception("the gateway failed on %s", message.get("method"))
+            failed = RpcError(INTERNAL_ERROR, "Naru failed on this request; its log says how.")
+            return frames.failure(request_id, failed), failed.code
+
+    def receive(self, message: JsonObject, session: Session) -> None:
+        """Take a notification or a response within a session."""
+        if "method" not in message:
+            session.answered(message)
+            return
+        params = message.get("params") or {}
+        match message["method"]:
+            case "notifications/initialized":
+                session.initialized = True
+            case "notifications/cancelled":
+                session.cancel(params.get("requestId"))
+            case "notifications/roots/list_changed":
+                self.run(self._tell_roots(session))
+
+    async def _tell_roots(self, session: Session) -> None:
+        for upstream in self.upstreams.usable():
+            if not upstream.modern and session.view in ("", upstream.name):
+                await upstream.notify("notifications/roots/list_changed", {})
+
+    def envelope(self, exchange: Exchange, upstream: Upstream) -> Envelope | None:
+        """Return what a stateless server is told about the client; a server of sessions is told nothing per request."""
+        return exchange.envelope if upstream.modern else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether one more request must be refused (R-36)."""
+        return self.closing or len(self._running) >= self.settings.max_inflight
+
+    def run(self, work: Awaitable[None]) -> asyncio.Task[None]:
+        """Run something in a task of its own, which the engine owns and `close` ends."""
+        task = asyncio.ensure_future(_awaited(work))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    # Changes and the end.
+
+    def _changed(self, change: Change) -> None:
+        if change.kind in ("tools", "prompts", "resources", "servers"):
+            self.catalog.forget(change)
+        self.subscriptions.publish(change)
+
+    def end_streams(self) -> None:
+        """End all held streams, so that an HTTP server that waits for its connections can stop (R-29)."""
+        self.closing = True
+        self.subscriptions.end_all()
+        for listener in list(self._enders):
+            listener()
+
+    async def close(self) -> None:
+        """Let requests under way finish for a while, then end everything."""
+        self.end_streams()
+        if self._running:
+            await asyncio.wait(set(self._running), timeout=self.settings.drain_seconds)
+        for session in list(self.sessions.values()):
+            self.close_session(session)
+        for task in list(self._running):
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        await self.parking.close()
+        await self.catalog.close()
+        self.keep_alive.close()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        self._unwatch()
+
+    def on_end(self, end: Callable[[], None]) -> Callable[[], None]:
+        """Have a held stream ended on shutdown; returns what takes that back."""
+        self._enders[end] = None
+        
+        def take_back() -> None:
+            self._enders.pop(end, None)
+
+        return take_back
+
+
+async def _awaited(work: Awaitable[None]) -> None:
+    await work

@@ -1,0 +1,130 @@
+"""The seam downwards: what the gateway needs of one MCP server, and of all of them. Plain decoded JSON both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from naru.messages import Json, JsonObject
+
+ListKind = Literal["tools", "prompts", "resources", "templates"]
+LIST_METHODS: dict[ListKind, str] = {
+    "tools": "tools/list",
+    "prompts": "prompts/list",
+    "resources": "resources/list",
+    "templates": "resources/templates/list",
+}
+
+
+class Relay(Protocol):
+    """Where a request's own traffic goes while it runs: back to the one client that made it."""
+
+    def progress(self, params: JsonObject) -> None:
+        """Take a progress note; its token is the server's side of it."""
+        ...
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        """Take any other notification that came for this request."""
+        ...
+
+    def ask(self, method: str, params: JsonObject) -> Awaitable[Json]:
+        """Ask the client. Raises RpcError, which is the answer for the server."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What a stateless server is told about the client behind a request."""
+
+    capabilities: JsonObject
+    client: JsonObject
+    log_level: str = ""
+
+
+class Upstream(Protocol):
+    """One server, connected or not."""
+
+    name: str
+
+    @property
+    def modern(self) -> bool:
+        """Whether it speaks the stateless era."""
+        ...
+
+    @property
+    def capabilities(self) -> JsonObject:
+        """What it declared."""
+        ...
+
+    @property
+    def instructions(self) -> str:
+        """What it tells models about itself."""
+        ...
+
+    async def list(self, kind: ListKind) -> Listing:
+        """Return one of its lists, all pages of it. Raises NaruError."""
+        ...
+
+    async def request(
+        self, method: str, params: JsonObject, *, relay: Relay | None = None, envelope: Envelope | None = None
+    ) -> JsonObject:
+        """Send a request once and return the raw result; cancelling the caller cancels the request.
+
+        Raises:
+            RpcError: the server answered with an error (the gateway's own class).
+            UpstreamError: no answer came.
+        """
+        ...
+
+    async def notify(self, method: str, params: JsonObject) -> None:
+        """Send a notification; a server that is away misses it."""
+        ...
+
+    async def subscribe(self, uri: str) -> None:
+        """Ask for updates of a resource, again after every reconnect."""
+        ...
+
+    async def unsubscribe(self, uri: str) -> None:
+        """Ask for updates no longer."""
+        ...
+
+    async def set_log_level(self, level: str) -> None:
+        """Ask for log messages from this level on, where the server has such a setting."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A server's list, raw, with what it says about keeping it."""
+
+    items: Sequence[JsonObject] = ()
+    ttl_ms: int | None = None
+    """None: the server says nothing, as legacy servers do."""
+    private: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something a server said of itself, or that became of it."""
+
+    server: str
+    kind: Literal["tools", "prompts", "resources", "servers", "updated", "message", "other"]
+    method: str = ""
+    params: JsonObject | None = None
+
+
+class Upstreams(Protocol):
+    """All servers that can be used now."""
+
+    def usable(self) -> Sequence[Upstream]:
+        """Return those connected, in a stable order."""
+        ...
+
+    def find(self, name: str) -> Upstream | None:
+        """Return one of that name, usable or not."""
+        ...
+
+    def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+        """Tell of every change from now on; returns what ends that."""
+        ...

@@ -1,0 +1,177 @@
+"""What one client face shows at one moment: names, where they lead, and its lists as encoded bytes. No I/O."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import quote, unquote
+
+import orjson
+
+from naru.errors import ConflictError
+from naru.gateway import frames
+from naru.gateway.headers import HeaderParameter, header_parameters
+from naru.gateway.protocol import INVALID_PARAMS, RpcError
+from naru.gateway.upstream import ListKind, Upstream
+from naru.messages import Json, JsonObject
+
+QUALIFIED = "naru://"
+"""`naru://server/<percent-encoded URI>` names a resource of one server, whatever others offer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where an exposed name leads."""
+
+    upstream: Upstream
+    name: str
+    """The server's own name or URI for it."""
+    item: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How long a list may be kept, and by whom (2026-07-28, caching)."""
+
+    ttl_ms: int
+    private: bool = True
+
+
+class View:
+    """An immutable snapshot of all that a face offers."""
+
+    def __init__(self, freshness: Freshness, page_size: int) -> None:
+        self.freshness = freshness
+        self.tools: dict[str, Route] = {}
+        self.prompts: dict[str, Route] = {}
+        self.resources: dict[str, Route] = {}
+        self.templates: list[tuple[re.Pattern[str], Route]] = []
+        self.lists: dict[ListKind, list[JsonObject]] = {"tools": [], "prompts": [], "resources": [], "templates": []}
+        self.upstreams: dict[str, Upstream] = {}
+        self.set_aside: list[str] = []
+        """Items that are not offered, and why; the rest goes on (S-51)."""
+        self.tool_list: Sequence[JsonObject] | None = None
+        """What is listed instead of all tools: the meta-tools of a face for models that drown in tools."""
+        self._page_size = page_size
+        self._pages: dict[tuple[ListKind, int, bool], orjson.Fragment] = {}
+        self._parameters: dict[str, tuple[HeaderParameter, ...]] = {}
+
+    def page(self, kind: ListKind, cursor: Json, *, modern: bool) -> orjson.Fragment:
+        """Return one page of a list as encoded bytes, encoded once.
+
+        Raises:
+            RpcError: -32602, the cursor is none of ours.
+        """
+        items = self.tool_list if kind == "tools" and self.tool_list is not None else self.lists[kind]
+        start = 0 if cursor is None else self._start(cursor, len(items))
+        key = (kind, start, modern)
+        if key not in self._pages:
+            self._pages[key] = orjson.Fragment(frames.encode(self._page(kind, items, start, modern=modern)))
+        return self._pages[key]
+
+    def _page(self, kind: ListKind, items: Sequence[JsonObject], start: int, *, modern: bool) -> JsonObject:
+        end = start + self._page_size
+        result: JsonObject = {"resourceTemplates" if kind == "templates" else kind: list(items[start:end])}
+        if end < len(items):
+            result["nextCursor"] = base64.urlsafe_b64encode(b"after:%d" % end).decode()
+        if modern:
+            result["resultType"] = "complete"
+            result["ttlMs"] = self.freshness.ttl_ms
+            result["cacheScope"] = "private" if self.freshness.private else "public"
+        return result
+
+    @staticmethod
+    def _start(cursor: Json, length: int) -> int:
+        try:
+            word, _, number = base64.urlsafe_b64decode(str(cursor).encode("ascii")).partition(b":")
+            if word == b"after" and 0 < int(number) <= length:
+                return int(number)
+        except ValueError:
+            pass
+        raise RpcError(INVALID_PARAMS, "Invalid cursor. List again from the start.")
+
+    def header_parameters(self, name: str) -> tuple[HeaderParameter, ...]:
+        """Return which arguments of a tool a stateless client repeats as headers."""
+        if name not in self._parameters:
+            route = self.tools.get(name)
+            self._parameters[name] = header_parameters(route.item.get("inputSchema")) if route else ()
+        return self._parameters[name]
+
+    def resource(self, uri: str) -> Route | None:
+        """Find who serves a URI: listed, qualified by server, matched by a template, or the only one with resources."""
+        if uri in self.resources:
+            return self.resources[uri]
+        if uri.startswith(QUALIFIED):
+            server, _, rest = uri[len(QUALIFIED) :].partition("/")
+            upstream = self.upstreams.get(unquote(server))
+            return Route(upstream, unquote(rest), {}) if upstream is not None and rest else None
+        if len(uri) <= 4096:
+            for pattern, route in self.templates:
+                if pattern.fullmatch(uri):
+                    return Route(route.upstream, uri, route.item)
+        serving = [upstream for upstream in self.upstreams.values() if "resources" in upstream.capabilities]
+        return Route(serving[0], uri, {}) if len(serving) == 1 else None
+
+
+def qualified(server: str, uri: str) -> str:
+    """Return the URI that names a resource of this server only."""
+    return f"{QUALIFIED}{quote(server, safe='')}/{quote(uri, safe='')}"
+
+
+@lru_cache(maxsize=1024)
+def template_pattern(template: str) -> re.Pattern[str]:
+    """Return a pattern for the URIs that a template (RFC 6570) makes."""
+    pattern = ""
+    for index, part in enumerate(re.split(r"\{([^{}]*)\}", template)):
+        if index % 2 == 0:
+            pattern += re.escape(part)
+        elif part[:1] in "?&":
+            pattern += r"(?:[?&][^#]*)?"
+        else:
+            pattern += r"[^?#]*" if part[:1] in "+#/" or part.endswith("*") else r"[^/?#]*"
+    return re.compile(pattern)
+
+
+Naming = Callable[[ListKind, str, str], str]
+"""(kind, server, own name) → exposed name. Raises ConflictError."""
+
+
+def add_server(view: View, upstream: Upstream, lists: Mapping[ListKind, Sequence[JsonObject]], naming: Naming) -> None:
+    """Add a server's items; what cannot be told from an earlier server's is set aside, never takes its place."""
+    view.upstreams[upstream.name] = upstream
+    for item in lists.get("tools", ()):
+        _add_named(view, "tools", upstream, item, naming)
+    for item in lists.get("prompts", ()):
+        _add_named(view, "prompts", upstream, item, naming)
+    for item in lists.get("resources", ()):
+        uri = str(item.get("uri", ""))
+        exposed = uri if uri not in view.resources else qualified(upstream.name, uri)
+        if exposed in view.resources:
+            continue
+        view.resources[exposed] = Route(upstream, uri, item)
+        view.lists["resources"].append(item if exposed == uri else {**item, "uri": exposed})
+    for item in lists.get("templates", ()):
+        route = Route(upstream, "", item)
+        view.templates.append((template_pattern(str(item.get("uriTemplate", ""))), route))
+        view.lists["templates"].append(item)
+
+
+def _add_named(view: View, kind: ListKind, upstream: Upstream, item: JsonObject, naming: Naming) -> None:
+    routes = view.tools if kind == "tools" else view.prompts
+    name = item.get("name")
+    if not isinstance(name, str) or not name:
+        view.set_aside.append(f"{upstream.name}: {kind} without a name")
+        return
+    try:
+        exposed = naming(kind, upstream.name, name)
+    except ConflictError as error:
+        view.set_aside.append(str(error))
+        return
+    if exposed in routes:
+        view.set_aside.append(f"{upstream.name}: {name} is listed twice")
+        return
+    routes[exposed] = Route(upstream, name, item)
+    view.lists[kind].append(item if exposed == name else {**item, "name": exposed})
