@@ -127,9 +127,7 @@ async def handle_task(engine: Engine, exchange: Exchange, method: str, params: J
     if upstream is None:
         raise RpcError(INVALID_PARAMS, "Unknown task: its server is not connected.")
     outgoing = {**params, "taskId": task_id, "_meta": _meta(params)}
-    result = await upstream.request(
-        method, outgoing, relay=exchange, envelope=engine.envelope(exchange, upstream)
-    )
+    result = await upstream.request(method, outgoing, relay=exchange, envelope=engine.envelope(exchange, upstream))
     return finish(_with_task(engine, exchange, upstream, result), exchange, method)
 
 

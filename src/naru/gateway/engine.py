@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 
@@ -21,9 +23,10 @@ from naru.gateway.protocol import INTERNAL_ERROR, OVERLOADED, RpcError
 from naru.gateway.seal import Sealer
 from naru.gateway.session import Session
 from naru.gateway.streams import KeepAlive, StreamLimits
-from naru.gateway.subscriptions import Subscriptions
+from naru.gateway.subscriptions import Listen, Subscriptions
 from naru.gateway.tasks import TaskIds
 from naru.gateway.upstream import Change, Envelope, Upstream, Upstreams
+from naru.gateway.view import Route
 from naru.messages import JsonObject
 
 logger = logging.getLogger(__name__)
@@ -186,12 +189,37 @@ class Engine:
         """Whether one more request must be refused (R-36)."""
         return self.closing or len(self._running) >= self.settings.max_inflight
 
-    def run(self, work: Awaitable[None]) -> asyncio.Task[None]:
+    def run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run something in a task of its own, which the engine owns and `close` ends."""
-        task = asyncio.ensure_future(_awaited(work))
+        task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(self._finished)
         return task
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("a task of the gateway failed", exc_info=error)
+
+    @asynccontextmanager
+    async def listening(self, listen: Listen) -> AsyncIterator[None]:
+        """Have a `subscriptions/listen` stream told of changes while the block runs. Raises RpcError."""
+        if self.closing:
+            raise RpcError(OVERLOADED, "Naru is stopping.")
+        number = self.subscriptions.open(listen)
+        wanted: list[Route] = []
+        try:
+            view = await self.catalog.view(listen.view) if listen.uris else None
+            for uri in sorted(listen.uris):
+                route = view.resource(uri) if view is not None else None
+                if route is not None:
+                    await self.subscriptions.want(route.upstream, route.name)
+                    wanted.append(route)
+            yield
+        finally:
+            self.subscriptions.close(number)
+            for route in wanted:
+                self.run(self.subscriptions.drop(route.upstream, route.upstream.name, route.name))
 
     # Changes and the end.
 
@@ -227,12 +255,8 @@ class Engine:
     def on_end(self, end: Callable[[], None]) -> Callable[[], None]:
         """Have a held stream ended on shutdown; returns what takes that back."""
         self._enders[end] = None
-        
+
         def take_back() -> None:
             self._enders.pop(end, None)
 
         return take_back
-
-
-async def _awaited(work: Awaitable[None]) -> None:
-    await work

@@ -71,7 +71,9 @@ class MetaTools:
         arguments = params.get("arguments") or {}
         if params["name"] == CALL:
             inner = arguments.get("arguments") or {}
-            return await calls.call_tool(engine, exchange, {**params, "name": arguments.get("name"), "arguments": inner})
+            return await calls.call_tool(
+                engine, exchange, {**params, "name": arguments.get("name"), "arguments": inner}
+            )
         view = await engine.catalog.view(exchange.view)
         result = self._search(view, arguments) if params["name"] == SEARCH else self._describe(view, arguments)
         return finish(result, exchange, "tools/call")

@@ -26,10 +26,10 @@ class Session:
         "_backlog",
         "_next_ask",
         "_pushes",
+        "caller",
         "capabilities",
         "client",
         "id",
-        "caller",
         "inflight",
         "initialized",
         "last_used",
@@ -71,8 +71,10 @@ class Session:
             push(frame)
 
     def detach(self, push: Push) -> None:
-        """Close a stream of the session."""
-        self._pushes = [other for other in self._pushes or () if other is not push] or None
+        """Close a stream of the session; of two equal ones, one stays."""
+        pushes = list(self._pushes or ())
+        pushes.remove(push)
+        self._pushes = pushes or None
 
     @property
     def listening(self) -> bool:

@@ -43,9 +43,27 @@ def event(frame: bytes, *, event_id: str = "") -> bytes:
 class Stream:
     """One held response. `push` from anywhere; `hold` in the request's own task, until the client or we leave."""
 
-    __slots__ = ("_bytes", "_chunks", "_ending", "_headers", "_holder", "_limits", "_send", "_started", "_writer", "gone")
+    __slots__ = (
+        "_bytes",
+        "_chunks",
+        "_ending",
+        "_headers",
+        "_holder",
+        "_limits",
+        "_send",
+        "_started",
+        "_writer",
+        "gone",
+    )
 
-    def __init__(self, send: Send, limits: StreamLimits, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    def __init__(
+        self,
+        send: Send,
+        limits: StreamLimits,
+        *,
+        headers: Iterable[tuple[bytes, bytes]] = (),
+        holder: asyncio.Task[object] | None = None,
+    ) -> None:
         self._send = send
         self._limits = limits
         self._headers = headers
@@ -54,7 +72,7 @@ class Stream:
         self._started = False
         self._ending = False
         self._writer: asyncio.Task[None] | None = None
-        self._holder: asyncio.Task[object] | None = None
+        self._holder = holder
         self.gone = False
         """The client left, stopped reading, or the stream ended: nothing more can be written."""
 

@@ -81,9 +81,7 @@ class Subscriptions:
     def end_all(self) -> None:
         """End every stream with its result, which tells the clients that it was meant (graceful shutdown)."""
         for listen in list(self._listens.values()):
-            listen.push(
-                frames.reply(listen.id, {"resultType": "complete", "_meta": {META_SUBSCRIPTION: listen.id}})
-            )
+            listen.push(frames.reply(listen.id, {"resultType": "complete", "_meta": {META_SUBSCRIPTION: listen.id}}))
             listen.end()
         self._listens.clear()
         if self._timer is not None:

@@ -1,0 +1,120 @@
+"""The answer to one POST: plain JSON when nothing comes before it, else a stream of events that ends with it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from naru.gateway.asgi import RawHeaders, respond
+from naru.gateway.frames import Frame
+from naru.gateway.replay import Replay, Track
+from naru.gateway.streams import PING, Stream, StreamLimits, event
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Send
+
+RETRY = b"retry: 1000\n"
+"""How long a client waits before it takes a cut stream up again."""
+
+
+class PostAnswer:
+    """Decides between JSON and events as late as it can: an error keeps its HTTP status, and JSON is cheaper."""
+
+    __slots__ = (
+        "_headers",
+        "_holder",
+        "_replay",
+        "_send",
+        "_since",
+        "_stream",
+        "_track",
+        "_wait",
+        "json",
+        "limits",
+        "sse",
+    )
+
+    def __init__(self, send: Send, limits: StreamLimits, headers: RawHeaders, *, since: float, wait: float) -> None:
+        self._send = send
+        self.limits = limits
+        self._headers = headers
+        self._since = since
+        self._wait = wait
+        self._stream: Stream | None = None
+        self._replay: Replay | None = None
+        self._track: Track | None = None
+        self._holder: asyncio.Task[object] | None = None
+        self.json = True
+        """The client takes JSON."""
+        self.sse = True
+        """The client takes events; if not, whatever comes before the answer is lost."""
+
+    def resumable(self, replay: Replay) -> None:
+        """Keep what is streamed, so that a client that lost its connection can take it up again."""
+        self._replay = replay
+
+    def emit(self, frame: Frame) -> None:
+        """Send a frame before the answer."""
+        if self.sse:
+            self._stream_now()
+            self._push(frame)
+
+    def ping(self, now: float) -> None:
+        """Keep the line open while the answer takes its time."""
+        if not self.sse or now - self._since < self._wait:
+            return
+        stream = self._stream_now()
+        if stream.idle:
+            stream.push(PING)
+
+    async def finish(self, frame: Frame, status: int = 200) -> None:
+        """Send the answer itself."""
+        if self._stream is None and self.json:
+            await respond(self._send, status, frame, self._headers)
+            return
+        stream = self._stream_now()
+        self._push(frame)
+        if self._track is not None and self._replay is not None:
+            self._replay.finish(self._track)
+        stream.end()
+        await stream.flush()
+
+    async def cancelled(self) -> None:
+        """End without an answer, as the client wished."""
+        stream = self._stream_now()
+        stream.push(b": cancelled\n\n")
+        stream.end()
+        await stream.flush()
+
+    def left(self) -> None:
+        """The client is gone; what follows is only kept."""
+        if self._track is not None:
+            self._track.outputs.clear()
+        if self._stream is not None:
+            self._stream.gone = True
+
+    async def hold(self, receive: Receive) -> None:
+        """Return when the client is gone or has its answer."""
+        self._holder = asyncio.current_task()
+        try:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+        except asyncio.CancelledError:
+            if self._stream is None or not self._stream.gone or self._holder is None:
+                raise
+            self._holder.uncancel()
+
+    def _push(self, frame: Frame) -> None:
+        if self._track is not None and self._replay is not None:
+            self._replay.add(self._track, frame)
+        elif self._stream is not None:
+            self._stream.push(event(frame))
+
+    def _stream_now(self) -> Stream:
+        if self._stream is None:
+            self._stream = Stream(self._send, self.limits, headers=self._headers, holder=self._holder)
+            if self._replay is not None:
+                self._track = self._replay.open()
+                self._track.outputs.append(self._stream.push)
+                self._stream.push(b"id: %d-0\n%bdata: \n\n" % (self._track.number, RETRY))
+        return self._stream
