@@ -200,6 +200,10 @@ class Connection:
         """Send a notification. Raises LinkError."""
         await (await self._ready()).notify(method, params)
 
+    async def watch(self, uris: frozenset[str]) -> None:
+        """Hear of changes of these resources, in the stateless era, until the link ends. Raises LinkError."""
+        (await self._ready()).watch(uris)
+
     async def listing(self, kind: str) -> Listing:
         """Return `tools`, `prompts`, `resources` or `templates` as sent, read once per revision.
 

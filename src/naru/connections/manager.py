@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from naru.connections.connection import Connection
@@ -41,6 +41,8 @@ class Change:
 
 
 Listen = Callable[[Change], None]
+Hear = Callable[[str, str, JsonObject], None]
+"""Gets server, method and params of a notification that belongs to no request."""
 
 
 def _expanded(record: ServerRecord) -> Mapping[str, Any]:
@@ -65,7 +67,9 @@ class Manager:
         self.guard = guard or NoGuard()
         self._store = store
         self._http = HttpClient()
-        self._around = Surroundings(self.settings, self._http, hooks or Hooks(), resolve, self._connection_changed)
+        hooks = replace(hooks or Hooks(), on_notification=self._heard)
+        self._around = Surroundings(self.settings, self._http, hooks, resolve, self._connection_changed)
+        self._hearers: list[Hear] = []
         self._connections: dict[str, Connection] = {}
         self._toolsets: dict[str, ServerToolset] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -224,6 +228,11 @@ class Manager:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
+    def hear(self, hearer: Hear) -> Callable[[], None]:
+        """Have a function told of every notification that belongs to no request; returns how to stop that."""
+        self._hearers.append(hearer)
+        return lambda: self._hearers.remove(hearer)
+
     async def close(self) -> None:
         """Close every link, gracefully and then by force, side by side; the store stays open (its owner closes it)."""
         for task in list(self._tasks):
@@ -290,6 +299,10 @@ class Manager:
     def _connection_changed(self, server: str, what: str) -> None:
         if server in self._connections:
             self._tell(Change(server, what))
+
+    def _heard(self, server: str, method: str, params: JsonObject) -> None:
+        for hearer in list(self._hearers):
+            hearer(server, method, params)
 
     def _tell(self, change: Change) -> None:
         for listener in list(self._listeners):

@@ -69,6 +69,7 @@ async def _discover(session: Session, seconds: float) -> bool:
         return False
     session.version = common[-1]
     _adopt(session, found, _info_in_meta(found))
+    session.listen()
     return True
 
 
@@ -98,7 +99,7 @@ async def _initialize(session: Session) -> None:
     session.version = str(version)
     _adopt(session, found, found.get("serverInfo"))
     await session.notify("notifications/initialized")
-    session.transport.listen(session.version)
+    session.listen()
 
 
 def _adopt(session: Session, found: JsonObject, info: Json) -> None:

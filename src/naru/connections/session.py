@@ -17,13 +17,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from naru import __version__
 from naru.connections import wire
 from naru.connections.faults import Failure, LinkError, RpcError
+from naru.connections.listening import ChangeListener
 from naru.connections.protocol import (
     INTERNAL_ERROR,
     META_CLIENT_CAPABILITIES,
@@ -148,12 +149,40 @@ class Session:
         self._ids = itertools.count(1)
         self._in_flight: dict[int, Outgoing] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._changes = ChangeListener(self)
+        self._endless = 0
         self._loop = asyncio.get_running_loop()
 
     @property
     def in_flight(self) -> int:
-        """Requests that wait for an answer."""
-        return len(self._in_flight)
+        """Requests that wait for an answer, without the subscription that always does."""
+        return len(self._in_flight) - self._endless
+
+    def watch(self, uris: frozenset[str]) -> None:
+        """Hear of changes of a stateless server: of its lists, and of these resources."""
+        self._changes.watch(uris)
+
+    def listen(self) -> None:
+        """Begin to hear what the server says of itself, in the way of its era."""
+        if self.era == "legacy":
+            self.transport.listen(self.version)
+        elif self._changes.wanted():
+            self._changes.restart()
+
+    async def request_endless(self, method: str, notifications: JsonObject) -> JsonObject:
+        """Send a request whose answer ends a subscription: no deadline. Raises as `request` does."""
+        call = self._outgoing(method, {"notifications": notifications}, DEFAULT_OPTIONS)
+        self._in_flight[call.id] = call
+        self._endless += 1
+        try:
+            message = await self.transport.exchange(call)
+        except asyncio.CancelledError:
+            self.transport.abandon(call, "the subscription ends")
+            raise
+        finally:
+            self._endless -= 1
+            del self._in_flight[call.id]
+        return self._result(method, message)
 
     @property
     def hooks(self) -> Hooks:
@@ -290,7 +319,7 @@ class Session:
         asked = ServerRequest(self.server, method, params, call.method if call is not None else "")
         if len(self._tasks) >= _MAX_SERVER_REQUESTS:
             handler = None
-        self._own(self._answer(request_id, asked, handler))
+        self.own(self._answer(request_id, asked, handler))
 
     async def _answer(self, request_id: Json, asked: ServerRequest, handler: OnRequest | None) -> None:
         answer: JsonObject = {"jsonrpc": "2.0", "id": request_id}
@@ -311,7 +340,8 @@ class Session:
         except LinkError as error:
             log.debug("answer to %s of server %s was not delivered: %s", asked.method, self.server, error)
 
-    def _own(self, work: Any) -> None:
+    def own(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something until it ends or the session is closed."""
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -11,9 +11,10 @@ import contextlib
 import logging
 import random
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from naru.connections.asking import declared
 from naru.connections.catalogue import ToolCatalogue, read_list, read_tools
 from naru.connections.faults import Failure, LinkError, RpcError
 from naru.connections.health import Health, Pulse, door_opens
@@ -73,7 +74,8 @@ class Supervisor:
         self.last_session: Session | None = None
         self._around = around
         self._settings = around.settings
-        self._opener = Opener(record.name, self, around.settings, around.hooks, around.http)
+        hooks = replace(around.hooks, capabilities={**around.hooks.capabilities, **declared(record.config)})
+        self._opener = Opener(record.name, self, around.settings, hooks, around.http)
         self._known = Known()
         self._loop = asyncio.get_running_loop()
         self.life = Lifecycle(around.settings.reconnect, now=self._loop.time())

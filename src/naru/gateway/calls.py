@@ -119,7 +119,7 @@ async def handle_task(engine: Engine, exchange: Exchange, method: str, params: J
     """Answer tasks/get, tasks/update and tasks/cancel from the server that made the task."""
     extensions = exchange.capabilities.get("extensions")
     if not isinstance(extensions, dict) or TASKS_EXTENSION not in extensions:
-        data = {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
+        data: JsonObject = {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
         raise RpcError(MISSING_CAPABILITY, f"{method} needs the extension {TASKS_EXTENSION}.", data)
     server, task_id = engine.tasks.open(params.get("taskId"), exchange.caller)
     view = await engine.catalog.view(exchange.view)

@@ -1,4 +1,4 @@
-"""Keeps every server's lists and makes views of them: loaded side by side, once, and again when a server says so (H5)."""
+"""Every server's lists, and views of them: loaded side by side, once, and again when a server says so (H5)."""
 
 from __future__ import annotations
 

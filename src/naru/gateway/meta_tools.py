@@ -1,4 +1,4 @@
-"""Three stable tools instead of hundreds (N-too-many-tools): search, describe, call. The same list for every session."""
+"""Three stable tools instead of hundreds: search, describe, call. The same list for every session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seals what a stateless client carries for us: nobody can change it, use it for another request, or for another caller.
+"""Seals what a stateless client carries for us: nobody can change it, or use it for another request or caller.
 
 A seal is not a secret: it proves, it does not hide (S-58, SEP-2322).
 """

@@ -49,7 +49,7 @@ class StdioFace:
         writer.start()
         try:
             await self._ended.wait()
-            under_way = [task for task in (session.inflight or {}).values()]
+            under_way = list((session.inflight or {}).values())
             if under_way:
                 await asyncio.wait(under_way, timeout=self._engine.settings.drain_seconds)
         finally:

@@ -91,7 +91,7 @@ class Subscriptions:
     # Interest in single resources, of both eras.
 
     async def want(self, upstream: Upstream, uri: str) -> None:
-        """Count one more client that wants updates of a resource; the first one subscribes upstream. Raises RpcError."""
+        """Count one more client that wants updates of a resource; the first subscribes upstream. Raises RpcError."""
         key = (upstream.name, uri)
         self._wanted[key] += 1
         if self._wanted[key] == 1:

@@ -1,0 +1,77 @@
+"""Hears what a stateless server says of itself: one `subscriptions/listen` request kept open, and opened again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from naru.connections.faults import LinkError, RpcError
+from naru.messages import JsonObject
+
+if TYPE_CHECKING:
+    from naru.connections.session import Session
+
+log = logging.getLogger(__name__)
+
+_PAUSES = (0.2, 1.0, 5.0, 30.0)
+_LISTS = {"tools": "toolsListChanged", "prompts": "promptsListChanged", "resources": "resourcesListChanged"}
+
+
+class ChangeListener:
+    """One session's subscription. What is heard goes the session's usual way, as notifications of no request."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._uris: frozenset[str] = frozenset()
+        self._request: asyncio.Task[JsonObject] | None = None
+        self._restarting = False
+
+    def wanted(self) -> JsonObject:
+        """Return what to subscribe to: the lists that the server says may change, and the resources asked for."""
+        capabilities = self._session.capabilities
+        wanted: JsonObject = {
+            key: True for kind, key in _LISTS.items() if (capabilities.get(kind) or {}).get("listChanged")
+        }
+        if self._uris:
+            wanted["resourceSubscriptions"] = sorted(self._uris)
+        return wanted
+
+    def watch(self, uris: frozenset[str]) -> None:
+        """Hear of these resources from now on, and of no others."""
+        if uris != self._uris:
+            self._uris = uris
+            self.restart()
+
+    def restart(self) -> None:
+        """Ask anew, with what is wanted now."""
+        if self._request is None:
+            self._session.own(self.run())
+            return
+        self._restarting = True
+        self._request.cancel()
+
+    async def run(self) -> None:
+        """Keep the subscription open as long as the link lives; ends when the server has no such method."""
+        failures = 0
+        while (wanted := self.wanted()) and self._session.failure is None:
+            request = asyncio.ensure_future(self._session.request_endless("subscriptions/listen", wanted))
+            self._request = request
+            try:
+                await request
+                failures = 0
+            except asyncio.CancelledError:
+                if not self._restarting:
+                    request.cancel()
+                    raise
+                self._restarting = False
+                continue
+            except RpcError as error:
+                log.info("server %s takes no subscription: %s", self._session.server, error)
+                return
+            except LinkError as error:
+                log.debug("subscription at server %s broke: %s", self._session.server, error)
+                failures += 1
+            finally:
+                self._request = None
+            await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES) - 1)])

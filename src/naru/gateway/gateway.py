@@ -1,0 +1,29 @@
+"""The hub as an MCP server: puts engine, servers and faces together, and ends them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from naru.connections.manager import Manager
+from naru.gateway.engine import Engine, GatewaySettings
+from naru.gateway.faces import Face, http_faces
+from naru.gateway.servers import ServerUpstreams
+from naru.gateway.upstream import Upstream
+
+
+class Gateway:
+    """Made over an open manager, inside a running loop; `close` before the manager is closed."""
+
+    def __init__(
+        self, manager: Manager, settings: GatewaySettings | None = None, *, own: Sequence[Upstream] = ()
+    ) -> None:
+        self.engine = Engine(ServerUpstreams(manager, own=own), settings)
+        self.faces: list[Face] = http_faces(self.engine)
+
+    def end_streams(self) -> None:
+        """End all held streams and refuse new requests: call it when a stop was asked for, before waiting (R-29)."""
+        self.engine.end_streams()
+
+    async def close(self) -> None:
+        """Let requests under way finish for a while, then end everything."""
+        await self.engine.close()

@@ -1,0 +1,271 @@
+"""The servers of the connection manager as the gateway's upstreams: same frames, the gateway's own errors."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, TypeVar
+
+from naru.connections import faults
+from naru.connections.asking import allowed_questions
+from naru.connections.connection import Connection
+from naru.connections.guard import Guard
+from naru.connections.manager import Change as ManagerChange
+from naru.connections.manager import Manager
+from naru.connections.session import RequestOptions, ServerRequest
+from naru.errors import NaruError
+from naru.gateway.protocol import (
+    ASK_CAPABILITY,
+    META_CAPABILITIES,
+    META_CLIENT,
+    META_LOG_LEVEL,
+    METHOD_NOT_FOUND,
+    RpcError,
+)
+from naru.gateway.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
+from naru.messages import JsonObject
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+ASKING_SECONDS = 600.0
+"""Deadline of a request that may wait for a person."""
+
+
+class ServerUpstream:
+    """One connection."""
+
+    def __init__(self, connection: Connection, guard: Guard, *, timeout_seconds: float) -> None:
+        self.name = connection.name
+        self.connection = connection
+        self._guard = guard
+        self._timeout_seconds = timeout_seconds
+        self._relays: dict[int, Relay] = {}
+        self._uris: set[str] = set()
+        self._log_level = ""
+
+    @property
+    def modern(self) -> bool:
+        """Whether it speaks the stateless era."""
+        return self.connection.era == "modern"
+
+    @property
+    def capabilities(self) -> JsonObject:
+        """What it declared."""
+        return self.connection.capabilities
+
+    @property
+    def instructions(self) -> str:
+        """What it tells models about itself."""
+        return self.connection.instructions
+
+    async def list(self, kind: ListKind) -> Listing:
+        """Return one of its lists; tools that the rules of this installation hold back are not in it."""
+        listing = await self._translated(self.connection.listing(kind))
+        if listing.warning:
+            logger.warning("server %s: %s", self.name, listing.warning)
+        items = listing.items
+        if kind == "tools":
+            offered = {tool.name for tool in self._guard.offered(self.name, self.connection.catalogue.definitions)}
+            items = [item for item in items if item.get("name") in offered]
+        return Listing(items)
+
+    async def request(
+        self, method: str, params: JsonObject, *, relay: Relay | None = None, envelope: Envelope | None = None
+    ) -> JsonObject:
+        """Send a request once; what belongs to it while it runs goes to the relay."""
+        allowed = allowed_questions(self.connection.record.config)
+        meta: JsonObject = {}
+        if envelope is not None:
+            meta = self._envelope(envelope, allowed)
+        if relay is None:
+            options = RequestOptions(timeout_seconds=self._timeout_seconds, meta=meta)
+            return await self._translated(self.connection.request(method, params, options))
+        options = RequestOptions(
+            timeout_seconds=ASKING_SECONDS if allowed else self._timeout_seconds,
+            progress_extends=True,
+            meta=meta,
+            on_notification=_heard(relay),
+            on_request=_asked(relay, allowed),
+        )
+        self._relays[id(relay)] = relay
+        try:
+            return await self._translated(self.connection.request(method, params, options))
+        finally:
+            self._relays.pop(id(relay), None)
+
+    @staticmethod
+    def _envelope(envelope: Envelope, allowed: frozenset[str]) -> JsonObject:
+        questions = set(ASK_CAPABILITY.values()) - allowed
+        capabilities = {key: value for key, value in envelope.capabilities.items() if key not in questions}
+        meta: JsonObject = {META_CAPABILITIES: capabilities}
+        if envelope.client:
+            meta[META_CLIENT] = envelope.client
+        if envelope.log_level:
+            meta[META_LOG_LEVEL] = envelope.log_level
+        return meta
+
+    def heard(self, method: str, params: JsonObject) -> bool:
+        """Give a notification that names no request to whose it must be; False when it is nobody's or anybody's."""
+        if len(self._relays) == 1:
+            next(iter(self._relays.values())).notify(method, params)
+            return True
+        # Of several clients under way it could be any one's, and must not reach another.
+        return bool(self._relays)
+
+    async def notify(self, method: str, params: JsonObject) -> None:
+        """Send a notification, if the server is there."""
+        if self.connection.is_live:
+            try:
+                await self.connection.notify(method, params)
+            except NaruError as error:
+                logger.info("server %s missed %s: %s", self.name, method, error)
+
+    async def subscribe(self, uri: str) -> None:
+        """Ask for updates of a resource, now and after every reconnect."""
+        self._uris.add(uri)
+        await self._follow_uris({uri})
+
+    async def unsubscribe(self, uri: str) -> None:
+        """Ask for updates no longer."""
+        self._uris.discard(uri)
+        if self.modern:
+            await self._translated(self.connection.watch(frozenset(self._uris)))
+        else:
+            await self._translated(self.connection.request("resources/unsubscribe", {"uri": uri}))
+
+    async def _follow_uris(self, uris: set[str]) -> None:
+        if self.modern:
+            await self._translated(self.connection.watch(frozenset(self._uris)))
+            return
+        if (self.capabilities.get("resources") or {}).get("subscribe"):
+            for uri in sorted(uris):
+                await self._translated(self.connection.request("resources/subscribe", {"uri": uri}))
+
+    async def set_log_level(self, level: str) -> None:
+        """Set the level of a server of sessions; a stateless one is told with each request."""
+        if self._log_level != level and not self.modern and "logging" in self.capabilities:
+            self._log_level = level
+            await self._translated(self.connection.request("logging/setLevel", {"level": level}))
+
+    async def reconnected(self) -> None:
+        """Ask again for what the old link was asked for."""
+        try:
+            if self._uris:
+                await self._follow_uris(set(self._uris))
+            level, self._log_level = self._log_level, ""
+            if level:
+                await self.set_log_level(level)
+        except (NaruError, RpcError) as error:
+            logger.warning("server %s: could not subscribe again: %s", self.name, error)
+
+    @staticmethod
+    async def _translated(work: Awaitable[T]) -> T:
+        try:
+            return await work
+        except faults.RpcError as error:
+            raise RpcError(error.error_code, error.message, error.data) from error
+
+
+def _heard(relay: Relay) -> Callable[[str, JsonObject], None]:
+    def hear(method: str, params: JsonObject) -> None:
+        if method == "notifications/progress":
+            relay.progress(params)
+        else:
+            relay.notify(method, params)
+
+    return hear
+
+
+def _asked(relay: Relay, allowed: frozenset[str]) -> Callable[[ServerRequest], Awaitable[JsonObject]]:
+    async def ask(asked: ServerRequest) -> JsonObject:
+        if ASK_CAPABILITY.get(asked.method) not in allowed:
+            raise faults.RpcError(METHOD_NOT_FOUND, f"{asked.method} is not allowed for this server")
+        try:
+            answer = await relay.ask(asked.method, asked.params)
+        except RpcError as error:
+            raise faults.RpcError(error.code, error.message, error.data) from error
+        return answer if isinstance(answer, dict) else {}
+
+    return ask
+
+
+class ServerUpstreams:
+    """All connections of a manager, and Naru's own tools beside them."""
+
+    def __init__(self, manager: Manager, *, own: Sequence[Upstream] = (), timeout_seconds: float = 60.0) -> None:
+        self._manager = manager
+        self._own = {upstream.name: upstream for upstream in own}
+        self._timeout_seconds = timeout_seconds
+        self._known: dict[str, ServerUpstream] = {}
+        self._listeners: list[Callable[[Change], None]] = []
+        self._generations: dict[str, int] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        manager.subscribe(self._changed)
+        manager.hear(self._heard)
+
+    def usable(self) -> Sequence[Upstream]:
+        """Return those connected, in the order of registration, own tools first."""
+        connections = self._manager.connections
+        # One that is being brought back is still offered: a call waits for it.
+        live = [self._upstream(name) for name, each in connections.items() if each.is_live or each.tools]
+        return [*self._own.values(), *live]
+
+    def find(self, name: str) -> Upstream | None:
+        """Return one of that name, connected or not."""
+        return self._own.get(name) or (self._upstream(name) if name in self._manager.connections else None)
+
+    def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+        """Tell of every change."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _upstream(self, name: str) -> ServerUpstream:
+        connection = self._manager.connections[name]
+        known = self._known.get(name)
+        if known is None or known.connection is not connection:
+            known = ServerUpstream(connection, self._manager.guard, timeout_seconds=self._timeout_seconds)
+            self._known[name] = known
+        return known
+
+    def _changed(self, change: ManagerChange) -> None:
+        match change.what:
+            case "tools" | "prompts" | "resources":
+                self._tell(Change(change.server, change.what))
+            case "removed":
+                self._known.pop(change.server, None)
+                self._generations.pop(change.server, None)
+                self._tell(Change(change.server, "servers"))
+            case _:
+                self._status(change.server)
+
+    def _status(self, name: str) -> None:
+        """Tell when a server came or went; steps in between are nobody's news."""
+        connection = self._manager.connections.get(name)
+        if connection is None:
+            return
+        if not connection.is_live and connection.tools:
+            return
+        usable = connection.generation if connection.is_live else 0
+        before = self._generations.get(name, 0)
+        if usable == before:
+            return
+        self._generations[name] = usable
+        self._tell(Change(name, "servers"))
+        if usable and before == 0:
+            task = asyncio.get_running_loop().create_task(self._upstream(name).reconnected())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _heard(self, server: str, method: str, params: JsonObject) -> None:
+        upstream = self._known.get(server)
+        if method == "notifications/resources/updated":
+            self._tell(Change(server, "updated", method, params))
+        elif upstream is None or not upstream.heard(method, params):
+            kind: Literal["message", "other"] = "message" if method == "notifications/message" else "other"
+            self._tell(Change(server, kind, method, params))
+
+    def _tell(self, change: Change) -> None:
+        for listener in list(self._listeners):
+            listener(change)

@@ -1,0 +1,144 @@
+"""A real gateway on a loopback port for tests: manager, gate, uvicorn, in this very loop."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import socket
+import sys
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from naru.config import ServerSettings
+from naru.connections.manager import Manager
+from naru.connections.settings import ConnectionSettings
+from naru.gateway.catalog import CatalogSettings
+from naru.gateway.engine import GatewaySettings
+from naru.gateway.gateway import Gateway
+from naru.gateway.upstream import Upstream
+from naru.records import ServerRecord, TransportType
+from naru.stores.memory import MemoryStore
+from naru.web.routes import Access, Endpoint
+from naru.web.security import guard
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+ASK = ["sampling", "elicitation", "roots"]
+
+
+@dataclass
+class Served:
+    """A running gateway."""
+
+    gateway: Gateway
+    manager: Manager
+    url: str
+
+
+def stdio_record(name: str, program: Path, *args: str, **config: Any) -> ServerRecord:
+    """Return the record of a Python program as a stdio server."""
+    given = {"command": sys.executable, "args": [str(program), *args], "ask": ASK, **config}
+    return ServerRecord(name=name, transport_type=TransportType.STDIO, config=given)
+
+
+def http_record(name: str, url: str, kind: TransportType = TransportType.HTTP, **config: Any) -> ServerRecord:
+    """Return the record of a server behind a URL."""
+    return ServerRecord(name=name, transport_type=kind, config={"url": url, "ask": ASK, **config})
+
+
+async def dispatch(scope: Any, receive: Any, send: Any) -> None:
+    """Hand a request to the row that the gate matched."""
+    if scope["type"] == "http":
+        await scope["state"]["endpoint"].handler(scope, receive, send)
+
+
+def app_of(gateway: Gateway, settings: ServerSettings | None = None, **gate: Any) -> Any:
+    """Return the gateway's faces behind the real gate."""
+    rows = [Endpoint(face.path, face.methods, face.app, Access.USER, raw=True) for face in gateway.faces]
+    return guard(dispatch, rows, settings or ServerSettings(port=0), **gate)
+
+
+@contextlib.asynccontextmanager
+async def serving(
+    records: Sequence[ServerRecord] = (),
+    *,
+    settings: GatewaySettings | None = None,
+    own: Sequence[Upstream] = (),
+    connections: ConnectionSettings | None = None,
+    port: int = 0,
+    server: ServerSettings | None = None,
+    **gate: Any,
+) -> AsyncIterator[Served]:
+    """Run a gateway in front of these servers; connected when the block begins."""
+    manager = Manager(MemoryStore(), settings=connections)
+    for record in records:
+        await manager.register(record)
+    results = await asyncio.gather(*(manager.connect(record.name) for record in records))
+    assert all(results), [manager.explain(record.name) for record in records]
+    gateway = Gateway(manager, settings, own=own)
+    async with listening(app_of(gateway, server, **gate), port) as url:
+        try:
+            yield Served(gateway, manager, url)
+        finally:
+            gateway.end_streams()
+            await gateway.close()
+            await manager.close()
+
+
+@contextlib.asynccontextmanager
+async def listening(app: Any, port: int = 0) -> AsyncIterator[str]:
+    """Serve an ASGI application on loopback."""
+    bound = socket.create_server(("127.0.0.1", port), backlog=2048)
+    config = uvicorn.Config(app, http="httptools", lifespan="off", log_level="warning", timeout_graceful_shutdown=3)
+    server = uvicorn.Server(config)
+    server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]  # pytest has its own
+    task = asyncio.create_task(server.serve(sockets=[bound]))
+    try:
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await asyncio.wait_for(task, 10)
+
+
+@contextlib.asynccontextmanager
+async def running(program: Path, *args: str) -> AsyncIterator[int]:
+    """Run a fixture program that prints its port."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-W", "ignore", str(program), *args, stdout=asyncio.subprocess.PIPE
+    )
+    assert child.stdout is not None
+    try:
+        yield int(await asyncio.wait_for(child.stdout.readline(), 20))
+    finally:
+        child.kill()
+        await child.wait()
+
+
+async def _main() -> None:
+    """Serve the conformance fixture without a prefix, for the official suite."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--legacy", action="store_true")
+    parser.add_argument("--upstream", choices=("stdio", "http"), default="http")
+    options = parser.parse_args()
+    extra = ["--legacy"] if options.legacy else []
+    program = FIXTURES / "conformance_server.py"
+    settings = GatewaySettings(catalog=CatalogSettings(flat=True))
+    async with contextlib.AsyncExitStack() as stack:
+        if options.upstream == "http":
+            port = await stack.enter_async_context(running(program, *extra))
+            record = http_record("fixture", f"http://127.0.0.1:{port}/mcp")
+        else:
+            record = stdio_record("fixture", program, "--stdio", *extra)
+        served = await stack.enter_async_context(serving([record], settings=settings, port=options.port))
+        print(served.url, served.manager.connection("fixture").era, flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_main())
