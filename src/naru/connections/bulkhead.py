@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from naru.connections.faults import BusyError, Failure
@@ -48,6 +50,15 @@ class Bulkhead:
     ) -> None:
         """Give the slot to the next in line."""
         self._pass_on()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Give a slot back while its request waits for a person; it goes on afterwards without waiting in line."""
+        self._pass_on()
+        try:
+            yield
+        finally:
+            self.active += 1
 
     def _leave(self, turn: asyncio.Future[None]) -> None:
         if turn.done() and not turn.cancelled():

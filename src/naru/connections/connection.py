@@ -7,6 +7,7 @@ whenever a list may have changed: what is cached of a server is good for one rev
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from naru.connections.bulkhead import Bulkhead
@@ -199,6 +200,10 @@ class Connection:
     async def notify(self, method: str, params: Mapping[str, Json] | None = None) -> None:
         """Send a notification. Raises LinkError."""
         await (await self._ready()).notify(method, params)
+
+    def slot_lent(self) -> AbstractContextManager[None]:
+        """Give the slot of one request back while the server waits for an answer to a question of its own."""
+        return self._bulkhead.lent()
 
     async def watch(self, uris: frozenset[str]) -> None:
         """Hear of changes of these resources, in the stateless era, until the link ends. Raises LinkError."""

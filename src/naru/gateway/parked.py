@@ -104,6 +104,13 @@ class ParkedCall:
                 asked.cancel()
         return task.result()
 
+    def forget_questions(self, task: asyncio.Task[JsonObject]) -> None:
+        """Give up what is still asked: the request that asked has ended."""
+        if not task.cancelled():
+            task.exception()  # seen, even if nobody comes back for it
+        for question in self._questions.values():
+            question.answer.cancel()
+
     @property
     def questions(self) -> JsonObject:
         """What is open, as `inputRequests`."""
@@ -129,6 +136,7 @@ class Parking:
         call.task = asyncio.create_task(work, name=f"call of {call.caller or 'client'}")
         self._running.add(call.task)
         call.task.add_done_callback(self._running.discard)
+        call.task.add_done_callback(call.forget_questions)
 
     def park(self, call: ParkedCall) -> str:
         """Keep a call until its retry; returns its id.

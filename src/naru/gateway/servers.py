@@ -87,7 +87,7 @@ class ServerUpstream:
             progress_extends=True,
             meta=meta,
             on_notification=_heard(relay),
-            on_request=_asked(relay, allowed),
+            on_request=self._asked(relay, allowed),
         )
         self._relays[id(relay)] = relay
         try:
@@ -105,6 +105,20 @@ class ServerUpstream:
         if envelope.log_level:
             meta[META_LOG_LEVEL] = envelope.log_level
         return meta
+
+    def _asked(self, relay: Relay, allowed: frozenset[str]) -> Callable[[ServerRequest], Awaitable[JsonObject]]:
+        async def ask(asked: ServerRequest) -> JsonObject:
+            if ASK_CAPABILITY.get(asked.method) not in allowed:
+                raise faults.RpcError(METHOD_NOT_FOUND, f"{asked.method} is not allowed for this server")
+            try:
+                # Whoever waits for a person must not keep others from the server.
+                with self.connection.slot_lent():
+                    answer = await relay.ask(asked.method, asked.params)
+            except RpcError as error:
+                raise faults.RpcError(error.code, error.message, error.data) from error
+            return answer if isinstance(answer, dict) else {}
+
+        return ask
 
     def heard(self, method: str, params: JsonObject) -> bool:
         """Give a notification that names no request to whose it must be; False when it is nobody's or anybody's."""
@@ -176,19 +190,6 @@ def _heard(relay: Relay) -> Callable[[str, JsonObject], None]:
             relay.notify(method, params)
 
     return hear
-
-
-def _asked(relay: Relay, allowed: frozenset[str]) -> Callable[[ServerRequest], Awaitable[JsonObject]]:
-    async def ask(asked: ServerRequest) -> JsonObject:
-        if ASK_CAPABILITY.get(asked.method) not in allowed:
-            raise faults.RpcError(METHOD_NOT_FOUND, f"{asked.method} is not allowed for this server")
-        try:
-            answer = await relay.ask(asked.method, asked.params)
-        except RpcError as error:
-            raise faults.RpcError(error.code, error.message, error.data) from error
-        return answer if isinstance(answer, dict) else {}
-
-    return ask
 
 
 class ServerUpstreams:

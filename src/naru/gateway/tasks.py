@@ -17,8 +17,8 @@ class TaskIds:
 
     def seal(self, server: str, task_id: str, caller: str) -> str:
         """Return the id that the client sees."""
-        plain = f"{quote(server, safe='')}.{quote(task_id, safe='')}"
-        return f"{plain}.{self._sealer.mark(plain, caller=caller)}"
+        plain = f"{quote(server, safe='')}:{quote(task_id, safe='')}"
+        return f"{plain}:{self._sealer.mark(plain, caller=caller)}"
 
     def open(self, sealed: object, caller: str) -> tuple[str, str]:
         """Return server and its own id.
@@ -26,8 +26,8 @@ class TaskIds:
         Raises:
             RpcError: -32602, unknown or another caller's.
         """
-        plain, _, mark = str(sealed).rpartition(".")
-        server, _, task_id = plain.partition(".")
+        plain, _, mark = str(sealed).rpartition(":")
+        server, _, task_id = plain.partition(":")
         if not mark or not hmac.compare_digest(mark, self._sealer.mark(plain, caller=caller)):
             raise RpcError(INVALID_PARAMS, "Unknown task.")
         return unquote(server), unquote(task_id)
