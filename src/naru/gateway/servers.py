@@ -67,7 +67,9 @@ class ServerUpstream:
             logger.warning("server %s: %s", self.name, listing.warning)
         items = listing.items
         if kind == "tools":
-            offered = {tool.name for tool in self._guard.offered(self.name, self.connection.catalogue.definitions)}
+            offered = {
+                tool.name for tool in self._guard.offered(self.connection.record, self.connection.catalogue.definitions)
+            }
             items = [item for item in items if item.get("name") in offered]
         return Listing(items)
 
