@@ -18,7 +18,7 @@ from naru.config import ServerSettings
 from naru.connections.manager import Manager
 from naru.connections.settings import ConnectionSettings
 from naru.gateway.catalog import CatalogSettings
-from naru.gateway.engine import GatewaySettings
+from naru.gateway.core import GatewaySettings
 from naru.gateway.gateway import Gateway
 from naru.gateway.upstream import Upstream
 from naru.records import ServerRecord, TransportType

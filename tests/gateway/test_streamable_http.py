@@ -12,7 +12,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from naru.gateway.engine import Engine, GatewaySettings
+from naru.gateway.core import GatewaySettings
+from naru.gateway.engine import Engine
 from naru.gateway.faces import http_faces
 from naru.gateway.protocol import META_CAPABILITIES, META_VERSION
 from naru.gateway.upstream import Change

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import Any, Protocol
 
-from naru.connections.faults import LinkError, RpcError
+from naru.connections.faults import Failure, LinkError, RpcError
 from naru.messages import JsonObject
-
-if TYPE_CHECKING:
-    from naru.connections.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -18,10 +16,26 @@ _PAUSES = (0.2, 1.0, 5.0, 30.0)
 _LISTS = {"tools": "toolsListChanged", "prompts": "promptsListChanged", "resources": "resourcesListChanged"}
 
 
+class Link(Protocol):
+    """What is needed of a session."""
+
+    server: str
+    capabilities: JsonObject
+    failure: Failure | None
+
+    def own(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something until it ends or the session is closed."""
+        ...
+
+    async def request_endless(self, method: str, notifications: JsonObject) -> JsonObject:
+        """Send a request whose answer ends a subscription. Raises RpcError or LinkError."""
+        ...
+
+
 class ChangeListener:
     """One session's subscription. What is heard goes the session's usual way, as notifications of no request."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Link) -> None:
         self._session = session
         self._uris: frozenset[str] = frozenset()
         self._request: asyncio.Task[JsonObject] | None = None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from naru.gateway.core import Core
 from naru.gateway.exchange import Exchange
 from naru.gateway.headers import check_parameters
 from naru.gateway.parked import ParkedCall, input_required
@@ -25,9 +26,6 @@ from naru.gateway.upstream import Upstream
 from naru.gateway.view import Route, View
 from naru.messages import JsonObject
 
-if TYPE_CHECKING:
-    from naru.gateway.engine import Engine
-
 URL_ELICITATION: Final = -32042
 """How servers of 2025-11-25 say that a page must be visited first; retired in 2026-07-28."""
 MAX_ROUNDS: Final = 10
@@ -38,42 +36,42 @@ OWN_META: Final = frozenset(
 """`_meta` keys that are about the link to us; the link upstream says its own."""
 
 
-async def call_tool(engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
+async def call_tool(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer tools/call."""
     name = params.get("name")
     if not isinstance(name, str):
         raise RpcError(INVALID_PARAMS, "tools/call needs a name.")
     if not isinstance(params.get("arguments", {}), dict):
         raise RpcError(INVALID_PARAMS, "The arguments of a tool must be an object.")
-    view = await engine.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view)
     route = view.tools.get(name)
     if route is None:
-        if engine.meta_tools is not None and engine.meta_tools.has(name):
-            return await engine.meta_tools.call(engine, exchange, params)
+        if core.meta_tools is not None and core.meta_tools.has(name):
+            return await core.meta_tools.call(core, exchange, params)
         raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}")
     if exchange.headers is not None:
         check_parameters(view.header_parameters(name), params.get("arguments"), exchange.headers)
-    return await send(engine, exchange, "tools/call", params, route, "name")
+    return await send(core, exchange, "tools/call", params, route, "name")
 
 
-async def get_prompt(engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
+async def get_prompt(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer prompts/get."""
-    view = await engine.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view)
     route = view.prompts.get(str(params.get("name")))
     if route is None:
         raise RpcError(INVALID_PARAMS, f"Unknown prompt: {params.get('name')}")
-    return await send(engine, exchange, "prompts/get", params, route, "name")
+    return await send(core, exchange, "prompts/get", params, route, "name")
 
 
-async def read_resource(engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
+async def read_resource(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer resources/read; the server is chosen by what it offers, never by building a path (S-47)."""
     uri = params.get("uri")
-    view = await engine.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view)
     route = view.resource(uri) if isinstance(uri, str) else None
     if route is None:
         raise not_found(exchange, uri)
     try:
-        return await send(engine, exchange, "resources/read", params, route, "uri")
+        return await send(core, exchange, "resources/read", params, route, "uri")
     except RpcError as error:
         # Each era has its own code for "not found"; servers of both stand behind clients of both.
         if error.code == RESOURCE_NOT_FOUND_LEGACY and exchange.modern:
@@ -87,12 +85,12 @@ def not_found(exchange: Exchange, uri: object) -> RpcError:
     return RpcError(code, "Resource not found", {"uri": uri})
 
 
-async def complete(engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
+async def complete(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer completion/complete from the server that owns what is being completed."""
     reference = params.get("ref")
     if not isinstance(reference, dict):
         raise RpcError(INVALID_PARAMS, "completion/complete needs a ref.")
-    view = await engine.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view)
     route, key = _completed(view, reference)
     if route is None:
         raise RpcError(INVALID_PARAMS, f"Unknown reference: {reference.get('name') or reference.get('uri')}")
@@ -100,7 +98,7 @@ async def complete(engine: Engine, exchange: Exchange, params: JsonObject) -> Js
         return finish({"completion": {"values": [], "total": 0, "hasMore": False}}, exchange, "completion/complete")
     outgoing = {**params, "ref": {**reference, key: route.name}, "_meta": _meta(params)}
     result = await route.upstream.request(
-        "completion/complete", outgoing, relay=exchange, envelope=engine.envelope(exchange, route.upstream)
+        "completion/complete", outgoing, relay=exchange, envelope=core.envelope(exchange, route.upstream)
     )
     return finish(result, exchange, "completion/complete")
 
@@ -115,45 +113,43 @@ def _completed(view: View, reference: JsonObject) -> tuple[Route | None, str]:
     return view.resource(uri), "uri"
 
 
-async def handle_task(engine: Engine, exchange: Exchange, method: str, params: JsonObject) -> JsonObject:
+async def handle_task(core: Core, exchange: Exchange, method: str, params: JsonObject) -> JsonObject:
     """Answer tasks/get, tasks/update and tasks/cancel from the server that made the task."""
     extensions = exchange.capabilities.get("extensions")
     if not isinstance(extensions, dict) or TASKS_EXTENSION not in extensions:
         data: JsonObject = {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
         raise RpcError(MISSING_CAPABILITY, f"{method} needs the extension {TASKS_EXTENSION}.", data)
-    server, task_id = engine.tasks.open(params.get("taskId"), exchange.caller)
-    view = await engine.catalog.view(exchange.view)
+    server, task_id = core.tasks.open(params.get("taskId"), exchange.caller)
+    view = await core.catalog.view(exchange.view)
     upstream = view.upstreams.get(server)
     if upstream is None:
         raise RpcError(INVALID_PARAMS, "Unknown task: its server is not connected.")
     outgoing = {**params, "taskId": task_id, "_meta": _meta(params)}
-    result = await upstream.request(method, outgoing, relay=exchange, envelope=engine.envelope(exchange, upstream))
-    return finish(_with_task(engine, exchange, upstream, result), exchange, method)
+    result = await upstream.request(method, outgoing, relay=exchange, envelope=core.envelope(exchange, upstream))
+    return finish(_with_task(core, exchange, upstream, result), exchange, method)
 
 
-def _with_task(engine: Engine, exchange: Exchange, upstream: Upstream, result: JsonObject) -> JsonObject:
+def _with_task(core: Core, exchange: Exchange, upstream: Upstream, result: JsonObject) -> JsonObject:
     task_id = result.get("taskId")
     if isinstance(task_id, str):
-        return {**result, "taskId": engine.tasks.seal(upstream.name, task_id, exchange.caller)}
+        return {**result, "taskId": core.tasks.seal(upstream.name, task_id, exchange.caller)}
     return result
 
 
-async def send(
-    engine: Engine, exchange: Exchange, method: str, params: JsonObject, route: Route, key: str
-) -> JsonObject:
+async def send(core: Core, exchange: Exchange, method: str, params: JsonObject, route: Route, key: str) -> JsonObject:
     """Send a request that may ask for input to its server, and bring the eras of client and server together."""
     upstream = route.upstream
     outgoing = {**params, key: route.name, "_meta": _meta(params)}
     if exchange.modern:
         result = await (_modern_to_modern if upstream.modern else _modern_to_legacy)(
-            engine, exchange, method, outgoing, upstream
+            core, exchange, method, outgoing, upstream
         )
     else:
         outgoing.pop("inputResponses", None)
         outgoing.pop("requestState", None)
-        result = await _from_legacy(engine, exchange, method, outgoing, upstream)
+        result = await _from_legacy(core, exchange, method, outgoing, upstream)
     if result.get("resultType") == "task":
-        result = _with_task(engine, exchange, upstream, result)
+        result = _with_task(core, exchange, upstream, result)
     return finish(result, exchange, method)
 
 
@@ -165,10 +161,10 @@ def _meta(params: JsonObject) -> JsonObject:
 
 
 async def _from_legacy(
-    engine: Engine, exchange: Exchange, method: str, outgoing: JsonObject, upstream: Upstream
+    core: Core, exchange: Exchange, method: str, outgoing: JsonObject, upstream: Upstream
 ) -> JsonObject:
     """Serve a client of sessions: what a stateless server asks for is pushed to it, and the request sent again."""
-    envelope = engine.envelope(exchange, upstream)
+    envelope = core.envelope(exchange, upstream)
     for _ in range(MAX_ROUNDS):
         result = await upstream.request(method, outgoing, relay=exchange, envelope=envelope)
         if result.get("resultType") != "input_required":
@@ -196,27 +192,27 @@ async def _ask_all(exchange: Exchange, requests: object) -> JsonObject:
 
 
 async def _modern_to_modern(
-    engine: Engine, exchange: Exchange, method: str, outgoing: JsonObject, upstream: Upstream
+    core: Core, exchange: Exchange, method: str, outgoing: JsonObject, upstream: Upstream
 ) -> JsonObject:
     """Serve a stateless client from a stateless server; its state goes back to it alone, byte for byte (S-58)."""
     binding = binding_of(method, outgoing)
     state = outgoing.get("requestState")
     if state is not None:
-        opened = engine.sealer.open(str(state), caller=exchange.caller, binding=binding)
+        opened = core.sealer.open(str(state), caller=exchange.caller, binding=binding)
         if opened.get("server") != upstream.name:
             raise RpcError(INVALID_PARAMS, "requestState is another server's.")
         outgoing["requestState"] = opened["state"]
-    envelope = engine.envelope(exchange, upstream)
+    envelope = core.envelope(exchange, upstream)
     result = await upstream.request(method, outgoing, relay=exchange, envelope=envelope)
     if result.get("resultType") == "input_required" and "requestState" in result:
         payload = {"server": upstream.name, "state": result["requestState"]}
-        sealed = engine.sealer.seal(payload, caller=exchange.caller, binding=binding)
+        sealed = core.sealer.seal(payload, caller=exchange.caller, binding=binding)
         return {**result, "requestState": sealed}
     return result
 
 
 async def _modern_to_legacy(
-    engine: Engine, exchange: Exchange, method: str, outgoing: JsonObject, upstream: Upstream
+    core: Core, exchange: Exchange, method: str, outgoing: JsonObject, upstream: Upstream
 ) -> JsonObject:
     """Serve a stateless client from a server of sessions: its questions become `input_required` results."""
     binding = binding_of(method, outgoing)
@@ -225,29 +221,29 @@ async def _modern_to_legacy(
         raise RpcError(INVALID_PARAMS, "inputResponses must be an object.")
     if not any(capability in exchange.capabilities for capability in ASK_CAPABILITY.values()):
         return await upstream.request(method, outgoing, relay=exchange)
-    opened = engine.sealer.open(str(state), caller=exchange.caller, binding=binding) if state is not None else {}
+    opened = core.sealer.open(str(state), caller=exchange.caller, binding=binding) if state is not None else {}
     if "parked" in opened:
-        call = engine.parking.take(opened["parked"], exchange)
+        call = core.parking.take(opened["parked"], exchange)
         call.answer(responses or {})
     else:
         call = ParkedCall(exchange)
-        engine.parking.start(call, upstream.request(method, outgoing, relay=call))
+        core.parking.start(call, upstream.request(method, outgoing, relay=call))
     try:
         result = await call.next()
     except asyncio.CancelledError:
-        engine.parking.end(call)
+        core.parking.end(call)
         raise
     except RpcError as error:
         visits = _visits(error, exchange)
         if not visits:
             raise
         # The page is visited and the request simply made again: nothing waits upstream meanwhile.
-        return input_required(visits, engine.sealer.seal({}, caller=exchange.caller, binding=binding))
+        return input_required(visits, core.sealer.seal({}, caller=exchange.caller, binding=binding))
     if result is not None:
         return result
     questions = call.questions
-    parked = {"parked": engine.parking.park(call)}
-    return input_required(questions, engine.sealer.seal(parked, caller=exchange.caller, binding=binding))
+    parked = {"parked": core.parking.park(call)}
+    return input_required(questions, core.sealer.seal(parked, caller=exchange.caller, binding=binding))
 
 
 def _visits(error: RpcError, exchange: Exchange) -> JsonObject:

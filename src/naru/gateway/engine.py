@@ -6,68 +6,37 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from naru.errors import NaruError
 from naru.gateway import calls, frames, methods
-from naru.gateway.catalog import Catalog, CatalogSettings
+from naru.gateway.core import Core, GatewaySettings
 from naru.gateway.exchange import Emit, Exchange, Sender, legacy_exchange, modern_exchange
-from naru.gateway.frames import Frame, Limits
+from naru.gateway.frames import Frame
 from naru.gateway.headers import check_envelope
-from naru.gateway.meta_tools import MetaTools
-from naru.gateway.parked import Parking
+from naru.gateway.meta_tools import SearchTools
 from naru.gateway.protocol import INTERNAL_ERROR, OVERLOADED, RpcError
-from naru.gateway.seal import Sealer
 from naru.gateway.session import Session
-from naru.gateway.streams import KeepAlive, StreamLimits
-from naru.gateway.subscriptions import Listen, Subscriptions
-from naru.gateway.tasks import TaskIds
-from naru.gateway.upstream import Change, Envelope, Upstream, Upstreams
+from naru.gateway.streams import KeepAlive
+from naru.gateway.subscriptions import Listen
+from naru.gateway.upstream import Change, Upstreams
 from naru.gateway.view import Route
 from naru.messages import JsonObject
 
 logger = logging.getLogger(__name__)
 
 Result = JsonObject | orjson.Fragment
-Method = Callable[["Engine", Exchange, JsonObject], Awaitable[Result]]
+Method = Callable[[Core, Exchange, JsonObject], Awaitable[Result]]
 
 
-@dataclass(frozen=True, slots=True)
-class GatewaySettings:
-    """Limits and habits of the MCP face."""
-
-    catalog: CatalogSettings = field(default_factory=CatalogSettings)
-    limits: Limits = field(default_factory=Limits)
-    stream: StreamLimits = field(default_factory=StreamLimits)
-    keep_alive_seconds: float = 15.0
-    stream_after_seconds: float = 3.0
-    """A POST that is not answered by then is answered as a stream, with comments that keep the line open."""
-    session_idle_seconds: float = 1800.0
-    max_sessions: int = 10_000
-    max_inflight: int = 1000
-    """Requests under way; one more is refused at once with 503 (R-36)."""
-    drain_seconds: float = 30.0
-    """What requests under way get to finish in after a stop was asked for (R-29)."""
-    meta_tools: bool = False
-    """List three stable meta-tools (search, describe, call) instead of all tools."""
-
-
-class Engine:
+class Engine(Core):
     """Answers MCP messages of any client from all servers."""
 
     def __init__(self, upstreams: Upstreams, settings: GatewaySettings | None = None) -> None:
-        self.settings = settings or GatewaySettings()
-        self.upstreams = upstreams
-        self.catalog = Catalog(upstreams, self.settings.catalog)
-        self.sealer = Sealer()
-        self.tasks = TaskIds(self.sealer)
-        self.parking = Parking()
-        self.meta_tools = MetaTools() if self.settings.meta_tools else None
-        self.sessions: dict[str, Session] = {}
-        self.subscriptions = Subscriptions(lambda: self.sessions.values())
+        settings = settings or GatewaySettings()
+        super().__init__(upstreams, settings, SearchTools() if settings.meta_tools else None)
         self.keep_alive = KeepAlive(self.settings.keep_alive_seconds)
         self.closing = False
         self._running: set[asyncio.Task[None]] = set()
@@ -179,10 +148,6 @@ class Engine:
         for upstream in self.upstreams.usable():
             if not upstream.modern and session.view in ("", upstream.name):
                 await upstream.notify("notifications/roots/list_changed", {})
-
-    def envelope(self, exchange: Exchange, upstream: Upstream) -> Envelope | None:
-        """Return what a stateless server is told about the client; a server of sessions is told nothing per request."""
-        return exchange.envelope if upstream.modern else None
 
     @property
     def busy(self) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from naru.connections.manager import Manager
-from naru.gateway.engine import Engine, GatewaySettings
+from naru.gateway.core import GatewaySettings
+from naru.gateway.engine import Engine
 from naru.gateway.faces import Face, http_faces
 from naru.gateway.servers import ServerUpstreams
 from naru.gateway.upstream import Upstream

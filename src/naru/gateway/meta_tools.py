@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import orjson
 
 from naru.gateway import calls
+from naru.gateway.core import Core
 from naru.gateway.exchange import Exchange
 from naru.gateway.protocol import INVALID_PARAMS, RpcError
 from naru.gateway.results import finish
 from naru.gateway.view import View
 from naru.messages import JsonObject
-
-if TYPE_CHECKING:
-    from naru.gateway.engine import Engine
 
 SEARCH, DESCRIBE, CALL = "search_tools", "describe_tool", "call_tool"
 MAX_FOUND = 20
@@ -57,7 +53,7 @@ DEFINITIONS: list[JsonObject] = [
 ]
 
 
-class MetaTools:
+class SearchTools:
     """Search, describe and call over a view's tools."""
 
     definitions = DEFINITIONS
@@ -66,15 +62,13 @@ class MetaTools:
         """Tell whether it is a meta-tool."""
         return name in (SEARCH, DESCRIBE, CALL)
 
-    async def call(self, engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
+    async def call(self, core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
         """Answer a call of a meta-tool."""
         arguments = params.get("arguments") or {}
         if params["name"] == CALL:
             inner = arguments.get("arguments") or {}
-            return await calls.call_tool(
-                engine, exchange, {**params, "name": arguments.get("name"), "arguments": inner}
-            )
-        view = await engine.catalog.view(exchange.view)
+            return await calls.call_tool(core, exchange, {**params, "name": arguments.get("name"), "arguments": inner})
+        view = await core.catalog.view(exchange.view)
         result = self._search(view, arguments) if params["name"] == SEARCH else self._describe(view, arguments)
         return finish(result, exchange, "tools/call")
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from naru.gateway import calls
+from naru.gateway.core import Core
 from naru.gateway.exchange import Exchange
 from naru.gateway.protocol import (
     INVALID_PARAMS,
@@ -23,13 +24,10 @@ from naru.gateway.upstream import ListKind
 from naru.gateway.view import View
 from naru.messages import JsonObject
 
-if TYPE_CHECKING:
-    from naru.gateway.engine import Engine
-
-Handler = Callable[["Engine", Exchange, JsonObject], Awaitable[Any]]
+Handler = Callable[[Core, Exchange, JsonObject], Awaitable[Any]]
 
 
-async def initialize(engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
+async def initialize(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer the handshake of a legacy client."""
     session = exchange.session
     assert session is not None
@@ -39,7 +37,7 @@ async def initialize(engine: Engine, exchange: Exchange, params: JsonObject) -> 
     session.version = negotiate(params.get("protocolVersion"))
     session.capabilities = capabilities if isinstance(capabilities, dict) else {}
     session.client = client if isinstance(client, dict) else {}
-    view = await engine.catalog.view(session.view)
+    view = await core.catalog.view(session.view)
     result: JsonObject = {
         "protocolVersion": session.version,
         "capabilities": _capabilities(view, modern=False),
@@ -50,9 +48,9 @@ async def initialize(engine: Engine, exchange: Exchange, params: JsonObject) -> 
     return result
 
 
-async def discover(engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
+async def discover(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer server/discover."""
-    view = await engine.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view)
     result: JsonObject = {
         "resultType": "complete",
         "supportedVersions": list(MODERN_VERSIONS),
@@ -94,22 +92,22 @@ def _instructions(view: View) -> str:
     return "\n\n".join(f"# {name}\n{text}" for name, text in texts.items())
 
 
-async def ping(engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
+async def ping(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer ping, for the face itself."""
     return {}
 
 
 def _lister(kind: ListKind) -> Handler:
-    async def list_items(engine: Engine, exchange: Exchange, params: JsonObject) -> orjson.Fragment:
-        view = await engine.catalog.view(exchange.view, to_list=True)
-        if kind == "tools" and engine.meta_tools is not None and view.tool_list is None:
-            view.tool_list = engine.meta_tools.definitions
+    async def list_items(core: Core, exchange: Exchange, params: JsonObject) -> orjson.Fragment:
+        view = await core.catalog.view(exchange.view, to_list=True)
+        if kind == "tools" and core.meta_tools is not None and view.tool_list is None:
+            view.tool_list = core.meta_tools.definitions
         return view.page(kind, params.get("cursor"), modern=exchange.modern)
 
     return list_items
 
 
-async def set_level(engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
+async def set_level(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer logging/setLevel: kept per session; servers are asked for the most that any session wants."""
     level = params.get("level")
     if level not in LOG_LEVELS:
@@ -117,45 +115,45 @@ async def set_level(engine: Engine, exchange: Exchange, params: JsonObject) -> J
     session = exchange.session
     assert session is not None
     session.log_level = level
-    wanted = {other.log_level for other in engine.sessions.values() if other.log_level} | {level}
+    wanted = {other.log_level for other in core.sessions.values() if other.log_level} | {level}
     least = min(wanted, key=LOG_LEVELS.index)
-    view = await engine.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view)
     for upstream in view.upstreams.values():
         await upstream.set_log_level(least)
     return {}
 
 
-async def subscribe(engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
+async def subscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer resources/subscribe."""
     session, uri = exchange.session, params.get("uri")
     assert session is not None
-    view = await engine.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view)
     route = view.resource(uri) if isinstance(uri, str) else None
     if route is None:
         raise calls.not_found(exchange, uri)
     key = (route.upstream.name, route.name)
     if key not in (session.subscriptions or ()):
-        await engine.subscriptions.want(route.upstream, route.name)
+        await core.subscriptions.want(route.upstream, route.name)
         session.subscriptions = (session.subscriptions or set()) | {key}
     return {}
 
 
-async def unsubscribe(engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
+async def unsubscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer resources/unsubscribe."""
     session, uri = exchange.session, params.get("uri")
     assert session is not None
-    view = await engine.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view)
     route = view.resource(uri) if isinstance(uri, str) else None
     key = (route.upstream.name, route.name) if route is not None else ("", "")
     if route is not None and key in (session.subscriptions or ()):
         session.subscriptions = (session.subscriptions or set()) - {key} or None
-        await engine.subscriptions.drop(route.upstream, *key)
+        await core.subscriptions.drop(route.upstream, *key)
     return {}
 
 
 def _task_handler(method: str) -> Handler:
-    async def handle(engine: Engine, exchange: Exchange, params: JsonObject) -> JsonObject:
-        return await calls.handle_task(engine, exchange, method, params)
+    async def handle(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
+        return await calls.handle_task(core, exchange, method, params)
 
     return handle
 

@@ -1,0 +1,71 @@
+"""What all requests share: settings, lists, seals, sessions and what is parked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from naru.gateway.catalog import Catalog, CatalogSettings
+from naru.gateway.exchange import Exchange
+from naru.gateway.frames import Limits
+from naru.gateway.parked import Parking
+from naru.gateway.seal import Sealer
+from naru.gateway.session import Session
+from naru.gateway.streams import StreamLimits
+from naru.gateway.subscriptions import Subscriptions
+from naru.gateway.tasks import TaskIds
+from naru.gateway.upstream import Envelope, Upstream, Upstreams
+from naru.messages import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class GatewaySettings:
+    """Limits and habits of the MCP face."""
+
+    catalog: CatalogSettings = field(default_factory=CatalogSettings)
+    limits: Limits = field(default_factory=Limits)
+    stream: StreamLimits = field(default_factory=StreamLimits)
+    keep_alive_seconds: float = 15.0
+    stream_after_seconds: float = 3.0
+    """A POST that is not answered by then is answered as a stream, with comments that keep the line open."""
+    session_idle_seconds: float = 1800.0
+    max_sessions: int = 10_000
+    max_inflight: int = 1000
+    """Requests under way; one more is refused at once with 503 (R-36)."""
+    drain_seconds: float = 30.0
+    """What requests under way get to finish in after a stop was asked for (R-29)."""
+    meta_tools: bool = False
+    """List three stable meta-tools (search, describe, call) instead of all tools."""
+
+
+class MetaTools(Protocol):
+    """A few stable tools that stand for all others."""
+
+    definitions: list[JsonObject]
+
+    def has(self, name: str) -> bool:
+        """Tell whether it is one of them."""
+        ...
+
+    async def call(self, core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
+        """Answer a call of one of them."""
+        ...
+
+
+class Core:
+    """See the module."""
+
+    def __init__(self, upstreams: Upstreams, settings: GatewaySettings, meta_tools: MetaTools | None) -> None:
+        self.settings = settings
+        self.upstreams = upstreams
+        self.catalog = Catalog(upstreams, settings.catalog)
+        self.sealer = Sealer()
+        self.tasks = TaskIds(self.sealer)
+        self.parking = Parking()
+        self.meta_tools = meta_tools
+        self.sessions: dict[str, Session] = {}
+        self.subscriptions = Subscriptions(lambda: self.sessions.values())
+
+    def envelope(self, exchange: Exchange, upstream: Upstream) -> Envelope | None:
+        """Return what a stateless server is told about the client; a server of sessions is told nothing per request."""
+        return exchange.envelope if upstream.modern else None
