@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Protocol
+from contextlib import aclosing
+from typing import Protocol, runtime_checkable
 
 from naru.messages import ChatEvent, ChatRequest
 from naru.models.profile import Profile
@@ -32,3 +33,23 @@ class Backend(Protocol):
     async def close(self) -> None:
         """Let go of connections and processes."""
         ...
+
+
+@runtime_checkable
+class Batching(Protocol):
+    """A backend that can give together what arrived together, for faces on the hot path: one send for many deltas."""
+
+    def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        """Give the events of `Backend.stream`, in lists; nothing waits for a list to fill."""
+        ...
+
+
+def batches_of(backend: Backend, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+    """Ask a backend in batches, whether it can give them itself or not."""
+    return backend.batches(request) if isinstance(backend, Batching) else _one_by_one(backend, request)
+
+
+async def _one_by_one(backend: Backend, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+    async with aclosing(backend.stream(request)) as events:
+        async for event in events:
+            yield (event,)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -26,6 +27,8 @@ from naru.models.strategy import prepare
 _ERROR_BODY_BYTES = 64 << 10
 _WHOLE_BODY_BYTES = 64 << 20
 _POST_ATTEMPTS = 3
+_REST_SECONDS = 0.05
+"""How long the end of a body may take after `[DONE]`; a connection whose body has ended is used again."""
 _DONE = b"[DONE]"
 _HEADERS = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
 
@@ -135,26 +138,35 @@ class OpenAIBackend:
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Ask once, streaming; see `Backend.stream`."""
+        async with aclosing(self.batches(request)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        """Ask once; what arrived together is given together, see `Batching`."""
         with self._failures():
             async with self._opened(request) as (response, reader):
                 if response.content_type != "text/event-stream":
-                    for event in await self._read_whole(response, reader):
-                        yield event
+                    yield await self._read_whole(response, reader)
                     return
                 # One loop, no generator in a generator: this is the path of every delta.
                 sse = SseReader()
                 state = _StreamState()
                 async for chunk in response.content.iter_any():
-                    for payload in sse.feed(chunk):
-                        for event in self._chunk(payload, reader, state):
-                            yield event
+                    events: list[ChatEvent] = []
+                    try:
+                        for payload in sse.feed(chunk):
+                            events += self._chunk(payload, reader, state)
+                    finally:
+                        if events:  # Also before an error: what was said stays said.
+                            yield events
                     if state.done:
                         break
                 for payload in sse.close():
-                    for event in self._chunk(payload, reader, state):
-                        yield event
-                for event in self._end(reader, state):
-                    yield event
+                    yield self._chunk(payload, reader, state)
+                yield self._end(reader, state)
+                await _read_to_end(response)
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -304,3 +316,10 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
         return os.strerror(error.os_error.errno) if error.os_error.errno else str(error.os_error)
     return str(error) or type(error).__name__
+
+
+async def _read_to_end(response: aiohttp.ClientResponse) -> None:
+    with suppress(TimeoutError, aiohttp.ClientError):
+        async with asyncio.timeout(_REST_SECONDS):
+            while not response.content.at_eof():
+                await response.content.readany()

@@ -10,7 +10,7 @@ import orjson
 
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, Usage
-from naru.models.backend import Backend
+from naru.models.backend import Backend, batches_of
 from naru.models.profile import Profile
 from naru.models.queue import Caller, RequestQueue, current_caller
 
@@ -33,6 +33,13 @@ class QueuedBackend:
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Ask when it is our turn; see `Backend.stream`. Also raises when the wait would be too long."""
+        async with aclosing(self.batches(request)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        """Ask when it is our turn; see `Batching`."""
         caller = current_caller.get() or Caller()
         until = None if caller.wait_seconds is None else self.queue.now() + caller.wait_seconds
         tokens = estimate_tokens(request) if self._counts_tokens else 0
@@ -43,12 +50,13 @@ class QueuedBackend:
             async with self.queue.slot(caller, tokens=tokens, again=attempt > 0, cause=refused) as slot:
                 begun = False
                 try:
-                    async with aclosing(self.backend.stream(request)) as events:
-                        async for event in events:
+                    async with aclosing(batches_of(self.backend, request)) as batches:
+                        async for batch in batches:
                             begun = True
-                            if isinstance(event, Usage):
-                                slot.used(event.prompt_tokens + event.completion_tokens)
-                            yield event
+                            for event in batch:
+                                if isinstance(event, Usage):
+                                    slot.used(event.prompt_tokens + event.completion_tokens)
+                            yield batch
                     slot.succeeded()
                     return
                 except ModelError as error:

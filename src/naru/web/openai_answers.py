@@ -20,6 +20,7 @@ from naru.messages import (
     ToolCall,
     ToolDefinition,
 )
+from naru.models.backend import batches_of
 from naru.tools.toolset import CallContext, Toolset
 from naru.web.openai_exchange import Exchange, Outgoing
 from naru.web.openai_hub import ChatHub
@@ -42,6 +43,7 @@ class RunNote:
 
 
 FaceEvent = ChatEvent | ToolsRunning | RunNote
+Batches = AsyncGenerator[Sequence[FaceEvent], None]
 
 
 class Answers:
@@ -54,16 +56,16 @@ class Answers:
         self._hub_turns: Recent[tuple[Message, ...]] = Recent()
         """What the hub's tools gave before a client's own tool was called: the client does not hold it."""
 
-    def events(
-        self, exchange: Exchange, caller: str, servers: tuple[str, ...] | None
-    ) -> AsyncGenerator[FaceEvent, None]:
-        """Answer one exchange; `servers` are those whose tools Naru runs, None for no tools of the hub."""
+    def events(self, exchange: Exchange, caller: str, servers: tuple[str, ...] | None) -> Batches:
+        """Answer one exchange; `servers` are those whose tools Naru runs, None for no tools of the hub.
+
+        Events that are there together are given together, so that the client gets them in one write.
+        """
         kept = self._kept_call(exchange, caller)
         if kept is not None:
             return kept
         if servers is None or exchange.profile.dialect == "shell":
-            # Backends stream by async generators; another one round each would cost every delta.
-            return cast("AsyncGenerator[FaceEvent, None]", self._hub.backend.stream(exchange.request))
+            return cast("Batches", batches_of(self._hub.backend, exchange.request))
         return self._run(exchange.request, caller, self._hub.tools(servers or None))
 
     def keep(self, outgoing: Outgoing, caller: str) -> None:
@@ -72,7 +74,7 @@ class Answers:
             place = place_of(caller, outgoing.exchange.request.messages, outgoing.first)
             self._left_over.put(place, outgoing.left_over)
 
-    def _kept_call(self, exchange: Exchange, caller: str) -> AsyncGenerator[FaceEvent, None] | None:
+    def _kept_call(self, exchange: Exchange, caller: str) -> Batches | None:
         """Give the next call of the last turn when the client has just answered the one before it."""
         messages = exchange.request.messages
         if not len(self._left_over) or len(messages) < 2:
@@ -83,16 +85,12 @@ class Answers:
         calls = self._left_over.get(place_of(caller, messages[:-2], asked.tool_calls[0]))
         return self._replay(calls[0], calls[1:], caller, messages) if calls else None
 
-    async def _replay(
-        self, call: ToolCall, rest: list[ToolCall], caller: str, messages: Sequence[Message]
-    ) -> AsyncGenerator[FaceEvent, None]:
+    async def _replay(self, call: ToolCall, rest: list[ToolCall], caller: str, messages: Sequence[Message]) -> Batches:
         if rest:
             self._left_over.put(place_of(caller, messages, call), rest)
-        yield CallStart(0, "", call.name)
-        yield CallEnd(0, call.arguments)
-        yield Finish("tool_calls")
+        yield [CallStart(0, "", call.name), CallEnd(0, call.arguments), Finish("tool_calls")]
 
-    async def _run(self, request: ChatRequest, caller: str, toolset: Toolset) -> AsyncGenerator[FaceEvent, None]:
+    async def _run(self, request: ChatRequest, caller: str, toolset: Toolset) -> Batches:
         """Run the agent loop on the hub's tools; give its answer, and calls of the client's own tools."""
         shown = request.messages
         hub_tools = await toolset.tools()
@@ -107,9 +105,9 @@ class Answers:
             async for event in events:
                 match event:
                     case AnswerText(text=text):
-                        yield Text(text)
+                        yield [Text(text)]
                     case CallStarted():
-                        yield ToolsRunning()
+                        yield [ToolsRunning()]
                     case CallFinished():
                         finished.append(event)
                     case ClientCalls(calls=calls):
@@ -117,12 +115,9 @@ class Answers:
                         if finished:
                             self._hub_turns.put(place_of(caller, shown, handed[0]), _turns_of(finished))
                         for index, one in enumerate(handed):
-                            yield CallStart(index, one.id, one.name)
-                            yield CallEnd(index, one.arguments)
+                            yield [CallStart(index, one.id, one.name), CallEnd(index, one.arguments)]
                     case RunFinished():
-                        yield event.usage
-                        yield Finish("stop")
-                        yield RunNote(_note(event))
+                        yield [event.usage, Finish("stop"), RunNote(_note(event))]
 
     def _with_hub_turns(self, caller: str, messages: Sequence[Message]) -> Sequence[Message]:
         if not len(self._hub_turns):

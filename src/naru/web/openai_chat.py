@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from naru.dialects.writers import ElementXml, Writer
 from naru.errors import NaruError
-from naru.messages import ToolDefinition
+from naru.messages import ChatEvent, ToolDefinition
 from naru.models.queue import Caller, current_caller
 from naru.web.client_profiles import ClientProfile, Signs, recognise
-from naru.web.openai_answers import Answers, FaceEvent, RunNote, ToolsRunning
+from naru.web.openai_answers import Answers, Batches, FaceEvent, RunNote, ToolsRunning
 from naru.web.openai_client import ChatClient, ClientGoneError, headers_of, read_body, respond_error
 from naru.web.openai_exchange import Exchange, Outgoing, prepare, system_text
 from naru.web.openai_hub import ChatHub
@@ -115,64 +115,61 @@ class ChatCompletions:
         return profile
 
     async def _answer(self, call: ChatCall, exchange: Exchange, client: ChatClient, caller: str) -> None:
-        async with aclosing(self._answers.events(exchange, caller, call.servers)) as events:
+        async with aclosing(self._answers.events(exchange, caller, call.servers)) as batches:
             outgoing = None if exchange.is_plain else Outgoing(exchange)
+            told = _Told(batches, outgoing, extra_fields=exchange.profile.extra_fields)
             if call.stream:
-                await _stream(call, exchange, events, outgoing, client)
+                await _stream(call, told, client)
             else:
-                await _whole(call, exchange, events, outgoing, client)
+                await _whole(call, told, client)
         if outgoing is not None:
             self._answers.keep(outgoing, caller)
 
 
-async def _stream(
-    call: ChatCall,
-    exchange: Exchange,
-    events: AsyncIterator[FaceEvent],
-    outgoing: Outgoing | None,
-    client: ChatClient,
-) -> None:
+@dataclass(slots=True)
+class _Told:
+    """The events as the client is told them."""
+
+    batches: Batches
+    outgoing: Outgoing | None
+    extra_fields: bool
+    extra: Mapping[str, Any] | None = None
+    """What Naru adds to the end of the answer."""
+
+    def adapt(self, batch: Sequence[FaceEvent]) -> Iterator[ChatEvent | ToolsRunning]:
+        """Give a batch in the client's dialect."""
+        for event in batch:
+            if isinstance(event, RunNote):
+                self.extra = event.fields if self.extra_fields else None
+            elif self.outgoing is None or isinstance(event, ToolsRunning):
+                yield event
+            else:
+                yield from self.outgoing.feed(event)
+
+    def rest(self) -> list[ChatEvent]:
+        """Return what was held back until the end."""
+        return self.outgoing.close() if self.outgoing is not None else []
+
+
+async def _stream(call: ChatCall, told: _Told, client: ChatClient) -> None:
     writer = ChunkWriter(call.model_shown, include_usage=call.include_usage)
-    pending = writer.start()
-    extra: Mapping[str, Any] | None = None
-    async for event in events:
-        if isinstance(event, ToolsRunning):
-            data = KEEP_ALIVE
-        elif isinstance(event, RunNote):
-            extra = event.fields if exchange.profile.extra_fields else None
-            continue
-        elif outgoing is None:
-            data = writer.feed(event)
-        else:
-            data = b"".join(map(writer.feed, outgoing.feed(event)))
-        if data:
-            await client.write(pending + data)
-            pending = b""
-    if outgoing is not None:
-        pending += b"".join(map(writer.feed, outgoing.close()))
-    await client.write(pending + writer.end(extra))
-    await client.end()
+    pieces = [writer.start()]
+    feed = writer.feed
+    async for batch in told.batches:
+        pieces += [KEEP_ALIVE if isinstance(event, ToolsRunning) else feed(event) for event in told.adapt(batch)]
+        if data := b"".join(pieces):
+            await client.write(data)
+        pieces = []
+    pieces += [*map(feed, told.rest()), writer.end(told.extra)]
+    await client.end(b"".join(pieces))
 
 
-async def _whole(
-    call: ChatCall,
-    exchange: Exchange,
-    events: AsyncIterator[FaceEvent],
-    outgoing: Outgoing | None,
-    client: ChatClient,
-) -> None:
+async def _whole(call: ChatCall, told: _Told, client: ChatClient) -> None:
     answer = WholeAnswer(call.model_shown)
-    extra: Mapping[str, Any] | None = None
-    async for event in events:
-        if isinstance(event, RunNote):
-            extra = event.fields if exchange.profile.extra_fields else None
-        elif isinstance(event, ToolsRunning):
-            continue
-        elif outgoing is None:
-            answer.feed(event)
-        else:
-            for told in outgoing.feed(event):
-                answer.feed(told)
-    for told in outgoing.close() if outgoing is not None else ():
-        answer.feed(told)
-    await client.answer(answer.body(extra))
+    async for batch in told.batches:
+        for event in told.adapt(batch):
+            if not isinstance(event, ToolsRunning):
+                answer.feed(event)
+    for event in told.rest():
+        answer.feed(event)
+    await client.answer(answer.body(told.extra))

@@ -87,18 +87,18 @@ class ChatClient:
             return True
         return False
 
-    async def write(self, data: bytes) -> None:
+    async def write(self, data: bytes, *, last: bool = False) -> None:
         """Send a part of the stream, as soon as the client takes it."""
         self._quiet = False
         async with self._writing:
             if not self.started:
                 self.started = True
                 await self._send({"type": "http.response.start", "status": 200, "headers": _SSE_HEADERS})
-            await self._send({"type": "http.response.body", "body": data, "more_body": True})
+            await self._send({"type": "http.response.body", "body": data, "more_body": not last})
 
     async def end(self, data: bytes = b"") -> None:
         """Send the last part of the stream."""
-        await self._send({"type": "http.response.body", "body": data})
+        await self.write(data, last=True)
 
     async def answer(self, body: bytes) -> None:
         """Send a whole JSON answer."""
