@@ -28,7 +28,11 @@ def _chunk(delta: dict[str, object], finish: str | None = None) -> bytes:
 
 
 def _call_text() -> str:
-    return '<tool_call>\n{"name": "write_file", "arguments": {"path": "a.txt", "content": "' + "word " * 180 + '"}}\n</tool_call>'
+    return (
+        '<tool_call>\n{"name": "write_file", "arguments": {"path": "a.txt", "content": "'
+        + "word " * 180
+        + '"}}\n</tool_call>'
+    )
 
 
 def _deltas(text: str) -> list[bytes]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 DialectOut = Literal["openai", "element-xml", "anthropic-xml", "react", "shell"]
@@ -107,10 +108,8 @@ def recognise(signs: Signs, default: str = "openai") -> ClientProfile | None:
     for name in (signs.header, signs.path, signs.key):
         if name:
             return PROFILES.get(name.strip().lower())
-    agent, title = signs.user_agent.lower(), signs.title.lower()
-    for profile in PROFILES.values():
-        if any(word in agent for word in profile.user_agents) or title.startswith(profile.titles):
-            return profile
+    if found := _by_programme(signs.user_agent, signs.title):
+        return found
     if signs.alias:
         return PROFILES["void"]
     if signs.prompt:
@@ -118,3 +117,12 @@ def recognise(signs: Signs, default: str = "openai") -> ClientProfile | None:
             if any(phrase in signs.prompt for phrase in profile.prompts):
                 return profile
     return PROFILES.get(default, OPENAI)
+
+
+@lru_cache(maxsize=256)
+def _by_programme(user_agent: str, title: str) -> ClientProfile | None:
+    agent, title = user_agent.lower(), title.lower()
+    for profile in PROFILES.values():
+        if any(word in agent for word in profile.user_agents) or title.startswith(profile.titles):
+            return profile
+    return None

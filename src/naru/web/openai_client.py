@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 KEEP_ALIVE_SECONDS = 15.0
+_COMPANION_AFTER_SECONDS = 0.05
 _SSE_HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-cache"),
@@ -53,8 +54,9 @@ def headers_of(scope: Scope) -> dict[bytes, bytes]:
 class ChatClient:
     """An async context round the work for one client; the work is cancelled when the client leaves.
 
-    A companion task watches the connection. It also starts a stream that has said nothing for `grace_seconds`
-    (until then an error can still be a true HTTP status) and sends comments while the stream is quiet.
+    A companion task watches the connection; most answers are given before it is needed, so it comes late. It also
+    starts a stream that has said nothing for `grace_seconds` (until then an error can still be a true HTTP status)
+    and sends comments while the stream is quiet.
     """
 
     def __init__(self, receive: Receive, send: Send, *, streaming: bool, grace_seconds: float) -> None:
@@ -65,6 +67,7 @@ class ChatClient:
         self._writing = asyncio.Lock()
         self._quiet = True
         self._work: asyncio.Task[object] | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._companion: asyncio.Task[None] | None = None
         self.started = False
         """The status line has been sent: an error can no longer be a status."""
@@ -72,17 +75,18 @@ class ChatClient:
 
     async def __aenter__(self) -> ChatClient:
         self._work = asyncio.current_task()
-        self._companion = asyncio.create_task(self._accompany(), name="naru-chat-client")
+        self._timer = asyncio.get_running_loop().call_later(_COMPANION_AFTER_SECONDS, self._start_companion)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        assert self._companion is not None
-        assert self._work is not None
-        self._companion.cancel()
-        await asyncio.wait({self._companion})
-        if self.gone and isinstance(error, asyncio.CancelledError):
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._companion is not None:
+            self._companion.cancel()
+            await asyncio.wait({self._companion})
+        if self.gone and self._work is not None and isinstance(error, asyncio.CancelledError):
             self._work.uncancel()
             return True
         return False
@@ -110,6 +114,9 @@ class ChatClient:
             await self.end(b"data: " + encode(error_object(error)) + b"\n\n")
         else:
             await respond_error(self._send, error)
+
+    def _start_companion(self) -> None:
+        self._companion = asyncio.create_task(self._accompany(), name="naru-chat-client")
 
     async def _accompany(self) -> None:
         wait = self._grace_seconds if self._streaming else None
