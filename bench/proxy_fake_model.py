@@ -1,7 +1,7 @@
 """A model endpoint that costs next to nothing: raw asyncio, one JSON answer or a stream of 200 deltas.
 
-`python bench/proxy_fake_model.py PORT`. The request's body chooses: `"stream": true`, `"pace_ms": 5`, and `"call": true`
-for a tool call in Hermes tags, cut into as many deltas.
+`python bench/proxy_fake_model.py PORT`. The request's body chooses: `"stream": true`, `"pace_ms": 5`, and
+`"call": true` for a tool call in Hermes tags, cut into as many deltas.
 """
 
 from __future__ import annotations

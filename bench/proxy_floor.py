@@ -1,4 +1,4 @@
-"""The floor: a bare pass-through of uvicorn, httptools, uvloop and aiohttp. `python bench/proxy_floor.py PORT UPSTREAM`."""
+"""The floor: a bare pass-through of uvicorn, httptools, uvloop and aiohttp. `… PORT UPSTREAM`."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class _Client(asyncio.Protocol):
             self.load.gaps.append(now - self.last)
         if events:
             self.last = now
-        if not self.seen_content and b'"content":"t' in data or (not self.seen_content and b'"content":"H' in data):
+        if not self.seen_content and (b'"content":"t' in data or b'"content":"H' in data):
             self.seen_content = True
             self.load.first.append(now - self.started)
         self.tail = (self.tail + data)[-5:]
