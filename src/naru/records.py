@@ -8,7 +8,7 @@ import uuid
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -166,3 +166,13 @@ class ServerStatus(StrEnum):
     DISABLED = "DISABLED"
     NEEDS_AUTH = "NEEDS_AUTH"
     DEGRADED = "DEGRADED"
+
+
+def describe(error: ValidationError) -> list[str]:
+    """Return one short line for each fault that pydantic found, without the values."""
+    lines = []
+    for fault in error.errors(include_url=False, include_input=False):
+        path = ".".join(str(part) for part in fault["loc"])
+        message = fault["msg"].removeprefix("Value error, ")
+        lines.append(f"{path}: {message}" if path else message)
+    return lines

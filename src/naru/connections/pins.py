@@ -16,10 +16,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from naru.config import check_private
 from naru.errors import NotFoundError, StoreError
 from naru.messages import JsonObject, ToolDefinition
 from naru.records import ServerRecord
-from naru.stores.atomic_file import check_private, replace_file
+from naru.stores.atomic_file import replace_file
 
 LAUNCH_FIELDS = ("command", "args", "cwd", "url", "envFile")
 """Fields of a config that say which server it is; another one under the same name is another server (S-24)."""

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 import secrets
-import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,19 +82,6 @@ def replace_file(path: Path, content: bytes, *, backup: bool = True) -> None:
         for leftover in (temporary, kept):
             with contextlib.suppress(OSError):
                 leftover.unlink(missing_ok=True)
-
-
-def check_private(path: Path) -> None:
-    """Refuse a configuration that others could have written, since it names programs to start (S-24).
-
-    Raises:
-        StoreError: it belongs to someone else, or its group or all may write it.
-    """
-    info = path.stat()
-    if info.st_uid not in (os.geteuid(), 0):
-        raise StoreError(f"{path} belongs to another user (uid {info.st_uid}).", remedy=f"Run: chown $USER {path}")
-    if stat.S_IMODE(info.st_mode) & (stat.S_IWGRP | stat.S_IWOTH):
-        raise StoreError(f"{path} may be written by others.", remedy=f"Run: chmod go-w {path}")
 
 
 def _write_synced(path: Path, content: bytes) -> None:

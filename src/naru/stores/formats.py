@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from naru.records import ServerRecord, TransportType, parse_transport
+from naru.records import ServerRecord, TransportType, describe, parse_transport
 from naru.stores import tolerant_json
 
 META = "naru"
@@ -161,16 +161,6 @@ def read_record(name: str, place: str, entry: Any, seen_ms: Callable[[], int]) -
         return Problem(place, f"{place}: {'; '.join(describe(error))}")
     except ValueError as error:
         return Problem(place, f"{place}: {error}")
-
-
-def describe(error: ValidationError) -> list[str]:
-    """Return one short line for each fault that pydantic found, without the values."""
-    lines = []
-    for fault in error.errors(include_url=False, include_input=False):
-        path = ".".join(str(part) for part in fault["loc"])
-        message = fault["msg"].removeprefix("Value error, ")
-        lines.append(f"{path}: {message}" if path else message)
-    return lines
 
 
 def write_entry(record: ServerRecord, kept: dict[str, Any] | None) -> dict[str, Any]:

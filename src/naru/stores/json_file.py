@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from naru.config import check_private
 from naru.errors import ConflictError, NotFoundError, StoreError
 from naru.records import ServerRecord
-from naru.stores.atomic_file import check_private, file_lock, replace_file
+from naru.stores.atomic_file import file_lock, replace_file
 from naru.stores.formats import Document, Problem, parse_document, read_record, whole, write_entry
 
 logger = logging.getLogger(__name__)

@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from naru.config import check_private
 from naru.errors import ConfigError, NotFoundError, StoreError
-from naru.stores.atomic_file import check_private, file_lock, replace_file
+from naru.stores.atomic_file import file_lock, replace_file
 from naru.stores.redact import REDACTOR
 
 ROLES = ("read", "user", "operator", "admin")

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from pydantic import ValidationError
 
 from naru.errors import ConflictError, NotFoundError
-from naru.records import ServerRecord
-from naru.stores.formats import Problem, describe
+from naru.records import ServerRecord, describe
+from naru.stores.formats import Problem
 
 logger = logging.getLogger(__name__)
 Row = tuple[Any, ...]

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
 from naru.errors import UserError
-from naru.stores.formats import describe
+from naru.records import describe
 
 MAX_DEPTH = 64
 MAX_KEYS = 10_000

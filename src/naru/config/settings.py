@@ -1,26 +1,17 @@
-"""Settings: defaults < naru.yaml < environment < flags; the one place that reads the environment.
+"""Settings by section: defaults < naru.yaml < environment < flags.
 
 Every setting is documented by its docstring; `docs/reference/settings.md` is generated from here.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-
-def environment() -> Mapping[str, str]:
-    """Return the process's environment; the only way to it."""
-    return os.environ  # noqa: TID251  # this is naru.config
-
-
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
+from naru.config.mcp import McpSettings
 
 
 class Section(BaseModel):
@@ -84,76 +75,6 @@ class ModelSettings(Section):
     """Where joined model files are kept."""
 
 
-class DeclaredServer(BaseModel):
-    """A server that is declared in YAML (H8); keys may be written with `-` or `_`."""
-
-    model_config = ConfigDict(
-        extra="allow", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
-    )
-
-    name: str = ""
-    """Unique name; an entry without one is skipped with a warning."""
-    transport: str = "SSE"
-    """`stdio`, `sse` or `http`; SSE when not said, unless there is a command."""
-    url: str | None = None
-    """Address, for sse and http."""
-    command: str | None = None
-    """Program, for stdio."""
-    args: list[str] = []
-    """Its arguments."""
-    env: dict[str, str] = {}
-    """Its environment variables, beside a minimal set."""
-    cwd: str | None = None
-    """Its working directory."""
-    headers: dict[str, str] = {}
-    """HTTP headers, for sse and http."""
-    description: str | None = None
-    """What it is for."""
-    auto_connect: bool = True
-    """Connect at start."""
-
-
-class PolicySettings(BaseModel):
-    """What may be registered, started and returned (H12); keys may be written with `-` or `_`."""
-
-    model_config = ConfigDict(
-        extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
-    )
-
-    allowed_server_names: list[str] = []
-    """Names that may be registered and connected; empty allows all."""
-    max_tool_output_length: int = Field(50_000, ge=0)
-    """Characters of a tool's text result; longer ones are cut with a notice. 0 is no limit."""
-    allow_remote_exec: bool = False
-    """Let an admin register programs (stdio) over HTTP; else only files and the command line may (S-20)."""
-    allowed_commands: list[str] = []
-    """Absolute paths of further programs that may be started when registered over HTTP (S-22)."""
-    allow_unsafe_env: bool = False
-    """Let servers registered over HTTP set variables that load code, such as `LD_PRELOAD` (S-23)."""
-    quarantine: Literal["auto", "on", "off"] = "auto"
-    """Hide tools that changed or came later until they are approved (S-50); `auto` does so whenever keys are asked for.
-
-    Otherwise they are offered at once, and the difference is logged and shown.
-    """
-    max_tools_per_server: int = Field(500, ge=0)
-    """Tools taken from one server; 0 is no limit (S-54)."""
-
-
-class McpSettings(BaseModel):
-    """Servers declared in YAML and the rules for all servers."""
-
-    model_config = ConfigDict(
-        extra="allow", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
-    )
-
-    servers: list[DeclaredServer] = []
-    """Declared servers; they seed the store at start, and what is in the store already wins (H8)."""
-    security: PolicySettings = PolicySettings()
-    """What may be registered, started and returned."""
-    max_tools_per_request: int = Field(0, ge=0)
-    """Tools offered to a model in one request, chosen by relevance; 0 leaves it to the model's profile (H13)."""
-
-
 class HubSettings(Section):
     """The MCP servers and how they are kept connected."""
 
@@ -201,8 +122,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Order the sources: flags, environment, naru.yaml."""
-        return (init_settings, env_settings, YamlConfigSettingsSource(settings_cls))
+        """Order the sources: flags, environment; `load_settings` puts the file after them."""
+        return (init_settings, env_settings)
 
 
 class DataSettings(BaseSettings):

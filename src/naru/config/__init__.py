@@ -1,0 +1,31 @@
+"""Settings: what there is (`settings`, `mcp`), where it comes from (`loading`, sole reader of the environment)."""
+
+from naru.config.loading import check_private, environment, load_settings, settings_path
+from naru.config.mcp import DeclaredServer, McpSettings, PolicySettings, ReconnectionSettings
+from naru.config.settings import (
+    AgentSettings,
+    ChatSettings,
+    DataSettings,
+    HubSettings,
+    ModelSettings,
+    ServerSettings,
+    Settings,
+)
+
+__all__ = [
+    "AgentSettings",
+    "ChatSettings",
+    "DataSettings",
+    "DeclaredServer",
+    "HubSettings",
+    "McpSettings",
+    "ModelSettings",
+    "PolicySettings",
+    "ReconnectionSettings",
+    "ServerSettings",
+    "Settings",
+    "check_private",
+    "environment",
+    "load_settings",
+    "settings_path",
+]

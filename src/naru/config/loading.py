@@ -1,0 +1,118 @@
+"""Where settings come from: flags before the environment before a file; the one place that reads the environment."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsError
+
+from naru.config.settings import Settings
+from naru.errors import ConfigError
+from naru.records import describe
+
+
+def environment() -> Mapping[str, str]:
+    """Return the process's environment; the only way to it."""
+    return os.environ  # noqa: TID251  # this is naru.config
+
+
+def load_settings(path: Path | None = None, **sections: Any) -> Settings:
+    """Read settings: `sections` (flags) before the environment before the file.
+
+    Args:
+        path: the file; None takes the one that `NARU_CONFIG` names, else `~/.config/naru/naru.yaml` if there is one.
+            A `naru.yaml` in the working directory is never read by itself: it may name programs to start (S-24).
+        sections: `server={"port": 1}` and the like.
+
+    Raises:
+        ConfigError: the file cannot be read, may be written by others, or holds something that cannot be used.
+    """
+    chosen = path or settings_path()
+    kept = _read_yaml(chosen) if chosen else {}
+
+    class Loaded(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            return (init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=kept))
+
+    try:
+        return Loaded(**sections)
+    except (ValidationError, SettingsError) as error:
+        lines = describe(error) if isinstance(error, ValidationError) else [str(error).splitlines()[0]]
+        raise ConfigError(
+            f"The settings{f' with {chosen}' if chosen else ''} cannot be used: {'; '.join(lines)}.",
+            remedy="See docs/reference/settings.md.",
+        ) from error
+
+
+def settings_path() -> Path | None:
+    """Return the settings file that is read when none is named; None when there is none."""
+    named = environment().get("NARU_CONFIG")
+    if named:
+        return Path(named).expanduser()
+    home = Path(environment().get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "naru" / "naru.yaml"
+    return home if home.exists() else None
+
+
+def check_private(path: Path) -> None:
+    """Refuse a file that others could have written, since it names programs to start (S-24).
+
+    Raises:
+        ConfigError: it belongs to someone else, or its group or all may write it.
+    """
+    info = path.stat()
+    if info.st_uid not in (os.geteuid(), 0):
+        raise ConfigError(f"{path} belongs to another user (uid {info.st_uid}).", remedy=f"Run: chown $USER {path}")
+    if stat.S_IMODE(info.st_mode) & (stat.S_IWGRP | stat.S_IWOTH):
+        raise ConfigError(f"{path} may be written by others.", remedy=f"Run: chmod go-w {path}")
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        check_private(path)
+        data = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ConfigError(f"Cannot read {path}: {error.strerror}.") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path} must hold sections such as `server:` and `mcp:`, found {type(data).__name__}.")
+    arc = data.get("arc")
+    if isinstance(arc, dict):  # application.yml of the "MCP integration guide": arc.reactor.mcp
+        reactor = arc.get("reactor")
+        return _snake({"mcp": (reactor if isinstance(reactor, dict) else {}).get("mcp") or {}})
+    unknown = sorted(str(key) for key in data if str(key).replace("-", "_") not in Settings.model_fields)
+    if unknown:
+        raise ConfigError(
+            f"{path}: there is no section {', '.join(unknown)}.",
+            remedy=f"Sections: {', '.join(Settings.model_fields)}.",
+        )
+    return _snake({key: value for key, value in data.items() if value is not None})
+
+
+def _snake(data: dict[str, Any]) -> dict[str, Any]:
+    """Write `max-attempts` as `max_attempts`, so that file and environment name a setting alike; not in free tables."""
+    changed: dict[str, Any] = {}
+    for key, value in data.items():
+        name = str(key).replace("-", "_")
+        if isinstance(value, dict) and name not in ("env", "headers", "aliases", "client_by_key"):
+            value = _snake(value)
+        elif isinstance(value, list):
+            value = [_snake(item) if isinstance(item, dict) else item for item in value]
+        changed[name] = value
+    return changed

@@ -1,0 +1,107 @@
+"""The section `mcp`: servers declared in YAML (H8), reconnection (H10), and the rules for all servers (H12)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+class DeclaredServer(BaseModel):
+    """A server that is declared in YAML (H8); keys may be written with `-` or `_`."""
+
+    model_config = ConfigDict(
+        extra="allow", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
+    )
+
+    name: str = ""
+    """Unique name; an entry without one is skipped with a warning."""
+    transport: str = "SSE"
+    """`stdio`, `sse` or `http`; SSE when not said, unless there is a command."""
+    url: str | None = None
+    """Address, for sse and http."""
+    command: str | None = None
+    """Program, for stdio."""
+    args: list[str] = []
+    """Its arguments."""
+    env: dict[str, str] = {}
+    """Its environment variables, beside a minimal set."""
+    cwd: str | None = None
+    """Its working directory."""
+    headers: dict[str, str] = {}
+    """HTTP headers, for sse and http."""
+    description: str | None = None
+    """What it is for."""
+    auto_connect: bool = True
+    """Connect at start."""
+
+
+class PolicySettings(BaseModel):
+    """What may be registered, started and returned (H12); keys may be written with `-` or `_`."""
+
+    model_config = ConfigDict(
+        extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
+    )
+
+    allowed_server_names: list[str] = []
+    """Names that may be registered and connected; empty allows all."""
+    max_tool_output_length: int = Field(50_000, ge=0)
+    """Characters of a tool's text result; longer ones are cut with a notice. 0 is no limit."""
+    allow_remote_exec: bool = False
+    """Let an admin register programs (stdio) over HTTP; else only files and the command line may (S-20)."""
+    allowed_commands: list[str] = []
+    """Absolute paths of further programs that may be started when registered over HTTP (S-22)."""
+    allow_unsafe_env: bool = False
+    """Let servers registered over HTTP set variables that load code, such as `LD_PRELOAD` (S-23)."""
+    quarantine: Literal["auto", "on", "off"] = "auto"
+    """Hide tools that changed or came later until they are approved (S-50); `auto` does so whenever keys are asked for.
+
+    Otherwise they are offered at once, and the difference is logged and shown.
+    """
+    max_tools_per_server: int = Field(500, ge=0)
+    """Tools taken from one server; 0 is no limit (S-54)."""
+
+
+class ReconnectionSettings(BaseModel):
+    """When a failed connection is tried again (H10); keys may be written with `-` or `_`."""
+
+    model_config = ConfigDict(
+        extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
+    )
+
+    enabled: bool = True
+    """Try again by itself."""
+    max_attempts: int = Field(5, ge=0)
+    """Retries before giving up until someone asks; 0 never gives up."""
+    initial_delay_ms: int = Field(5_000, ge=1)
+    """First wait, in milliseconds."""
+    multiplier: float = Field(2.0, ge=1)
+    """How much longer each wait is than the one before; all vary by a quarter either way."""
+    max_delay_ms: int = Field(60_000, ge=1)
+    """Longest wait, in milliseconds."""
+
+
+class McpSettings(BaseModel):
+    """Servers declared in YAML and the rules for all servers; keys may be written with `-` or `_`."""
+
+    model_config = ConfigDict(
+        extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
+    )
+
+    servers: list[DeclaredServer] = []
+    """Declared servers; they seed the store at start, and what is in the store already wins (H8)."""
+    files: list[Path] = []
+    """Configuration files of other products whose servers seed the store as well; they are only read."""
+    reconnection: ReconnectionSettings = ReconnectionSettings()
+    """When a failed connection is tried again."""
+    connection_timeout_ms: int = Field(30_000, ge=1)
+    """From launch or dial to tools listed, in milliseconds."""
+    security: PolicySettings = PolicySettings()
+    """What may be registered, started and returned."""
+    max_tools_per_request: int = Field(0, ge=0)
+    """Tools offered to a model in one request, chosen by relevance; 0 leaves it to the model's profile (H13)."""

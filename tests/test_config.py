@@ -1,0 +1,133 @@
+"""Settings: H8, H10, H12, A-06, S-24."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from naru.config import Settings, load_settings, settings_path
+from naru.errors import ConfigError
+
+GUIDE = """
+arc:
+  reactor:
+    mcp:
+      servers:
+        - name: swagger-agent
+          transport: sse
+          url: http://localhost:8081/sse
+          auto-connect: true
+        - name: filesystem
+          transport: stdio
+          command: npx
+          args: ["-y", "@modelcontextprotocol/server-filesystem", "/data"]
+          description: 파일 시스템 접근
+      security:
+        allowed-server-names: []        # 비어있으면 모두 허용
+        max-tool-output-length: 50000
+      reconnection:
+        enabled: true           # 자동 재연결 활성화 (기본: true)
+        max-attempts: 7
+        initial-delay-ms: 5000
+        multiplier: 2.0
+        max-delay-ms: 60000
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "naru.yaml"
+
+
+def test_a06_the_defaults_are_the_safe_ones() -> None:
+    settings = Settings()
+    assert settings.server.host == "127.0.0.1"
+    assert settings.server.auth == "auto"
+    assert settings.server.allowed_origins == []
+    assert settings.server.max_body_bytes == 4 * 1024 * 1024
+    assert settings.server.rate_limit_per_minute == 100
+    assert settings.mcp.security.allow_remote_exec is False
+    assert settings.mcp.security.max_tool_output_length == 50_000
+    assert settings.mcp.security.quarantine == "auto"
+    assert settings.mcp.reconnection.model_dump() == {
+        "enabled": True,
+        "max_attempts": 5,
+        "initial_delay_ms": 5_000,
+        "multiplier": 2.0,
+        "max_delay_ms": 60_000,
+    }
+
+
+def test_h8_the_guides_yaml_is_read_as_it_is_written(file: Path) -> None:
+    file.write_text(GUIDE)
+    mcp = load_settings(file).mcp
+    assert [(server.name, server.transport, server.auto_connect) for server in mcp.servers] == [
+        ("swagger-agent", "sse", True),
+        ("filesystem", "stdio", True),
+    ]
+    assert mcp.servers[1].description == "파일 시스템 접근"
+    assert mcp.reconnection.max_attempts == 7
+
+
+def test_flags_win_over_the_environment_and_that_over_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text("server: {port: 1, host: '::1'}\nmcp: {security: {allow-remote-exec: false, quarantine: 'on'}}\n")
+    monkeypatch.setenv("NARU_SERVER__PORT", "2")
+    monkeypatch.setenv("NARU_MCP__SECURITY__ALLOW_REMOTE_EXEC", "true")
+    settings = load_settings(file)
+    assert (settings.server.port, settings.server.host) == (2, "::1")
+    assert settings.mcp.security.allow_remote_exec is True
+    assert settings.mcp.security.quarantine == "on"
+    assert load_settings(file, server={"port": 3}).server.port == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("servers: []", "no section servers"),
+        ("server: {prot: 1}", "server.prot"),
+        ("server: {port: 70000}", "server.port"),
+        ("mcp: {servers: [{name: a, args: x}]}", "mcp.servers.0.args"),
+        ("mcp: {secruity: {}}", "mcp.secruity"),
+        ("- a", "must hold sections"),
+        ("a: [", "is not YAML"),
+        ("server: {api_key: 1}", "server.api_key"),
+    ],
+)
+def test_what_cannot_be_used_is_named_with_its_place(file: Path, text: str, said: str) -> None:
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"naru\.yaml") as refused:
+        load_settings(file)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "server:\nmcp:\n", "\ufeffserver: {port: 5}"])
+def test_an_empty_file_has_the_defaults(file: Path, text: str) -> None:
+    file.write_text(text)
+    assert load_settings(file).server.host == "127.0.0.1"
+
+
+def test_s24_a_file_that_others_may_write_is_refused(file: Path) -> None:
+    file.write_text("server: {port: 1}")
+    file.chmod(0o666)
+    with pytest.raises(ConfigError, match="chmod go-w"):
+        load_settings(file)
+
+
+def test_s24_nothing_in_the_working_directory_is_read_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NARU_CONFIG", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    (tmp_path / "naru.yaml").write_text("server: {port: 1}")
+    (tmp_path / "mcp.json").write_text('{"mcpServers": {"evil": {"command": "touch", "args": ["marker"]}}}')
+    assert settings_path() is None
+    assert load_settings().server.port == 20006
+    assert load_settings().mcp.files == []
+
+
+def test_a_file_that_is_named_and_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NARU_CONFIG", str(tmp_path / "none.yaml"))
+    with pytest.raises(ConfigError, match=r"Cannot read .*none\.yaml"):
+        load_settings()
