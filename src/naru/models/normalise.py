@@ -91,6 +91,10 @@ class AnswerReader:
             call.json = json.dumps(arguments, ensure_ascii=False)
         return self._show(call)
 
+    def whole_call(self, call_id: str, name: str, arguments: object) -> list[ChatEvent]:
+        """Read a native call that arrives in one piece."""
+        return self.call_delta(max(self._order, default=-1) + 1, call_id, name, arguments)
+
     def finish(self, reason: str | None, usage: Usage | None = None) -> list[ChatEvent]:
         """Close the parser and the open calls; the last event is Finish."""
         events = self._from_text(self._parser.close(reason or "stop"))

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
 
 import aiohttp
 import orjson
 
-from naru.errors import ConfigError
 from naru.messages import ChatEvent, ChatRequest, JsonObject, Usage
 from naru.models.adapt import ATTEMPTS, Learned
+from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint, HttpClient, read_some
 from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html
 from naru.models.families import profile_for
 from naru.models.normalise import AnswerReader
@@ -24,54 +22,10 @@ from naru.models.profile import Profile
 from naru.models.sse import SseReader
 from naru.models.strategy import prepare
 
-_ERROR_BODY_BYTES = 64 << 10
-_WHOLE_BODY_BYTES = 64 << 20
-_POST_ATTEMPTS = 3
 _REST_SECONDS = 0.05
 """How long the end of a body may take after `[DONE]`; a connection whose body has ended is used again."""
 _DONE = b"[DONE]"
-_HEADERS = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where a model is served, and what to show at the door."""
-
-    base_url: str
-    """With its version, such as `http://127.0.0.1:11434/v1`."""
-    api_key: str = field(default="", repr=False)
-    extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    keep_alive: bool = True
-    """False for llama.cpp, which closes each connection after a stream though it announces the contrary."""
-
-    @classmethod
-    def of(cls, base_url: str, api_key: str = "", extra_headers: Mapping[str, str] | None = None) -> Endpoint:
-        """Check and complete a base URL as people write it: a missing path becomes /v1.
-
-        Raises:
-            ConfigError: it is not an http(s) URL.
-        """
-        parts = urlsplit(base_url.strip())
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ConfigError(
-                f"The base URL {base_url!r} is not an http or https address.",
-                remedy="Give one such as http://127.0.0.1:11434/v1.",
-            )
-        path = parts.path.rstrip("/").removesuffix("/chat/completions") or "/v1"
-        return cls(f"{parts.scheme}://{parts.netloc}{path}", api_key, extra_headers or {})
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Headers of every request."""
-        authorization = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
-        return {**authorization, **self.extra_headers}
-
-    @property
-    def shown(self) -> str:
-        """The address for messages, without credentials."""
-        parts = urlsplit(self.base_url)
-        port = f":{parts.port}" if parts.port else ""
-        return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
+__all__ = ["Endpoint", "OpenAIBackend"]
 
 
 class OpenAIBackend:
@@ -102,9 +56,8 @@ class OpenAIBackend:
         self.model = model
         self._fixed_profile = profile
         self._learned: dict[str, Learned] = {}
-        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=10.0, sock_read=timeout_seconds)
+        self.http = HttpClient(endpoint, timeout_seconds=timeout_seconds)
         self._on_close = on_close
-        self._session: aiohttp.ClientSession | None = None
 
     @property
     def profile(self) -> Profile:
@@ -113,21 +66,13 @@ class OpenAIBackend:
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        """The one connection pool to this endpoint; made on first use, inside the running loop."""
-        if self._session is None or self._session.closed:
-            self._session = aiohttp.ClientSession(
-                headers=self.endpoint.headers,
-                timeout=self._timeout,
-                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, force_close=not self.endpoint.keep_alive),
-                auto_decompress=True,
-                read_bufsize=1 << 18,
-            )
-        return self._session
+        """The one connection pool to this endpoint."""
+        return self.http.session
 
     @property
     def where(self) -> str:
         """How messages name this endpoint."""
-        return f"The model endpoint {self.endpoint.shown}"
+        return self.http.where
 
     def learned(self, model: str) -> Learned:
         """Return what is known of a model here; refusals add to it."""
@@ -145,7 +90,7 @@ class OpenAIBackend:
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once; what arrived together is given together, see `Batching`."""
-        with self._failures():
+        with self.http.failures():
             async with self._opened(request) as (response, reader):
                 if response.content_type != "text/event-stream":
                     yield await self._read_whole(response, reader)
@@ -168,20 +113,6 @@ class OpenAIBackend:
                 yield self._end(reader, state)
                 await _read_to_end(response)
 
-    @contextmanager
-    def _failures(self) -> Iterator[None]:
-        """Tell failures of the connection by kind."""
-        try:
-            yield
-        except TimeoutError as error:
-            if not isinstance(error, aiohttp.ServerTimeoutError):
-                raise  # Somebody else's deadline.
-            raise failure("overloaded", f"{self.where} sent nothing for {self._timeout.sock_read:g} s.") from error
-        except aiohttp.ClientConnectorError as error:
-            raise failure("unreachable", f"{self.where} cannot be reached: {_reason(error)}.") from error
-        except aiohttp.ClientError as error:
-            raise failure("broken_off", f"{self.where} broke off its answer: {_reason(error)}.") from error
-
     @asynccontextmanager
     async def _opened(self, request: ChatRequest) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerReader]]:
         """Ask until the endpoint takes the request in one of its forms; see `adapt`."""
@@ -189,10 +120,10 @@ class OpenAIBackend:
         for attempt in range(1, ATTEMPTS + 1):
             asked = learned.without_refused(request)
             body = request_body(prepare(asked, learned.profile), learned.profile, model=request.model or self.model)
-            response = await self._post("/chat/completions", orjson.dumps(body))
+            response = await self.http.post("/chat/completions", orjson.dumps(body))
             if response.status < 400:
                 break
-            error = http_failure(self.where, response.status, response.headers, await _some(response))
+            error = http_failure(self.where, response.status, response.headers, await read_some(response))
             if attempt == ATTEMPTS or not learned.learn(error, asked):
                 raise error
         try:
@@ -200,21 +131,9 @@ class OpenAIBackend:
         finally:
             response.release()  # Closes the connection when the answer was not read to its end.
 
-    async def _post(self, path: str, body: bytes) -> aiohttp.ClientResponse:
-        """Post; once more when a kept connection proves to be closed. A model call has no effect to be repeated."""
-        for attempt in range(1, _POST_ATTEMPTS + 1):
-            try:
-                return await self.session.post(f"{self.endpoint.base_url}{path}", data=body, headers=_HEADERS)
-            except aiohttp.ClientConnectorError:
-                raise
-            except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
-                if attempt == _POST_ATTEMPTS:
-                    raise
-        raise AssertionError
-
     async def _read_whole(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> list[ChatEvent]:
         """Read an answer that is no event stream, or does not say so."""
-        text = await _some(response, _WHOLE_BODY_BYTES)
+        text = await read_some(response, WHOLE_BODY_BYTES)
         if looks_like_html(response.content_type, text):
             shown = text[:200].decode("utf-8", "replace")
             what = f"a web page ({response.content_type}): {shown}"
@@ -267,11 +186,7 @@ class OpenAIBackend:
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that the endpoint serves."""
-        with self._failures():
-            async with self.session.get(f"{self.endpoint.base_url}/models") as response:
-                body = await _some(response, _WHOLE_BODY_BYTES)
-        if response.status >= 400:
-            raise http_failure(self.where, response.status, response.headers, body)
+        body = await self.http.get("/models")
         listed = decode(body)
         if not isinstance(listed, dict):
             raise failure("not_an_api", f"{self.where} lists no models but {body[:120]!r}")
@@ -280,8 +195,7 @@ class OpenAIBackend:
 
     async def close(self) -> None:
         """Close the connections, then what was opened for them."""
-        if self._session is not None:
-            await self._session.close()
+        await self.http.close()
         if self._on_close is not None:
             await self._on_close()
 
@@ -293,16 +207,6 @@ class _StreamState:
     done: bool = False
 
 
-async def _some(response: aiohttp.ClientResponse, limit_bytes: int = _ERROR_BODY_BYTES) -> bytes:
-    """Read a body up to a limit."""
-    pieces: list[bytes] = []
-    left = limit_bytes
-    while left > 0 and (piece := await response.content.read(left)):
-        pieces.append(piece)
-        left -= len(piece)
-    return b"".join(pieces)
-
-
 def _status_in(answer: JsonObject) -> int:
     """Return the HTTP status that an error inside a 200 stands for."""
     error = answer.get("error")
@@ -310,12 +214,6 @@ def _status_in(answer: JsonObject) -> int:
     if isinstance(code, int) and 400 <= code < 600:
         return code
     return 429 if "rate limit" in error_text(answer).lower() else 502
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return os.strerror(error.os_error.errno) if error.os_error.errno else str(error.os_error)
-    return str(error) or type(error).__name__
 
 
 async def _read_to_end(response: aiohttp.ClientResponse) -> None:

@@ -1,0 +1,289 @@
+"""Gemini and Gemma through Google's own SDK (`naru[gemini]`); the session below it is ours.
+
+Gemma there has neither system field nor function declarations: its profile folds and prompts (R12, LESSONS 23).
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import secrets
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import aiohttp
+
+from naru.errors import ConfigError, ModelError
+from naru.messages import AudioPart, ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Part, ToolDefinition, Usage
+from naru.models.adapt import ATTEMPTS, Learned
+from naru.models.endpoint import Endpoint, HttpClient
+from naru.models.failures import classify, failure, retry_after_seconds
+from naru.models.families import profile_for
+from naru.models.normalise import AnswerReader
+from naru.models.parsing import answer_reader
+from naru.models.profile import Profile
+from naru.models.strategy import prepare
+
+DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"
+_SIGNATURES_KEPT = 1000
+_WHOLE_ANSWER_MILLISECONDS = 600_000
+_NO_SIGNATURE = b"skip_thought_signature_validator"
+"""Google's documented stand-in for calls whose signature is not known (from another model or an older run)."""
+_REASONS = {"STOP": "stop", "MAX_TOKENS": "length", "MALFORMED_FUNCTION_CALL": "stop"}
+
+_responses: ContextVar[list[aiohttp.ClientResponse] | None] = ContextVar("_responses", default=None)
+"""The HTTP responses of the request that is being made, so that they can be closed."""
+
+
+async def _remember(_: aiohttp.ClientSession, __: object, ended: aiohttp.TraceRequestEndParams) -> None:
+    if (responses := _responses.get()) is not None:
+        responses.append(ended.response)
+
+
+def _sdk(name: str) -> Any:
+    try:
+        return importlib.import_module(f"google.genai{name}")
+    except ImportError as error:
+        raise ConfigError(
+            "Gemini's SDK (google-genai) is not installed.", remedy="pip install 'naru[gemini]'"
+        ) from error
+
+
+class GeminiBackend:
+    """A `Backend` over the Gemini API."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        profile: Profile | None = None,
+        *,
+        model: str = "",
+        timeout_seconds: float = 120.0,
+    ) -> None:
+        self.endpoint = endpoint
+        self.model = model
+        trace = aiohttp.TraceConfig()
+        trace.on_request_end.append(_remember)
+        keyless = Endpoint(endpoint.base_url, "", endpoint.extra_headers)
+        self.http = HttpClient(keyless, timeout_seconds=timeout_seconds, trace=trace)
+        self._fixed_profile = profile
+        self._learned: dict[str, Learned] = {}
+        self._client: Any = None
+        self._signatures: OrderedDict[str, bytes] = OrderedDict()
+        """Call id → thought signature, which Gemini 3 wants back beside the call."""
+
+    @property
+    def profile(self) -> Profile:
+        """Facts about the model family behind this endpoint, mended by what it refused."""
+        return self.learned(self.model).profile
+
+    def learned(self, model: str) -> Learned:
+        """Return what is known of a model here; refusals add to it."""
+        name = "" if self._fixed_profile is not None else model or self.model
+        if name not in self._learned:
+            self._learned[name] = Learned(self._fixed_profile or profile_for(name))
+        return self._learned[name]
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        """Ask once, streaming; see `Backend.stream`."""
+        with self.http.failures(), self._api_failures():
+            chunks, chunk, reader, responses = await self._opened(request)
+            reason: str | None = None
+            usage: Usage | None = None
+            try:
+                while chunk is not None:
+                    reason = _reason_of(chunk) or reason
+                    usage = _usage_of(chunk) or usage
+                    for event in self._read(reader, chunk):
+                        yield event
+                    chunk = await anext(chunks, None)
+            finally:
+                # The SDK leaves a stream that is not read to its end to the garbage collector.
+                for response in responses:
+                    response.close()
+            if reason is None:
+                raise failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
+            for event in reader.finish(reason, usage):
+                yield event
+
+    async def _opened(
+        self, request: ChatRequest
+    ) -> tuple[AsyncIterator[Any], Any, AnswerReader, list[aiohttp.ClientResponse]]:
+        """Ask until the endpoint takes the request in one of its forms; returns the chunks and the first of them."""
+        learned = self.learned(request.model)
+        model = request.model or self.model
+        for attempt in range(1, ATTEMPTS + 1):
+            asked = learned.without_refused(request)
+            sent = prepare(asked, learned.profile)
+            contents, config = self.arguments(sent)
+            responses: list[aiohttp.ClientResponse] = []
+            token = _responses.set(responses)
+            try:
+                with self._api_failures():
+                    chunks = await self._genai().aio.models.generate_content_stream(
+                        model=model, contents=contents, config=config
+                    )
+                    # The request is sent only now.
+                    return chunks, await anext(chunks, None), answer_reader(asked, learned.profile), responses
+            except ModelError as error:
+                if attempt == ATTEMPTS or not learned.learn(error, asked):
+                    raise
+            finally:
+                _responses.reset(token)
+        raise AssertionError
+
+    def arguments(self, request: ChatRequest) -> tuple[list[JsonObject], JsonObject]:
+        """Return contents and config for the SDK, from a prepared request."""
+        system = [message.text for message in request.messages if message.role == "system"]
+        names = {call.id: call.name for message in request.messages for call in message.tool_calls}
+        contents: list[JsonObject] = []
+        for message in request.messages:
+            if message.role == "system":
+                continue
+            role = "model" if message.role == "assistant" else "user"
+            parts = self._parts(message, names)
+            if contents and contents[-1]["role"] == role:
+                contents[-1]["parts"] += parts
+            elif parts:
+                contents.append({"role": role, "parts": parts})
+        config: JsonObject = {"automatic_function_calling": {"disable": True}}
+        if system:
+            config["system_instruction"] = "\n\n".join(system)
+        if request.tools:
+            config["tools"] = [{"function_declarations": [declaration(tool) for tool in request.tools]}]
+            if (mode := _tool_mode(request.tool_choice)) is not None:
+                config["tool_config"] = {"function_calling_config": mode}
+        if request.response_schema is not None:
+            config |= {"response_mime_type": "application/json", "response_json_schema": request.response_schema}
+        for field, value in (
+            ("temperature", request.temperature),
+            ("max_output_tokens", request.max_tokens),
+            ("stop_sequences", list(request.stop)[:5] or None),
+            ("top_p", request.extra.get("top_p")),
+            ("seed", request.extra.get("seed")),
+        ):
+            if value is not None:
+                config[field] = value
+        return contents, config
+
+    def _parts(self, message: Message, names: Mapping[str, str]) -> list[JsonObject]:
+        if message.role == "tool":
+            name = message.name or names.get(message.tool_call_id, "tool")
+            return [{"function_response": {"name": name, "response": {"result": message.text}}}]
+        parts = _content_parts(message.content)
+        for call in message.tool_calls:
+            signature = self._signatures.get(call.id, _NO_SIGNATURE)
+            called = {"name": call.name, "args": call.arguments}
+            parts.append({"function_call": called, "thought_signature": signature})
+        return parts
+
+    def _read(self, reader: AnswerReader, chunk: Any) -> list[ChatEvent]:
+        events: list[ChatEvent] = []
+        candidates = chunk.candidates or ()
+        content = candidates[0].content if candidates else None
+        for part in (content.parts if content else None) or ():
+            if part.function_call is not None:
+                call_id = part.function_call.id or f"call_{secrets.token_urlsafe(12)}"
+                if part.thought_signature:
+                    self._keep_signature(call_id, part.thought_signature)
+                events += reader.whole_call(call_id, part.function_call.name or "", part.function_call.args or {})
+            elif part.text:
+                events += reader.reasoning(part.text) if part.thought else reader.text(part.text)
+        return events
+
+    def _keep_signature(self, call_id: str, signature: bytes) -> None:
+        self._signatures[call_id] = signature
+        if len(self._signatures) > _SIGNATURES_KEPT:
+            self._signatures.popitem(last=False)
+
+    def _genai(self) -> Any:
+        if self._client is None:
+            types = _sdk(".types")
+            options = types.HttpOptions(
+                base_url=self.endpoint.base_url,
+                headers=dict(self.endpoint.extra_headers),
+                api_version="v1beta",
+                # For the whole answer, not for silence as elsewhere: the agent loop has its own deadline.
+                timeout=_WHOLE_ANSWER_MILLISECONDS,
+                # Retries are the queue's; the SDK's own sleep up to ten seconds inside a request.
+                retry_options=types.HttpRetryOptions(attempts=1),
+                aiohttp_client=self.http.session,
+            )
+            self._client = _sdk("").Client(api_key=self.endpoint.api_key or "none", http_options=options)
+        return self._client
+
+    @contextmanager
+    def _api_failures(self) -> Iterator[None]:
+        """Tell the SDK's errors by kind."""
+        try:
+            yield
+        except _sdk(".errors").APIError as error:
+            text = str(error.message or error)
+            code = classify(error.code, text)
+            headers = dict(getattr(error.response, "headers", None) or {})
+            wait = retry_after_seconds(headers, error.details, text)
+            raise failure(
+                code, f"{self.http.where} answered {error.code}: {text[:400]}", status=error.code, wait_seconds=wait
+            ) from error
+
+    async def models(self) -> Sequence[str]:
+        """Return the names of the models that can generate."""
+        with self.http.failures(), self._api_failures():
+            pager = await self._genai().aio.models.list()
+            return [
+                str(model.name).removeprefix("models/")
+                async for model in pager
+                if not model.supported_actions or "generateContent" in model.supported_actions
+            ]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.http.close()
+
+
+def declaration(tool: ToolDefinition) -> JsonObject:
+    """Return a tool as a function declaration; one without arguments has no parameters at all (LESSONS 14)."""
+    declared: JsonObject = {"name": tool.name, "description": tool.description or tool.name}
+    if tool.input_schema.get("properties"):
+        declared["parameters_json_schema"] = tool.input_schema
+    return declared
+
+
+def _tool_mode(choice: str | JsonObject | None) -> JsonObject | None:
+    if choice == "required":
+        return {"mode": "ANY"}
+    if isinstance(choice, dict):
+        name = (choice.get("function") or choice).get("name")
+        return {"mode": "ANY", "allowed_function_names": [name]}
+    return None
+
+
+def _content_parts(content: str | tuple[Part, ...]) -> list[JsonObject]:
+    if isinstance(content, str):
+        return [{"text": content}] if content else []
+    parts: list[JsonObject] = []
+    for part in content:
+        if isinstance(part, ImagePart | AudioPart) and part.data:
+            parts.append({"inline_data": {"mime_type": part.mime_type, "data": base64.b64decode(part.data)}})
+        elif isinstance(part, ImagePart):
+            parts.append({"file_data": {"mime_type": part.mime_type, "file_uri": part.url}})
+        elif text := Message("user", (part,)).text:
+            parts.append({"text": text})
+    return parts
+
+
+def _reason_of(chunk: Any) -> str | None:
+    if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason is not None:
+        return "content_filter"
+    reason = chunk.candidates[0].finish_reason if chunk.candidates else None
+    return _REASONS.get(reason.value, "content_filter") if reason is not None else None
+
+
+def _usage_of(chunk: Any) -> Usage | None:
+    used = chunk.usage_metadata
+    if used is None:
+        return None
+    return Usage(used.prompt_token_count or 0, (used.candidates_token_count or 0) + (used.thoughts_token_count or 0))

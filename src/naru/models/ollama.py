@@ -1,0 +1,171 @@
+"""Ollama's native API: unlike its /v1, it lets the context size be set, whose default silently cuts tool prompts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import aiohttp
+import orjson
+
+from naru.messages import ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Usage
+from naru.models.adapt import ATTEMPTS, Learned
+from naru.models.endpoint import Endpoint, HttpClient, read_some
+from naru.models.failures import decode, error_text, failure, http_failure
+from naru.models.families import profile_for
+from naru.models.normalise import AnswerReader
+from naru.models.openai_wire import tool_object
+from naru.models.parsing import answer_reader
+from naru.models.profile import Profile
+from naru.models.strategy import prepare
+
+
+class OllamaBackend:
+    """A `Backend` over Ollama's /api/chat."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        profile: Profile | None = None,
+        *,
+        model: str = "",
+        context_tokens: int = 8192,
+        timeout_seconds: float = 120.0,
+    ) -> None:
+        parts = urlsplit(endpoint.base_url)
+        base_url = f"{parts.scheme}://{parts.netloc}"
+        self.endpoint = Endpoint(base_url, endpoint.api_key, endpoint.extra_headers)
+        self.http = HttpClient(self.endpoint, timeout_seconds=timeout_seconds)
+        self.model = model
+        self._fixed_profile = profile
+        self._context_tokens = context_tokens
+        self._learned: dict[str, Learned] = {}
+
+    @property
+    def profile(self) -> Profile:
+        """Facts about the model family behind this endpoint, mended by what it refused."""
+        return self.learned(self.model).profile
+
+    def learned(self, model: str) -> Learned:
+        """Return what is known of a model here; refusals add to it."""
+        name = "" if self._fixed_profile is not None else model or self.model
+        if name not in self._learned:
+            self._learned[name] = Learned(self._fixed_profile or profile_for(name))
+        return self._learned[name]
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        """Ask once, streaming; see `Backend.stream`."""
+        with self.http.failures():
+            async with self._opened(request) as (response, reader):
+                async for line in response.content:
+                    if not line.strip():
+                        continue
+                    answer = self._decode(line)
+                    for event in _read_message(reader, answer.get("message") or {}):
+                        yield event
+                    if answer.get("done"):
+                        for event in reader.finish(answer.get("done_reason"), _usage(answer)):
+                            yield event
+                        return
+                raise failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
+
+    @asynccontextmanager
+    async def _opened(self, request: ChatRequest) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerReader]]:
+        learned = self.learned(request.model)
+        for attempt in range(1, ATTEMPTS + 1):
+            asked = learned.without_refused(request)
+            sent = prepare(asked, learned.profile)
+            body = chat_body(sent, model=request.model or self.model, context_tokens=self._context_tokens)
+            response = await self.http.post("/api/chat", orjson.dumps(body))
+            if response.status < 400:
+                break
+            error = http_failure(self.http.where, response.status, response.headers, await read_some(response))
+            if attempt == ATTEMPTS or not learned.learn(error, asked):
+                raise error
+        try:
+            yield response, answer_reader(asked, learned.profile)
+        finally:
+            response.release()
+
+    def _decode(self, line: bytes) -> JsonObject:
+        answer = decode(line)
+        if not isinstance(answer, dict):
+            raise failure("not_an_api", f"{self.http.where} answered with something that is no JSON: {line[:120]!r}")
+        if answer.get("error"):
+            raise failure("overloaded", f"{self.http.where} failed: {error_text(answer)}", status=500)
+        return answer
+
+    async def models(self) -> Sequence[str]:
+        """Return the names of the models that are installed there."""
+        listed = decode(await self.http.get("/api/tags"))
+        if not isinstance(listed, dict):
+            raise failure("not_an_api", f"{self.http.where} does not list models as Ollama does.")
+        return [str(row.get("name") or row.get("model")) for row in listed.get("models") or [] if isinstance(row, dict)]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.http.close()
+
+
+def chat_body(request: ChatRequest, *, model: str, context_tokens: int) -> JsonObject:
+    """Build the body of a streaming request, already prepared."""
+    options: JsonObject = {"num_ctx": context_tokens}
+    if request.temperature is not None:
+        options["temperature"] = request.temperature
+    if request.max_tokens is not None:
+        options["num_predict"] = request.max_tokens
+    if request.stop:
+        options["stop"] = list(request.stop)
+    if (seed := request.extra.get("seed")) is not None:
+        options["seed"] = seed
+    if (top_p := request.extra.get("top_p")) is not None:
+        options["top_p"] = top_p
+    names = {call.id: call.name for message in request.messages for call in message.tool_calls}
+    body: JsonObject = {
+        "model": model,
+        "messages": [_message(message, names) for message in request.messages],
+        "stream": True,
+        "options": options,
+    }
+    if request.tools:
+        body["tools"] = [tool_object(tool) for tool in request.tools]
+    if request.response_schema is not None:
+        body["format"] = request.response_schema
+    for field in ("think", "keep_alive"):
+        if field in request.extra:
+            body[field] = request.extra[field]
+    return body
+
+
+def _message(message: Message, names: dict[str, str]) -> JsonObject:
+    shown: JsonObject = {"role": message.role, "content": message.text}
+    if isinstance(message.content, tuple) and message.role != "tool":
+        images = [part.data for part in message.content if isinstance(part, ImagePart) and part.data]
+        if images:
+            words = tuple(part for part in message.content if not (isinstance(part, ImagePart) and part.data))
+            shown |= {"content": Message(message.role, words).text, "images": images}
+    if message.tool_calls:
+        shown["tool_calls"] = [
+            {"function": {"name": one.name, "arguments": one.arguments}} for one in message.tool_calls
+        ]
+    if message.role == "tool":
+        shown["tool_name"] = message.name or names.get(message.tool_call_id, "")
+    return shown
+
+
+def _read_message(reader: AnswerReader, message: JsonObject) -> list[ChatEvent]:
+    events: list[ChatEvent] = []
+    if thinking := message.get("thinking"):
+        events += reader.reasoning(str(thinking))
+    if content := message.get("content"):
+        events += reader.text(str(content))
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") or {}
+        # Each call comes whole; a fresh key keeps two of the same tool apart.
+        events += reader.whole_call(str(call.get("id") or ""), function.get("name") or "", function.get("arguments"))
+    return events
+
+
+def _usage(answer: JsonObject) -> Usage:
+    return Usage(int(answer.get("prompt_eval_count") or 0), int(answer.get("eval_count") or 0))

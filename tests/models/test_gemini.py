@@ -1,0 +1,172 @@
+"""Gemini and Gemma through Google's own SDK, against the shapes that its API sends."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+from tests.models.fake_endpoint import Answering, FakeEndpoint, Reply, json_reply, serve, sse
+
+from naru.errors import ModelError
+from naru.messages import (
+    CallEnd,
+    CallStart,
+    ChatEvent,
+    ChatRequest,
+    Finish,
+    ImagePart,
+    Message,
+    Reasoning,
+    Text,
+    TextPart,
+    ToolCall,
+    ToolDefinition,
+    Usage,
+)
+from naru.models.endpoint import Endpoint
+from naru.models.gemini import GeminiBackend
+
+TOOL = ToolDefinition("weather", "Tell it.", {"type": "object", "properties": {"city": {"type": "string"}}})
+NOW = ToolDefinition("now", "Tell the time.", {"type": "object", "properties": {}})
+ASK = ChatRequest("gemini-2.5-flash", [Message("system", "Be brief."), Message("user", "Hi")], tools=[TOOL, NOW])
+
+
+def chunk(*parts: dict[str, Any], finish: str | None = None, usage: tuple[int, int] | None = None) -> dict[str, Any]:
+    candidate: dict[str, Any] = {"content": {"parts": list(parts), "role": "model"}, "index": 0}
+    if finish:
+        candidate["finishReason"] = finish
+    answer: dict[str, Any] = {"candidates": [candidate], "modelVersion": "gemini-2.5-flash", "responseId": "r"}
+    if usage:
+        answer["usageMetadata"] = {"promptTokenCount": usage[0], "candidatesTokenCount": usage[1]}
+    return answer
+
+
+def stream(*chunks: dict[str, Any]) -> Reply:
+    return Reply(sse(*chunks, done=False))
+
+
+def backend_at(fake: FakeEndpoint) -> GeminiBackend:
+    return GeminiBackend(Endpoint(fake.base_url.removesuffix("/v1"), "key"))
+
+
+async def ask(answers: Answering, request: ChatRequest = ASK) -> tuple[list[ChatEvent], FakeEndpoint]:
+    async with serve(answers) as fake:
+        backend = backend_at(fake)
+        try:
+            return [event async for event in backend.stream(request)], fake
+        finally:
+            await backend.close()
+
+
+async def test_gemini_gets_system_instruction_and_declarations_and_its_answer_is_read() -> None:
+    events, fake = await ask(
+        [stream(chunk({"text": "hm", "thought": True}), chunk({"text": "안녕"}, finish="STOP", usage=(5, 2)))]
+    )
+    assert events == [Reasoning("hm"), Text("안녕"), Usage(5, 2), Finish("stop")]
+    body = fake.bodies[0]
+    assert fake.paths == ["/v1beta/models/gemini-2.5-flash:streamGenerateContent"]
+    assert body["systemInstruction"]["parts"] == [{"text": "Be brief."}]
+    declared = body["tools"][0]["functionDeclarations"]
+    assert declared[0]["parameters_json_schema"] == TOOL.input_schema
+    assert set(declared[1]) == {"name", "description"}, "no parameters for a tool without arguments"
+    assert fake.headers[0]["x-goog-api-key"] == "key"
+
+
+async def test_e01_gemma_gets_neither_system_nor_declarations_and_all_its_text() -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        if "systemInstruction" in body or "tools" in body:
+            return json_reply(
+                {"error": {"code": 400, "message": "Developer instruction is not enabled for models/gemma-3-12b-it"}},
+                400,
+            )
+        return stream(chunk({"text": "ok"}, finish="STOP"))
+
+    request = ChatRequest("gemma-3-12b-it", ASK.messages, tools=ASK.tools)
+    events, fake = await ask(answer, request)
+    assert events[0] == Text("ok")
+    assert len(fake.bodies) == 1, "known beforehand, not learned by a refusal"
+    text = fake.bodies[0]["contents"][0]["parts"][0]["text"]
+    assert text.startswith("Be brief.")
+    assert "- weather: Tell it." in text
+    assert text.endswith("Hi")
+
+
+async def test_a_call_and_its_signature_go_back_with_the_result() -> None:
+    signature = base64.b64encode(b"sig").decode()
+    call = {"functionCall": {"name": "weather", "args": {"city": "Seoul"}}, "thoughtSignature": signature}
+    replies = [stream(chunk(call, finish="STOP")), stream(chunk({"text": "sunny"}, finish="STOP"))]
+    async with serve(replies) as fake:
+        backend = backend_at(fake)
+        events = [event async for event in backend.stream(ASK)]
+        start = next(event for event in events if isinstance(event, CallStart))
+        assert [event.arguments for event in events if isinstance(event, CallEnd)] == [{"city": "Seoul"}]
+        assert events[-1] == Finish("tool_calls")
+        history = [
+            *ASK.messages,
+            Message("assistant", "", tool_calls=(ToolCall(start.id, "weather", {"city": "Seoul"}),)),
+            Message("tool", "sunny", tool_call_id=start.id),
+        ]
+        await anext(backend.stream(ChatRequest(ASK.model, history, tools=ASK.tools)))
+        await backend.close()
+    contents = fake.bodies[1]["contents"]
+    assert [turn["role"] for turn in contents] == ["user", "model", "user"]
+    assert contents[1]["parts"][0]["thoughtSignature"] == signature
+    assert contents[2]["parts"][0]["functionResponse"] == {"name": "weather", "response": {"result": "sunny"}}
+
+
+async def test_images_and_limits_are_sent() -> None:
+    request = ChatRequest(
+        "gemini-2.5-flash",
+        [Message("user", (TextPart("see"), ImagePart("image/png", "QUJD")))],
+        temperature=0.0,
+        max_tokens=9,
+        stop=["X"],
+        response_schema={"type": "object"},
+    )
+    _, fake = await ask([stream(chunk({"text": "{}"}, finish="MAX_TOKENS"))], request)
+    body = fake.bodies[0]
+    assert body["contents"][0]["parts"][1]["inlineData"] == {"mime_type": "image/png", "data": "QUJD"}
+    config = body["generationConfig"]
+    assert (config["temperature"], config["maxOutputTokens"], config["stopSequences"]) == (0.0, 9, ["X"])
+    assert config["responseJsonSchema"] == {"type": "object"}
+
+
+async def test_a_blocked_prompt_ends_as_filtered() -> None:
+    events, _ = await ask([stream({"promptFeedback": {"blockReason": "SAFETY"}})])
+    assert events == [Finish("content_filter")]
+
+
+async def test_a_quota_error_says_when_to_come_again() -> None:
+    error = {
+        "code": 429,
+        "message": "You exceeded your current quota.",
+        "status": "RESOURCE_EXHAUSTED",
+        "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "39s"}],
+    }
+    with pytest.raises(ModelError, match="exceeded your current quota") as raised:
+        await ask([json_reply({"error": error}, 429)])
+    assert raised.value.code == "rate_limited"
+    assert raised.value.retry_after_seconds == 39.0
+
+
+async def test_leaving_the_answer_closes_the_upstream() -> None:
+    async with serve([Reply(sse(chunk({"text": "a"}), done=False), hang=True)]) as fake:
+        backend = backend_at(fake)
+        async with aclosing(backend.stream(ASK)) as events:
+            assert await anext(events) == Text("a")
+        await asyncio.wait_for(fake.gone.wait(), 1.0)
+        await backend.close()
+
+
+async def test_models_that_generate_are_listed() -> None:
+    rows = [
+        {"name": "models/gemma-3-12b-it", "supportedGenerationMethods": ["generateContent"]},
+        {"name": "models/embedding-001", "supportedGenerationMethods": ["embedContent"]},
+    ]
+    async with serve([json_reply({"models": rows})]) as fake:
+        backend = backend_at(fake)
+        assert await backend.models() == ["gemma-3-12b-it"]
+        await backend.close()

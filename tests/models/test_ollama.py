@@ -1,0 +1,124 @@
+"""Ollama's native wire, against the shapes that its server sends."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.models.fake_endpoint import Answering, FakeEndpoint, Reply, json_reply, serve
+
+from naru.errors import ModelError
+from naru.messages import (
+    CallEnd,
+    CallStart,
+    ChatEvent,
+    ChatRequest,
+    Finish,
+    ImagePart,
+    Message,
+    Reasoning,
+    Text,
+    TextPart,
+    ToolCall,
+    ToolDefinition,
+    Usage,
+)
+from naru.models.endpoint import Endpoint
+from naru.models.ollama import OllamaBackend
+
+TOOL = ToolDefinition("weather", "Tell the weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
+ASK = ChatRequest("qwen3:8b", [Message("user", "hi")], tools=[TOOL], temperature=0.5, max_tokens=7, stop=["X"])
+END = {"done": True, "done_reason": "stop", "prompt_eval_count": 26, "eval_count": 9, "message": {"content": ""}}
+
+
+def lines(*answers: dict[str, Any]) -> Reply:
+    head = {"model": "qwen3:8b", "created_at": "2026-08-01T00:00:00Z", "done": False}
+    return Reply([json.dumps(head | one).encode() + b"\n" for one in answers], content_type="application/x-ndjson")
+
+
+def said(**message: Any) -> dict[str, Any]:
+    return {"message": {"role": "assistant", "content": ""} | message}
+
+
+async def ask(answers: Answering, request: ChatRequest = ASK) -> tuple[list[ChatEvent], FakeEndpoint]:
+    async with serve(answers) as fake:
+        backend = OllamaBackend(Endpoint.of(fake.base_url), context_tokens=16_384)
+        try:
+            return [event async for event in backend.stream(request)], fake
+        finally:
+            await backend.close()
+
+
+async def test_thoughts_words_and_usage_arrive_and_the_context_size_is_set() -> None:
+    events, fake = await ask([lines(said(thinking="hm"), said(content="안녕"), END)])
+    assert events == [Reasoning("hm"), Text("안녕"), Usage(26, 9), Finish("stop")]
+    assert fake.paths == ["/api/chat"]
+    body = fake.bodies[0]
+    assert body["options"] == {"num_ctx": 16_384, "temperature": 0.5, "num_predict": 7, "stop": ["X"]}
+    assert body["tools"][0]["function"]["name"] == "weather"
+
+
+async def test_calls_come_whole_and_two_of_one_tool_stay_two() -> None:
+    calls = [{"function": {"name": "weather", "arguments": {"city": city}}} for city in ("Seoul", "Busan")]
+    events, _ = await ask([lines(said(tool_calls=calls[:1]), said(tool_calls=calls[1:]), END)])
+    assert [event.name for event in events if isinstance(event, CallStart)] == ["weather", "weather"]
+    assert [event.arguments for event in events if isinstance(event, CallEnd)] == [{"city": "Seoul"}, {"city": "Busan"}]
+    assert events[-1] == Finish("tool_calls")
+
+
+async def test_a_conversation_is_sent_as_ollama_wants_it() -> None:
+    request = ChatRequest(
+        "qwen3:8b",
+        [
+            Message("user", (TextPart("see"), ImagePart("image/png", "QUJD"))),
+            Message("assistant", "", tool_calls=(ToolCall("c1", "weather", {"city": "Seoul"}),)),
+            Message("tool", "sunny", tool_call_id="c1"),
+        ],
+        response_schema={"type": "object"},
+    )
+    _, fake = await ask([lines(END)], request)
+    assert fake.bodies[0]["messages"] == [
+        {"role": "user", "content": "see", "images": ["QUJD"]},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"function": {"name": "weather", "arguments": {"city": "Seoul"}}}],
+        },
+        {"role": "tool", "content": "sunny", "tool_name": "weather"},
+    ]
+    assert fake.bodies[0]["format"] == {"type": "object"}
+
+
+async def test_a_model_without_tools_is_prompted_instead() -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        if "tools" in body:
+            return json_reply({"error": "registry.ollama.ai/library/some:1b does not support tools"}, 400)
+        return lines(said(content="ok"), END)
+
+    events, fake = await ask(answer, ChatRequest("some:7b", [Message("user", "hi")], tools=[TOOL]))
+    assert events[0] == Text("ok")
+    assert "- weather: Tell the weather." in fake.bodies[1]["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        pytest.param(json_reply({"error": "model 'x' not found"}, 404), "model_not_found", id="404"),
+        pytest.param(lines(said(content="a"), {"error": "llama runner died"}), "overloaded", id="dies-in-mid-stream"),
+        pytest.param(lines(said(content="a")), "broken_off", id="ends-in-mid-stream"),
+        pytest.param(Reply([b"<html>"], content_type="text/html"), "not_an_api", id="html"),
+    ],
+)
+async def test_failures_are_told_apart(reply: Reply, code: str) -> None:
+    with pytest.raises(ModelError) as raised:
+        await ask([reply])
+    assert raised.value.code == code
+
+
+async def test_installed_models_are_listed() -> None:
+    async with serve([json_reply({"models": [{"name": "gemma3:1b", "size": 1}, {"model": "b"}]})]) as fake:
+        backend = OllamaBackend(Endpoint.of(fake.base_url))
+        assert await backend.models() == ["gemma3:1b", "b"]
+        assert fake.paths == ["/api/tags"]
+        await backend.close()
