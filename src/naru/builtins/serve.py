@@ -24,7 +24,7 @@ from mcp_types import (
 )
 
 from naru import __version__
-from naru.errors import ToolError
+from naru.errors import NaruError
 from naru.messages import AudioPart, ImagePart, Part, ResourcePart, TextPart, ToolDefinition, ToolResult
 from naru.tools.toolset import CallContext, Toolset
 
@@ -38,7 +38,7 @@ def build_server(toolset: Toolset, *, name: str, instructions: str = "") -> Serv
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
         try:
             result = await toolset.call(params.name, params.arguments or {}, CallContext())
-        except ToolError as error:  # told to the model, as MCP asks for
+        except NaruError as error:  # told to the model, as MCP asks for
             result = ToolResult.of_text(str(error), is_error=True)
         return _result(result)
 

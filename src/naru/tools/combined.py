@@ -70,6 +70,10 @@ class CombinedToolset:
         self._offered, self.set_aside = offered, aside
         return list(offered.values())
 
+    def identity(self, name: str) -> ToolId | None:
+        """Return the tool behind an exposed name."""
+        return self._names.tool(name)
+
     def locate(self, name: str) -> ToolId | None:
         """Return the tool that a name stands for among those last listed, or None.
 

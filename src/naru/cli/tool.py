@@ -1,0 +1,177 @@
+"""`naru tool`: run, list and describe tools from the command line (V10, SECURITY S-44).
+
+Exit codes of `run`: 0 it ran; 1 it ran and failed; 2 the command or its arguments are wrong; 3 there is no such tool;
+4 it did not finish in time; 5 what it needs cannot be reached. Results go to stdout, everything else to stderr.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import orjson
+import typer
+
+from naru.cli.tool_arguments import read_arguments
+from naru.cli.tool_sources import Sources
+from naru.errors import (
+    InvalidArgumentsError,
+    NaruError,
+    NotFoundError,
+    ToolTimeoutError,
+    UnknownToolError,
+    UserError,
+)
+from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.tools.dependencies import DependencyError
+from naru.tools.provider_schemas.forms import provider_form
+from naru.tools.provider_schemas.plain_text import plain_text
+from naru.tools.results import to_value
+from naru.tools.toolset import CallContext
+
+FAILED, USAGE, UNKNOWN_TOOL, TIMED_OUT, UNREACHABLE = 1, 2, 3, 4, 5
+_CONTROL = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+)
+
+app = typer.Typer(help="Run, list and describe tools.", no_args_is_help=True, rich_markup_mode=None)
+
+Modules = Annotated[
+    list[str] | None, typer.Option("--module", "-m", help="Python module or package whose functions are tools.")
+]
+Store = Annotated[str, typer.Option("--store", help="Store or mcp.json of the servers; the hub's own by default.")]
+Local = Annotated[bool, typer.Option("--local", help="Leave the hub's servers out.")]
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def run(
+    name: Annotated[
+        str, typer.Argument(help="The tool; `server.tool` or `server__tool` where the bare name is not enough.")
+    ] = "",
+    arguments: Annotated[list[str] | None, typer.Argument(help="A JSON object, `-` for stdin, or key=value.")] = None,
+    args_file: Annotated[Path | None, typer.Option("--args-file", help="File with the JSON object.")] = None,
+    module: Modules = None,
+    store: Store = "",
+    local: Local = False,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.001, help="Seconds that it may take.")] = 30.0,
+    as_json: Annotated[bool, typer.Option("--json", help='Print {"success": …, "result" or "error": …}.')] = False,
+) -> None:
+    """Run NAME once and print its result."""
+    sources = Sources(modules=tuple(module or ()), store=store, local=local)
+    try:
+        given = read_arguments(arguments or [], args_file)
+        result = asyncio.run(_run(sources, name, given, timeout))
+    except NaruError as error:
+        if as_json:
+            _write(sys.stdout, orjson.dumps({"success": False, "error": str(error)}).decode())
+        else:
+            _write(sys.stderr, f"naru tool run: {error}")
+        raise typer.Exit(_exit_code(error)) from error
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    if as_json:
+        told = (
+            {"success": False, "error": result.text}
+            if result.is_error
+            else {"success": True, "result": to_value(result)}
+        )
+        _write(sys.stdout, orjson.dumps(told).decode())
+    else:
+        _write(sys.stderr if result.is_error else sys.stdout, result.text)
+    raise typer.Exit(FAILED if result.is_error else 0)
+
+
+@app.command("list")
+def list_tools(
+    module: Modules = None,
+    store: Store = "",
+    local: Local = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print name, description and schema of each.")] = False,
+) -> None:
+    """List the tools that can be run, one a line."""
+    found = asyncio.run(_list(Sources(modules=tuple(module or ()), store=store, local=local)))
+    if as_json:
+        rows = [{"name": t.name, "description": t.description, "inputSchema": t.input_schema} for t in found]
+        _write(sys.stdout, orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
+        return
+    width = max((len(tool.name) for tool in found), default=0)
+    for tool in found:
+        first = tool.description.strip().splitlines()[0] if tool.description.strip() else ""
+        _write(sys.stdout, f"{tool.name:{width}}  {first}".rstrip())
+
+
+@app.command()
+def schema(
+    name: Annotated[str, typer.Argument(help="The tool; all when left out.")] = "",
+    provider: Annotated[
+        str, typer.Option("--for", help="openai, openai-strict, anthropic, gemini, ollama, llama.cpp, mcp or text.")
+    ] = "openai",
+    module: Modules = None,
+    store: Store = "",
+    local: Local = False,
+) -> None:
+    """Print how a tool is described to a model of a provider."""
+    sources = Sources(modules=tuple(module or ()), store=store, local=local)
+    found = asyncio.run(_list(sources, name))
+    if provider == "text":
+        _write(sys.stdout, plain_text(found))
+        return
+    declarations, aside = _declarations(found, provider)
+    for tool, reason in aside.items():
+        _write(sys.stderr, f"naru tool schema: {tool} is set aside: {reason}.")
+    shown = declarations[0] if name and declarations else declarations
+    if shown:
+        _write(sys.stdout, orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+    if not declarations:
+        raise typer.Exit(FAILED)
+
+
+async def _run(sources: Sources, name: str, arguments: JsonObject, timeout: float) -> ToolResult:
+    if not name:
+        raise UserError("no tool was named.", remedy="Say: naru tool run NAME 'JSON'; names are in: naru tool list")
+    async with sources.toolset(name) as toolset:
+        return await toolset.call(name, arguments, CallContext(caller="local", timeout_seconds=timeout))
+
+
+async def _list(sources: Sources, name: str = "") -> list[ToolDefinition]:
+    async with sources.toolset(name) as toolset:
+        found = list(await toolset.tools())
+        for problem in toolset.set_aside:
+            where = f"{problem.server}.{problem.tool}" if problem.tool else problem.server
+            _write(sys.stderr, f"naru tool: {where} is set aside: {problem.reason}")
+        if not name:
+            return found
+        wanted = toolset.locate(name)
+        chosen = [tool for tool in found if wanted is not None and toolset.identity(tool.name) == wanted]
+        if not chosen:
+            raise NotFoundError(f"there is no tool {name!r}.", remedy="See: naru tool list")
+        return chosen
+
+
+def _declarations(found: list[ToolDefinition], provider: str) -> tuple[list[JsonObject], dict[str, str]]:
+    if provider == "mcp":
+        return [{"name": t.name, "description": t.description, "inputSchema": t.input_schema} for t in found], {}
+    form = provider_form(found, provider)
+    return form.tools, form.set_aside
+
+
+def _exit_code(error: NaruError) -> int:
+    match error:
+        case UnknownToolError():
+            return UNKNOWN_TOOL
+        case ToolTimeoutError():
+            return TIMED_OUT
+        case InvalidArgumentsError() | UserError():
+            return USAGE
+        case DependencyError():
+            return UNREACHABLE
+        case _:
+            return UNREACHABLE if error.code in ("connection_failed", "tool_error", "store_error") else FAILED
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """Write foreign text without what steers a terminal."""
+    stream.write(_CONTROL.sub("", text.replace("\r\n", "\n")).rstrip("\n") + "\n")

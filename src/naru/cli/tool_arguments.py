@@ -1,0 +1,101 @@
+"""Arguments of a tool as a person types them: a JSON object, a file, stdin, or key=value; never evaluated (S-44)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from naru.errors import UserError
+from naru.messages import JsonObject
+
+MAX_BYTES = 1024 * 1024
+MAX_DEPTH = 64
+
+
+def read_arguments(words: Sequence[str], file: Path | None) -> JsonObject:
+    """Return the arguments object; empty when nothing was given.
+
+    `key=value` gives text, which the tool's schema turns into a number or truth value where it wants one;
+    `key:=json` gives JSON.
+
+    Raises:
+        UserError: they are no JSON object, too large, or said twice.
+    """
+    if file is not None:
+        if words:
+            raise UserError("arguments were given both in --args-file and on the command line.", remedy="Give one.")
+        return _parsed(_read_file(file), f"file {file}")
+    if not words:
+        return {}
+    if words == ["-"]:
+        return _parsed(sys.stdin.read(MAX_BYTES + 1), "stdin")
+    if len(words) == 1 and words[0].lstrip().startswith("{"):
+        return _parsed(words[0], "the argument")
+    return _pairs(words)
+
+
+def _read_file(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8") as opened:
+            return opened.read(MAX_BYTES + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(
+            f"reading arguments from {file} failed: {error}.", remedy="Give a readable JSON file."
+        ) from error
+
+
+def _pairs(words: Sequence[str]) -> JsonObject:
+    found: JsonObject = {}
+    for word in words:
+        key, separator, value = word.partition("=")
+        is_json = key.endswith(":")
+        key = key[:-1] if is_json else key
+        if not separator or not key:
+            raise UserError(
+                f"{word!r} is neither a JSON object nor key=value.",
+                remedy='Say \'{"key": "value"}\', key=value, key:=json, or - for stdin.',
+            )
+        if key in found:
+            raise UserError(f"argument {key!r} was given twice.", remedy="Give it once.")
+        found[key] = _json(value, f"argument {key!r}") if is_json else value
+    return found
+
+
+def _parsed(text: str, where: str) -> JsonObject:
+    if len(text) > MAX_BYTES:
+        raise UserError(f"the arguments in {where} are larger than {MAX_BYTES} bytes.", remedy="Send less.")
+    found = _json(text, where)
+    if not isinstance(found, dict):
+        raise UserError(f"{where} holds {type(found).__name__}, not a JSON object.", remedy='Say \'{"key": "value"}\'.')
+    return found
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        _check_depth(found, 0)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where} is no JSON: {error}.", remedy="Check quotes and brackets.") from error
+    return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
+    return found
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+def _check_depth(value: Any, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH}")
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check_depth(item, depth + 1)
