@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from naru.errors import ConnectionFailedError, UnknownToolError
+from naru.errors import ConnectionFailedError, InvalidArgumentsError, UnknownToolError
+from naru.messages import ToolDefinition, ToolResult
 from naru.tools.combined import CombinedToolset
 from naru.tools.functions import FunctionToolset
 from naru.tools.toolset import CallContext
@@ -42,3 +43,52 @@ async def test_an_unknown_tool_is_told_with_the_nearest_names():
     combined = CombinedToolset({"prod": FunctionToolset([query])})
     with pytest.raises(UnknownToolError, match="Did you mean prod__query"):
         await combined.call("prod__qery", {}, CallContext())
+
+
+class Recording:
+    """A foreign server's toolset: it checks nothing and keeps what it was called with."""
+
+    def __init__(self, schema) -> None:
+        self.schema = schema
+        self.calls: list = []
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def tools(self):
+        return [ToolDefinition("act", "", self.schema)]
+
+    async def call(self, name, arguments, context):
+        self.calls.append(arguments)
+        return ToolResult.of_text("done")
+
+
+async def test_arguments_are_checked_against_the_servers_own_schema_and_coerced_only_where_it_forbids_them():  # c29
+    schema = {
+        "type": "object",
+        "properties": {"ids": {"type": "array", "items": {"type": "integer"}}, "text": {"type": "string"}},
+        "required": ["ids"],
+    }
+    server = Recording(schema)
+    combined = CombinedToolset({"far": server})
+    await combined.call("far__act", {"ids": "[1, 2]", "text": "[1, 2]"}, CallContext())
+    assert server.calls == [{"ids": [1, 2], "text": "[1, 2]"}]
+    with pytest.raises(InvalidArgumentsError, match="ids: "):
+        await combined.call("far__act", {"ids": "one"}, CallContext())
+    assert len(server.calls) == 1
+
+
+async def test_a_newcomer_whose_name_could_be_taken_for_another_is_set_aside():  # S-51
+    def named(name):
+        toolset = FunctionToolset([])
+        toolset.add(query, name=name)
+        return toolset
+
+    combined = CombinedToolset({"a": named("Search")})
+    await combined.tools()
+    combined.toolsets["A"] = named("search")
+    assert [tool.name for tool in await combined.tools()] == ["a__Search"]
+    assert [(aside.server, aside.tool) for aside in combined.set_aside] == [("A", "search")]
+    del combined.toolsets["a"]
+    assert [tool.name for tool in await combined.tools()] == ["A__search"]

@@ -15,8 +15,10 @@ from typing import Annotated, TextIO
 import orjson
 import typer
 
+from naru.cli.ticket import inline_call, run_ticket
 from naru.cli.tool_arguments import read_arguments
 from naru.cli.tool_sources import Sources
+from naru.config import Settings
 from naru.errors import (
     InvalidArgumentsError,
     NaruError,
@@ -47,7 +49,7 @@ Local = Annotated[bool, typer.Option("--local", help="Leave the hub's servers ou
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
-def run(
+def run(  # noqa: PLR0913  # each parameter is an option of the command
     name: Annotated[
         str, typer.Argument(help="The tool; `server.tool` or `server__tool` where the bare name is not enough.")
     ] = "",
@@ -58,11 +60,18 @@ def run(
     local: Local = False,
     timeout: Annotated[float, typer.Option("--timeout", min=0.001, help="Seconds that it may take.")] = 30.0,
     as_json: Annotated[bool, typer.Option("--json", help='Print {"success": …, "result" or "error": …}.')] = False,
+    ticket: Annotated[str, typer.Option("--ticket", help="Run the call that the hub keeps under this ticket.")] = "",
+    inline: Annotated[str, typer.Option("--inline", help="Run the call in this signed text.")] = "",
 ) -> None:
     """Run NAME once and print its result."""
     sources = Sources(modules=tuple(module or ()), store=store, local=local)
     try:
+        if ticket:
+            raise typer.Exit(run_ticket(ticket, Settings()))
         given = read_arguments(arguments or [], args_file)
+        if inline:
+            call = inline_call(inline, Settings())
+            name, given = call.name, call.arguments
         result = asyncio.run(_run(sources, name, given, timeout))
     except NaruError as error:
         if as_json:

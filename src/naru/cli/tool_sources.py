@@ -75,7 +75,7 @@ def module_toolset(modules: tuple[str, ...]) -> FunctionToolset:
 
 def _public_functions(name: str) -> list[Callable[..., object]]:
     module = importlib.import_module(name)
-    found = [
+    found: list[Callable[..., object]] = [
         function
         for key, function in vars(module).items()
         if inspect.isfunction(function) and not key.startswith("_") and function.__module__ == module.__name__

@@ -12,6 +12,7 @@ from naru.errors import ConflictError, NaruError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.tools.names import NameMap, ToolId
 from naru.tools.toolset import CallContext, Toolset
+from naru.tools.validate import ArgumentsValidator
 
 logger = logging.getLogger(__name__)
 
@@ -31,9 +32,16 @@ class CombinedToolset:
     A call may name them `server__tool`, `server.tool`, `server/tool` or, if it is the only one, `tool`.
     """
 
-    def __init__(self, toolsets: Mapping[str, Toolset]) -> None:
+    def __init__(self, toolsets: Mapping[str, Toolset], *, validate: bool = True) -> None:
+        """Take the toolsets by server name.
+
+        Args:
+            toolsets: Read at every use, so that the owner may add and remove while it is open.
+            validate: Check arguments against the tool's own schema before a call, coerced where it forbids them.
+        """
+        self._validate = validate
+        self._validators: dict[str, ArgumentsValidator] = {}
         self.toolsets = toolsets
-        """By server name; read at every use, so that the owner may add and remove while it is open."""
         self.set_aside: list[SetAside] = []
         """What the last listing left out."""
         self._names = NameMap()
@@ -95,6 +103,7 @@ class CombinedToolset:
 
         Raises:
             UnknownToolError: no such tool is offered, or the bare name is ambiguous.
+            InvalidArgumentsError: the arguments do not fit; it was not called.
             ToolError: see `Toolset.call`.
         """
         tool = self.locate(name)
@@ -104,7 +113,19 @@ class CombinedToolset:
         toolset = self.toolsets.get(tool.server) if tool is not None else None
         if tool is None or toolset is None:
             raise UnknownToolError(f"there is no tool {name!r}. {self._hint(name)}")
+        if self._validate and not getattr(toolset, "validates_arguments", False):
+            arguments = self._validator(self._names.name(tool) or name).validate(arguments, tool=tool.tool)
         return await toolset.call(tool.tool, arguments, context)
+
+    def _validator(self, exposed: str) -> ArgumentsValidator:
+        """Return the validator of a tool's schema, compiled once for as long as the schema is the same."""
+        schema = self._offered[exposed].input_schema
+        held = self._validators.get(exposed)
+        if held is None or held.schema is not schema:
+            if len(self._validators) > 2 * len(self._offered):
+                self._validators = {name: each for name, each in self._validators.items() if name in self._offered}
+            held = self._validators[exposed] = ArgumentsValidator(schema)
+        return held
 
     async def close(self) -> None:
         """Close all, in reverse; one that fails does not keep the others open."""

@@ -22,6 +22,9 @@ logger = logging.getLogger(__name__)
 class FunctionToolset:
     """Functions, registered or not, behind the Toolset protocol."""
 
+    validates_arguments = True
+    """Nobody else needs to."""
+
     def __init__(
         self, functions: Iterable[Callable[..., Any] | FunctionTool], *, container: Container | None = None
     ) -> None:

@@ -1,0 +1,134 @@
+"""V10, S-44: `naru tool` from the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from naru.cli.tool import app
+
+MODULE = ["--module", "tests.cli.tool_examples"]
+
+
+def run(*words: str, given: str = ""):
+    return CliRunner().invoke(app, list(words), input=given)
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (['{"a": 1, "b": 3}'], ""),
+        (["a=1", "b=3"], ""),
+        (["a:=1", "b:=3"], ""),
+        (["-"], '{"a": "1", "b": 3}'),
+    ],
+    ids=["json", "pairs", "json pairs", "stdin"],
+)
+def test_arguments_come_as_json_pairs_or_stdin(words, given):
+    done = run("run", *MODULE, "add", *words, given=given)
+    assert (done.exit_code, done.stdout) == (0, "4\n")
+
+
+def test_arguments_come_from_a_file(tmp_path):
+    (tmp_path / "a.json").write_text('{"a": 40}')
+    done = run("run", *MODULE, "add", "--args-file", str(tmp_path / "a.json"))
+    assert (done.exit_code, done.stdout) == (0, "42\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["fails"], 1, "ValueError: no such thing"),
+        (["add", "a=x"], 2, "a: Input should be a valid integer"),
+        (["add", '{"a": 1'], 2, "is no JSON"),
+        (["add", '{"a": 1, "a": 2}'], 2, "stands twice"),
+        (["add", '{"a": NaN}'], 2, "NaN is no JSON number"),
+        (["add", "[1]"], 2, "neither a JSON object nor key=value"),
+        (["add", "a=1", "a=2"], 2, "given twice"),
+        (["add", "--args-file", "/no/such/file"], 2, "reading arguments"),
+        ([], 2, "no tool was named"),
+        (["nope"], 3, "there is no tool 'nope'"),
+        (["--", "--help"], 3, "there is no tool '--help'"),
+        (["--", "-x"], 3, "there is no tool '-x'"),
+        (["../x"], 3, "there is no tool '../x'"),
+        (["slow", "--timeout", "0.05"], 4, "did not finish within 0.05 s"),
+        (["needs"], 5, "nothing supplies it"),
+    ],
+)
+def test_each_failure_has_its_exit_code_and_its_line_on_stderr(words, code, told):
+    done = run("run", *MODULE, *words)
+    assert done.exit_code == code
+    assert told in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_a_module_that_is_not_there_is_said():
+    done = run("run", "--module", "no.such.module", "x")
+    assert done.exit_code == 2
+    assert "no.such.module" in done.stderr
+
+
+def test_nothing_that_a_tool_returns_steers_the_terminal():
+    done = run("run", *MODULE, "colourful")
+    assert done.stdout == "red end\nline\ttab\n"
+    assert "\x1b" not in run("run", *MODULE, "fails").stderr
+
+
+def test_json_output_is_that_of_execute_tool():
+    assert json.loads(run("run", *MODULE, "add", "a=1", "--json").stdout) == {"success": True, "result": 3}
+    failed = run("run", *MODULE, "nope", "--json")
+    assert failed.exit_code == 3
+    assert json.loads(failed.stdout)["success"] is False
+
+
+@pytest.mark.parametrize("name", ["get_employee_info", "hr.get_employee_info", "hr__get_employee_info"])
+def test_a_built_in_servers_tool_answers_to_all_its_names(name):
+    done = run("run", "--local", name, '{"employee_id": "EMP001"}')
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["name"] == "Kim Minjun"
+
+
+def test_the_list_names_every_tool_on_a_line():
+    lines = run("list", *MODULE).stdout.splitlines()
+    assert lines[0].split() == ["add", "Add", "two", "numbers."]
+    assert len(lines) == 6
+    assert "hr__search_docs" in run("list", "--local").stdout
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-strict", "anthropic", "gemini", "ollama", "llama.cpp", "mcp"])
+def test_a_tools_schema_is_shown_for_each_provider(provider):
+    shown = json.loads(run("schema", *MODULE, "add", "--for", provider).stdout)
+    assert "add" in json.dumps(shown)
+
+
+def test_schemas_are_shown_as_text_and_an_unknown_provider_is_refused():
+    assert "add(a, b?)" in run("schema", *MODULE, "add", "--for", "text").stdout
+    done = run("schema", *MODULE, "add", "--for", "nobody")
+    assert done.exit_code != 0
+
+
+def test_the_installed_command_runs_a_tool_end_to_end():
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "naru.cli.main",
+            "tool",
+            "run",
+            "--local",
+            "hr.calculate_vacation_days",
+            "employee_id=EMP003",
+            "year=2025",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["remaining"] == 11
