@@ -23,7 +23,7 @@ from naru.gateway.gateway import Gateway
 from naru.gateway.upstream import Upstream
 from naru.records import ServerRecord, TransportType
 from naru.stores.memory import MemoryStore
-from naru.web.routes import Access, Endpoint
+from naru.web import mcp_faces
 from naru.web.security import guard
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -58,7 +58,7 @@ async def dispatch(scope: Any, receive: Any, send: Any) -> None:
 
 def app_of(gateway: Gateway, settings: ServerSettings | None = None, **gate: Any) -> Any:
     """Return the gateway's faces behind the real gate."""
-    rows = [Endpoint(face.path, face.methods, face.app, Access.USER, raw=True) for face in gateway.faces]
+    rows = mcp_faces.endpoints(gateway)
     return guard(dispatch, rows, settings or ServerSettings(port=0), **gate)
 
 

@@ -58,7 +58,7 @@ class Exchange:
     def envelope(self) -> Envelope:
         """What a stateless server is told about the client."""
         level = self.log_level or ("" if self.modern else "debug")
-        return Envelope(self.capabilities, self.client, level)
+        return Envelope(self.capabilities, self.client, level, self.caller)
 
     def may_be_asked(self, method: str) -> bool:
         """Whether the client declared that it can be asked this."""

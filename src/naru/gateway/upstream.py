@@ -40,6 +40,8 @@ class Envelope:
     capabilities: JsonObject
     client: JsonObject
     log_level: str = ""
+    caller: str = ""
+    """The verified identity, for Naru's own tools; never sent to a server (S-30)."""
 
 
 class Upstream(Protocol):
