@@ -51,6 +51,16 @@ def parse_transport(value: str) -> TransportType | None:
     return TRANSPORT_SPELLINGS[key]
 
 
+def guess_transport(config: dict[str, Any]) -> TransportType | None:
+    """Return the transport that a config without one means: a command is STDIO, a URL ending in `/sse` is SSE."""
+    if "command" in config and "url" not in config:
+        return TransportType.STDIO
+    url = config.get("url")
+    if isinstance(url, str) and url.split("?")[0].rstrip("/").endswith("/sse"):
+        return TransportType.SSE
+    return None
+
+
 def check_config_types(name: str, config: dict[str, Any]) -> None:
     """Raise ValueError naming the field of a server's config that has the wrong type."""
 
@@ -114,13 +124,13 @@ class ServerRecord(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _command_means_stdio(cls, data: Any) -> Any:
-        if isinstance(data, dict) and isinstance(data.get("config"), dict):
-            declared = data.get("transportType", data.get("transport_type"))
-            if not declared and "command" in data["config"] and "url" not in data["config"]:
-                rest = {key: value for key, value in data.items() if key != "transportType"}
-                return {**rest, "transport_type": TransportType.STDIO}
-        return data
+    def _config_tells_transport(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or data.get("transportType") or data.get("transport_type"):
+            return data
+        config = data.get("config")
+        guessed = guess_transport(config) if isinstance(config, dict) else None
+        rest = {key: value for key, value in data.items() if key != "transportType"}
+        return {**rest, "transport_type": guessed} if guessed else data
 
     @model_validator(mode="after")
     def _config_fits_transport(self) -> ServerRecord:

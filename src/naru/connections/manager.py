@@ -158,23 +158,30 @@ class Manager:
         records = {record.name: record for record in await self._store.list()}
         for name in self._connections.keys() - records.keys():
             async with self._lock(name):
+                if await self._store.find_by_name(name) is not None:
+                    continue  # registered since the list was read
                 connection = self._connections.pop(name, None)
                 self._toolsets.pop(name, None)
                 if connection is not None:
                     await connection.close()
             self._tell(Change(name, "removed"))
-        for record in records.values():
-            async with self._lock(record.name):
-                known = self._connections.get(record.name)
-                if known is not None and known.record == record:
-                    continue
-                if known is not None:
-                    await self._follow(record)
-                    what = "updated"
-                else:
-                    self._connect_in_background(self._add(record))
-                    what = "registered"
-            self._tell(Change(record.name, what))
+        for name, listed in records.items():
+            known = self._connections.get(name)
+            if known is None or known.record != listed:
+                await self._take_up(name)
+
+    async def _take_up(self, name: str) -> None:
+        """Make one connection fit what the store says of it now."""
+        async with self._lock(name):
+            record = await self._store.find_by_name(name)
+            known = self._connections.get(name)
+            if record is None or (known is not None and known.record == record):
+                return
+            if known is not None:
+                await self._follow(record)
+            else:
+                self._connect_in_background(self._add(record))
+        self._tell(Change(name, "registered" if known is None else "updated"))
 
     async def started(self, timeout_seconds: float) -> bool:
         """Wait until every background connect has come to a result; False when the time is up first."""

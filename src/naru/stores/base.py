@@ -40,6 +40,10 @@ class Store(Protocol):
         """Let go of files and connections."""
         ...
 
+    async def version(self) -> object:
+        """Return a value that differs whenever someone may have changed something. Raises StoreError."""
+        ...
+
     def problems(self) -> Sequence[Problem]:
         """Return the entries that cannot be used, and why; they cost the others nothing."""
         ...

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from naru.records import ServerRecord, TransportType, describe, parse_transport
+from naru.records import ServerRecord, describe, guess_transport, parse_transport
 from naru.stores import tolerant_json
 
 META = "naru"
@@ -144,7 +144,7 @@ def read_record(name: str, place: str, entry: Any, seen_ms: Callable[[], int]) -
     try:
         if declared is not None and not isinstance(declared, str):
             raise ValueError(f"transport must be a string, found {type(declared).__name__}")
-        transport = parse_transport(declared) if declared else _guess_transport(config)
+        transport = parse_transport(declared) if declared else guess_transport(config)
         seen = seen_ms()
         return ServerRecord(
             id=str(meta.get("id") or uuid.uuid5(_NAMESPACE, name)),
@@ -200,15 +200,6 @@ def _spelling(record: ServerRecord, kept: dict[str, Any]) -> tuple[str, str] | N
                     return key, value
             except ValueError:
                 continue
-    if record.transport_type is None or _guess_transport(record.config) is record.transport_type:
+    if record.transport_type is None or guess_transport(record.config) is record.transport_type:
         return None
     return "type", record.transport_type.value.lower()
-
-
-def _guess_transport(config: dict[str, Any]) -> TransportType | None:
-    if "command" in config and "url" not in config:
-        return TransportType.STDIO
-    url = config.get("url")
-    if isinstance(url, str) and url.split("?")[0].rstrip("/").endswith("/sse"):
-        return TransportType.SSE
-    return None

@@ -17,6 +17,7 @@ from naru.errors import ConflictError, NotFoundError, StoreError
 from naru.records import ServerRecord
 from naru.stores.atomic_file import file_lock, replace_file
 from naru.stores.formats import Document, Problem, parse_document, read_record, whole, write_entry
+from naru.stores.watch import files_version
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -82,6 +83,10 @@ class JsonFileStore:
 
     async def close(self) -> None:
         """Do nothing: no file is held open."""
+
+    async def version(self) -> object:
+        """Return which file it is, and when it was written."""
+        return await files_version([self.path])
 
     def problems(self) -> Sequence[Problem]:
         """Return what in the file cannot be used, and why."""

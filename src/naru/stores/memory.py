@@ -48,6 +48,10 @@ class MemoryStore:
     async def close(self) -> None:
         """Do nothing."""
 
+    async def version(self) -> object:
+        """Return the same always: nobody else can change it."""
+        return 0
+
     def problems(self) -> Sequence[Problem]:
         """Return nothing: what is in memory was a record."""
         return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -121,6 +122,11 @@ class SqlStore:
     async def close(self) -> None:
         """Let go of the connections."""
         await self.driver.close()
+
+    async def version(self) -> object:
+        """Return a hash of all rows. Raises StoreError."""
+        rows = await self.driver.run(self._list_all, {})
+        return hashlib.sha256(repr(list(rows)).encode()).digest()
 
     def problems(self) -> Sequence[Problem]:
         """Return the rows that cannot be used, and why, as of the last `list`."""

@@ -1,0 +1,96 @@
+"""Hot reload: the manager follows its store and the declarations of YAML, touching only what changed (R-30, f16)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from naru.config import McpSettings
+from naru.connections.manager import Manager
+from naru.stores.base import Store
+from naru.stores.declared import Declared, follow, read_declared, seed
+from naru.stores.watch import INTERVAL_SECONDS, ask, files_version, watch
+
+logger = logging.getLogger(__name__)
+
+
+class Follower:
+    """Owns the two watching tasks; make it, `start` it after the store is open, `close` it before the manager.
+
+    Args:
+        store: where the records are.
+        manager: what follows them.
+        settings: gives the `mcp` section as it is now, read anew when a file changes.
+        paths: the settings file, if there is one; the files that the section names are watched as well.
+        interval: seconds between looks.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        manager: Manager,
+        settings: Callable[[], McpSettings],
+        *,
+        paths: list[Path] | None = None,
+        interval: float = INTERVAL_SECONDS,
+    ) -> None:
+        self._store = store
+        self._manager = manager
+        self._settings = settings
+        self._own_paths = paths or []
+        self._interval = interval
+        self._section = McpSettings()
+        self._declared = Declared({}, {}, ())
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def declared(self) -> Declared:
+        """What the files declare now, with what of it cannot be used."""
+        return self._declared
+
+    async def start(self) -> None:
+        """Seed the store with declared servers, have the manager take up all, then watch (H8). Raises StoreError."""
+        self._section = self._settings()
+        watched = ((self._store.version, self._manager.reload), (self._files_version, self._redeclare))
+        seen = [await ask(version) for version, _ in watched]
+        self._take(await read_declared(self._section))
+        await seed(self._store, self._declared)
+        await self._manager.initialize_from_store()
+        self._tasks = [
+            asyncio.get_running_loop().create_task(watch(version, act, seen=before, interval=self._interval))
+            for (version, act), before in zip(watched, seen, strict=True)
+        ]
+
+    async def close(self) -> None:
+        """Stop watching."""
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        self._tasks = []
+
+    async def _files_version(self) -> object:
+        return await files_version([*self._own_paths, *(path.expanduser() for path in self._section.files)])
+
+    async def _redeclare(self) -> None:
+        section = await asyncio.to_thread(self._settings)
+        after = await read_declared(section)
+        unread = {problem.place for problem in after.problems} & {str(path) for path in section.files}
+        if unread:
+            kept = {name: r for name, r in self._declared.records.items() if self._declared.origins[name] in unread}
+            after = Declared({**kept, **after.records}, {**self._declared.origins, **after.origins}, after.problems)
+        changed = await follow(self._store, self._declared, after)
+        self._section = section
+        self._take(after)
+        if changed:
+            await self._manager.reload()
+
+    def _take(self, declared: Declared) -> None:
+        for problem in declared.problems:
+            if problem not in self._declared.problems:
+                logger.warning("%s", problem.reason)
+        self._declared = declared

@@ -1,0 +1,56 @@
+"""From settings to a manager with its rules: timeouts (H10), policy and pins (H12)."""
+
+from __future__ import annotations
+
+from naru.config import McpSettings, Settings
+from naru.connections.lifecycle import ReconnectPolicy
+from naru.connections.manager import Manager
+from naru.connections.pins import PinBook
+from naru.connections.policy import Policy, PolicyGuard
+from naru.connections.session import Hooks
+from naru.connections.settings import ConnectionSettings
+from naru.stores.base import Store
+
+
+def open_guard(settings: Settings, *, asks_for_keys: bool) -> PolicyGuard:
+    """Return the rules of this installation, with the pins of the data folder.
+
+    Raises:
+        StoreError: the pins cannot be read.
+    """
+    security = settings.mcp.security
+    pins = PinBook(settings.hub.data_dir / "pins.json")
+    pins.load()
+    quarantines = asks_for_keys if security.quarantine == "auto" else security.quarantine == "on"
+    return PolicyGuard(Policy(security), pins, quarantines=quarantines)
+
+
+def open_manager(settings: Settings, store: Store, *, asks_for_keys: bool, hooks: Hooks | None = None) -> Manager:
+    """Return a manager over an open store; it connects nothing yet.
+
+    Args:
+        settings: the sections `mcp` and `hub` are used.
+        store: where the records are.
+        asks_for_keys: whether callers need a key; `quarantine: auto` follows it.
+        hooks: what servers may ask of us.
+
+    Raises:
+        StoreError: the pins cannot be read.
+    """
+    guard = open_guard(settings, asks_for_keys=asks_for_keys)
+    return Manager(store, settings=connection_settings(settings.mcp), hooks=hooks, guard=guard)
+
+
+def connection_settings(mcp: McpSettings) -> ConnectionSettings:
+    """Return how connections are treated, from the section `mcp`."""
+    again = mcp.reconnection
+    return ConnectionSettings(
+        connect_timeout_seconds=mcp.connection_timeout_ms / 1000,
+        reconnect=ReconnectPolicy(
+            enabled=again.enabled,
+            max_attempts=again.max_attempts,
+            initial_delay_seconds=again.initial_delay_ms / 1000,
+            multiplier=again.multiplier,
+            max_delay_seconds=again.max_delay_ms / 1000,
+        ),
+    )

@@ -1,0 +1,66 @@
+"""Notices that something changed by asking for its version again and again, which works on every file system."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from naru.errors import NaruError
+
+logger = logging.getLogger(__name__)
+
+INTERVAL_SECONDS = 1.0
+Version = Callable[[], Awaitable[object]]
+"""Returns a value that differs whenever what is watched may have changed."""
+
+
+async def watch(
+    version: Version, act: Callable[[], Awaitable[object]], *, seen: object, interval: float = INTERVAL_SECONDS
+) -> None:
+    """Run `act` after each change, for ever; a failure is logged once and what runs goes on as it is.
+
+    Args:
+        version: asked every `interval` seconds.
+        seen: the version that was asked for before the state was read, so that no change falls between.
+        act: run when the version is another one than before.
+        interval: in seconds.
+    """
+    told = ""
+    while True:
+        await asyncio.sleep(interval)
+        now = await ask(version)
+        if now == seen:
+            continue
+        try:
+            await act()
+            seen, told = now, ""
+        except NaruError as error:  # tried again at the next look
+            if str(error) != told:
+                logger.error("what changed is not taken up: %s", error)
+            told = str(error)
+
+
+async def files_version(paths: list[Path]) -> object:
+    """Return the version of files: which they are, when they were written, how long they are."""
+
+    def look() -> list[tuple[int, int, int] | None]:
+        found: list[tuple[int, int, int] | None] = []
+        for path in paths:
+            try:
+                info = path.stat()
+                found.append((info.st_ino, info.st_mtime_ns, info.st_size))
+            except OSError:
+                found.append(None)
+        return found
+
+    return await asyncio.to_thread(look)
+
+
+async def ask(version: Version) -> object:
+    """Return the version; what cannot be read is a version too."""
+    try:
+        return await version()
+    except NaruError as error:
+        return str(error)
