@@ -2,11 +2,104 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from naru.agent.limits import Limits
 from naru.config import Settings
+from naru.connections.manager import Manager
+from naru.errors import NotFoundError
+from naru.models.backend import Backend
+from naru.models.open import open_backend
+from naru.models.weights import Progress
+from naru.records import ServerRecord, ServerStatus, TransportType
+from naru.stores.base import Store
+from naru.stores.open import open_store, store_url
+from naru.tools.combined import CombinedToolset
+from naru.tools.toolset import Toolset
 
 
 class Hub:
-    """Everything that the faces serve."""
+    """Everything that the faces serve: a model, MCP servers, limits."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, store: Store, manager: Manager, backend: Backend) -> None:
         self.settings = settings
+        self.store = store
+        self.manager = manager
+        self.backend = backend
+        self.closing = False
+        self.limits = Limits(
+            max_rounds=settings.agent.max_iterations,
+            tool_timeout_seconds=settings.agent.tool_timeout_seconds,
+            model_timeout_seconds=settings.agent.model_timeout_seconds,
+        )
+        self._all = CombinedToolset(manager.toolsets)
+
+    def tools(self, servers: Sequence[str] | None = None) -> Toolset:
+        """Return the tools of these servers, or of all of them.
+
+        Raises:
+            NotFoundError: there is no server of that name.
+        """
+        if servers is None:
+            return self._all
+        known: Mapping[str, Toolset] = self.manager.toolsets
+        for name in servers:
+            if name not in known:
+                raise NotFoundError(
+                    f"No server named {name!r} is registered.",
+                    remedy=f"Registered: {', '.join(sorted(known)) or 'none'}.",
+                )
+        return CombinedToolset({name: known[name] for name in servers})
+
+    def not_ready(self) -> list[str]:
+        """Name the servers that should be connected and are not."""
+        return [
+            f"{name}: {connection.status}"
+            for name, connection in self.manager.connections.items()
+            if connection.record.auto_connect
+            and connection.status not in (ServerStatus.CONNECTED, ServerStatus.DISABLED, ServerStatus.DISCONNECTED)
+        ]
+
+
+@asynccontextmanager
+async def open_hub(
+    settings: Settings, *, backend: Backend | None = None, progress: Progress | None = None
+) -> AsyncIterator[Hub]:
+    """Open a hub from settings; everything it opened is closed at the end (H14).
+
+    Servers connect in the background: nothing here waits for them. `backend` replaces the model of the settings.
+
+    Raises:
+        ConfigError: the model, the store or a setting cannot be used.
+        ModelError: the local engine could not load the model.
+        StoreError: the store cannot be read.
+    """
+    async with AsyncExitStack() as stack:
+        store = open_store(store_url(settings.hub))
+        await store.open()
+        stack.push_async_callback(store.close)
+        manager = Manager(store)
+        stack.push_async_callback(manager.close)
+        if settings.hub.demo and await store.find_by_name("hr") is None:
+            await store.save(demo_record())
+        await manager.initialize_from_store()
+        if backend is None:
+            backend = await open_backend(settings, progress=progress)
+        stack.push_async_callback(backend.close)
+        hub = Hub(settings, store, manager, backend)
+        try:
+            yield hub
+        finally:
+            hub.closing = True
+
+
+def demo_record() -> ServerRecord:
+    """Return the record of the HR server with its demo data, as a stdio child."""
+    return ServerRecord(
+        name="hr",
+        description="Employees, vacations and documents of a company that does not exist (demo data).",
+        transport_type=TransportType.STDIO,
+        config={"command": sys.executable, "args": ["-m", "naru.builtins.hr.server"]},
+    )

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from naru.agent.prompts import is_korean
+from naru.agent.selection import terms
 from naru.agent.sources import Sources
 
 _CALL_SHAPES = re.compile(
     r'"(?:name|function|tool|arguments|parameters)"\s*:|<tool_call>|</?function|\[TOOL_CALLS\]|```(?:json|tool_code)'
 )
+_EMPTY = frozenset(
+    "information found provided result results available following are is the a of in for and "
+    "니다 습니 입니 합니 됩니 겠습 에서 으로 하는 있는 있습 다음 같습 정보 제공 찾은 찾아 결과 도구 문서 위의".split()
+)
+_YES_NO = re.compile(r"\s*(?:yes|no|예|네|아니)\b", re.IGNORECASE)
 _FENCE = re.compile(r"^```\w*\n?|\n?```$")
 
 
@@ -21,8 +28,8 @@ def tidy(text: str) -> str:
     return re.sub(r"^(?:Answer|답변|답)\s*[:：]\s*", "", stripped)
 
 
-def fault(answer: str, question: str, sources: Sources) -> str:
-    """Say what is wrong with an answer; empty when nothing is."""
+def fault(answer: str, question: str, sources: Sources, found: Sequence[str] = ()) -> str:
+    """Say what is wrong with an answer; empty when nothing is. `found` are the results it should draw on."""
     text = answer.strip()
     if not text:
         return "it is empty"
@@ -30,9 +37,21 @@ def fault(answer: str, question: str, sources: Sources) -> str:
         return "it is a call or JSON, not an answer"
     if text.casefold().rstrip("?.! ") == question.strip().casefold().rstrip("?.! "):
         return "it repeats the question"
+    if text.endswith(("?", "？")) and question.strip().endswith(("?", "？")):
+        return "it asks back"
     invented = [token for token in sources.invented(text) if len(token.strip(".,:")) > 1]
     if invented:
         return f"it names {invented[0]}, which no result holds"
+    if found and not _says_something(text, question, found):
+        return "it says nothing that the results hold"
     if is_korean(question) and not is_korean(text) and len(text) > 60:
         return "it is not in Korean"
     return ""
+
+
+def _says_something(answer: str, question: str, found: Sequence[str]) -> bool:
+    """Tell whether an answer holds a word or number of a result that the question did not hold already."""
+    asked, said = set(terms(question)), set(terms(answer, keep_stop_words=True)) | set(re.findall(r"\d+", answer))
+    told = {term for text in found for term in terms(text, keep_stop_words=True)}
+    told |= {number for text in found for number in re.findall(r"\d+", text)}
+    return bool((said & told) - asked - _EMPTY) or bool(_YES_NO.match(answer)) or not told - asked

@@ -15,7 +15,8 @@ from naru.agent.sources import Sources
 from naru.messages import JsonObject, ToolCall, ToolDefinition
 
 _SCHEMA_WORDS = frozenset({"additionalProperties", "required", "properties", "type", "$schema", "description"})
-_PREFIX = re.compile(r"\b([A-Z]{2,6})[-_]?(?:\d|[nN#xX]{2,}|\\d|\[0-9\])")
+_PREFIX = re.compile(r"\b([A-Z]{2,6})[-_]?(?:\d|[nN#xX]{2,}|\\d|\[0-9\]|\b(?=[^.]*\bdigits?\b))")
+_NO_PREFIX = frozenset({"ID", "URL", "URI", "JSON", "ISO", "UTC", "API", "HTTP", "UUID", "ASCII", "UTF", "SQL", "YYYY"})
 _IDENTIFIER_NAME = re.compile(r"(^|_)(id|code|no|number|key|ref|sku|ticket|isbn)$", re.IGNORECASE)
 _PATH_NAME = re.compile(r"(^|_)(path|file|filename|dir|directory|folder|source|destination|uri|paths)$", re.IGNORECASE)
 
@@ -140,9 +141,14 @@ def _number(name: str, value: float, sources: Sources) -> tuple[Any, bool]:
     if str(value) in given or sources.holds(value):
         return value, False
     if "year" in name.lower():
-        years = [int(one) for one in given if re.fullmatch(r"(19|20)\d\d", one)]
-        return (years[0] if years else datetime.now(UTC).year), False
+        return _year(sources), False
     return value, True
+
+
+def _year(sources: Sources) -> int:
+    """Return the year that the question names, else this one."""
+    years = [int(one) for one in sources.numbers() if re.fullmatch(r"(19|20)\d\d", one)]
+    return years[0] if years else datetime.now(UTC).year
 
 
 def _is_number(value: Any) -> bool:
@@ -168,8 +174,9 @@ def prefix_of(schema: JsonObject) -> str:
     """Return the letters that ids of this parameter begin with, where description, pattern or examples show them."""
     shown = [str(schema.get(key, "")) for key in ("pattern", "description", "examples", "title")]
     for text in shown:
-        if match := _PREFIX.search(text):
-            return match.group(1)
+        for match in _PREFIX.finditer(text):
+            if match.group(1) not in _NO_PREFIX:
+                return match.group(1)
     return ""
 
 
@@ -204,7 +211,7 @@ def fill(name: str, schema: JsonObject, sources: Sources, used: frozenset[str] =
     allowed = types(schema)
     if allowed & {"integer", "number"}:
         if "year" in name.lower():
-            return _number(name, 0, sources)[0]
+            return _year(sources)
         numbers = sources.numbers()
         if len(numbers) != 1:
             return None

@@ -220,7 +220,11 @@ class _Run:
 
     async def _conclude(self, reason: EndReason) -> AsyncGenerator[AgentEvent, None]:
         """Take the last turn, without tools; the answer is never empty (R10)."""
-        attempt = 0
+        attempt, ready = 0, self._planner.ready_answer()
+        if ready:
+            yield AnswerText(ready)
+            yield self._finished(reason, ready)
+            return
         while reason != "model_failed":
             attempt += 1
             request = self._planner.last_request(attempt)

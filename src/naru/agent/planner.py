@@ -52,6 +52,10 @@ class Planner(Protocol):
         """Return the call that question and tools leave no doubt about, when the model made none."""
         ...
 
+    def ready_answer(self) -> str:
+        """Return an answer that needs no further model call; empty when there is none."""
+        ...
+
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Return the last turn, without tools; None when there is nothing better to try."""
         ...
@@ -105,6 +109,10 @@ class OrdinaryPlanner:
     def evident_call(self) -> ToolCall | None:
         """Leave calling to the model."""
         return None
+
+    def ready_answer(self) -> str:
+        """Leave answering to the model."""
+        return ""
 
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Ask once more, without tools, to answer from what is there (R10)."""

@@ -22,17 +22,20 @@ def language_line(question: str) -> str:
     return "한국어로 답하세요." if is_korean(question) else "Answer in English."
 
 
-def final_question(question: str, results: str) -> str:
-    """Put results first and the question last; an instruction after the question loses answers (UPLIFT)."""
+def final_turn(question: str, results: str, attempt: int) -> tuple[str, str]:
+    """Return system and user text of the last turn: results first, the question last (UPLIFT).
+
+    An instruction after the question loses answers. Measured on recorded results with the 0.5B: the first form gave
+    14 of 18 answers; the second words it otherwise, for when the first gave none.
+    """
+    if attempt == 1:
+        language = "Answer in Korean." if is_korean(question) else "Answer in English."
+        system = f"Answer the question using the information. {language}"
+        return system, f"Information:\n{results}\n\nQuestion: {question}"
     if is_korean(question):
-        return (
-            f"다음은 도구로 찾은 정보입니다.\n\n{results}\n\n"
-            f"위 정보만 보고 질문에 한국어 문장으로 답하세요.\n질문: {question}"
-        )
-    return (
-        f"This is what the tools found.\n\n{results}\n\n"
-        f"Answer the question from this information, in plain text.\nQuestion: {question}"
-    )
+        return "당신은 정보에서 답을 찾아 한국어 문장으로 말하는 도우미입니다.", f"정보:\n{results}\n\n질문: {question}"
+    system = "You find the answer in the information and say it in a full sentence."
+    return system, f"{results}\n\nQuestion: {question}"
 
 
 def cut(text: str, limit: int) -> str:

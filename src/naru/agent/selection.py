@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from naru.agent.glossary import in_english
 from naru.messages import ToolDefinition
 
 _WORD = re.compile(r"[a-z]+|[가-힣]+|\d+|[^\W\da-z_가-힣]+")
@@ -84,7 +85,7 @@ class ToolIndex:
 
     def rank(self, question: str) -> list[Ranked]:
         """Return all tools, most relevant first; equals stay in their own order."""
-        asked = Counter(terms(question))
+        asked = Counter(terms(f"{question} {' '.join(in_english(question))}"))
         ranked = [self._score(position, asked) for position in range(len(self._tools))]
         return sorted(ranked, key=lambda one: -one.score)
 

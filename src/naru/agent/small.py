@@ -12,13 +12,20 @@ from dataclasses import replace
 
 from naru.agent.answers import fault, tidy
 from naru.agent.execute import Outcome
-from naru.agent.grounding import Grounded, fill, ground, is_identifier, properties, required
+from naru.agent.glossary import in_english
+from naru.agent.grounding import Grounded, candidates, fill, ground, is_identifier, properties, required
 from naru.agent.planner import Verdict
-from naru.agent.prompts import final_question, is_korean, language_line
-from naru.agent.selection import Ranked, ToolIndex
+from naru.agent.prompts import final_turn, is_korean, language_line
+from naru.agent.rendering import readable, records, row_line
+from naru.agent.selection import Ranked, ToolIndex, terms
 from naru.agent.sources import Sources
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 
+CALL_TOKENS = 300
+ANSWER_TOKENS = 500
+"""Where a small model that runs on and on is stopped."""
+LISTED = 6
+"""A list of so many rows is given as it is: a small model tires or invents before its end."""
 OFFERED = 3
 """Tools shown at once: three did better than eight, as long as the right one is among them."""
 _CHANGES = re.compile(
@@ -52,6 +59,7 @@ class SmallPlanner:
         self._question = next((turn.text for turn in reversed(request.messages) if turn.role == "user"), "")
         self._by_shown = _shown_names(tools)
         self._index = ToolIndex([replace(tool, name=shown) for shown, tool in self._by_shown.items()])
+        self._stems = {term: stem for word, stem in in_english(self._question).items() for term in terms(word)}
         self._sources = Sources(self._question)
         self._outcomes: list[Outcome] = []
         self._set_aside: set[str] = set()
@@ -79,6 +87,7 @@ class SmallPlanner:
             messages=(*self._before(), Message("user", self._with_results())),
             tools=tuple(ranked.tool for ranked in offered),
             temperature=self._request.temperature or 0.0,
+            max_tokens=self._request.max_tokens or CALL_TOKENS,
         )
 
     def _before(self) -> tuple[Message, ...]:
@@ -94,7 +103,11 @@ class SmallPlanner:
         return f"{self._results()}\n\n{self._question}"
 
     def _results(self) -> str:
-        return "\n\n".join(f"{_call_line(one.call)}:\n{one.shown}" for one in self._found)
+        return "\n\n".join(f"{_call_line(one.call)}:\n{_reading(one)}" for one in self._found)
+
+    def _facts(self) -> str:
+        """The results alone: the calls' own words mislead a small model in the last turn."""
+        return "\n\n".join(_reading(one) for one in self._found)
 
     def _offered(self) -> list[Ranked]:
         ranked = [one for one in self._index.rank(self._question) if self._may_help(one)]
@@ -120,8 +133,23 @@ class SmallPlanner:
             ids = [name for name, schema in properties(tool).items() if is_identifier(name, schema)]
             asked = self._sources.ids(results_too=False)
             return bool(ids) and any(one not in used for one in asked) and bool(used & set(asked))
-        served = {term for name in self._used for term in self._reasons(name)}
-        return bool(set(ranked.reasons) - served)
+        if not self._can_be_filled(tool):
+            return False
+        served = {self._origin(term) for name in self._used for term in self._reasons(name)}
+        return bool({self._origin(term) for term in ranked.reasons} - served)
+
+    def _can_be_filled(self, tool: ToolDefinition) -> bool:
+        """Tell whether question and results hold an id for each parameter that needs one."""
+        known = properties(tool)
+        return all(
+            candidates(name, known[name], self._sources)
+            for name in required(tool)
+            if name in known and is_identifier(name, known[name])
+        )
+
+    def _origin(self, term: str) -> str:
+        """Return the word of the question that a term stands for."""
+        return self._stems.get(term, term)
 
     def _reasons(self, name: str) -> tuple[str, ...]:
         return next((one.reasons for one in self._index.rank(self._question) if one.tool.name == name), ())
@@ -160,40 +188,54 @@ class SmallPlanner:
         return False
 
     def evident_call(self) -> ToolCall | None:
-        """Make the call that the best tool leaves no doubt about; only one that reads, and only as the first."""
-        if self._outcomes:
-            return None
+        """Make the call that the best tool leaves no doubt about; only one that reads."""
         for ranked in self._offered()[:1]:
             tool = self._by_shown[ranked.tool.name]
             if changes_something(tool):
                 return None
-            arguments = {name: fill(name, properties(tool).get(name, {}), self._sources) for name in required(tool)}
+            used = frozenset(self._used.get(ranked.tool.name, ()))
+            known = properties(tool)
+            arguments = {name: fill(name, known.get(name, {}), self._sources, used) for name in required(tool)}
             if all(value is not None for value in arguments.values()):
                 return ToolCall("call_evident", ranked.tool.name, arguments)
         return None
+
+    def ready_answer(self) -> str:
+        """Return the answer that needs no model: rows, when one call gave a list of them and nothing else was asked."""
+        if len(self._found) != 1 or not self._found[0].call:
+            return ""
+        rows = records(self._found[0].result)
+        if len(rows) < LISTED or self._sources.ids(results_too=False):
+            return ""
+        return "\n".join(f"- {row_line(row)}" for row in rows)
 
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Put the results in front and the question last, with no tools; a second try is a little freer."""
         if attempt > 2 or (self._outcomes and not self._found):
             return None
-        said = final_question(self._question, self._results()) if self._found else self._question
-        system = Message("system", f"You are a helpful assistant. {language_line(self._question)}")
+        instruction = f"You are a helpful assistant. {language_line(self._question)}"
+        said = self._question
+        if self._found:
+            instruction, said = final_turn(self._question, self._facts(), attempt)
+        system = Message("system", instruction)
         return replace(
             self._request,
             messages=(system, *(turn for turn in self._before() if turn.role != "system"), Message("user", said)),
             tools=(),
             temperature=0.0 if attempt == 1 else 0.4,
+            max_tokens=self._request.max_tokens or ANSWER_TOKENS,
         )
 
     def judge_answer(self, text: str) -> str:
         """Return the answer without fences; empty when it must be asked for again."""
         answer = tidy(text)
-        return "" if fault(answer, self._question, self._sources) else answer
+        found = [_reading(one) for one in self._found]
+        return "" if fault(answer, self._question, self._sources, found) else answer
 
     def fallback_answer(self) -> str:
         """Give the results themselves, or the tools' own message when nothing was found."""
         if self._found:
-            return self._found[-1].shown
+            return "\n\n".join(_reading(one) for one in self._found)
         ran = [one for one in self._outcomes if one.ran]
         if ran:
             return ran[0].shown.removeprefix("Error: ")
@@ -206,6 +248,11 @@ def _shown_names(tools: Sequence[ToolDefinition]) -> dict[str, ToolDefinition]:
     """Show bare names where they are unique: a small model loses prefixes."""
     bare = [_bare(tool.name) for tool in tools]
     return {(name if bare.count(name) == 1 else tool.name): tool for name, tool in zip(bare, tools, strict=True)}
+
+
+def _reading(one: Outcome) -> str:
+    """What a model or person reads of a result: lines rather than JSON, unless it had to be cut."""
+    return readable(one.result) if one.shown == one.result.text.strip() else one.shown
 
 
 def _call_line(call: ToolCall) -> str:

@@ -12,7 +12,7 @@ _PATH = re.compile(
 )
 _QUOTED = re.compile(r"[\"“”'‘’「『`]([^\"“”'‘’」』`\n]{1,200})[\"“”'‘’」』`]")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
-_TOKEN = re.compile(r"[A-Za-z0-9가-힣@._/-]*\d[A-Za-z0-9가-힣@._/-]*")
+_TOKEN = re.compile(r"[A-Za-z0-9@._/-]*\d[A-Za-z0-9@._/-]*")
 
 
 def _flat(text: str) -> str:
@@ -55,13 +55,15 @@ class Sources:
     def holds(self, value: object) -> bool:
         """Tell whether a value stands in the question or in a result, spacing and case aside."""
         text = str(value).strip()
+        if isinstance(value, int | float) or text.isdigit():
+            return re.search(rf"(?<![\d.]){re.escape(text)}(?![\d]|\.\d)", self.text.replace(",", "")) is not None
         return bool(text) and _flat(text) in _flat(self.text)
 
     def invented(self, value: str) -> list[str]:
         """Return the tokens with digits, and the addresses, in a text that stand in no source."""
         known = _flat(self.text)
         tokens = [*_TOKEN.findall(value), *_EMAIL.findall(value)]
-        return [token for token in _unique(tokens) if _flat(token.strip("./-")) not in known]
+        return [token for token in _unique(tokens) if _flat(token.strip("./-@_")) not in known]
 
 
 def _unique(values: Iterable[str]) -> list[str]:

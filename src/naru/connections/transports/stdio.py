@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from naru.connections import wire
 from naru.connections.faults import Failure, LinkError
@@ -61,8 +61,8 @@ class StdioTransport(asyncio.SubprocessProtocol):
         self._process = process
         self.pid = process.get_pid()
         stdin = process.get_pipe_transport(0)
-        assert isinstance(stdin, asyncio.WriteTransport)
-        self._stdin = stdin
+        # uvloop's pipes are no subclass of asyncio's.
+        self._stdin = cast("asyncio.WriteTransport", stdin)
         self._writable.set()
 
     async def _spawn(self, launch: Launch) -> tuple[asyncio.SubprocessTransport, Any]:

@@ -1,0 +1,128 @@
+"""`naru demo`: three questions, a real small model, real tools, and everything that happens in between."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from naru.agent.events import (
+    AgentEvent,
+    AnswerText,
+    CallFinished,
+    CallStarted,
+    ModelText,
+    RoundStarted,
+    RunFinished,
+)
+from naru.agent.loop import run as run_agent
+from naru.cli.options import BaseUrl, JoinProgress, Model, settings_from
+from naru.cli.serving import run
+from naru.config import Settings
+from naru.errors import UpstreamError
+from naru.hub import Hub, open_hub
+from naru.messages import ChatRequest, Message
+
+QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("How many vacation days does EMP003 have left in 2025?", ("remaining",)),
+    ("EMP005는 어느 부서에서 일하나요?", ("department",)),
+    (
+        "Which department is EMP002 in, and how many vacation days does EMP002 have left in 2026?",
+        ("department", "remaining"),
+    ),
+)
+"""Question, and the fields of the tools' results that its answer must name."""
+CONNECT_SECONDS = 30.0
+_WIDTH = 400
+
+GO_ON = """
+[bold]How to go on[/bold]
+  naru serve --demo          the same over HTTP, for any client, on http://127.0.0.1:20006/v1
+
+  [dim]# pip install openai[/dim]
+  from openai import OpenAI
+  naru = OpenAI(base_url="http://127.0.0.1:20006/v1", api_key="none")
+  answer = naru.chat.completions.create(
+      model="{model}+tools",
+      messages=[{{"role": "user", "content": "EMP002의 2025년 남은 연차는?"}}],
+  )
+  print(answer.choices[0].message.content)
+"""
+
+
+def command(model: Model = "", base_url: BaseUrl = "") -> None:
+    """Ask three questions; exit with 1 when one of them is not answered from a tool's result."""
+    settings = settings_from(model__model=model, model__base_url=base_url, hub__store="memory:", hub__demo=True)
+    console = Console(highlight=False, soft_wrap=True)
+    run(_demo(settings, console))
+
+
+async def _demo(settings: Settings, console: Console) -> None:
+    started = time.monotonic()
+    console.print("[dim]· starting the hub, the HR server and the model …[/dim]")
+    async with open_hub(settings, progress=JoinProgress(console)) as hub:
+        await _wait_for_tools(hub)
+        name = (await hub.backend.models())[0]
+        tools = await hub.tools().tools()
+        console.print(f"[dim]· {name}, with {len(tools)} tools: {', '.join(tool.name for tool in tools)}[/dim]")
+        unanswered = 0
+        for question, facts in QUESTIONS:
+            unanswered += not await _ask(hub, name, question, facts, console)
+    console.print(
+        f"\n[dim]· {len(QUESTIONS) - unanswered} of {len(QUESTIONS)} answered, {time.monotonic() - started:.0f} s[/dim]"
+    )
+    console.print(GO_ON.format(model=name))
+    if unanswered:
+        sys.exit(1)
+
+
+async def _wait_for_tools(hub: Hub) -> None:
+    await hub.manager.started(CONNECT_SECONDS)
+    if not await hub.tools().tools():
+        raise UpstreamError(f"The HR server offers no tools: {'; '.join(hub.not_ready()) or 'it gave an empty list'}.")
+
+
+async def _ask(hub: Hub, model: str, question: str, facts: tuple[str, ...], console: Console) -> bool:
+    """Ask one question and show each step; tell whether the answer names the facts that the tools gave."""
+    console.print(f"\n[bold cyan]? {escape(question)}[/bold cyan]")
+    request = ChatRequest(model, (Message("user", question),))
+    known: dict[str, Any] = {}
+    answer = ""
+    text = ""
+    async for event in run_agent(hub.backend, hub.tools(), request, limits=hub.limits):
+        if isinstance(event, ModelText):
+            text += event.text
+            continue
+        if isinstance(event, CallStarted | RoundStarted | RunFinished) and text.strip():
+            console.print(f"  [dim]model[/dim]   {escape(_short(text))}")
+            text = ""
+        _show(event, console)
+        if isinstance(event, CallFinished) and isinstance(event.result.structured, dict):
+            known |= event.result.structured
+        if isinstance(event, RunFinished):
+            answer = event.answer
+    missing = [fact for fact in facts if str(known.get(fact, "\0")) not in answer]
+    if missing:
+        console.print(f"  [red]missing[/red] the answer does not name the {' and the '.join(missing)} that a tool gave")
+    return not missing
+
+
+def _show(event: AgentEvent, console: Console) -> None:
+    match event:
+        case CallStarted(call=call):
+            given = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+            console.print(f"  [yellow]call[/yellow]    {escape(f'{call.name}({given})')}")
+        case CallFinished(result=result, seconds=seconds):
+            console.print(f"  [green]result[/green]  {escape(_short(result.text))} [dim]{seconds * 1000:.0f} ms[/dim]")
+        case RunFinished(answer=answer, reason=reason):
+            console.print(f"  [bold green]answer[/bold green]  {escape(answer)} [dim]({reason})[/dim]")
+        case AnswerText():
+            pass
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _WIDTH else f"{flat[:_WIDTH]} …"
