@@ -95,7 +95,7 @@ async def test_one_bad_tool_is_set_aside_and_costs_the_others_nothing(message: s
     assert texts == ["ok", "ok"]
     sent = [[tool["function"]["name"] for tool in body["tools"]] for body in fake.bodies]
     assert sent == [["one", "two", "three"], ["one", "three"], ["one", "three"]]
-    assert next(iter(backend.learned("m").set_aside.values())).endswith(message)
+    assert next(iter(backend.knowledge.of("m").set_aside.values())).endswith(message)
 
 
 async def test_a_refused_parameter_is_left_out_and_max_tokens_gets_its_new_name() -> None:

@@ -39,7 +39,7 @@ from naru.messages import (
     ToolDefinition,
     Usage,
 )
-from naru.models.backend import Backend
+from naru.models.backend import Backend, for_model
 from naru.tools.toolset import CallContext, Toolset
 
 HELD_CHARACTERS = 200
@@ -72,6 +72,7 @@ async def run(
     cancels what runs.
     """
     budget = Budget(limits or Limits())
+    backend = for_model(backend, request.model)
     tools = await toolset.tools()
     planner = _planner_for(backend, request, tools)
     work = _Run(backend, Executor(toolset, budget, context or CallContext()), planner, budget)

@@ -2,12 +2,12 @@
 
 from naru.config.loading import check_private, environment, load_settings, settings_path
 from naru.config.mcp import DeclaredServer, McpSettings, PolicySettings, ReconnectionSettings
+from naru.config.model import EndpointSettings, LimitSettings, ModelSettings
 from naru.config.settings import (
     AgentSettings,
     ChatSettings,
     DataSettings,
     HubSettings,
-    ModelSettings,
     ServerSettings,
     Settings,
 )
@@ -17,7 +17,9 @@ __all__ = [
     "ChatSettings",
     "DataSettings",
     "DeclaredServer",
+    "EndpointSettings",
     "HubSettings",
+    "LimitSettings",
     "McpSettings",
     "ModelSettings",
     "PolicySettings",

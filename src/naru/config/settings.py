@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from naru.config.mcp import McpSettings
+from naru.config.model import ModelSettings
 
 
 class Section(BaseModel):
@@ -56,23 +57,6 @@ class ChatSettings(Section):
     """Further model names: alias → model."""
     plan_b: Literal["ticket", "inline", "posix"] = "ticket"
     """What a shell block holds: a ticket that runs once, a signed payload, or the tool's name with quoted JSON."""
-
-
-class ModelSettings(Section):
-    """The model behind the faces."""
-
-    model: str = ""
-    """`qwen2.5-coder-0.5b`, `qwen2.5-coder-1.5b`, a path to a GGUF file, or the endpoint's name for it."""
-    base_url: str = ""
-    """Base URL of any OpenAI-compatible endpoint, such as `http://127.0.0.1:11434/v1`; empty runs the local engine."""
-    api_key: SecretStr = SecretStr("")
-    """Key for that endpoint."""
-    context_tokens: int = 8192
-    """Context size of the local engine."""
-    threads: int = 0
-    """Threads of the local engine; 0 takes the number of cores."""
-    cache_dir: Path = Path("~/.cache/naru")
-    """Where joined model files are kept."""
 
 
 class HubSettings(Section):

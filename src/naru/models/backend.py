@@ -55,3 +55,22 @@ async def _one_by_one(backend: Backend, request: ChatRequest) -> AsyncGenerator[
     async with aclosing(backend.stream(request)) as events:
         async for event in events:
             yield (event,)
+
+
+class Selecting(Protocol):
+    """A backend of many models, that can be narrowed to one."""
+
+    def for_model(self, model: str) -> Backend:
+        """Return the backend of one model, with that model's profile.
+
+        Raises:
+            NotFoundError: nobody serves it.
+        """
+        ...
+
+
+def for_model(backend: Backend, model: str) -> Backend:
+    """Narrow a backend to one model, so that `profile` speaks of that model; one of a single model is itself."""
+    if hasattr(backend, "for_model"):
+        return cast("Selecting", backend).for_model(model)
+    return backend

@@ -18,10 +18,12 @@ import aiohttp
 
 from naru.errors import ConfigError, ModelError
 from naru.messages import AudioPart, ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Part, ToolDefinition, Usage
-from naru.models.adapt import ATTEMPTS, Learned
+from naru.models.adapt import ATTEMPTS
+from naru.models.backend import Backend
 from naru.models.endpoint import Endpoint, HttpClient
 from naru.models.failures import classify, failure, retry_after_seconds
-from naru.models.families import profile_for
+from naru.models.knowledge import Knowledge
+from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
@@ -58,7 +60,7 @@ class GeminiBackend:
     def __init__(
         self,
         endpoint: Endpoint,
-        profile: Profile | None = None,
+        profile: Profile | Knowledge | None = None,
         *,
         model: str = "",
         timeout_seconds: float = 120.0,
@@ -69,8 +71,7 @@ class GeminiBackend:
         trace.on_request_end.append(_remember)
         keyless = Endpoint(endpoint.base_url, "", endpoint.extra_headers)
         self.http = HttpClient(keyless, timeout_seconds=timeout_seconds, trace=trace)
-        self._fixed_profile = profile
-        self._learned: dict[str, Learned] = {}
+        self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self._client: Any = None
         self._signatures: OrderedDict[str, bytes] = OrderedDict()
         """Call id → thought signature, which Gemini 3 wants back beside the call."""
@@ -78,14 +79,7 @@ class GeminiBackend:
     @property
     def profile(self) -> Profile:
         """Facts about the model family behind this endpoint, mended by what it refused."""
-        return self.learned(self.model).profile
-
-    def learned(self, model: str) -> Learned:
-        """Return what is known of a model here; refusals add to it."""
-        name = "" if self._fixed_profile is not None else model or self.model
-        if name not in self._learned:
-            self._learned[name] = Learned(self._fixed_profile or profile_for(name))
-        return self._learned[name]
+        return self.knowledge.of(self.model).profile
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Ask once, streaming; see `Backend.stream`."""
@@ -113,7 +107,7 @@ class GeminiBackend:
         self, request: ChatRequest
     ) -> tuple[AsyncIterator[Any], Any, AnswerReader, list[aiohttp.ClientResponse]]:
         """Ask until the endpoint takes the request in one of its forms; returns the chunks and the first of them."""
-        learned = self.learned(request.model)
+        learned = self.knowledge.of(request.model)
         model = request.model or self.model
         for attempt in range(1, ATTEMPTS + 1):
             asked = learned.without_refused(request)
@@ -228,6 +222,10 @@ class GeminiBackend:
             raise failure(
                 code, f"{self.http.where} answered {error.code}: {text[:400]}", status=error.code, wait_seconds=wait
             ) from error
+
+    def for_model(self, model: str) -> Backend:
+        """Return a view of one model, with its own profile."""
+        return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that can generate."""

@@ -10,10 +10,12 @@ import aiohttp
 import orjson
 
 from naru.messages import ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Usage
-from naru.models.adapt import ATTEMPTS, Learned
+from naru.models.adapt import ATTEMPTS
+from naru.models.backend import Backend
 from naru.models.endpoint import Endpoint, HttpClient, read_some
 from naru.models.failures import decode, error_text, failure, http_failure
-from naru.models.families import profile_for
+from naru.models.knowledge import Knowledge
+from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
 from naru.models.openai_wire import tool_object
 from naru.models.parsing import answer_reader
@@ -27,7 +29,7 @@ class OllamaBackend:
     def __init__(
         self,
         endpoint: Endpoint,
-        profile: Profile | None = None,
+        profile: Profile | Knowledge | None = None,
         *,
         model: str = "",
         context_tokens: int = 8192,
@@ -38,21 +40,13 @@ class OllamaBackend:
         self.endpoint = Endpoint(base_url, endpoint.api_key, endpoint.extra_headers)
         self.http = HttpClient(self.endpoint, timeout_seconds=timeout_seconds)
         self.model = model
-        self._fixed_profile = profile
+        self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self._context_tokens = context_tokens
-        self._learned: dict[str, Learned] = {}
 
     @property
     def profile(self) -> Profile:
         """Facts about the model family behind this endpoint, mended by what it refused."""
-        return self.learned(self.model).profile
-
-    def learned(self, model: str) -> Learned:
-        """Return what is known of a model here; refusals add to it."""
-        name = "" if self._fixed_profile is not None else model or self.model
-        if name not in self._learned:
-            self._learned[name] = Learned(self._fixed_profile or profile_for(name))
-        return self._learned[name]
+        return self.knowledge.of(self.model).profile
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Ask once, streaming; see `Backend.stream`."""
@@ -72,7 +66,7 @@ class OllamaBackend:
 
     @asynccontextmanager
     async def _opened(self, request: ChatRequest) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerReader]]:
-        learned = self.learned(request.model)
+        learned = self.knowledge.of(request.model)
         for attempt in range(1, ATTEMPTS + 1):
             asked = learned.without_refused(request)
             sent = prepare(asked, learned.profile)
@@ -95,6 +89,10 @@ class OllamaBackend:
         if answer.get("error"):
             raise failure("overloaded", f"{self.http.where} failed: {error_text(answer)}", status=500)
         return answer
+
+    def for_model(self, model: str) -> Backend:
+        """Return a view of one model, with its own profile."""
+        return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that are installed there."""

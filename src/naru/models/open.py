@@ -4,47 +4,130 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from naru.config import Settings
+from naru.config import EndpointSettings, LimitSettings, ModelSettings, Settings
 from naru.models.backend import Backend
+from naru.models.endpoint import Endpoint
 from naru.models.families import profile_for
+from naru.models.gemini import DEFAULT_BASE_URL, GeminiBackend
+from naru.models.knowledge import Findings, Knowledge
 from naru.models.local import EngineOptions, LocalEngine
-from naru.models.openai_http import Endpoint, OpenAIBackend
+from naru.models.ollama import OllamaBackend
+from naru.models.openai_http import OpenAIBackend
+from naru.models.queue import RequestQueue
+from naru.models.queued import QueuedBackend
+from naru.models.rate import RateLimits
+from naru.models.router import Route, Router
 from naru.models.weights import DEFAULT_MODEL, WEIGHTS, Progress, locate_model
+
+_OLLAMA_PORT = 11434
+_MAIN = "default"
 
 
 async def open_backend(settings: Settings, *, progress: Progress | None = None) -> Backend:
     """Open the backend that the settings name; starts the local engine when there is no base URL.
 
     Args:
-        settings: all settings; `model` and `agent` are read.
+        settings: all settings; `model`, `agent`, `chat.aliases` and `hub.data_dir` are read.
         progress: told about the joining of a demo model's parts.
 
     Raises:
-        ConfigError: no model, not a GGUF, an extra is missing, or the base URL is no URL.
+        ConfigError: no model, not a GGUF, an extra is missing, or a base URL is no URL.
         ModelError: the local engine could not load the model.
     """
-    if settings.model.base_url:
-        endpoint = Endpoint.of(settings.model.base_url, settings.model.api_key.get_secret_value())
-        return OpenAIBackend(
-            endpoint,
-            profile_for(settings.model.model),
-            model=settings.model.model,
-            timeout_seconds=settings.agent.model_timeout_seconds,
-        )
-    return await _open_local(settings, progress)
+    findings = Findings(findings_path(settings))
+    backend = await _open_main(settings, findings, progress)
+    if not settings.model.endpoints:
+        return backend
+    routes = [Route(_MAIN, backend)]
+    for endpoint in settings.model.endpoints:
+        wire = open_wire(endpoint, settings, findings)
+        routes.append(Route(endpoint.name, _queued(wire, endpoint.limits), tuple(endpoint.models)))
+    return Router(routes, settings.chat.aliases)
 
 
-async def _open_local(settings: Settings, progress: Progress | None) -> Backend:
+def findings_path(settings: Settings) -> Path:
+    """Return where `naru probe` keeps what it measured."""
+    return settings.hub.data_dir / "probes.json"
+
+
+def main_endpoint(settings: ModelSettings) -> EndpointSettings:
+    """Return the endpoint of `model.base_url` in the form of the others."""
+    base_url = settings.base_url or (DEFAULT_BASE_URL if settings.api == "gemini" else "")
+    return EndpointSettings(
+        name=_MAIN, base_url=base_url, api_key=settings.api_key, api=settings.api, limits=settings.limits
+    )
+
+
+async def _open_main(settings: Settings, findings: Findings, progress: Progress | None) -> Backend:
+    endpoint = main_endpoint(settings.model)
+    if endpoint.base_url:
+        return _queued(open_wire(endpoint, settings, findings, model=settings.model.model), endpoint.limits)
+    return _queued(await _open_local(settings, findings, progress), endpoint.limits)
+
+
+def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *, model: str = "") -> Backend:
+    """Return a backend for one endpoint; nothing is sent yet."""
+    endpoint = Endpoint.of(given.base_url, given.api_key.get_secret_value(), given.headers)
+    knowledge = Knowledge(
+        default_model=model, endpoint=endpoint.shown, findings=findings, strategy=settings.model.strategy or None
+    )
+    timeout = settings.agent.model_timeout_seconds
+    match _wire(given):
+        case "ollama":
+            context = settings.model.context_tokens
+            return OllamaBackend(endpoint, knowledge, model=model, context_tokens=context, timeout_seconds=timeout)
+        case "gemini":
+            parts = urlsplit(endpoint.base_url)
+            bare = Endpoint(f"{parts.scheme}://{parts.netloc}", endpoint.api_key, endpoint.extra_headers)
+            return GeminiBackend(bare, knowledge, model=model, timeout_seconds=timeout)
+        case _:
+            return OpenAIBackend(endpoint, knowledge, model=model, timeout_seconds=timeout)
+
+
+def _wire(given: EndpointSettings) -> str:
+    """Tell the wire where it is not said: Ollama by its port, Gemini by its host unless it is its OpenAI path."""
+    if given.api != "auto":
+        return given.api
+    parts = urlsplit(given.base_url)
+    if parts.port == _OLLAMA_PORT:
+        return "ollama"
+    if parts.hostname == urlsplit(DEFAULT_BASE_URL).hostname and "openai" not in parts.path:
+        return "gemini"
+    return "openai"
+
+
+def _queued(backend: Backend, limits: LimitSettings) -> Backend:
+    """Put the key's queue before a backend: without limits it still waits out refusals."""
+    rates = RateLimits(
+        requests_per_minute=limits.requests_per_minute,
+        tokens_per_minute=limits.tokens_per_minute,
+        requests_per_day=limits.requests_per_day,
+        tokens_per_day=limits.tokens_per_day,
+        max_concurrent=limits.max_concurrent,
+    )
+    queue = RequestQueue(rates, max_waiting=limits.max_waiting, max_wait_seconds=limits.max_wait_seconds)
+    return QueuedBackend(backend, queue)
+
+
+async def _open_local(settings: Settings, findings: Findings, progress: Progress | None) -> Backend:
     asked = settings.model.model
     path = await asyncio.to_thread(locate_model, asked, settings.model.cache_dir, progress=progress)
     name = _served_name(asked, path)
     options = EngineOptions(context_tokens=settings.model.context_tokens, threads=settings.model.threads)
     engine = LocalEngine(path, alias=name, options=options)
     await engine.start()
+    knowledge = Knowledge(
+        profile_for(name),
+        default_model=name,
+        endpoint="local",
+        findings=findings,
+        strategy=settings.model.strategy or None,
+    )
     return OpenAIBackend(
         Endpoint(engine.base_url, engine.api_key, keep_alive=False),
-        profile_for(name),
+        knowledge,
         model=name,
         timeout_seconds=settings.agent.model_timeout_seconds,
         on_close=engine.stop,

@@ -11,10 +11,12 @@ import aiohttp
 import orjson
 
 from naru.messages import ChatEvent, ChatRequest, JsonObject, Usage
-from naru.models.adapt import ATTEMPTS, Learned
+from naru.models.adapt import ATTEMPTS
+from naru.models.backend import Backend
 from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint, HttpClient, read_some
 from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html
-from naru.models.families import profile_for
+from naru.models.knowledge import Knowledge
+from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
 from naru.models.openai_wire import read_choice, request_body, usage_of
 from naru.models.parsing import answer_reader
@@ -37,7 +39,7 @@ class OpenAIBackend:
     def __init__(
         self,
         endpoint: Endpoint,
-        profile: Profile | None = None,
+        profile: Profile | Knowledge | None = None,
         *,
         model: str = "",
         timeout_seconds: float = 120.0,
@@ -47,22 +49,21 @@ class OpenAIBackend:
 
         Args:
             endpoint: where it is.
-            profile: facts about its one model; None takes them from each request's model name.
+            profile: facts about its one model, or what is known of its models; None goes by their names.
             model: sent when a request names no model.
             timeout_seconds: longest silence.
             on_close: closes what was opened for this endpoint, such as the local engine.
         """
         self.endpoint = endpoint
         self.model = model
-        self._fixed_profile = profile
-        self._learned: dict[str, Learned] = {}
+        self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self.http = HttpClient(endpoint, timeout_seconds=timeout_seconds)
         self._on_close = on_close
 
     @property
     def profile(self) -> Profile:
         """Facts about the model family behind this endpoint, mended by what it refused."""
-        return self.learned(self.model).profile
+        return self.knowledge.of(self.model).profile
 
     @property
     def session(self) -> aiohttp.ClientSession:
@@ -73,13 +74,6 @@ class OpenAIBackend:
     def where(self) -> str:
         """How messages name this endpoint."""
         return self.http.where
-
-    def learned(self, model: str) -> Learned:
-        """Return what is known of a model here; refusals add to it."""
-        name = "" if self._fixed_profile is not None else model or self.model
-        if name not in self._learned:
-            self._learned[name] = Learned(self._fixed_profile or profile_for(name))
-        return self._learned[name]
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Ask once, streaming; see `Backend.stream`."""
@@ -116,7 +110,7 @@ class OpenAIBackend:
     @asynccontextmanager
     async def _opened(self, request: ChatRequest) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerReader]]:
         """Ask until the endpoint takes the request in one of its forms; see `adapt`."""
-        learned = self.learned(request.model)
+        learned = self.knowledge.of(request.model)
         for attempt in range(1, ATTEMPTS + 1):
             asked = learned.without_refused(request)
             body = request_body(prepare(asked, learned.profile), learned.profile, model=request.model or self.model)
@@ -183,6 +177,10 @@ class OpenAIBackend:
             raise failure("not_an_api", f"{self.where} answered without choices: {body[:200]!r}")
         events = read_choice(reader, choices[0].get("message") or {})
         return events + reader.finish(choices[0].get("finish_reason"), usage_of(answer))
+
+    def for_model(self, model: str) -> Backend:
+        """Return a view of one model, with its own profile."""
+        return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that the endpoint serves."""

@@ -10,7 +10,7 @@ import orjson
 
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, Usage
-from naru.models.backend import Backend, batches_of
+from naru.models.backend import Backend, batches_of, for_model
 from naru.models.profile import Profile
 from naru.models.queue import Caller, RequestQueue, current_caller
 
@@ -69,6 +69,11 @@ class QueuedBackend:
     def _counts_tokens(self) -> bool:
         limits = self.queue.limits
         return bool(limits.tokens_per_minute or limits.tokens_per_day)
+
+    def for_model(self, model: str) -> Backend:
+        """Return the view of one model, behind the same queue."""
+        inner = for_model(self.backend, model)
+        return self if inner is self.backend else QueuedBackend(inner, self.queue)
 
     async def models(self) -> Sequence[str]:
         """Return the wrapped backend's names."""

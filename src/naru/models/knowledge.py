@@ -1,0 +1,105 @@
+"""What is known of each model on each endpoint: the family's row, and over it what a request or refusal taught.
+
+`naru probe` writes its findings to a JSON file; here they are laid over the rows. One object serves one endpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from naru.models.adapt import Learned
+from naru.models.families import profile_for
+from naru.models.profile import Profile, Strategy
+
+_log = logging.getLogger(__name__)
+_MEASURED = ("native_tools", "system_role", "alternation", "tool_role", "teach", "parallel_calls", "guided", "strategy")
+
+
+class Findings:
+    """The file with what probes measured: `endpoint model` → fields of the profile."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path.expanduser() if path is not None else None
+        self._rows = self._read()
+
+    def apply(self, endpoint: str, model: str, profile: Profile) -> Profile:
+        """Return the profile with what was measured in place of what is known of the family."""
+        known = {one.name for one in fields(Profile)}
+        measured = {name: value for name, value in self._rows.get(_key(endpoint, model), {}).items() if name in known}
+        return replace(profile, **measured) if measured else profile
+
+    def keep(self, endpoint: str, model: str, profile: Profile) -> None:
+        """Save what was measured, in one step."""
+        row = asdict(profile)
+        self._rows[_key(endpoint, model)] = {name: row[name] for name in (*_MEASURED, "small", "context_tokens")}
+        if self._path is None:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
+            json.dump(self._rows, file, ensure_ascii=False, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(file.name).replace(self._path)
+
+    def _read(self) -> dict[str, dict[str, Any]]:
+        if self._path is None or not self._path.is_file():
+            return {}
+        try:
+            rows = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            _log.warning("cannot read %s, going on without measured profiles: %s", self._path, error)
+            return {}
+        return {key: row for key, row in rows.items() if isinstance(row, dict)} if isinstance(rows, Mapping) else {}
+
+
+class Knowledge:
+    """Profiles of the models of one endpoint."""
+
+    def __init__(
+        self,
+        fixed: Profile | None = None,
+        *,
+        default_model: str = "",
+        endpoint: str = "",
+        findings: Findings | None = None,
+        strategy: Strategy | None = None,
+    ) -> None:
+        """Take what is given.
+
+        Args:
+            fixed: the profile of every model here, such as the local engine's one; None goes by name.
+            default_model: the model of requests that name none.
+            endpoint: under which name findings are kept.
+            findings: what probes measured.
+            strategy: set by the user, above everything.
+        """
+        self._fixed = fixed
+        self._default_model = default_model
+        self._endpoint = endpoint
+        self._findings = findings
+        self._strategy = strategy
+        self._learned: dict[str, Learned] = {}
+
+    def of(self, model: str) -> Learned:
+        """Return what is known of a model; refusals add to it."""
+        name = "" if self._fixed is not None else model or self._default_model
+        if name not in self._learned:
+            self._learned[name] = Learned(self._profile(name))
+        return self._learned[name]
+
+    def _profile(self, name: str) -> Profile:
+        profile = self._fixed if self._fixed is not None else profile_for(name)
+        if self._findings is not None:
+            profile = self._findings.apply(self._endpoint, name or self._default_model, profile)
+        return replace(profile, strategy=self._strategy) if self._strategy else profile
+
+
+def _key(endpoint: str, model: str) -> str:
+    return f"{endpoint} {model}".strip()

@@ -1,0 +1,43 @@
+"""A backend of many models, narrowed to one of them: its requests name it, its profile is that model's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from naru.messages import ChatEvent, ChatRequest
+from naru.models.backend import Backend, batches_of
+from naru.models.profile import Profile
+
+
+class Narrowed:
+    """A view; closing it closes nothing."""
+
+    def __init__(self, backend: Backend, model: str, profile: Callable[[], Profile] | None = None) -> None:
+        self.backend = backend
+        self.model = model
+        self._profile = profile
+
+    @property
+    def profile(self) -> Profile:
+        """The one model's."""
+        return self._profile() if self._profile is not None else self.backend.profile
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        """Ask the one model; see `Backend.stream`."""
+        async with aclosing(self.batches(request)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        """Ask the one model, in batches."""
+        return batches_of(self.backend, replace(request, model=self.model))
+
+    async def models(self) -> Sequence[str]:
+        """Return the one name."""
+        return [self.model]
+
+    async def close(self) -> None:
+        """Leave the endpoint to its owner."""

@@ -1,0 +1,119 @@
+"""Several endpoints behind one backend: a request goes where its model is served."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+
+from naru.errors import NaruError, NotFoundError
+from naru.messages import ChatEvent, ChatRequest
+from naru.models.backend import Backend, batches_of, for_model
+from naru.models.narrowed import Narrowed
+from naru.models.profile import Profile
+
+_LISTED_SECONDS = 60.0
+_LIST_TIMEOUT_SECONDS = 5.0
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Route:
+    """One endpoint and what it serves."""
+
+    name: str
+    backend: Backend
+    patterns: tuple[str, ...] = ()
+    """Models it serves, `*` allowed; empty asks it."""
+    listed: tuple[str, ...] = ()
+    """What it said when it was asked last."""
+    listed_at: float = field(default=float("-inf"))
+
+    def serves(self, model: str) -> bool:
+        """Whether this endpoint has the model, as far as is known without asking."""
+        return model in self.listed or any(fnmatchcase(model, pattern) for pattern in self.patterns)
+
+
+class Router:
+    """Chooses by alias, by `endpoint/model`, by declared names, by what endpoints list; else the first endpoint."""
+
+    def __init__(self, routes: Sequence[Route], aliases: Mapping[str, str] | None = None) -> None:
+        self.routes = list(routes)
+        self._aliases = dict(aliases or {})
+        self._by_name = {route.name: route for route in routes}
+
+    @property
+    def profile(self) -> Profile:
+        """The first endpoint's; `for_model` gives that of another."""
+        return self.routes[0].backend.profile
+
+    def choose(self, model: str) -> tuple[Route, str]:
+        """Return the endpoint of a model and the model's name there.
+
+        Raises:
+            NotFoundError: no endpoint serves it.
+        """
+        name = self._aliases.get(model, model)
+        endpoint, slash, rest = name.partition("/")
+        if slash and endpoint in self._by_name:
+            return self._by_name[endpoint], rest
+        for route in self.routes:
+            if route.serves(name):
+                return route, name
+        if not name or any(not route.patterns for route in self.routes[:1]):
+            return self.routes[0], name
+        known = sorted({one for route in self.routes for one in (*route.patterns, *route.listed)})
+        raise NotFoundError(
+            f"No endpoint serves the model {model!r}.",
+            remedy=f"Known: {', '.join(known) or 'none'}; see GET /v1/models.",
+        )
+
+    def for_model(self, model: str) -> Backend:
+        """Return the backend of one model, with that model's profile."""
+        route, name = self.choose(model)
+        return Narrowed(for_model(route.backend, name), name)
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        """Ask the endpoint that serves the request's model; see `Backend.stream`."""
+        async with aclosing(self.batches(request)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        """Ask the endpoint that serves the request's model, in batches."""
+        route, name = self.choose(request.model)
+        return batches_of(route.backend, request if name == request.model else replace(request, model=name))
+
+    async def models(self) -> Sequence[str]:
+        """Return every model of every endpoint, and the aliases; an endpoint that is down hides only its own."""
+        await asyncio.gather(*(self._list(route) for route in self.routes))
+        names: dict[str, None] = {}
+        for route in self.routes:
+            declared = [pattern for pattern in route.patterns if "*" not in pattern]
+            for name in dict.fromkeys((*declared, *route.listed)):
+                shadowed = name in names
+                names[f"{route.name}/{name}" if shadowed else name] = None
+        return [*names, *(alias for alias in self._aliases if alias not in names)]
+
+    async def _list(self, route: Route) -> None:
+        if time.monotonic() - route.listed_at < _LISTED_SECONDS:
+            return
+        try:
+            async with asyncio.timeout(_LIST_TIMEOUT_SECONDS):
+                listed = await route.backend.models()
+        except (NaruError, TimeoutError) as error:
+            _log.warning("endpoint %s lists no models: %s", route.name, str(error) or "no answer in time")
+            return
+        wanted = route.patterns or ("*",)
+        route.listed = tuple(name for name in listed if any(fnmatchcase(name, pattern) for pattern in wanted))
+        route.listed_at = time.monotonic()
+
+    async def close(self) -> None:
+        """Close every endpoint."""
+        for route in self.routes:
+            await route.backend.close()

@@ -1,0 +1,95 @@
+"""From settings to backends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from naru.config import Settings
+from naru.errors import ConfigError
+from naru.models.backend import for_model
+from naru.models.gemini import GeminiBackend
+from naru.models.knowledge import Findings, Knowledge
+from naru.models.ollama import OllamaBackend
+from naru.models.open import open_backend
+from naru.models.openai_http import OpenAIBackend
+from naru.models.profile import Profile
+from naru.models.queued import QueuedBackend
+from naru.models.router import Router
+
+
+@pytest.mark.parametrize(
+    ("model", "wire"),
+    [
+        ({"base_url": "http://127.0.0.1:1234/v1"}, OpenAIBackend),
+        ({"base_url": "http://127.0.0.1:11434"}, OllamaBackend),
+        ({"base_url": "http://127.0.0.1:11434/v1", "api": "openai"}, OpenAIBackend),
+        ({"base_url": "https://generativelanguage.googleapis.com/v1beta/openai"}, OpenAIBackend),
+        ({"base_url": "https://generativelanguage.googleapis.com"}, GeminiBackend),
+        ({"api": "gemini", "model": "gemma-3-12b-it"}, GeminiBackend),
+    ],
+)
+async def test_the_wire_follows_from_the_endpoint(model: dict[str, str], wire: type, tmp_path: Path) -> None:
+    backend = await open_backend(Settings(model=model, hub={"data_dir": tmp_path}))
+    assert isinstance(backend, QueuedBackend)
+    assert isinstance(backend.backend, wire)
+    await backend.close()
+
+
+async def test_limits_and_strategy_are_taken_from_the_settings(tmp_path: Path) -> None:
+    model = {
+        "base_url": "http://127.0.0.1:1/v1",
+        "model": "gemma-3-12b-it",
+        "strategy": "prompted",
+        "limits": {"requests_per_minute": 15},
+    }
+    backend = await open_backend(Settings(model=model, hub={"data_dir": tmp_path}))
+    assert isinstance(backend, QueuedBackend)
+    assert backend.queue.limits.requests_per_minute == 15
+    assert backend.profile.strategy == "prompted"
+    assert for_model(backend, "gpt-4o").profile.family == "openai"
+    await backend.close()
+
+
+async def test_several_endpoints_make_a_router_with_the_chat_aliases(tmp_path: Path) -> None:
+    endpoints = [{"name": "cloud", "base_url": "https://cloud.example/v1", "models": ["big-*"]}]
+    settings = Settings(
+        model={"base_url": "http://127.0.0.1:1/v1", "endpoints": endpoints},
+        chat={"aliases": {"mine": "cloud/big-1"}},
+        hub={"data_dir": tmp_path},
+    )
+    backend = await open_backend(settings)
+    assert isinstance(backend, Router)
+    assert backend.choose("mine")[0].name == "cloud"
+    assert backend.choose("big-9")[0].name == "cloud"
+    assert backend.choose("anything")[0].name == "default"
+    await backend.close()
+
+
+async def test_a_base_url_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="not an http"):
+        await open_backend(Settings(model={"base_url": "localhost:8000"}, hub={"data_dir": tmp_path}))
+
+
+async def test_a_file_that_is_no_model_is_refused_before_an_engine_starts(tmp_path: Path) -> None:
+    path = tmp_path / "notes.gguf"
+    path.write_text("hello " * 500)
+    with pytest.raises(ConfigError, match="not a GGUF model"):
+        await open_backend(Settings(model={"model": str(path)}, hub={"data_dir": tmp_path}))
+
+
+def test_findings_are_laid_over_the_family_and_survive_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "probes.json"
+    Findings(path).keep("http://h/v1", "gemma-3-4b", Profile(native_tools=True, strategy="guided", guided="grammar"))
+    knowledge = Knowledge(default_model="gemma-3-4b", endpoint="http://h/v1", findings=Findings(path))
+    profile = knowledge.of("").profile
+    assert (profile.native_tools, profile.strategy, profile.guided) == (True, "guided", "grammar")
+    assert profile.family == "gemma"
+    assert knowledge.of("gemma-3-12b").profile.strategy == "prompted", "another model is not touched"
+
+
+def test_a_broken_findings_file_is_put_up_with(tmp_path: Path) -> None:
+    path = tmp_path / "probes.json"
+    path.write_text("{nonsense")
+    assert Findings(path).apply("e", "m", Profile()) == Profile()

@@ -1,0 +1,77 @@
+"""Several endpoints behind one backend."""
+
+from __future__ import annotations
+
+import pytest
+
+from naru.errors import ModelError, NotFoundError
+from naru.messages import ChatRequest, Message, Text
+from naru.models.backend import for_model
+from naru.models.profile import Profile
+from naru.models.router import Route, Router
+from naru.models.scripted import ScriptedBackend
+
+
+class Down(ScriptedBackend):
+    async def models(self) -> list[str]:
+        raise ModelError("down")
+
+
+def router() -> tuple[Router, dict[str, ScriptedBackend]]:
+    backends = {
+        "local": ScriptedBackend(["local"] * 9, model="small", profile=Profile(small=True)),
+        "cloud": ScriptedBackend(["cloud"] * 9, model="big-1"),
+        "down": Down(["down"] * 9),
+    }
+    routes = [
+        Route("local", backends["local"], ("small",)),
+        Route("cloud", backends["cloud"], ("big-*",)),
+        Route("down", backends["down"]),
+    ]
+    return Router(routes, {"gpt-4o": "cloud/big-2"}), backends
+
+
+async def ask(it: Router, model: str) -> str:
+    request = ChatRequest(model, [Message("user", "hi")])
+    return "".join([event.text async for event in it.stream(request) if isinstance(event, Text)])
+
+
+@pytest.mark.parametrize(
+    ("model", "answered", "name"),
+    [
+        ("small", "local", "small"),
+        ("big-7", "cloud", "big-7"),
+        ("gpt-4o", "cloud", "big-2"),
+        ("down/any", "down", "any"),
+        ("", "local", ""),
+    ],
+)
+async def test_a_request_goes_where_its_model_is_served(model: str, answered: str, name: str) -> None:
+    it, backends = router()
+    assert await ask(it, model) == answered
+    assert backends[answered].requests[0].model == name
+
+
+async def test_an_unknown_model_is_refused_with_those_that_are_known() -> None:
+    it, _ = router()
+    with pytest.raises(NotFoundError, match=r"model 'nobody'\. Known: big-\*, small"):
+        await ask(it, "nobody")
+
+
+async def test_models_are_those_of_all_endpoints_and_one_that_is_down_hides_only_its_own() -> None:
+    it, _ = router()
+    assert await it.models() == ["small", "big-1", "gpt-4o"]
+
+
+async def test_a_model_has_its_own_profile() -> None:
+    it, _ = router()
+    assert for_model(it, "small").profile.small
+    assert not for_model(it, "big-1").profile.small
+    narrowed = for_model(it, "gpt-4o")
+    assert await narrowed.models() == ["big-2"]
+
+
+async def test_closing_closes_every_endpoint() -> None:
+    it, backends = router()
+    await it.close()
+    assert all(backend.closed for backend in backends.values())
