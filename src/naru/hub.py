@@ -5,16 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 from naru.agent.limits import Limits
-from naru.config import Settings
+from naru.config import Settings, load_settings
+from naru.connections.follow import Follower
 from naru.connections.manager import Manager
+from naru.connections.open import open_manager
 from naru.errors import NotFoundError
 from naru.models.backend import Backend
 from naru.models.open import open_backend
 from naru.models.weights import Progress
 from naru.records import ServerRecord, ServerStatus, TransportType
-from naru.stores.base import Store
+from naru.stores.keys import KeyFile
 from naru.stores.open import open_store, store_url
 from naru.tools.combined import CombinedToolset
 from naru.tools.toolset import Toolset
@@ -23,9 +26,9 @@ from naru.tools.toolset import Toolset
 class Hub:
     """Everything that the faces serve: a model, MCP servers, limits."""
 
-    def __init__(self, settings: Settings, store: Store, manager: Manager, backend: Backend) -> None:
+    def __init__(self, settings: Settings, keys: KeyFile, manager: Manager, backend: Backend) -> None:
         self.settings = settings
-        self.store = store
+        self.keys = keys
         self.manager = manager
         self.backend = backend
         self.closing = False
@@ -65,11 +68,23 @@ class Hub:
 
 @asynccontextmanager
 async def open_hub(
-    settings: Settings, *, backend: Backend | None = None, progress: Progress | None = None
+    settings: Settings,
+    *,
+    backend: Backend | None = None,
+    progress: Progress | None = None,
+    settings_file: Path | None = None,
+    asks_for_keys: bool = False,
 ) -> AsyncIterator[Hub]:
     """Open a hub from settings; everything it opened is closed at the end (H14).
 
-    Servers connect in the background: nothing here waits for them. `backend` replaces the model of the settings.
+    Servers connect in the background: nothing here waits for them.
+
+    Args:
+        settings: all of them.
+        backend: replaces the model of the settings.
+        progress: told of the joining of a demo model's parts.
+        settings_file: watched for changes of the declared servers.
+        asks_for_keys: whether callers need a key; `quarantine: auto` follows it.
 
     Raises:
         ConfigError: the model, the store or a setting cannot be used.
@@ -80,19 +95,31 @@ async def open_hub(
         store = open_store(store_url(settings.hub))
         await store.open()
         stack.push_async_callback(store.close)
-        manager = Manager(store)
+        manager = open_manager(settings, store, asks_for_keys=asks_for_keys)
         stack.push_async_callback(manager.close)
         if settings.hub.demo and await store.find_by_name("hr") is None:
             await store.save(demo_record())
-        await manager.initialize_from_store()
+        follower = Follower(
+            store,
+            manager,
+            lambda: load_settings(settings_file).mcp if settings_file else settings.mcp,
+            paths=[settings_file] if settings_file else None,
+        )
+        stack.push_async_callback(follower.close)
+        await follower.start()
         if backend is None:
             backend = await open_backend(settings, progress=progress)
         stack.push_async_callback(backend.close)
-        hub = Hub(settings, store, manager, backend)
+        hub = Hub(settings, key_file(settings), manager, backend)
         try:
             yield hub
         finally:
             hub.closing = True
+
+
+def key_file(settings: Settings) -> KeyFile:
+    """Return the API keys of this installation."""
+    return KeyFile(settings.hub.data_dir / "keys.json", fixed_admin_key=settings.server.api_key.get_secret_value())
 
 
 def demo_record() -> ServerRecord:

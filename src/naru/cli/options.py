@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
-from pydantic_settings import SettingsError
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-from naru.config import Settings
-from naru.errors import ConfigError
+from naru.config import Settings, load_settings
 
 Model = Annotated[
     str,
@@ -23,7 +21,12 @@ BaseUrl = Annotated[
 ]
 
 
-def settings_from(**flags: Any) -> Settings:
+Config = Annotated[
+    Path | None, typer.Option("--config", "-c", help="Settings file; else NARU_CONFIG, else ~/.config/naru/naru.yaml.")
+]
+
+
+def settings_from(config: Path | None = None, /, **flags: Any) -> Settings:
     """Read settings with flags on top, given as `section__name=value`; None and empty text mean not given.
 
     Raises:
@@ -34,22 +37,10 @@ def settings_from(**flags: Any) -> Settings:
         if value not in (None, ""):
             section, _, name = key.partition("__")
             sections.setdefault(section, {})[name] = value
-    try:
-        settings = Settings(**sections)  # type: ignore[arg-type]  # pydantic reads each section from a dict
-    except (ValidationError, SettingsError) as error:
-        raise ConfigError(
-            f"The settings cannot be used: {_first_line(error)}", remedy="See docs/reference/settings.md."
-        ) from error
+    settings = load_settings(config, **sections)
     logging.basicConfig(level=settings.log_level, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("uvicorn").setLevel("WARNING")
     return settings
-
-
-def _first_line(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}."
-    return str(error).splitlines()[0]
 
 
 class JoinProgress:

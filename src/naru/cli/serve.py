@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from naru.cli.options import BaseUrl, JoinProgress, Model, settings_from
+from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serving import address_of, listen, run, serve
-from naru.config import Settings
-from naru.hub import open_hub
-from naru.web.app import create_app
+from naru.config import Settings, settings_path
+from naru.hub import key_file, open_hub
+from naru.web.app import open_app
+from naru.web.security import auth_is_on, check_bind
 
 
 def command(
@@ -20,10 +22,12 @@ def command(
     host: Annotated[str, typer.Option(help="Address to bind.")] = "",
     port: Annotated[int | None, typer.Option(help="Port to bind; 0 takes a free one.")] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Register the HR server with its demo data.")] = False,
+    config: Config = None,
     store: Annotated[str, typer.Option(help="memory:, file:mcp.json, sqlite:PATH or postgresql://…")] = "",
 ) -> None:
     """Serve until Ctrl-C."""
     settings = settings_from(
+        config,
         server__host=host,
         server__port=port,
         model__model=model,
@@ -31,14 +35,22 @@ def command(
         hub__demo=demo or None,
         hub__store=store,
     )
-    run(_serve(settings))
+    run(_serve(settings, config))
 
 
-async def _serve(settings: Settings) -> None:
-    console = Console(stderr=True, highlight=False)
-    bound = listen(settings.server.host, settings.server.port)
-    with bound:
-        async with open_hub(settings, progress=JoinProgress(console)) as hub:
-            app = create_app(hub)
-            console.print(f"Naru serves {', '.join(await hub.backend.models())} on {address_of(bound)}", soft_wrap=True)
-            await serve(app, bound)
+async def _serve(settings: Settings, config: Path | None) -> None:
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    check_bind(settings.server)
+    keys = key_file(settings)
+    asks_for_keys = auth_is_on(settings.server, has_keys=not keys.is_empty())
+    if asks_for_keys and (shown_in := keys.ensure_admin()):
+        console.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
+    with listen(settings.server.host, settings.server.port) as bound:
+        progress = JoinProgress(console)
+        opened = open_hub(
+            settings, progress=progress, settings_file=config or settings_path(), asks_for_keys=asks_for_keys
+        )
+        async with opened as hub, open_app(hub) as app:
+            models = ", ".join(await hub.backend.models())
+            console.print(f"Naru serves {models} on {address_of(bound)}")
+            await serve(app.asgi, bound, app.stopping)

@@ -8,7 +8,7 @@ import errno
 import importlib
 import socket
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import uvicorn
@@ -48,8 +48,20 @@ def address_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-async def serve(app: ASGIApp, bound: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM."""
+class _Server(uvicorn.Server):
+    """Tells the application of a stop before it waits for the requests under way."""
+
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_stop = on_stop
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_stop()
+        await super().shutdown(sockets)
+
+
+async def serve(app: ASGIApp, bound: socket.socket, on_stop: Callable[[], None]) -> None:
+    """Serve until SIGINT or SIGTERM; `on_stop` is called when the stop begins."""
     config = uvicorn.Config(
         app,
         http="httptools",
@@ -62,7 +74,7 @@ async def serve(app: ASGIApp, bound: socket.socket) -> None:
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         h11_max_incomplete_event_size=16 * 1024,
     )
-    await uvicorn.Server(config).serve(sockets=[bound])
+    await _Server(config, on_stop).serve(sockets=[bound])
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import cast
 
 from starlette.requests import Request
@@ -10,30 +13,62 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from naru.errors import NaruError
+from naru.gateway.gateway import Gateway
 from naru.hub import Hub
-from naru.web import health, openai_chat
+from naru.web import admin_keys, admin_servers, health, mcp_faces, openai_chat, openapi, rpc_servers
+from naru.web.access import KeyRing, RateLimiter
 from naru.web.problems import problem, problem_of
 from naru.web.routes import Endpoint, Handler
 from naru.web.security import guard
 
 logger = logging.getLogger(__name__)
 
-FACES = (health, openai_chat)
-"""Modules with `endpoints(hub) -> list[Endpoint]`."""
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What the key face needs."""
+
+    key_ring: KeyRing
 
 
-def all_endpoints(hub: Hub) -> list[Endpoint]:
-    """Return the whole route table."""
-    return [row for face in FACES for row in face.endpoints(hub)]
+@dataclass(frozen=True, slots=True)
+class App:
+    """The application, with what its server must tell."""
+
+    asgi: ASGIApp
+    endpoints: tuple[Endpoint, ...]
+    gateway: Gateway
+
+    def stopping(self) -> None:
+        """End held streams: call it when a stop was asked for, before waiting for requests (R-29)."""
+        self.gateway.end_streams()
 
 
-def create_app(hub: Hub) -> ASGIApp:
-    """Build the application over an open hub.
+@asynccontextmanager
+async def open_app(hub: Hub) -> AsyncIterator[App]:
+    """Build the application over an open hub; at the end its sessions are closed.
 
     Raises:
         ConfigError: this configuration would serve an open port (S-01).
     """
-    return guard(dispatch, all_endpoints(hub), hub.settings.server)
+    ring = KeyRing(hub.keys)
+    gateway = Gateway(hub.manager)
+    rows: list[Endpoint] = [
+        *health.endpoints(hub),
+        *openai_chat.endpoints(hub),
+        *mcp_faces.endpoints(gateway),
+        *rpc_servers.endpoints(hub),
+        *admin_servers.endpoints(hub),
+        *admin_keys.endpoints(Keys(ring)),
+    ]
+    rows += openapi.endpoints(lambda: rows)
+    server = hub.settings.server
+    asgi = guard(dispatch, rows, server, keys=ring, limits=RateLimiter(server.rate_limit_per_minute))
+    try:
+        yield App(asgi, tuple(rows), gateway)
+    finally:
+        gateway.end_streams()
+        await gateway.close()
 
 
 async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
