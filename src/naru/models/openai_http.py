@@ -95,16 +95,15 @@ class OpenAIBackend:
                 async for chunk in response.content.iter_any():
                     events: list[ChatEvent] = []
                     try:
-                        for payload in sse.feed(chunk):
-                            events += self._chunk(payload, reader, state)
+                        self._read(sse.feed(chunk), events, reader, state)
                     finally:
                         if events:  # Also before an error: what was said stays said.
                             yield events
                     if state.done:
                         break
-                for payload in sse.close():
-                    yield self._chunk(payload, reader, state)
-                yield self._end(reader, state)
+                rest: list[ChatEvent] = []
+                self._read(sse.close(), rest, reader, state)
+                yield rest + self._end(reader, state)
                 await _read_to_end(response)
 
     @asynccontextmanager
@@ -139,13 +138,37 @@ class OpenAIBackend:
 
     def _read_payloads(self, payloads: Sequence[bytes], reader: AnswerReader) -> list[ChatEvent]:
         state = _StreamState()
-        events = [event for payload in payloads for event in self._chunk(payload, reader, state)]
+        events: list[ChatEvent] = []
+        self._read(payloads, events, reader, state)
         return events + self._end(reader, state)
 
-    def _chunk(self, payload: bytes, reader: AnswerReader, state: _StreamState) -> list[ChatEvent]:
+    def _read(
+        self, payloads: Sequence[bytes], events: list[ChatEvent], reader: AnswerReader, state: _StreamState
+    ) -> None:
+        """Read what arrived together into `events`: neighbouring pieces of text are read as one."""
+        text: list[str] = []
+        try:
+            for payload in payloads:
+                delta = self._delta(payload, state)
+                if not delta:
+                    continue
+                content = delta.get("content")
+                if type(content) is str and (len(delta) == 1 or (len(delta) == 2 and "role" in delta)):
+                    text.append(content)
+                    continue
+                if text:
+                    events += reader.text("".join(text))
+                    text.clear()
+                events += read_choice(reader, delta)
+        finally:
+            if text:
+                events += reader.text("".join(text))
+
+    def _delta(self, payload: bytes, state: _StreamState) -> JsonObject | None:
+        """Return what a chunk adds to the answer; notes usage and the reason of stopping."""
         if payload == _DONE or state.done:
             state.done = True
-            return []
+            return None
         chunk = decode(payload)
         if not isinstance(chunk, dict):
             raise failure("broken_off", f"{self.where} sent an event that is not JSON: {payload[:120]!r}")
@@ -155,11 +178,11 @@ class OpenAIBackend:
             state.usage = usage_of(chunk)
         choices = chunk.get("choices")
         if not choices:
-            return []
+            return None
         choice = choices[0]
         state.reason = choice.get("finish_reason") or state.reason
-        delta = choice.get("delta") or choice.get("message")
-        return read_choice(reader, delta) if delta else []
+        delta: JsonObject | None = choice.get("delta") or choice.get("message")
+        return delta
 
     def _end(self, reader: AnswerReader, state: _StreamState) -> list[ChatEvent]:
         if not state.done and state.reason is None:

@@ -20,7 +20,7 @@ from naru.messages import (
     ToolCall,
     ToolDefinition,
 )
-from naru.models.backend import batches_of
+from naru.models.backend import batches_of, for_model
 from naru.tools.toolset import CallContext, Toolset
 from naru.web.openai_exchange import Exchange, Outgoing
 from naru.web.openai_hub import ChatHub
@@ -98,9 +98,8 @@ class Answers:
         request = replace(_with_names(request, renamed), messages=self._with_hub_turns(caller, request.messages))
         back = {new: old for old, new in renamed.items()}
         finished: list[CallFinished] = []
-        run_events = run(
-            self._hub.backend, toolset, request, limits=self._hub.limits, context=CallContext(caller=caller)
-        )
+        backend = for_model(self._hub.backend, request.model)
+        run_events = run(backend, toolset, request, limits=self._hub.limits, context=CallContext(caller=caller))
         async with aclosing(run_events) as events:
             async for event in events:
                 match event:

@@ -8,8 +8,9 @@ import aiohttp
 
 from naru.errors import ModelError, NaruError
 from naru.messages import JsonObject
-from naru.models.backend import Backend
+from naru.models.backend import Backend, for_model
 from naru.models.failures import http_failure
+from naru.models.narrowed import Narrowed
 from naru.models.openai_http import OpenAIBackend
 from naru.web.openai_client import ChatClient, ClientGoneError, read_body, respond_error
 from naru.web.openai_hub import ChatHub
@@ -22,14 +23,19 @@ if TYPE_CHECKING:
 _ERROR_BYTES = 64 << 10
 
 
-def raw_backend(backend: Backend) -> OpenAIBackend | None:
-    """Return the HTTP endpoint behind a backend, whatever it is wrapped in; None when it speaks another wire."""
-    seen: object = backend
-    for _ in range(8):
-        if isinstance(seen, OpenAIBackend):
-            return seen
+def raw_backend(backend: Backend, model: str) -> tuple[OpenAIBackend, str] | None:
+    """Return the HTTP endpoint of a model, whatever it is wrapped in, and the model's name there.
+
+    None when it speaks another wire.
+
+    Raises:
+        NotFoundError: no endpoint serves the model.
+    """
+    seen: object = for_model(backend, model)
+    while seen is not None and not isinstance(seen, OpenAIBackend):
+        model = seen.model if isinstance(seen, Narrowed) else model
         seen = getattr(seen, "backend", None)
-    return None
+    return (seen, model or seen.model) if seen is not None else None
 
 
 class PassThrough:
@@ -56,11 +62,13 @@ class PassThrough:
                 await client.fail(error)
 
     async def _forward(self, body: bytes, asked: JsonObject, client: ChatClient) -> None:
-        backend = raw_backend(self._hub.backend)
-        if backend is None:
+        asked_model = asked.get("model")
+        found = raw_backend(self._hub.backend, asked_model if isinstance(asked_model, str) else "")
+        if found is None:
             raise ModelError(f"This model's endpoint has no {self._path}.", status=404)
-        if not asked.get("model") and backend.model:
-            body = encode({**asked, "model": backend.model})
+        backend, model = found
+        if model != asked_model:
+            body = encode({**asked, "model": model})
         try:
             async with backend.session.post(
                 f"{backend.endpoint.base_url}{self._path}", data=body, headers={"Content-Type": "application/json"}
