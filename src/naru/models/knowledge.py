@@ -19,7 +19,18 @@ from naru.models.families import profile_for
 from naru.models.profile import Profile, Strategy
 
 _log = logging.getLogger(__name__)
-_MEASURED = ("native_tools", "system_role", "alternation", "tool_role", "teach", "parallel_calls", "guided", "strategy")
+_MEASURED = (
+    "native_tools",
+    "system_role",
+    "alternation",
+    "tool_role",
+    "teach",
+    "parallel_calls",
+    "guided",
+    "strategy",
+    "small",
+    "tool_budget",
+)
 
 
 class Findings:
@@ -38,7 +49,7 @@ class Findings:
     def keep(self, endpoint: str, model: str, profile: Profile) -> None:
         """Save what was measured, in one step."""
         row = asdict(profile)
-        self._rows[_key(endpoint, model)] = {name: row[name] for name in (*_MEASURED, "small", "context_tokens")}
+        self._rows[_key(endpoint, model)] = {name: row[name] for name in _MEASURED}
         if self._path is None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +93,7 @@ class Knowledge:
         """
         self._fixed = fixed
         self._default_model = default_model
-        self._endpoint = endpoint
+        self.endpoint = endpoint
         self._findings = findings
         self._strategy = strategy
         self._learned: dict[str, Learned] = {}
@@ -97,7 +108,7 @@ class Knowledge:
     def _profile(self, name: str) -> Profile:
         profile = self._fixed if self._fixed is not None else profile_for(name)
         if self._findings is not None:
-            profile = self._findings.apply(self._endpoint, name or self._default_model, profile)
+            profile = self._findings.apply(self.endpoint, name or self._default_model, profile)
         return replace(profile, strategy=self._strategy) if self._strategy else profile
 
 

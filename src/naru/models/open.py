@@ -23,6 +23,7 @@ from naru.models.weights import DEFAULT_MODEL, WEIGHTS, Progress, locate_model
 
 _OLLAMA_PORT = 11434
 _MAIN = "default"
+WireBackend = OpenAIBackend | OllamaBackend | GeminiBackend
 
 
 async def open_backend(settings: Settings, *, progress: Progress | None = None) -> Backend:
@@ -60,6 +61,22 @@ def main_endpoint(settings: ModelSettings) -> EndpointSettings:
     )
 
 
+async def open_measurable(settings: Settings, *, progress: Progress | None = None) -> tuple[Backend, Knowledge, str]:
+    """Open the main endpoint for a probe: as nothing had been measured, without a queue.
+
+    Returns:
+        The backend, what it knows of its models, and the name of the model to ask for.
+    """
+    nothing = Findings()
+    given = main_endpoint(settings.model)
+    wire = (
+        open_wire(given, settings, nothing, model=settings.model.model)
+        if given.base_url
+        else await _open_local(settings, nothing, progress)
+    )
+    return wire, wire.knowledge, wire.model
+
+
 async def _open_main(settings: Settings, findings: Findings, progress: Progress | None) -> Backend:
     endpoint = main_endpoint(settings.model)
     if endpoint.base_url:
@@ -67,7 +84,7 @@ async def _open_main(settings: Settings, findings: Findings, progress: Progress 
     return _queued(await _open_local(settings, findings, progress), endpoint.limits)
 
 
-def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *, model: str = "") -> Backend:
+def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *, model: str = "") -> WireBackend:
     """Return a backend for one endpoint; nothing is sent yet."""
     endpoint = Endpoint.of(given.base_url, given.api_key.get_secret_value(), given.headers)
     knowledge = Knowledge(
@@ -111,7 +128,7 @@ def _queued(backend: Backend, limits: LimitSettings) -> Backend:
     return QueuedBackend(backend, queue)
 
 
-async def _open_local(settings: Settings, findings: Findings, progress: Progress | None) -> Backend:
+async def _open_local(settings: Settings, findings: Findings, progress: Progress | None) -> WireBackend:
     asked = settings.model.model
     path = await asyncio.to_thread(locate_model, asked, settings.model.cache_dir, progress=progress)
     name = _served_name(asked, path)
