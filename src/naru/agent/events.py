@@ -89,6 +89,8 @@ class RunFinished:
     answer: str
     rounds: int
     usage: Usage
+    calls: tuple[str, ...] = ()
+    """Names of the tools that ran, in order."""
     note: str = ""
     """What a person should know about the end: which limit, which failure."""
 

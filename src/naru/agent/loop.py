@@ -98,6 +98,7 @@ class _Run:
         self._budget = budget
         self._usage = Usage()
         self._note = ""
+        self._ran: list[str] = []
         self._fruitless = 0
         self.client_tools: frozenset[str] = frozenset()
 
@@ -203,6 +204,7 @@ class _Run:
         for outcome in await self._executor.run(to_run):
             outcomes[outcome.call.id] = outcome
         ordered = [outcomes[call.id] for call in turn.calls]
+        self._ran += [outcome.call.name for outcome in ordered if outcome.ran]
         for outcome in ordered:
             yield CallFinished(number, outcome.call, outcome.result, outcome.seconds, outcome.ran)
         self._planner.record(turn.text, ordered)
@@ -252,4 +254,4 @@ class _Run:
         yield self._finished(reason, answer)
 
     def _finished(self, reason: EndReason, answer: str) -> RunFinished:
-        return RunFinished(reason, answer, self._budget.rounds, self._usage, self._note)
+        return RunFinished(reason, answer, self._budget.rounds, self._usage, tuple(self._ran), self._note)

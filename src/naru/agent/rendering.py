@@ -19,6 +19,8 @@ def readable(result: ToolResult) -> str:
         value = json.loads(text)
     except ValueError:
         return text
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     return "\n".join(_lines(value)) or text
 
 

@@ -26,23 +26,45 @@ ANSWER_TOKENS = 500
 """Where a small model that runs on and on is stopped."""
 LISTED = 6
 """A list of so many rows is given as it is: a small model tires or invents before its end."""
+SHOWN_CHARACTERS = 80
+"""A text of so many characters that a person asked to see is given as it is."""
+_SHOW = re.compile(
+    r"\b(find|search|show|read|display|open|print|get|list|look up)\b|찾아|보여|검색|읽어|조회|출력", re.IGNORECASE
+)
+_ASKS = re.compile(
+    r"\b(how|when|who|why|what|which|where|many|much|count|summari[sz]e|explain|compare|difference)\b"
+    r"|몇|언제|누구|왜|무엇|뭐|어느|어떤|얼마|어디|요약|설명|비교|차이",
+    re.IGNORECASE,
+)
+_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 OFFERED = 3
 """Tools shown at once: three did better than eight, as long as the right one is among them."""
-_CHANGES = re.compile(
-    r"(?:^|_|\b)(create|write|add|insert|update|edit|modify|set|delete|remove|move|rename|send|post|book|schedule|"
-    r"cancel|submit|approve|reject|assign|upload|import|drop|clear|reset|start|stop|restart|run|execute|buy|pay|order|save)"
-    r"(?:$|_|\b)",
-    re.IGNORECASE,
+_WRITES = frozenset(
+    "create write add insert update edit modify set delete remove move rename send post book schedule cancel submit "
+    "approve reject assign upload import drop clear reset start stop restart run execute buy pay order save make "
+    "register reserve transfer refund put patch append close open enable disable grant revoke".split()
+)
+_READS = frozenset(
+    "get list read search find query look lookup show fetch describe count check view retrieve calculate compute "
+    "convert compare summarize browse inspect current is has what tell".split()
 )
 
 
 def changes_something(tool: ToolDefinition) -> bool:
-    """Tell whether a tool may change the world: by its annotations, else by its verb."""
+    """Tell whether a tool may change the world: by its annotations, else by the first verb it says of itself."""
     if tool.annotations.get("readOnlyHint") is True:
         return False
     if tool.annotations.get("destructiveHint") is True or tool.annotations.get("readOnlyHint") is False:
         return True
-    return bool(_CHANGES.search(_bare(tool.name)))
+    said = re.findall(r"[a-z]+", f"{_SNAKE.sub('_', _bare(tool.name))} {tool.description[:60]}".lower())
+    verb = next((word for word in said if word in _READS or word in _WRITES), "")
+    return verb in _WRITES
+
+
+def _asks_for_change(question: str) -> bool:
+    """Tell whether a question has a verb that changes something, in English or Korean."""
+    words = {*re.findall(r"[a-z]+", question.lower()), *in_english(question)}
+    return bool(words & _WRITES)
 
 
 def _bare(name: str) -> str:
@@ -120,7 +142,7 @@ class SmallPlanner:
         tool = ranked.tool
         if ranked.score <= 0 or tool.name in self._set_aside:
             return False
-        if changes_something(tool) and not _CHANGES.search(self._question) and not is_korean(self._question):
+        if changes_something(tool) and not _asks_for_change(self._question):
             return False
         if not self._outcomes:
             return True
@@ -201,13 +223,17 @@ class SmallPlanner:
         return None
 
     def ready_answer(self) -> str:
-        """Return the answer that needs no model: rows, when one call gave a list of them and nothing else was asked."""
-        if len(self._found) != 1 or not self._found[0].call:
+        """Return the answer that needs no model: what was asked to be listed or shown, when one call gave just that."""
+        if len(self._found) != 1:
             return ""
-        rows = records(self._found[0].result)
-        if len(rows) < LISTED or self._sources.ids(results_too=False):
-            return ""
-        return "\n".join(f"- {row_line(row)}" for row in rows)
+        found = self._found[0]
+        rows = records(found.result)
+        if len(rows) >= LISTED and not self._sources.ids(results_too=False):
+            return "\n".join(f"- {row_line(row)}" for row in rows)
+        reading = _reading(found)
+        if _SHOW.search(self._question) and len(reading) >= SHOWN_CHARACTERS and not _ASKS.search(self._question):
+            return reading
+        return ""
 
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Put the results in front and the question last, with no tools; a second try is a little freer."""

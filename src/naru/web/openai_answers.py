@@ -167,7 +167,7 @@ def _with_names(request: ChatRequest, renamed: Mapping[str, str]) -> ChatRequest
 
 
 def _note(end: RunFinished) -> dict[str, Any]:
-    note: dict[str, Any] = {"ended": end.reason, "rounds": end.rounds}
+    note: dict[str, Any] = {"ended": end.reason, "rounds": end.rounds, "calls": list(end.calls)}
     if end.note:
         note["note"] = end.note
     return {"naru": note}
