@@ -6,17 +6,20 @@ whenever a list may have changed: what is cached of a server is good for one rev
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from naru.connections.breaker import Breaker
 from naru.connections.bulkhead import Bulkhead
 from naru.connections.catalogue import Listing, ToolCatalogue, read_list
-from naru.connections.faults import Failure, LinkError
+from naru.connections.faults import BusyError, Failure, LinkError, RpcError
 from naru.connections.lifecycle import Lifecycle
 from naru.connections.protocol import Era, parameter_header_values
 from naru.connections.session import DEFAULT_OPTIONS, RequestOptions, Session
-from naru.connections.supervisor import Supervisor, Surroundings
+from naru.connections.supervisor import Supervisor
+from naru.connections.surroundings import Surroundings
 from naru.connections.transports.base import Counters
 from naru.messages import Json, JsonObject, ToolDefinition
 from naru.records import ServerRecord, ServerStatus, TransportType
@@ -36,6 +39,9 @@ class Connection:
         self._settings = settings
         self._keeper = Supervisor(record, around)
         self._bulkhead = Bulkhead(settings.max_concurrent, settings.max_queued, settings.queue_timeout_seconds)
+        self._breaker = Breaker()
+        self._trouble = Failure("call", "failing", "it keeps failing.")
+        self._now = asyncio.get_running_loop().time
         self._listings: dict[str, tuple[int, Listing]] = {}
 
     # Facts
@@ -182,20 +188,43 @@ class Connection:
         """
         async with self._bulkhead:
             self.calls += 1
-            session = await self._ready()
+            self._hold_back(method)
             try:
-                return await session.request(method, params, self._dressed(session, method, params, options))
+                return await self._send(method, params, options)
             except LinkError as error:
-                fault = error
-            self._heed(session, fault)
-            if fault.delivered or not (fault.session_gone or fault.breaks_link):
-                raise fault.of(self.name, method)
-            session = await self._ready()
+                if error.delivered or not (error.session_gone or error.breaks_link):
+                    raise error.of(self.name, method) from error
             try:
-                return await session.request(method, params, self._dressed(session, method, params, options))
+                return await self._send(method, params, options)
             except LinkError as error:
-                self._heed(session, error)
                 raise error.of(self.name, method) from error
+
+    async def _send(self, method: str, params: Mapping[str, Json] | None, options: RequestOptions) -> JsonObject:
+        session = await self._ready()
+        try:
+            result = await session.request(method, params, self._dressed(session, method, params, options))
+        except LinkError as error:
+            self._heed(session, error)
+            raise
+        except RpcError:
+            self._note_success()
+            raise
+        self._note_success()
+        return result
+
+    def _note_success(self) -> None:
+        self.life.prove()
+        if self._breaker.is_open and self._breaker.succeeded():
+            self._keeper.recovered()
+
+    def _hold_back(self, method: str) -> None:
+        """Refuse at once while the server is to be left alone. Raises BusyError."""
+        wait = self._breaker.wait_seconds(self._now()) if self._breaker.is_open else 0.0
+        if wait > 0:
+            failure = replace(
+                self._trouble, message=f"{self._trouble.message} Left alone for {wait:.1f} s.", retry_after_seconds=wait
+            )
+            raise BusyError(failure).of(self.name, method)
 
     async def notify(self, method: str, params: Mapping[str, Json] | None = None) -> None:
         """Send a notification. Raises LinkError."""
@@ -246,11 +275,22 @@ class Connection:
 
     def _heed(self, session: Session, error: LinkError) -> None:
         """Tell the owner what a request found out about the link."""
-        if error.session_gone or error.breaks_link or error.failure.needs_auth:
-            session.lost(error.failure)
+        failure = error.failure
+        if error.session_gone or error.breaks_link or failure.needs_auth:
+            session.lost(failure)
             session.session_gone = session.session_gone or error.session_gone
-        elif error.failure.code == "cut":
-            self._keeper.suspect()
+        elif failure.retry_after_seconds is not None:
+            self._trouble = failure
+            limit = self._settings.reconnect.max_retry_after_seconds
+            self._breaker.told(self._now(), min(failure.retry_after_seconds, limit))
+            self._keeper.rest(min(failure.retry_after_seconds, limit))
+            self._keeper.degraded(failure)
+        elif failure.code == "cut" or failure.code.startswith("http_5"):
+            self._trouble = failure
+            if self._breaker.failed(self._now()):
+                self._keeper.degraded(failure)
+            if failure.code == "cut":
+                self._keeper.suspect()
 
     def _dressed(
         self, session: Session, method: str, params: Mapping[str, Json] | None, options: RequestOptions

@@ -28,6 +28,8 @@ class Failure:
     """A stable word: `command_not_found`, `exited`, `refused`, `timeout`, `http_503`, `unauthorized`, `protocol`, …"""
     message: str
     remedy: str = ""
+    detail: str = ""
+    """What the server said last on stderr: for status pages, not for Naru's own log, since it may hold anything."""
     retryable: bool = True
     """False: trying again cannot help until somebody changes something."""
     needs_auth: bool = False
@@ -76,11 +78,11 @@ class LinkError(ConnectionFailedError):
 
     def of(self, server: str, method: str) -> LinkError:
         """Return the same error naming the server and the request, for the caller who waits."""
-        text = f"MCP server {server!r}: {method} got no answer: {self.failure.message}"
+        text = f"MCP server {server!r}: {method} failed: {self.failure.message}"
         remedy = self.failure.remedy
         if self.delivered:
             remedy = f"It was sent and may have run; Naru does not repeat it. {remedy}".rstrip()
-        error = LinkError(self.failure, delivered=self.delivered, session_gone=self.session_gone)
+        error = type(self)(self.failure, delivered=self.delivered, session_gone=self.session_gone)
         error.message, error.remedy, error.breaks_link = text, remedy, self.breaks_link
         error.args = (text,)
         return error

@@ -38,7 +38,7 @@ class ReconnectPolicy:
     jitter: float = 0.25
     """Share of the delay by which it varies either way."""
     stable_seconds: float = 10.0
-    """A link that held this long was healthy: its loss is answered at once and starts the count anew."""
+    """A link that held this long, or answered a request, was healthy: its loss is answered at once and counts anew."""
     spread_seconds: float = 0.0
     """That first answer waits a random time up to this, so that many servers do not stampede (R-33)."""
     crash_loop_failures: int = 5
@@ -77,6 +77,7 @@ class Lifecycle:
         self.gave_up = False
         """No retry is planned: the attempts are used up, or trying again cannot help."""
         self._due: float | None = None
+        self._is_proved = False
         self._failures: deque[float] = deque(maxlen=policy.crash_loop_failures)
 
     @property
@@ -129,6 +130,10 @@ class Lifecycle:
         self.failing_since = None
         self._enter(ServerStatus.CONNECTED, now)
 
+    def prove(self) -> None:
+        """The link carried a request to its answer, so it is healthy however young it is."""
+        self._is_proved = self.is_live
+
     def degrade(self, now: float, failure: Failure) -> None:
         """The link is up but something is wrong with it."""
         if self.is_live:
@@ -149,9 +154,11 @@ class Lifecycle:
             failure: what happened.
             at_once: the cause is known and harmless (the server forgot our session), so do not wait.
         """
-        was_healthy = self.is_live and now - self.since >= self.policy.stable_seconds
+        was_healthy = self.is_live and (self._is_proved or now - self.since >= self.policy.stable_seconds)
         if was_healthy:
             self.attempt = 0
+            self._failures.clear()
+        self._is_proved = False
         self._note(failure, now)
         self._failures.append(now)
         self._due = None

@@ -23,6 +23,14 @@ class Link(Protocol):
     capabilities: JsonObject
     failure: Failure | None
 
+    def lost(self, failure: Failure) -> None:
+        """Take note that the link is dead."""
+        ...
+
+    def list_changed(self, kind: str) -> None:
+        """Take note that a list is out of date."""
+        ...
+
     def own(self, work: Coroutine[Any, Any, None]) -> None:
         """Run something until it ends or the session is closed."""
         ...
@@ -69,11 +77,11 @@ class ChangeListener:
         """Keep the subscription open as long as the link lives; ends when the server has no such method."""
         failures = 0
         while (wanted := self.wanted()) and self._session.failure is None:
+            began = asyncio.get_running_loop().time()
             request = asyncio.ensure_future(self._session.request_endless("subscriptions/listen", wanted))
             self._request = request
             try:
                 await request
-                failures = 0
             except asyncio.CancelledError:
                 if not self._restarting:
                     request.cancel()
@@ -85,7 +93,15 @@ class ChangeListener:
                 return
             except LinkError as error:
                 log.debug("subscription at server %s broke: %s", self._session.server, error)
-                failures += 1
+                if error.breaks_link or error.failure.needs_auth:
+                    self._session.lost(error.failure)
+                    return
             finally:
                 self._request = None
-            await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES) - 1)])
+            lasted = asyncio.get_running_loop().time() - began
+            failures = 0 if lasted > _PAUSES[-1] else failures + 1
+            await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES)) - 1])
+            # There is no replay: what changed meanwhile is found by listing again.
+            for kind, key in _LISTS.items():
+                if key in wanted:
+                    self._session.list_changed(kind)

@@ -13,7 +13,7 @@ from naru.connections.explain import Explanation, explain
 from naru.connections.guard import Guard, NoGuard
 from naru.connections.session import Hooks
 from naru.connections.settings import ConnectionSettings
-from naru.connections.supervisor import Resolve, Surroundings
+from naru.connections.surroundings import Resolve, Surroundings
 from naru.connections.toolset import ServerToolset
 from naru.connections.transports import descendants
 from naru.connections.transports.http_client import HttpClient

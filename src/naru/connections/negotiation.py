@@ -40,7 +40,7 @@ async def negotiate(session: Session, known: Era | None, *, probe_seconds: float
             return
         raise LinkError(_refused(error, versions)) from error
     except LinkError as error:
-        if error.failure.stage == "call":
+        if error.failure.stage in ("call", "stream"):
             stage: Stage = "connect" if error.breaks_link and not error.delivered else "initialize"
             again = LinkError(replace(error.failure, stage=stage), session_gone=error.session_gone)
             again.breaks_link = error.breaks_link

@@ -68,18 +68,19 @@ class Opener:
 
     async def _attempt(self, kind: TransportType, make: MakeTransport, known: Known, seconds: float) -> Opened:
         session = Session(self.server, make(), self.listener, settings=self.settings, hooks=self.hooks)
+        self.listener.begun(session)
         try:
             async with asyncio.timeout(seconds):
                 return await self._steps(session, kind, known)
         except TimeoutError:
             tail = session.transport.logs.tail()
             await session.close()
-            said = f" Its last words on stderr:\n{tail}" if tail else ""
             failure = Failure(
                 "initialize" if not session.version else "list",
                 "timeout",
-                f"not ready within {seconds:g} s.{said}",
+                f"not ready within {seconds:g} s.",
                 "Check that it is an MCP server and that it is not waiting for something.",
+                detail=tail,
             )
             raise LinkError(failure) from None
         except BaseException:

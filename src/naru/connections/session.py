@@ -82,6 +82,10 @@ DEFAULT_OPTIONS = RequestOptions()
 class Listener(Protocol):
     """What a session tells its owner."""
 
+    def begun(self, session: Session) -> None:
+        """Learn of a session before it is negotiated: its log matters most when that fails."""
+        ...
+
     def list_changed(self, kind: str) -> None:
         """`tools`, `prompts` or `resources` changed on the server."""
         ...
@@ -221,6 +225,10 @@ class Session:
         self.last_heard = self._loop.time()
         return self._result(method, message)
 
+    def list_changed(self, kind: str) -> None:
+        """Tell the owner that a list is out of date."""
+        self._listener.list_changed(kind)
+
     async def notify(self, method: str, params: Mapping[str, Json] | None = None) -> None:
         """Send a notification. Raises LinkError."""
         message: JsonObject = {"jsonrpc": "2.0", "method": method}
@@ -304,6 +312,8 @@ class Session:
             waiting.options.on_notification("notifications/progress", shown)
 
     def _notification(self, method: str, params: JsonObject, call: Outgoing | None) -> None:
+        if method == "notifications/subscriptions/acknowledged":
+            return
         if method.startswith("notifications/") and method.endswith("/list_changed"):
             self._listener.list_changed(method.split("/")[1])
         elif call is not None and call.context is not None and call.context.options.on_notification is not None:

@@ -10,8 +10,8 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from naru.connections.asking import declared
@@ -20,9 +20,8 @@ from naru.connections.faults import Failure, LinkError, RpcError
 from naru.connections.health import Health, Pulse, door_opens
 from naru.connections.lifecycle import Lifecycle
 from naru.connections.opening import Known, Opened, Opener
-from naru.connections.session import Hooks, Session
-from naru.connections.settings import ConnectionSettings
-from naru.connections.transports.http_client import HttpClient
+from naru.connections.session import Session
+from naru.connections.surroundings import Surroundings
 from naru.errors import ConfigError, PolicyError
 from naru.messages import JsonObject
 from naru.records import ServerRecord, ServerStatus, TransportType
@@ -30,33 +29,10 @@ from naru.records import ServerRecord, ServerStatus, TransportType
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Resolve = Callable[[ServerRecord], Mapping[str, Any]]
-"""Returns a record's config with its placeholders filled in. Raises ConfigError naming field and variable."""
-Changed = Callable[[str, str], None]
-"""Gets the server's name and what changed: `status`, `tools`, `prompts` or `resources`."""
-
+_SPREAD_SECONDS = 1.0
+"""Servers behind one address are lost together: their first redial is spread over this (R-33)."""
 _SLOW_KNOCK_SECONDS = 15.0
 """How often to knock once the retries are used up."""
-
-
-def as_stored(record: ServerRecord) -> Mapping[str, Any]:
-    """Return a record's config as it is."""
-    return record.config
-
-
-def ignore(server: str, what: str) -> None:
-    """Do nothing about a change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What all connections of a manager share."""
-
-    settings: ConnectionSettings = field(default_factory=ConnectionSettings)
-    http: HttpClient = field(default_factory=HttpClient)
-    hooks: Hooks = field(default_factory=Hooks)
-    resolve: Resolve = as_stored
-    changed: Changed = ignore
 
 
 class Supervisor:
@@ -78,7 +54,10 @@ class Supervisor:
         self._opener = Opener(record.name, self, around.settings, hooks, around.http)
         self._known = Known()
         self._loop = asyncio.get_running_loop()
-        self.life = Lifecycle(around.settings.reconnect, now=self._loop.time())
+        policy = around.settings.reconnect
+        if record.transport_type is not TransportType.STDIO:
+            policy = replace(policy, spread_seconds=_SPREAD_SECONDS)
+        self.life = Lifecycle(policy, now=self._loop.time())
         self._waiters: list[asyncio.Future[bool]] = []
         self._idlers: list[asyncio.Future[None]] = []
         self._wake = asyncio.Event()
@@ -103,7 +82,6 @@ class Supervisor:
             return False
         waiter: asyncio.Future[bool] = self._loop.create_future()
         self._waiters.append(waiter)
-        self._stop.clear()
         if forced:
             self.life.connect(now)
         else:
@@ -130,13 +108,13 @@ class Supervisor:
     async def stop(self) -> None:
         """Close the link, or break the attempt off, and keep it closed until someone wishes for it."""
         self.life.disconnect(self._loop.time())
+        self._settle(is_live=False)
         if self._task is not None:
             self._stop.set()
             self._wake.set()
             idle: asyncio.Future[None] = self._loop.create_future()
             self._idlers.append(idle)
             await idle
-        self._settle(is_live=False)
         self._around.changed(self.record.name, "status")
 
     async def close(self) -> None:
@@ -160,7 +138,27 @@ class Supervisor:
         self._health.suspect()
         self._wake.set()
 
+    def rest(self, seconds: float) -> None:
+        """Leave the server alone for a while: no pings (R-12)."""
+        self._health.due_at = max(self._health.due_at, self._loop.time() + seconds)
+
+    def degraded(self, failure: Failure) -> None:
+        """Show that the link is up but the server fails."""
+        if self.life.is_live:
+            self.life.degrade(self._loop.time(), failure)
+            self._changed("status")
+
+    def recovered(self) -> None:
+        """Show that the trouble is over."""
+        if self.life.status is ServerStatus.DEGRADED:
+            self.life.recover(self._loop.time())
+            self._changed("status")
+
     # What the session tells (session.Listener)
+
+    def begun(self, session: Session) -> None:
+        """Keep the newest session's log and counters at hand."""
+        self.last_session = session
 
     def list_changed(self, kind: str) -> None:
         """Note that a list is out of date; many notes make one refresh (R-19)."""
@@ -237,7 +235,7 @@ class Supervisor:
 
     def _adopt(self, opened: Opened) -> None:
         now = self._loop.time()
-        self.session = self.last_session = opened.session
+        self.session = opened.session
         self._known = Known(opened.transport, opened.session.era)
         self.transport_type = opened.transport
         self.tools = opened.tools
@@ -290,12 +288,10 @@ class Supervisor:
         failure = self._health.failure
         if pulse is Pulse.DEAD and failure is not None:
             session.lost(failure)
-        elif pulse is Pulse.BUSY and failure is not None and self.life.status is not ServerStatus.DEGRADED:
-            self.life.degrade(self._loop.time(), failure)
-            self._changed("status")
-        elif pulse is Pulse.ALIVE and self.life.status is ServerStatus.DEGRADED:
-            self.life.recover(self._loop.time())
-            self._changed("status")
+        elif pulse is Pulse.BUSY and failure is not None:
+            self.degraded(failure)
+        elif pulse is Pulse.ALIVE and self.life.last_failure is failure:
+            self.recovered()
 
     # Waiting
 

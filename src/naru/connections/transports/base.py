@@ -73,7 +73,6 @@ class Counters:
 
     noise_lines: int = 0
     """Lines on stdout that are not JSON-RPC (R-04)."""
-    invalid_utf8: int = 0
     strays: int = 0
     """Answers nobody waits for: late, doubled, or with a wrong id (R-06)."""
     malformed: int = 0

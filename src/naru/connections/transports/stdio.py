@@ -116,6 +116,10 @@ class StdioTransport(asyncio.SubprocessProtocol):
     def process_exited(self) -> None:
         """Notice the child's end, and give its last words time to arrive."""
         self._exited.set()
+        if sys.platform != "win32" and self.pid is not None:
+            # Reaped this instant, so its number still names the group of what it left behind.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
         self._die_soon()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -140,8 +144,8 @@ class StdioTransport(asyncio.SubprocessProtocol):
         else:
             what, word = f"the process exited with code {code}", "exited"
         tail = self.logs.tail()
-        said = f"; its last words on stderr:\n{tail}" if tail else ""
-        return Failure("stream", word, f"{what}{said}.", "See the server's log for the rest." if tail else "")
+        remedy = "Its log says why." if tail else "Run the command by hand to see why."
+        return Failure("stream", word, f"{what}.", remedy, detail=tail)
 
     def _fail(self, failure: Failure) -> None:
         if self._failure is not None:

@@ -1,0 +1,110 @@
+"""What a child is started with."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from naru.connections.faults import LinkError
+from naru.connections.transports.launch import find_command, prepare
+
+
+def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_missing_command_names_the_path_that_was_searched() -> None:
+    """f09"""
+    with pytest.raises(LinkError) as caught:
+        find_command("npx-nowhere", "/usr/bin:/bin")
+    assert caught.value.failure.code == "command_not_found"
+    assert "/usr/bin:/bin" in caught.value.failure.message
+    assert "full path" in caught.value.failure.remedy
+    assert "\n" not in caught.value.failure.message
+
+
+def test_a_command_of_a_version_manager_is_found_for_the_hint_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """f09: node from a version manager is not on a service's PATH."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = executable(tmp_path / ".nvm/versions/node/v22.1.0/bin/npx-of-nvm")
+    with pytest.raises(LinkError) as caught:
+        find_command("npx-of-nvm", "/usr/bin:/bin")
+    assert str(found) in caught.value.failure.remedy
+
+
+def test_the_servers_own_path_is_used_for_the_look_up(tmp_path: Path) -> None:
+    """f09"""
+    tool = executable(tmp_path / "bin" / "own-tool")
+    launch = prepare({"command": "own-tool", "env": {"PATH": str(tool.parent)}})
+    assert launch.argv[0] == str(tool)
+    assert launch.environment["PATH"] == str(tool.parent)
+
+
+def test_declared_variables_are_added_and_take_nothing_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """f09, S-33"""
+    monkeypatch.setenv("HOME", "/home/of-naru")
+    monkeypatch.setenv("NARU_SERVER__API_KEY", "CANARY-1")
+    monkeypatch.setenv("OPENAI_API_KEY", "CANARY-2")
+    monkeypatch.setenv("LD_PRELOAD", "CANARY-3")
+    environment = prepare({"command": sys.executable, "env": {"A": "1"}}).environment
+    assert environment["A"] == "1"
+    assert environment["HOME"] == "/home/of-naru"
+    assert "PATH" in environment
+    assert "CANARY" not in str(environment)
+
+
+def test_a_file_that_is_not_executable_and_a_folder_that_is_missing_are_told_apart(tmp_path: Path) -> None:
+    plain = tmp_path / "server.py"
+    plain.write_text("print()", encoding="utf-8")
+    with pytest.raises(LinkError, match="exists but is not executable"):
+        prepare({"command": str(plain)})
+    with pytest.raises(LinkError, match="does not exist"):
+        prepare({"command": "./nothing", "cwd": str(tmp_path)})
+    with pytest.raises(LinkError, match="the folder"):
+        prepare({"command": sys.executable, "cwd": str(tmp_path / "gone")})
+    with pytest.raises(LinkError, match="NUL"):
+        prepare({"command": sys.executable, "args": ["a\0b"]})
+
+
+def test_a_relative_command_is_meant_from_the_servers_folder(tmp_path: Path) -> None:
+    tool = executable(tmp_path / "bin" / "serve")
+    assert prepare({"command": "./bin/serve", "cwd": str(tmp_path)}).argv == (str(tool),)
+
+
+def test_arguments_arrive_as_they_are_written(tmp_path: Path) -> None:
+    """S-23: an argv list, never a shell."""
+    odd = ["a b", "$(touch x)", "`id`", "; rm -rf /", "한글", "", "C:\\Users\\me\\dir", "--flag=1"]
+    assert prepare({"command": sys.executable, "args": odd}).argv[1:] == tuple(odd)
+
+
+def test_a_batch_file_runs_through_cmd_with_its_arguments_intact(tmp_path: Path) -> None:
+    """f10"""
+    npx = executable(tmp_path / "npx.cmd")
+    config = {
+        "command": str(npx),
+        "args": ["-y", "pkg", "a b", "C:\\Users\\me\\dir"],
+        "env": {"COMSPEC": "C:\\cmd.exe"},
+    }
+    argv = prepare(config, platform="win32").argv
+    assert argv == ("C:\\cmd.exe", "/d", "/c", str(npx), "-y", "pkg", "a b", "C:\\Users\\me\\dir")
+
+
+@pytest.mark.parametrize("argument", ["a&calc", "%PATH%", 'say "x"', "a|b", "a\nb", "a^b"])
+def test_a_batch_file_is_not_given_what_cmd_would_interpret(tmp_path: Path, argument: str) -> None:
+    """S-23"""
+    npx = executable(tmp_path / "npx.cmd")
+    with pytest.raises(LinkError, match="would interpret"):
+        prepare({"command": str(npx), "args": [argument]}, platform="win32")
+
+
+def test_limits_of_a_record_are_read() -> None:
+    """S-25"""
+    limits = prepare({"command": sys.executable, "limits": {"memoryMb": 512, "cpuSeconds": 9, "openFiles": 64}}).limits
+    assert (limits.memory_bytes, limits.cpu_seconds, limits.open_files) == (512 * 1024 * 1024, 9, 64)
