@@ -86,14 +86,15 @@ class FakeHttpServer:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         self.streams.append(response)
-        await asyncio.sleep(3600)
+        while request.transport is not None and not request.transport.is_closing():
+            await asyncio.sleep(0.02)
         return response
 
     def _answer(self, request: web.Request, message: dict[str, Any]) -> web.Response:
         method, request_id = message.get("method"), message.get("id")
         headers = {}
         if self.is_modern:
-            if method == "initialize":
+            if method in ("initialize", "subscriptions/listen"):
                 return refused(request_id, -32601, 404)
         elif method == "server/discover":
             return refused(request_id, -32600, 400)

@@ -23,7 +23,7 @@ from naru.records import ServerStatus, TransportType
 from naru.tools.toolset import CallContext
 from tests.connections.conftest import QUICK, free_port, http, managed, stdio, until
 from tests.connections.fake_http import FakeHttpServer, events
-from tests.connections.test_faults_stdio import peak_mib, worst_lag
+from tests.connections.test_faults_stdio import forget_peak, peak_mib, worst_lag
 
 
 async def connected(manager: Manager, server: FakeHttpServer, name: str = "web", **config: Any) -> None:
@@ -379,15 +379,17 @@ async def test_a_compression_bomb_is_not_inflated(manager: Manager) -> None:
 
         server.behave = on_call(explode)
         lag = asyncio.ensure_future(worst_lag())
-        before = psutil.Process().memory_info().rss / 2**20
+        forget_peak()
+        before = peak_mib()
         with pytest.raises(ToolError, match="16,777,216 bytes"):
             await echo(manager, "x")
-        grown = max(peak_mib() - before, 0) if peak_mib() > before else 0
+        grown = peak_mib() - before
         lag.cancel()
         await asyncio.gather(lag, return_exceptions=True)
         assert server.headers[-1]["accept-encoding"] == "identity"
         print(f"R-08: {len(bomb)} bytes of gzip, memory at most +{grown:.0f} MiB, lag {worst_lag.seen * 1000:.0f} ms")
         assert worst_lag.seen < 0.25
+        assert grown < 3 * 16
         server.behave = None
         assert await echo(manager, "ok") == "ok"
 

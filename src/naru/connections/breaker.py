@@ -47,9 +47,9 @@ class Breaker:
     def failed(self, now: float) -> bool:
         """The server failed; tell whether that opened the breaker."""
         self._in_a_row += 1
+        if self._in_a_row < self.failures or now < self._open_until:
+            return False  # those under way when it opened say nothing new
         self._probe_until = 0.0
-        if self._in_a_row < self.failures:
-            return False
         was_open = self.is_open
         self._open_seconds = min(max(self._open_seconds * 2, self.first_seconds), self.longest_seconds)
         self._open_until = now + self._open_seconds

@@ -40,6 +40,7 @@ class Connection:
         self._keeper = Supervisor(record, around)
         self._bulkhead = Bulkhead(settings.max_concurrent, settings.max_queued, settings.queue_timeout_seconds)
         self._breaker = Breaker()
+        self._breaker_generation = 0
         self._trouble = Failure("call", "failing", "it keeps failing.")
         self._now = asyncio.get_running_loop().time
         self._listings: dict[str, tuple[int, Listing]] = {}
@@ -219,6 +220,9 @@ class Connection:
 
     def _hold_back(self, method: str) -> None:
         """Refuse at once while the server is to be left alone. Raises BusyError."""
+        if self._breaker_generation != self.generation:
+            self._breaker_generation = self.generation
+            self._breaker.succeeded()  # a new link starts with a clean slate
         wait = self._breaker.wait_seconds(self._now()) if self._breaker.is_open else 0.0
         if wait > 0:
             failure = replace(

@@ -67,9 +67,10 @@ class Manager:
         self.guard = guard or NoGuard()
         self._store = store
         self._http = HttpClient()
-        hooks = replace(hooks or Hooks(), on_notification=self._heard)
+        hooks = hooks or Hooks()
+        self._hearers: list[Hear] = [hooks.on_notification] if hooks.on_notification else []
+        hooks = replace(hooks, on_notification=self._heard)
         self._around = Surroundings(self.settings, self._http, hooks, resolve, self._connection_changed)
-        self._hearers: list[Hear] = []
         self._connections: dict[str, Connection] = {}
         self._toolsets: dict[str, ServerToolset] = {}
         self._locks: dict[str, asyncio.Lock] = {}

@@ -47,6 +47,7 @@ class StreamableHttpTransport:
         self._inbox: Inbox | None = None
         self._version = ""
         self._is_modern = False
+        self._is_forgotten = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self, inbox: Inbox) -> None:
@@ -63,7 +64,7 @@ class StreamableHttpTransport:
                     response.close()
                     self._url = target
                     continue
-                return await self._answer_then_release(response, call)
+                return await self._answer_then_release(response, call, has_session="Mcp-Session-Id" in headers)
             except (aiohttp.ClientError, OSError, ValueError) as error:
                 raise unreachable(error, self._url) from error
         failure = Failure("connect", "redirected", "the server redirects in circles.", retryable=False)
@@ -86,9 +87,11 @@ class StreamableHttpTransport:
             headers["Mcp-Session-Id"] = self.session_id
         return headers
 
-    async def _answer_then_release(self, response: aiohttp.ClientResponse, call: Outgoing) -> JsonObject:
+    async def _answer_then_release(
+        self, response: aiohttp.ClientResponse, call: Outgoing, *, has_session: bool
+    ) -> JsonObject:
         try:
-            answer = await self._answer(response, call)
+            answer = await self._answer(response, call, has_session=has_session)
         except BaseException:
             # Closing the stream is also how a modern server learns of a cancellation.
             response.close()
@@ -100,11 +103,12 @@ class StreamableHttpTransport:
             self._own(_read_to_end(response))
         return answer
 
-    async def _answer(self, response: aiohttp.ClientResponse, call: Outgoing) -> JsonObject:
+    async def _answer(self, response: aiohttp.ClientResponse, call: Outgoing, *, has_session: bool) -> JsonObject:
         if response.status >= 300:
-            has_session = bool(self.session_id) and call.era == "legacy"
             found = await refusal(response, self._url, has_session=has_session)
             if isinstance(found, LinkError):
+                if found.session_gone:
+                    self._is_forgotten = True
                 raise found
             return found
         if call.method == "initialize":
@@ -304,7 +308,7 @@ class StreamableHttpTransport:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         session_id, self.session_id = self.session_id, ""
-        if not session_id:
+        if not session_id or self._is_forgotten:
             return
         headers = {**self._get_headers(), "Mcp-Session-Id": session_id}
         with contextlib.suppress(aiohttp.ClientError, OSError, TimeoutError):
