@@ -13,6 +13,7 @@ from naru.dialects.events import (
     ParsedCall,
     Reasoning,
     Repair,
+    Span,
     Text,
 )
 from naru.dialects.stream_parser import StreamParser, parse
@@ -27,6 +28,7 @@ __all__ = [
     "ParsedCall",
     "Reasoning",
     "Repair",
+    "Span",
     "StreamParser",
     "Text",
     "Tool",

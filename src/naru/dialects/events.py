@@ -72,6 +72,16 @@ class ParsedCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """What a piece of the input was read as; the spans of a reply join without a gap."""
+
+    kind: str
+    """`text`, `reasoning`, `call`, or `dropped`: markers and layout, and calls that were never completed."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """What a whole text was read as."""
 
@@ -79,3 +89,5 @@ class Parsed:
     reasoning: str
     calls: tuple[ParsedCall, ...] = ()
     repairs: tuple[Repair, ...] = field(default=())
+    spans: tuple[Span, ...] = field(default=())
+    """Every character of the input, in order."""

@@ -1,0 +1,161 @@
+"""One attempt to read calls: runs a body reader, and undoes what it wrote when it was no call after all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from naru.dialects.bodies.channels import read_element, read_header
+from naru.dialects.bodies.gemma import read_gemma
+from naru.dialects.bodies.marks import read_marks
+from naru.dialects.bodies.tagged import read_tagged
+from naru.dialects.bodies.xml_parameters import read_xml
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.dialect import Body, Dialect
+from naru.dialects.source import NotACall, Reading, Source, literal_at, space_end, until
+
+_TAG_END = re.compile(">")
+
+
+class Outcome(Enum):
+    """How an attempt stands."""
+
+    WAITING = "needs more text"
+    DONE = "read"
+    FAILED = "no call"
+    ENDED = "the text ended inside it"
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A reader at work.
+
+    A live attempt passes its events on at once; a held one keeps them until it is known to be a call.
+    """
+
+    reader: Reading[Body | None]
+    kind: str
+    """`marked`, `tag`, `line`, `fence`, `action`, `draft` or `invented`."""
+    opener: str
+    start: int
+    events: int
+    calls: int
+    repairs: int
+    index: int
+    marked: int
+    """From where on the source keeps the text."""
+
+    @property
+    def held(self) -> bool:
+        """Whether its events must wait for its end."""
+        return self.kind in ("line", "fence", "action", "draft")
+
+
+def begin(reader: Reading[Body | None], kind: str, opener: str, source: Source, writer: CallWriter) -> Attempt:
+    """Begin an attempt at the source's position."""
+    start = source.offset
+    source.mark()
+    writer.span_start = start
+    return Attempt(
+        reader, kind, opener, start, len(writer.events), len(writer.calls), len(writer.repairs), writer.next_index,
+        start,
+    )  # fmt: skip
+
+
+def undo(attempt: Attempt, writer: CallWriter) -> None:
+    """Take back everything that the attempt wrote."""
+    del writer.events[attempt.events :]
+    del writer.calls[attempt.calls :]
+    del writer.repairs[attempt.repairs :]
+    writer.next_index = attempt.index
+    writer.tool = None
+
+
+def read_marked(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[Body | None]:
+    """Read what a marker at `pos` announces, and the closing tag after it."""
+    writer.dialect = row.name
+    if row.reader == "header":
+        return (yield from read_header(source, writer))
+    if row.reader == "xtml":
+        return (yield from read_element(source, writer))
+    if row.reader != "xml":
+        source.pos += len(opener)
+    if row.reader == "tagged":
+        yield from read_tagged(source, writer, row, opener)
+    elif row.reader == "marks":
+        yield from read_marks(source, writer, row, opener)
+    else:
+        if row.reader == "xml":
+            yield from read_xml(source, writer)
+        else:
+            yield from space_skipped(source)
+            yield from read_gemma(source, writer, row.delimiter)
+        offset = yield from space_end(source)
+        closer = yield from literal_at(source, row.closers, offset)
+        if closer:
+            source.pos += offset + len(closer)
+        elif row.reader == "gemma" and source.cut and source.pos + offset >= len(source.text):
+            writer.repair("missing-tag", "", row.closers[0])
+    writer.extend(source.offset)
+    return None
+
+
+def space_skipped(source: Source) -> Reading[None]:
+    """Consume white space."""
+    size = yield from space_end(source)
+    source.pos += size
+
+
+def read_drafts(
+    source: Source, writer: CallWriter, rows: dict[str, Dialect], closers: tuple[str, ...]
+) -> Reading[Body | None]:
+    """Read calls inside a block of reasoning that may never be closed: they count when nothing comes after them.
+
+    Raises:
+        NotACall: Something does, such as the block's closing tag.
+    """
+    while True:
+        opener = yield from literal_at(source, rows)
+        if not opener:
+            raise NotACall
+        before = len(writer.calls)
+        yield from read_marked(source, writer, rows[opener], opener)
+        if len(writer.calls) == before:
+            raise NotACall
+        yield from space_skipped(source)
+        stray = yield from literal_at(source, closers)
+        while stray:
+            source.pos += len(stray)
+            yield from space_skipped(source)
+            stray = yield from literal_at(source, closers)
+        if source.pos >= len(source.text):
+            if source.cut:
+                raise NotACall
+            return None
+
+
+def step(attempt: Attempt) -> tuple[Outcome, Body | None]:
+    """Run the reader until it needs more text or ends."""
+    try:
+        next(attempt.reader)
+    except StopIteration as stop:
+        return Outcome.DONE, stop.value
+    return Outcome.WAITING, None
+
+
+def read_at_the_end(source: Source, token: str) -> Reading[Body | None]:
+    """Leave out a token that ends a reply; anywhere else it is text."""
+    source.pos += len(token)
+    yield from space_skipped(source)
+    if source.pos < len(source.text):
+        raise NotACall
+    return None
+
+
+def read_suffixed_thought(source: Source, opener: str, closer: str) -> Reading[Body | None]:
+    """Read the rest of HY's `<think:suffix>`, whose closing tag has the same suffix."""
+    end = yield from until(source, _TAG_END, 60)
+    suffix = source.text[source.pos + len(opener) : end.end()]
+    source.pos = end.end()
+    return Body("reasoning", (closer + suffix,), drafts=True)

@@ -1,0 +1,83 @@
+"""Calls as a name and pairs of key and value tags: GLM's `N<arg_key>k</arg_key><arg_value>v</arg_value>`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from naru.dialects.bodies.tagged_values import Ending, TaggedText, read_tagged_text
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+
+
+@dataclass(frozen=True, slots=True)
+class PairTags:
+    """GLM's tags with a vendor's prefix or suffix on each name."""
+
+    key: str
+    kind: str
+    value: str
+    separator: str
+    key_end: re.Pattern[str]
+    kind_end: re.Pattern[str]
+    value_end: str
+
+
+@lru_cache(maxsize=16)
+def pair_tags(prefix: str = "", suffix: str = "") -> PairTags:
+    """Return the tags `<{prefix}arg_key{suffix}>` and so on."""
+
+    def tag(name: str, slash: str = "") -> str:
+        return f"<{slash}{prefix}{name}{suffix}>"
+
+    return PairTags(
+        tag("arg_key"), tag("arg_type"), tag("arg_value"), tag("tool_sep"),
+        re.compile(re.escape(tag("arg_key", "/"))), re.compile(re.escape(tag("arg_type", "/"))), tag("arg_value", "/"),
+    )  # fmt: skip
+
+
+def read_pairs(source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...]) -> Reading[None]:
+    """Read the arguments of the call that was started, up to one of `closers`, which is left."""
+    while True:
+        first = yield from skip_space(source)
+        if not first:
+            raise Incomplete
+        found = yield from literal_at(source, (*closers, tags.key, tags.separator))
+        if found in closers and found:
+            return
+        source.pos += len(found)
+        if found == tags.key:
+            yield from _read_pair(source, writer, tags, closers)
+        elif not found:
+            raise NotACall
+
+
+def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...]) -> Reading[None]:
+    end = yield from until(source, tags.key_end, 400)
+    writer.key(source.text[source.pos : end.start()].strip())
+    source.pos = end.end()
+    offset = yield from space_end(source)
+    kind = ""
+    found = yield from literal_at(source, (tags.kind, tags.value), offset)
+    if found == tags.kind:
+        source.pos += offset + len(found)
+        end = yield from until(source, tags.kind_end, 100)
+        kind = "text" if source.text[source.pos : end.start()].strip() == "string" else "json"
+        source.pos = end.end()
+        offset = yield from space_end(source)
+        found = yield from literal_at(source, (tags.value,), offset)
+    source.pos += offset + len(found)
+    if not found:
+        writer.repair("missing-tag", "", tags.value)
+
+    def implied(source: Source, found: str, at_line_start: bool) -> Reading[bool]:
+        offset = yield from space_end(source, len(found))
+        missing = source.pos + offset >= len(source.text)
+        missing = missing or bool((yield from literal_at(source, ("<",), offset)))
+        if missing:
+            writer.repair("missing-tag", "", tags.value_end)
+        return missing
+
+    ending = Ending((tags.value_end,), (tags.key, *closers), closers, implied)
+    yield from read_tagged_text(source, TaggedText(writer, kind=kind), ending)

@@ -1,0 +1,164 @@
+"""Calls written as decoded JSON: which key holds the name, which the arguments, and what is no call at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.literal import parse_literal
+from naru.dialects.offered import Offered, properties_of, required_of
+from naru.dialects.source import NotACall
+from naru.dialects.tool import Tool
+
+NAME_KEYS = (
+    "name",
+    "tool_name",
+    "tool",
+    "function",
+    "function_name",
+    "action",
+    "recipient_name",
+    "api_name",
+    "toolName",
+)
+ARGUMENT_KEYS = (
+    "arguments", "parameters", "args", "input", "action_input", "params", "tool_input", "kwargs",
+    "function_args", "tool_args", "tool_parameters", "actionInput",
+)  # fmt: skip
+WRAPPER_KEYS = ("tool_calls", "tool_uses", "function_calls", "calls", "function_call", "tool_call", "function", "tool")
+_ID_KEYS = ("id", "tool_call_id", "call_id")
+
+Found = tuple[str, dict[str, Any], str]
+"""Name, arguments, id."""
+
+
+class NotOffered(NotACall):
+    """A complete call of a tool that was not offered, or a complete object that is no call."""
+
+
+def first_key_may_open_a_call(key: str, offered: Offered) -> bool:
+    """Judge the first key of an unmarked JSON object, so that other JSON is not held back."""
+    return (
+        key in NAME_KEYS or key in ARGUMENT_KEYS or key in WRAPPER_KEYS or key in _ID_KEYS
+        or key in ("type", "thought", "thoughts", "reasoning", "reason") or offered.find(key) is not None
+    )  # fmt: skip
+
+
+def call_id(fields: Mapping[str, Any]) -> str:
+    """Return the id that the object carries, or an empty string."""
+    for key in _ID_KEYS:
+        if isinstance(fields.get(key), str | int):
+            return str(fields[key])
+    return ""
+
+
+def name_in(fields: Mapping[str, Any], offered: Offered) -> tuple[str | None, bool]:
+    """Return the written tool name among the fields and whether that tool was offered."""
+    for key, value in fields.items():
+        if key in NAME_KEYS and isinstance(value, str):
+            return value, offered.find(value) is not None
+    return None, False
+
+
+def calls_in(value: Any, offered: Offered, *, marked: bool, depth: int = 0) -> list[Found]:
+    """Return the calls that a decoded JSON value stands for.
+
+    Args:
+        value: What was decoded.
+        offered: The tools.
+        marked: Whether a marker said that a call follows; then arguments may be missing or lie beside the name.
+        depth: How deep the value lies in wrappers.
+
+    Raises:
+        NotOffered: It stands for none.
+    """
+    if isinstance(value, list) and depth < 4:
+        return [call for item in value for call in calls_in(item, offered, marked=marked, depth=depth + 1)]
+    if not isinstance(value, dict) or depth > 4:
+        raise NotOffered
+    name, known = name_in(value, offered)
+    if name is not None:
+        if not known:
+            raise NotOffered
+        return [_named(name, value, offered, marked=marked)]
+    for key in WRAPPER_KEYS:
+        if isinstance(value.get(key), dict | list) and value[key]:
+            inner = value[key]
+            if isinstance(inner, dict) and "id" in value and "id" not in inner:
+                inner = {**inner, "id": value["id"]}
+            return calls_in(inner, offered, marked=marked, depth=depth + 1)
+    return _keyed_by_name(value, offered)
+
+
+def _keyed_by_name(value: dict[str, Any], offered: Offered) -> list[Found]:
+    if not value or not all(isinstance(item, dict) and offered.find(key) for key, item in value.items()):
+        raise NotOffered
+    return [(key, item, "") for key, item in value.items()]
+
+
+def _named(name: str, fields: dict[str, Any], offered: Offered, *, marked: bool) -> Found:
+    tool = offered.find(name)
+    assert tool is not None
+    described = False
+    for key, value in fields.items():
+        described = described or key == "description"
+        if key in ARGUMENT_KEYS:
+            if described and key == "parameters":
+                raise NotOffered
+            return name, arguments_from(value, tool), call_id(fields)
+    if not marked:
+        raise NotOffered
+    return name, _beside_the_name(fields, tool), call_id(fields)
+
+
+def _beside_the_name(fields: dict[str, Any], tool: Tool) -> dict[str, Any]:
+    """Read arguments that lie next to the name instead of under a key of their own."""
+    known = properties_of(tool)
+    rest = {key: value for key, value in fields.items() if key not in NAME_KEYS and key not in (*_ID_KEYS, "type")}
+    if any(key not in known for key in rest) or any(key not in rest for key in required_of(tool)):
+        raise NotOffered
+    return rest
+
+
+def arguments_from(value: Any, tool: Tool) -> dict[str, Any]:
+    """Return arguments that came as an object, as its JSON text, as nothing, or as the tool's only text.
+
+    Raises:
+        NotOffered: They came as something else.
+    """
+    if isinstance(value, dict):
+        return value
+    if value is None or value == "" or value == []:
+        return {}
+    if isinstance(value, str):
+        if value.lstrip()[:1] == "{":
+            try:
+                decoded = parse_literal(value)
+            except ValueError as error:
+                raise NotOffered from error
+            if isinstance(decoded, dict):
+                return decoded
+        return _only_text(value, tool)
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        return value[0]
+    raise NotOffered
+
+
+def _only_text(value: str, tool: Tool) -> dict[str, Any]:
+    names = required_of(tool) or properties_of(tool)
+    if len(names) != 1:
+        raise NotOffered
+    return {names[0]: value}
+
+
+def write_calls(value: Any, writer: CallWriter, offset: int, *, marked: bool) -> None:
+    """Write every call that a decoded JSON value stands for.
+
+    Raises:
+        NotOffered: It stands for none.
+    """
+    for name, arguments, identifier in calls_in(value, writer.offered, marked=marked):
+        writer.start(name, identifier)
+        writer.whole(arguments)
+        writer.end(offset)

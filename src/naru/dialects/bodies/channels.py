@@ -1,0 +1,143 @@
+"""Replies made of messages with headers (gpt-oss, Muse, Beam) or of nested elements (Kimi K3).
+
+A header says what the text after it is; a call is a message to a tool.
+"""
+
+from __future__ import annotations
+
+import re
+
+from naru.dialects.bodies.json_calls import read_arguments
+from naru.dialects.bodies.tagged import read_tagged
+from naru.dialects.bodies.xml_parameters import Tags, read_parameters, read_xml
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.dialect import Body, Dialect
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+
+_HEADER_END = re.compile(r"<\|(?:message|end|return)\|>")
+_RECIPIENT = re.compile(r"to=([^\s<]+)")
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w*)")
+_ENDS = ("<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
+_CALL_ENDS = ("<|call|>", *_ENDS)
+_NEXT = ("<|start|>assistant",)
+_LONGEST_HEADER = 400
+_BUILT_IN = re.compile(r"(?:python|browser|container|computer|web|image_gen|developer)\b")
+
+_BEAM = Tags(
+    ("<rfl:parameter",),
+    re.compile(r"<rfl:(?P<tag>parameter)\s+name=\"(?P<key>[^\"]*)\"(?P<rest>[^<>]*)>"),
+    "</rfl:{}>",
+    _CALL_ENDS,
+    ("<rfl:parameter", *_CALL_ENDS),
+)
+_ATEM = Dialect("atem", ("<atem:function_calls>",), closers=("</atem:function_calls>",))
+_ELEMENT = re.compile(r"<\|(open|close)\|>(\w+)([^<>]*)<\|sep\|>")
+
+
+def read_header(source: Source, writer: CallWriter) -> Reading[Body | None]:
+    """Read the header at `pos`, and the call when it is addressed to an offered tool.
+
+    Returns:
+        What the text after the header is; None when there is none.
+
+    Raises:
+        NotACall: It is no header, or is addressed to a function that was not offered.
+    """
+    end = yield from until(source, _HEADER_END, _LONGEST_HEADER)
+    header = source.text[source.pos : end.start()]
+    if end[0] != "<|message|>":
+        source.pos = end.end()
+        return None
+    recipient = _RECIPIENT.search(header)
+    to = recipient[1] if recipient else ""
+    name = to.removeprefix("functions.")
+    if to and writer.offered.find(name):
+        source.pos = end.end()
+        yield from _read_call(source, writer, name)
+        return None
+    if to.startswith("functions."):
+        raise NotACall
+    source.pos = end.end()
+    if to == "self":
+        return Body("reasoning", _ENDS, _NEXT)
+    if to and _BUILT_IN.match(to):
+        return Body("dropped", _CALL_ENDS, _NEXT)
+    channels = _CHANNEL.findall(header)
+    kind = "reasoning" if channels and channels[-1] == "analysis" else "content"
+    return Body("reasoning" if kind == "reasoning" else "content", _ENDS, _NEXT)
+
+
+def _read_call(source: Source, writer: CallWriter, name: str) -> Reading[None]:
+    first = yield from skip_space(source)
+    if not first:
+        raise Incomplete
+    if first == "<":
+        if (yield from literal_at(source, _ATEM.openers)):
+            source.pos += len(_ATEM.openers[0])
+            yield from read_tagged(source, writer, _ATEM, _ATEM.openers[0])
+        else:
+            writer.start(name)
+            yield from read_parameters(source, writer, _BEAM)
+            writer.end(source.offset)
+            return
+    else:
+        writer.start(name)
+        if first != "{":
+            raise NotACall
+        yield from read_arguments(source, writer)
+        offset = yield from space_end(source)
+        if source.pos + offset < len(source.text) and not (
+            yield from literal_at(source, (*_CALL_ENDS, "<|start|>"), offset)
+        ):
+            raise NotACall
+        writer.end(source.offset)
+    offset = yield from space_end(source)
+    source.pos += offset
+    found = yield from literal_at(source, _CALL_ENDS)
+    source.pos += len(found)
+    writer.extend(source.offset)
+
+
+def read_element(source: Source, writer: CallWriter) -> Reading[Body | None]:
+    """Read Kimi K3's element tag at `pos`, and the calls inside when it opens them.
+
+    Returns:
+        What the text after the tag is; None when the tag says nothing.
+    """
+    tag = yield from until(source, _ELEMENT, _LONGEST_HEADER)
+    if tag.start() != source.pos:
+        raise NotACall
+    name = tag[2]
+    if tag[1] == "open" and name == "call":
+        yield from read_xml(source, writer)
+        return None
+    source.pos = tag.end()
+    if tag[1] == "close" or name == "message":
+        return None
+    if name == "think":
+        return Body("reasoning", ("<|close|>think<|sep|>",))
+    if name == "tools":
+        yield from _read_tools(source, writer)
+        return None
+    return Body("content", (f"<|close|>{name}<|sep|>",), ("<|open|>tools<|sep|>",))
+
+
+def _read_tools(source: Source, writer: CallWriter) -> Reading[None]:
+    before = len(writer.calls)
+    while True:
+        offset = yield from space_end(source)
+        if source.pos + offset >= len(source.text):
+            if len(writer.calls) > before:
+                return
+            raise Incomplete
+        found = yield from literal_at(source, ("<|open|>call", "<|close|>tools<|sep|>"), offset)
+        if not found:
+            if len(writer.calls) > before:
+                return
+            raise NotACall
+        source.pos += offset
+        if found.startswith("<|close|>"):
+            source.pos += len(found)
+            writer.extend(source.offset)
+            return
+        yield from read_xml(source, writer)

@@ -1,0 +1,66 @@
+"""Gemma's own literals: `call:N{key:<|"|>text<|"|>,n:1}`."""
+
+from __future__ import annotations
+
+import re
+
+from naru.dialects.bodies.values import capture, delimited
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.literal import parse_literal
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
+
+_HEAD = re.compile(r"call:\s*([^\s{}<>]+?)\s*\{")
+_KEY = re.compile(r"[^:{}\[\],\"<>\n]+:")
+
+
+def read_gemma(source: Source, writer: CallWriter, delimiter: str) -> Reading[None]:
+    """Read the call at `pos`; `delimiter` stands on both sides of a text."""
+    head = yield from until(source, _HEAD, 200)
+    if head.start() != source.pos:
+        raise NotACall
+    source.pos = head.end()
+    writer.start(head[1])
+    while True:
+        first = yield from skip_space(source)
+        if first == "}":
+            source.pos += 1
+            break
+        if first == ",":
+            source.pos += 1
+            continue
+        if not first:
+            raise Incomplete
+        writer.key((yield from _read_key(source, delimiter)))
+        yield from _read_value(source, writer, delimiter)
+    writer.end(source.offset)
+
+
+def _read_key(source: Source, delimiter: str) -> Reading[str]:
+    if (yield from literal_at(source, (delimiter,))):
+        parts: list[str] = []
+        source.pos += len(delimiter)
+        yield from delimited(source, parts.append, delimiter)
+        if (yield from skip_space(source)) != ":":
+            raise NotACall
+        source.pos += 1
+        return "".join(parts)
+    found = yield from until(source, _KEY, 400)
+    if found.start() != source.pos:
+        raise NotACall
+    source.pos = found.end()
+    return found[0][:-1].strip().strip("\"'")
+
+
+def _read_value(source: Source, writer: CallWriter, delimiter: str) -> Reading[None]:
+    yield from skip_space(source)
+    if (yield from literal_at(source, (delimiter,))) and writer.takes_text:
+        source.pos += len(delimiter)
+        writer.open_text()
+        yield from delimited(source, writer.text, delimiter)
+        writer.close_text()
+    else:
+        written = yield from capture(source, delimiter)
+        try:
+            writer.value(parse_literal(written, delimiter))
+        except ValueError as error:
+            raise NotACall from error

@@ -1,0 +1,203 @@
+"""Calls as JSON: an object, a list, several in a row; arguments pass on while they arrive.
+
+What is complete and strict when it is first looked at is decoded at once; the slow way reads the same, and mends
+spelling: stray and odd quotes, commas, literals, control characters, a missing or doubled outer brace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from naru.dialects.bodies.call_object import (
+    ARGUMENT_KEYS,
+    NAME_KEYS,
+    NotOffered,
+    call_id,
+    first_key_may_open_a_call,
+    write_calls,
+)
+from naru.dialects.bodies.pythonic import read_pythonic, write_pythonic_text
+from naru.dialects.bodies.values import capture, collect_quoted, quoted
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.literal import BARE_KEY, CLOSERS, decode_json, parse_literal
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
+
+
+def read_json(source: Source, writer: CallWriter, *, marked: bool, closers: Sequence[str] = ()) -> Reading[None]:
+    """Read the object or list of calls at `pos`.
+
+    Args:
+        source: Stands before `{` or `[`.
+        writer: Takes the calls.
+        marked: Whether a marker said that a call follows.
+        closers: What ends the region; standing before the outer brace they stand for it.
+    """
+    if source.text[source.pos] == "[":
+        yield from _read_list(source, writer, marked=marked, closers=closers)
+    else:
+        yield from _read_object(source, writer, marked=marked, closers=closers)
+
+
+def _leave_out(writer: CallWriter, *, marked: bool) -> None:
+    """Leave one item of a marked list out; unmarked lists are calls as a whole or not at all."""
+    if not marked:
+        raise NotACall
+    writer.repair("not-offered", "an item of a list of calls")
+
+
+def _read_list(source: Source, writer: CallWriter, *, marked: bool, closers: Sequence[str]) -> Reading[None]:
+    before = len(writer.calls)
+    source.pos += 1
+    while True:
+        first = yield from skip_space(source)
+        if first == "]":
+            source.pos += 1
+            break
+        if first in (",", ";"):
+            source.pos += 1
+            continue
+        try:
+            yield from _read_item(source, writer, first, marked=marked)
+        except NotOffered:
+            _leave_out(writer, marked=marked)
+            continue
+        first = yield from skip_space(source)
+        if first and first not in ",;]{":
+            raise NotACall
+    if len(writer.calls) == before:
+        raise NotOffered
+
+
+def _read_item(source: Source, writer: CallWriter, first: str, *, marked: bool) -> Reading[None]:
+    if not first:
+        raise Incomplete
+    if first == "{":
+        yield from _read_object(source, writer, marked=marked, closers=("]",))
+    elif first in CLOSERS:
+        text = yield from collect_quoted(source, "[")
+        write_pythonic_text(text, writer, source.offset)
+    else:
+        yield from read_pythonic(source, writer)
+
+
+def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: Sequence[str]) -> Reading[None]:
+    """Read one call object key by key; its arguments pass on once the name before them is known."""
+    decoded = decode_json(source.text, source.pos)
+    if decoded and isinstance(decoded[0], dict):
+        source.pos = decoded[1]
+        write_calls(decoded[0], writer, source.offset, marked=marked)
+        return
+    source.pos += 1
+    fields: dict[str, Any] = {}
+    done = False
+    while True:
+        first = yield from skip_space(source)
+        if first == "}":
+            source.pos += 1
+            break
+        if first == ",":
+            source.pos += 1
+            continue
+        if not first:
+            raise Incomplete
+        if done and (yield from literal_at(source, closers)):
+            writer.repair("missing-brace", "", "}")
+            break
+        key = yield from read_key(source)
+        if not fields and not done and not marked and not first_key_may_open_a_call(key, writer.offered):
+            raise NotACall
+        first = yield from skip_space(source)
+        if first == "{" and not done and _may_stream(key, fields, writer):
+            writer.start(_name(fields), call_id(fields))
+            yield from read_arguments(source, writer)
+            done = True
+            continue
+        value = yield from read_field(source)
+        if not done:
+            fields.setdefault(key, value)
+            if not marked and key in NAME_KEYS and isinstance(value, str) and not writer.offered.find(value):
+                raise NotACall
+    if done:
+        writer.end(source.offset)
+    else:
+        write_calls(fields, writer, source.offset, marked=marked)
+
+
+def _name(fields: dict[str, Any]) -> Any:
+    return next(value for key, value in fields.items() if key in NAME_KEYS and isinstance(value, str))
+
+
+def _may_stream(key: str, fields: dict[str, Any], writer: CallWriter) -> bool:
+    if key not in ARGUMENT_KEYS or any(name in ARGUMENT_KEYS for name in fields):
+        return False
+    if key == "parameters" and "description" in fields:
+        return False
+    names = [value for name, value in fields.items() if name in NAME_KEYS and isinstance(value, str)]
+    return bool(names) and writer.offered.find(names[0]) is not None
+
+
+def read_key(source: Source) -> Reading[str]:
+    """Read an object's key and the colon after it."""
+    if source.text[source.pos] in CLOSERS:
+        key = yield from collect_quoted(source, "{", key=True)
+    else:
+        found = yield from until(source, BARE_KEY, 200)
+        if found.start() != source.pos:
+            raise NotACall
+        key = found[0].strip()
+        source.pos = found.end()
+    following = yield from skip_space(source)
+    if following not in (":", "="):
+        raise NotACall if following else Incomplete
+    source.pos += 1
+    return key
+
+
+def read_field(source: Source) -> Reading[Any]:
+    """Read a whole value and decode it."""
+    first = source.text[source.pos : source.pos + 1]
+    if first and first in CLOSERS:
+        return (yield from collect_quoted(source, "{"))
+    written = yield from capture(source)
+    try:
+        return parse_literal(written)
+    except ValueError as error:
+        raise NotACall from error
+
+
+def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read the arguments object at `pos` for the call that was started; text passes on as it arrives."""
+    decoded = decode_json(source.text, source.pos)
+    if decoded and isinstance(decoded[0], dict):
+        source.pos = decoded[1]
+        writer.whole(decoded[0])
+        return
+    source.pos += 1
+    while True:
+        first = yield from skip_space(source)
+        if first == "}":
+            source.pos += 1
+            return
+        if first == ",":
+            source.pos += 1
+            continue
+        if not first:
+            raise Incomplete
+        writer.key((yield from read_key(source)))
+        yield from _read_argument(source, writer)
+        first = yield from skip_space(source)
+        if first and first not in ",}" and first not in CLOSERS:
+            raise NotACall
+
+
+def _read_argument(source: Source, writer: CallWriter) -> Reading[None]:
+    first = yield from skip_space(source)
+    if first and first in CLOSERS and writer.takes_text:
+        writer.open_text()
+        stray = yield from quoted(source, writer.text, "{")
+        writer.close_text()
+        if stray:
+            writer.repair("stray-quotes", str(stray))
+    else:
+        writer.value((yield from read_field(source)))

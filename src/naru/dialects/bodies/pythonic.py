@@ -1,0 +1,128 @@
+"""Calls as Python writes them: `f(a=1)`, alone, in a list, dotted, printed or escaped by Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from naru.dialects.bodies.values import capture
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.literal import read_value
+from naru.dialects.offered import properties_of
+from naru.dialects.source import NotACall, Reading, Source, skip_space, until
+from naru.dialects.tool import Tool
+
+_NAME = re.compile(r"[A-Za-z_][\w.\-\\]*")
+_OPEN = re.compile(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
+_KEYWORD = re.compile(r"\s*([A-Za-z_][\w\-\\]*)\s*=(?!=)")
+_SEPARATOR = re.compile(r"\s*(,|\Z)\s*")
+
+
+def read_pythonic(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read the call `name(...)` at `pos`; `print(name(...))` and `name.call(...)` count as `name(...)`."""
+    name = yield from read_call_name(source)
+    if name == "print" and writer.offered.find(name) is None:
+        source.pos += 1
+        yield from skip_space(source)
+        yield from read_pythonic(source, writer)
+        if (yield from skip_space(source)) != ")":
+            raise NotACall
+        source.pos += 1
+        return
+    tool = tool_called(name, writer)
+    arguments = parse_arguments((yield from capture(source))[1:-1], tool)
+    writer.start(name if writer.offered.find(name) else tool.name)
+    writer.whole(arguments)
+    writer.end(source.offset)
+
+
+def read_call_name(source: Source) -> Reading[str]:
+    """Consume a name up to the bracket that opens its arguments and return it."""
+    found = yield from until(source, _OPEN, 200)
+    if found.start() != source.pos:
+        raise NotACall
+    source.pos = found.end() - 1
+    return found[0][:-1].strip()
+
+
+def tool_called(name: str, writer: CallWriter) -> Tool:
+    """Return the offered tool that a dotted name calls.
+
+    Raises:
+        NotACall: There is none.
+    """
+    for candidate in (name, name.removesuffix(".call"), name.removesuffix(".invoke")):
+        tool = writer.offered.find(candidate)
+        if tool:
+            return tool
+    raise NotACall
+
+
+def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
+    """Read what stands between the brackets of a call.
+
+    Positional arguments take the tool's declared names in order; a lone object of declared names is the arguments.
+
+    Raises:
+        NotACall: It is no list of arguments.
+    """
+    found: dict[str, Any] = {}
+    positional: list[Any] = []
+    at = 0
+    while text[at:].strip():
+        keyword = _KEYWORD.match(text, at)
+        spread = re.match(r"\s*\*\*", text[at:])
+        if keyword:
+            at = keyword.end()
+        elif spread:
+            at += spread.end()
+        try:
+            value, at = read_value(text, at, "(")
+        except ValueError as error:
+            raise NotACall from error
+        if keyword:
+            found.setdefault(keyword[1].replace("\\_", "_"), value)
+        elif spread and isinstance(value, dict):
+            found.update(value)
+        else:
+            positional.append(value)
+        separator = _SEPARATOR.match(text, at)
+        if not separator:
+            raise NotACall
+        at = separator.end()
+    return _with_positional(found, positional, tool)
+
+
+def _with_positional(found: dict[str, Any], positional: list[Any], tool: Tool) -> dict[str, Any]:
+    if not positional:
+        return found
+    names = properties_of(tool)
+    only = positional[0]
+    if len(positional) == 1 and isinstance(only, dict) and not found and only and set(only) <= set(names):
+        return only
+    free = [name for name in names if name not in found]
+    if len(positional) > len(free):
+        raise NotACall
+    return {**dict(zip(free, positional, strict=False)), **found}
+
+
+def write_pythonic_text(text: str, writer: CallWriter, offset: int) -> None:
+    """Write the call that a complete text is, such as a quoted item of a list.
+
+    Raises:
+        NotACall: It is none.
+    """
+    source = Source()
+    source.push(text.strip())
+    source.final = True
+    name_at = _NAME.match(source.text)
+    if not name_at:
+        raise NotACall
+    before = writer.span_start
+    for _ in read_pythonic(source, writer):
+        raise NotACall
+    if source.text[source.pos :].strip():
+        raise NotACall
+    last = writer.calls[-1]
+    writer.calls[-1] = type(last)(last.id, last.name, last.arguments, last.dialect, (before, offset))
+    writer.span_start = offset

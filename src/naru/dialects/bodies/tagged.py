@@ -1,0 +1,147 @@
+"""Calls between a marker and its closing tag, in whichever notation stands there."""
+
+from __future__ import annotations
+
+import re
+
+from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
+from naru.dialects.bodies.json_calls import read_arguments, read_json
+from naru.dialects.bodies.pythonic import read_pythonic
+from naru.dialects.bodies.xml_parameters import read_xml
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.dialect import Dialect
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+
+_NAME = re.compile(r"[^\s<>{}()\[\],\"'`]+(?=[\s<>{}()\[\],\"'`])")
+_PAIR_HEAD = re.compile(r"<((?:\w+\|)?)(?:arg_key|tool_sep)((?::[\w.\-]+)?)>")
+_PAIR_STARTS = ("<arg_key", "<tool_sep", "<ifm|arg_key")
+_FENCE_LINE = re.compile(r"```[\w+\-]*[ \t]*\n?")
+_SUFFIX = re.compile(r"[\w.\-]+>")
+_XML_STARTS = ("<", "]")
+
+
+def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[None]:
+    """Read calls up to and with the closing tag; a complete call stands also where that tag is missing."""
+    closers, inside = row.closers, row.inside
+    if opener[-1] == ":":
+        suffix = yield from _read_suffix(source)
+        closers = (f"</tool_call:{suffix}", f"</tool_calls:{suffix}")
+        inside = (f"<tool_call:{suffix}",)
+    before = len(writer.calls)
+    while True:
+        offset = yield from space_end(source)
+        first = source.text[source.pos + offset : source.pos + offset + 1]
+        found = yield from literal_at(source, (*closers, *inside, "```"), offset)
+        some = len(writer.calls) > before
+        if some and not found and not _may_go_on(first):
+            return
+        source.pos += offset
+        if found in closers and found:
+            if not some:
+                raise NotACall
+            source.pos += len(found)
+            if not (yield from _another_tag(source, closers, inside)):
+                return
+            continue
+        if found == "```":
+            line = yield from until(source, _FENCE_LINE, 40)
+            source.pos = line.end()
+        elif found:
+            source.pos += len(found)
+        elif first and first in ",;":
+            source.pos += 1
+        elif some and first == "<" and (yield from literal_at(source, row.openers)):
+            return
+        elif some and first == "}":
+            writer.repair("extra-brace", "}")
+            source.pos += 1
+        else:
+            yield from read_unit(source, writer, closers)
+
+
+def _another_tag(source: Source, closers: tuple[str, ...], inside: tuple[str, ...]) -> Reading[bool]:
+    """Tell whether a tag that belongs to the same calls comes after a closing tag."""
+    if not inside:
+        return False
+    offset = yield from space_end(source)
+    return bool((yield from literal_at(source, (*closers, *inside), offset)))
+
+
+def _may_go_on(first: str) -> bool:
+    return bool(first) and (first in "{[<],;}" or first.isidentifier())
+
+
+def _read_suffix(source: Source) -> Reading[str]:
+    """Read the suffix that HY puts on every tag, with the bracket that ends the tag."""
+    found = yield from until(source, _SUFFIX, 40)
+    if found.start() != source.pos:
+        raise NotACall
+    source.pos = found.end()
+    return found[0]
+
+
+def read_unit(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> Reading[None]:
+    """Read one call, or one list of calls, in the notation that its first character tells."""
+    first = yield from skip_space(source)
+    if not first:
+        raise Incomplete
+    if first in "{[":
+        yield from read_json(source, writer, marked=True, closers=closers)
+    elif first in _XML_STARTS:
+        yield from read_xml(source, writer)
+    else:
+        yield from _read_named(source, writer, closers)
+
+
+def _read_named(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> Reading[None]:
+    """Read a call that begins with the tool's name."""
+    try:
+        found = yield from until(source, _NAME, 200)
+    except Incomplete:
+        if writer.offered.could_begin(source.text[source.pos :].strip()):
+            raise
+        raise NotACall from None
+    if found.start() != source.pos:
+        raise NotACall
+    name = found[0]
+    offset = yield from space_end(source, len(name))
+    following = source.text[source.pos + offset : source.pos + offset + 1]
+    if following == "(":
+        yield from read_pythonic(source, writer)
+        return
+    if not following:
+        raise Incomplete
+    writer.start(name)
+    source.pos += offset
+    if following == "{":
+        yield from read_arguments(source, writer)
+    elif following == "`":
+        yield from read_fenced_arguments(source, writer)
+    else:
+        yield from _read_pairs(source, writer, closers)
+    writer.end(source.offset)
+
+
+def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> Reading[None]:
+    if (yield from literal_at(source, closers)):
+        return
+    if not (yield from literal_at(source, _PAIR_STARTS)):
+        raise NotACall
+    head = yield from until(source, _PAIR_HEAD, 60)
+    if head.start() != source.pos:
+        raise NotACall
+    yield from read_pairs(source, writer, pair_tags(head[1], head[2]), closers)
+
+
+def read_fenced_arguments(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read an arguments object inside a code fence that begins at `pos`."""
+    fence = yield from until(source, _FENCE_LINE, 40)
+    if fence.start() != source.pos:
+        raise NotACall
+    source.pos = fence.end()
+    if (yield from skip_space(source)) != "{":
+        raise NotACall
+    yield from read_arguments(source, writer)
+    offset = yield from space_end(source)
+    if (yield from literal_at(source, ("```",), offset)):
+        source.pos += offset + 3

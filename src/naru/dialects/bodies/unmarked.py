@@ -1,0 +1,239 @@
+"""Calls that no marker announces: JSON, Python calls, fenced blocks, ReAct lines, Cline's tags.
+
+They count only as a unit of their own (whole lines, a whole fence) that names an offered tool and its arguments.
+"""
+
+from __future__ import annotations
+
+import re
+
+from naru.dialects.bodies.call_object import arguments_from
+from naru.dialects.bodies.json_calls import read_arguments, read_json
+from naru.dialects.bodies.pythonic import read_pythonic
+from naru.dialects.bodies.tagged import read_fenced_arguments, read_tagged
+from naru.dialects.bodies.xml_parameters import child_tags, read_parameters, read_xml
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.catalog.marked import MARKED
+from naru.dialects.offered import properties_of, required_of
+from naru.dialects.source import (
+    Incomplete,
+    NotACall,
+    Reading,
+    Source,
+    literal_at,
+    need,
+    skip_space,
+    space_end,
+    until,
+)
+
+_LINE_END = re.compile(r"[ \t]*([}\];,]*)[ \t]*(\r?\n|\Z)")
+_LINE_SO_FAR = re.compile(r"[ \t]*[}\];,]*[ \t]*\r?\Z")
+_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([\w+\-.]*)[ \t]*\r?\n")
+_FENCE_START = re.compile(r"(?:`{3,}|~{3,})[ \t]*[\w+\-.]*[ \t]*\r?\Z")
+_ACTION_NAME = re.compile(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
+_ACTION_INPUT = (
+    "Action Input:",
+    "Action input:",
+    "action_input:",
+    "Action_Input:",
+    "ActionInput:",
+    "Input:",
+    "Arguments:",
+)
+_LINE = re.compile(r"[^\n]*(?=\n|\Z)")
+_FENCED_WITH_TAGS = tuple(row for row in MARKED if row.reader == "tagged")
+FENCE_LANGUAGES = frozenset(
+    " json json5 jsonc jsonl javascript python py python3 tool_code tool_call tool_calls tool tools tool-call toolcall "
+    "xml html function function_call function_calls functions text txt plaintext plain action mcp call".split(" ")
+)
+"""What a fence that holds calls may be labelled, nothing included."""
+
+
+def read_bare(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read JSON or a list of Python calls that fills its lines."""
+    while True:
+        yield from read_json(source, writer, marked=False)
+        offset = yield from space_end(source)
+        if source.text[source.pos + offset : source.pos + offset + 1] not in (";", ","):
+            break
+        following = yield from space_end(source, offset + 1)
+        if source.text[source.pos + following : source.pos + following + 1] != "{":
+            break
+        source.pos += following
+    yield from end_of_line(source, writer)
+
+
+def end_of_line(source: Source, writer: CallWriter) -> Reading[None]:
+    """See to it that nothing but stray brackets and separators stands between the unit and the end of its line."""
+    while not source.final and _LINE_SO_FAR.match(source.text, source.pos):
+        yield
+    found = _LINE_END.match(source.text, source.pos)
+    if not found:
+        raise NotACall
+    if "}" in found[1]:
+        writer.repair("extra-brace", found[1])
+    source.pos = found.start(2)
+    writer.extend(source.offset)
+
+
+def read_line(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read one Python call that fills its line."""
+    yield from read_pythonic(source, writer)
+    yield from end_of_line(source, writer)
+
+
+def read_name_then_json(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read a tool's name on a line of its own and the arguments after it (Functionary 3.2, GLM-4-9B)."""
+    line = yield from until(source, re.compile(r"[^\s{]+"), 200)
+    writer.start(line[0])
+    source.pos = line.end()
+    if (yield from skip_space(source)) != "{":
+        raise NotACall
+    yield from read_arguments(source, writer)
+    writer.end(source.offset)
+    yield from end_of_line(source, writer)
+
+
+def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read a code fence that holds calls and nothing else."""
+    while not source.final and _FENCE_START.match(source.text, source.pos):
+        yield
+    fence = _FENCE.match(source.text, source.pos)
+    if not fence or fence[2].lower() not in FENCE_LANGUAGES:
+        raise NotACall
+    source.pos = fence.end()
+    before = len(writer.calls)
+    while True:
+        first = yield from skip_space(source)
+        some = len(writer.calls) > before
+        if not first:
+            if some:
+                writer.repair("missing-fence", "", fence[1])
+                return
+            raise Incomplete
+        if first == fence[1][0] and (yield from need(source, 3)) and (yield from literal_at(source, (fence[1],))):
+            if not some:
+                raise NotACall
+            source.pos += len(fence[1])
+            break
+        if some and first in ",;}]":
+            source.pos += 1
+        else:
+            yield from _read_fenced_unit(source, writer, first)
+    yield from end_of_line(source, writer)
+
+
+def _read_fenced_unit(source: Source, writer: CallWriter, first: str) -> Reading[None]:
+    if first in "{[":
+        yield from read_json(source, writer, marked=False)
+    elif first == "<":
+        yield from _read_fenced_tag(source, writer)
+    elif first.isidentifier():
+        yield from read_pythonic(source, writer)
+    else:
+        raise NotACall
+
+
+def _read_fenced_tag(source: Source, writer: CallWriter) -> Reading[None]:
+    openers = {opener: row for row in _FENCED_WITH_TAGS for opener in row.openers}
+    found = yield from literal_at(source, [*openers, "<function", "<invoke"])
+    if found in openers:
+        source.pos += len(found)
+        yield from read_tagged(source, writer, openers[found], found)
+    elif found:
+        yield from read_xml(source, writer)
+        offset = yield from space_end(source)
+        closer = yield from literal_at(source, ("</tool_call>",), offset)
+        source.pos += offset + len(closer) if closer else 0
+    else:
+        names = {f"<{name}>": name for name in writer.offered.names}
+        tag = yield from literal_at(source, names)
+        if not tag:
+            raise NotACall
+        yield from read_children(source, writer, names[tag])
+
+
+def read_children(source: Source, writer: CallWriter, name: str) -> Reading[None]:
+    """Read `<tool><argument>value</argument></tool>`, as Cline, Roo and Void ask for it."""
+    tool = writer.offered.find(name)
+    offset = len(name) + 2
+    offset = yield from space_end(source, offset)
+    declared = [f"<{key}>" for key in properties_of(tool)] if tool else []
+    if not (yield from literal_at(source, (*declared, f"</{name}>"), offset)):
+        raise NotACall if source.pos + offset < len(source.text) else Incomplete
+    source.pos += offset
+    writer.start(name)
+    yield from read_parameters(source, writer, child_tags(name))
+    writer.end(source.offset)
+
+
+def read_prefixed(source: Source, writer: CallWriter, prefix: str) -> Reading[None]:
+    """Read a list of calls after a word such as `functools`, and what of its line comes after."""
+    source.pos += len(prefix)
+    first = yield from skip_space(source)
+    if not first:
+        raise Incomplete
+    if first not in "[{":
+        raise NotACall
+    yield from read_json(source, writer, marked=True)
+
+
+def read_action(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read ReAct's `Action: tool` with its `Action Input:`, or what some write after `Action:` instead."""
+    first = yield from skip_space(source)
+    if not first:
+        raise Incomplete
+    if (yield from literal_at(source, ("```",))):
+        yield from read_fence(source, writer)
+        return
+    if first in "{[" and not re.match(r"\[[A-Za-z_][\w.\-]*\]", source.text[source.pos :]):
+        yield from read_json(source, writer, marked=False)
+        yield from end_of_line(source, writer)
+        return
+    name = yield from until(source, _ACTION_NAME, 200)
+    if name.start() != source.pos or writer.offered.find(name[1]) is None:
+        raise NotACall
+    if source.text[name.end()] == "(":
+        source.pos = name.start(1)
+        yield from read_pythonic(source, writer)
+        yield from end_of_line(source, writer)
+        return
+    source.pos = name.end()
+    yield from skip_space(source)
+    label = yield from literal_at(source, _ACTION_INPUT)
+    if not label:
+        raise NotACall if source.pos < len(source.text) else Incomplete
+    source.pos += len(label)
+    yield from _read_input(source, writer, name[1])
+
+
+def _read_input(source: Source, writer: CallWriter, name: str) -> Reading[None]:
+    tool = writer.start(name)
+    offset = yield from space_end(source)
+    first = source.text[source.pos + offset : source.pos + offset + 1]
+    if first == "{":
+        source.pos += offset
+        yield from read_arguments(source, writer)
+    elif first == "`":
+        source.pos += offset
+        yield from read_fenced_arguments(source, writer)
+    else:
+        text = yield from _rest_of_line(source)
+        if text.lower() in ("", "none", "null", "n/a", "{}"):
+            if required_of(tool):
+                raise NotACall
+        else:
+            writer.whole(arguments_from(text.strip("\"'"), tool))
+    writer.end(source.offset)
+
+
+def _rest_of_line(source: Source) -> Reading[str]:
+    while "\n" not in source.text[source.pos :] and not source.final:
+        yield
+    if "\n" not in source.text[source.pos :] and source.cut:
+        raise Incomplete
+    line = _LINE.match(source.text, source.pos)
+    assert line is not None
+    source.pos = line.end()
+    return line[0].strip()

@@ -1,0 +1,207 @@
+"""Calls as XML-like tags: a tag names the tool, tags inside it name the arguments.
+
+One reader for `<function=N><parameter=K>`, `<invoke name="N"><parameter name="K">` with any vendor's prefix,
+`<function name><param name>`, children named after the arguments, and Kimi K3's `<|open|>call ...<|sep|>`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from naru.dialects.bodies.json_calls import read_arguments
+from naru.dialects.bodies.tagged_values import Ending, TaggedText, read_tagged_text
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.offered import properties_of
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+
+_VENDOR = r"(?:[｜|]{1,2}\w+[｜|]{1,2}\s?|\w+:|\w+\|)?"
+_MINIMAX = "]<]minimax[>["
+_HEAD = re.compile(
+    rf"(?P<lead>{re.escape(_MINIMAX)})?<(?P<vendor>{_VENDOR})(?P<tag>function|invoke|tool_call|tool|call)"
+    r"(?:=|\s+(?:name|tool)\s*=\s*)(?P<quote>[\"']?)(?P<name>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*?)?(?P<end>/?)>"
+)
+_UNNAMED_HEAD = re.compile(
+    rf"<(?P<vendor>{_VENDOR})(?P<tag>invoke|tool_use)>\s*<tool_name>\s*(?P<name>[^<>\n]+?)\s*</tool_name>"
+)
+_XTML_HEAD = re.compile(r"<\|open\|>call\b(?P<rest>[^<>]*)<\|sep\|>")
+_ATTRIBUTE = re.compile(r"(\w+)\s*=\s*\"([^\"]*)\"")
+_LONGEST_TAG = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """The tags of one call."""
+
+    parameter: tuple[str, ...]
+    """How an argument's opening tag begins; empty when the arguments' own names are the tags."""
+    head: re.Pattern[str]
+    """An argument's whole opening tag, with groups `key` and `rest`, and `tag` where it may differ."""
+    value_end: str
+    """The closing tag of an argument, with `{}` for what `tag` matched."""
+    call_end: tuple[str, ...]
+    """The closing tags of the call."""
+    followers: tuple[str, ...]
+    """What may come after an argument."""
+    trim: bool = True
+    child: str = ""
+    """The first character of an argument's tag where the arguments' own names are the tags."""
+
+
+@lru_cache(maxsize=64)
+def _tags(lead: str, vendor: str, tag: str) -> Tags:
+    start = re.escape(f"{lead}<{vendor}")
+    if lead:
+        head = re.compile(start + r"(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
+        return Tags((), head, f"{lead}</{{}}>", (f"{lead}</{tag}>",), (f"{lead}<",), child="]")
+    head = re.compile(
+        start + r"(?P<tag>parameter|param|arg)(?:=|\s+(?:name|key)\s*=\s*)"
+        r"(?P<quote>[\"']?)(?P<key>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*)?>"
+    )
+    opens = (f"<{vendor}parameter", f"<{vendor}param ", f"<{vendor}arg ")
+    ends = (f"</{vendor}{tag}>",)
+    plain = "｜" not in vendor and "|" not in vendor
+    return Tags(opens, head, f"</{vendor}{{}}>", ends, (*opens, *ends, "</tool_call>"), trim=plain)
+
+
+_XTML = Tags(
+    ("<|open|>argument",),
+    re.compile(r"<\|open\|>argument\b\s*key=\"(?P<key>[^\"]*)\"(?P<rest>[^<>]*)<\|sep\|>"),
+    "<|close|>argument<|sep|>",
+    ("<|close|>call<|sep|>",),
+    ("<|open|>argument", "<|close|>call"),
+    trim=False,
+)
+
+
+def child_tags(name: str) -> Tags:
+    """Return the tags of a call whose arguments are children named after them, inside a tag named `name`."""
+    head = re.compile(r"<(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
+    return Tags((), head, "</{}>", (f"</{name}>",), ("<",), child="<")
+
+
+def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read the call whose tag stands at `pos`."""
+    if (yield from literal_at(source, ("<invoke>", "<tool_use>"))):
+        yield from _read_unnamed(source, writer)
+        return
+    xtml = bool((yield from literal_at(source, ("<|open|>",))))
+    head = yield from until(source, _XTML_HEAD if xtml else _HEAD, _LONGEST_TAG)
+    if head.start() != source.pos:
+        raise NotACall
+    if xtml:
+        tags, name = _XTML, dict(_ATTRIBUTE.findall(head["rest"])).get("tool", "")
+    else:
+        tags, name = _tags(head["lead"] or "", head["vendor"], head["tag"]), head["name"]
+    writer.start(html.unescape(name))
+    closed = not xtml and bool(head["end"])
+    source.pos = head.end()
+    if not closed:
+        yield from read_parameters(source, writer, tags)
+    writer.end(source.offset)
+
+
+def _read_unnamed(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read `<invoke><tool_name>N</tool_name><parameters><k>v</k></parameters></invoke>`, Claude 2's form."""
+    head = yield from until(source, _UNNAMED_HEAD, _LONGEST_TAG)
+    if head.start() != source.pos:
+        raise NotACall
+    writer.start(head["name"])
+    source.pos = head.end()
+    yield from skip_space(source)
+    wrapped = yield from literal_at(source, ("<parameters>", "<arguments>", "<input>"))
+    source.pos += len(wrapped)
+    if wrapped:
+        yield from read_parameters(source, writer, child_tags(wrapped[1:-1]))
+        yield from skip_space(source)
+    end = yield from literal_at(source, (f"</{head['tag']}>",))
+    if not end:
+        raise NotACall if source.pos < len(source.text) else Incomplete
+    source.pos += len(end)
+    writer.end(source.offset)
+
+
+def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[None]:
+    """Read the arguments of the call that was started, and its closing tag."""
+    while True:
+        first = yield from skip_space(source)
+        if not first:
+            raise Incomplete
+        found = yield from literal_at(source, (*tags.call_end, *tags.parameter))
+        if found in tags.call_end and found:
+            source.pos += len(found)
+            return
+        if first == "{":
+            yield from read_arguments(source, writer)
+        elif found or first == tags.child:
+            yield from _read_parameter(source, writer, tags)
+        elif (yield from literal_at(source, ("</tool_call>",))):
+            writer.repair("missing-tag", "", tags.call_end[0])
+            return
+        else:
+            raise NotACall
+
+
+def _read_parameter(source: Source, writer: CallWriter, tags: Tags) -> Reading[None]:
+    head = yield from until(source, tags.head, _LONGEST_TAG)
+    if head.start() != source.pos:
+        raise NotACall
+    key = html.unescape(head["key"].strip())
+    if tags.child and not _is_declared(writer, key):
+        raise NotACall
+    source.pos = head.end()
+    writer.key(key)
+    text = TaggedText(writer, kind=_kind(head["rest"] or ""), trim=tags.trim)
+    yield from read_tagged_text(source, text, _ending(writer, tags, head))
+
+
+def _is_declared(writer: CallWriter, key: str) -> bool:
+    return writer.tool is not None and (key in properties_of(writer.tool) or not properties_of(writer.tool))
+
+
+def _kind(attributes: str) -> str:
+    """Read what the opening tag says about the value: DSML's `string`, K3's `type`."""
+    found = dict(_ATTRIBUTE.findall(attributes))
+    if "string" in found:
+        return "text" if found["string"] == "true" else "json"
+    if "type" in found:
+        return "text" if found["type"] == "string" else "json"
+    return ""
+
+
+def _ending(writer: CallWriter, tags: Tags, head: re.Match[str]) -> Ending:
+    closer = tags.value_end.format(head["tag"]) if "{}" in tags.value_end else tags.value_end
+    if tags.child:
+        return Ending((closer,), tags.followers)
+
+    def implied(source: Source, found: str, at_line_start: bool) -> Reading[bool]:
+        if found in tags.call_end:
+            missing = yield from _ends_a_call(source, len(found))
+        else:
+            missing = at_line_start and (yield from _opens_another(source, writer, tags))
+        if missing:
+            writer.repair("missing-tag", "", closer)
+        return missing
+
+    return Ending((closer,), tags.followers, (*tags.call_end, *tags.parameter), implied)
+
+
+def _ends_a_call(source: Source, size: int) -> Reading[bool]:
+    """Tell whether nothing but the end of the calls, or another call, comes after a call's closing tag."""
+    offset = yield from space_end(source, size)
+    if source.pos + offset >= len(source.text):
+        return True
+    return bool((yield from literal_at(source, ("</tool_call", "<tool_call", "</function_call", "<function"), offset)))
+
+
+def _opens_another(source: Source, writer: CallWriter, tags: Tags) -> Reading[bool]:
+    """Tell whether the opening tag at `pos` is of a declared argument that has no value yet."""
+    try:
+        head = yield from until(source, tags.head, _LONGEST_TAG)
+    except NotACall:
+        return False
+    if head.start() != source.pos or writer.tool is None:
+        return False
+    return head["key"] in properties_of(writer.tool) and not writer.has(head["key"])

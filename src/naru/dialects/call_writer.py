@@ -1,0 +1,184 @@
+"""Turns what the body readers find into call events; the one place where arguments become JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from naru.dialects.coerce import coerce, from_text
+from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, ParsedCall, Repair
+from naru.dialects.literal import encodable
+from naru.dialects.offered import Offered, properties_of
+from naru.dialects.source import NotACall
+from naru.dialects.tool import Tool
+
+_encode_text = json.encoder.encode_basestring
+_dumps = json.JSONEncoder(ensure_ascii=False).encode
+
+_TEXT_ONLY = frozenset({"string"})
+
+
+class CallWriter:
+    """Writes one call at a time: `start`, then per argument `key` and a value, then `end`."""
+
+    def __init__(self, offered: Offered) -> None:
+        self.offered = offered
+        self.events: list[Event] = []
+        self.calls: list[ParsedCall] = []
+        self.repairs: list[Repair] = []
+        self.dialect = ""
+        self.next_index = 0
+        self.tool: Tool | None = None
+        """The tool of the call that is being written."""
+        self.span_start = 0
+        self._id = ""
+        self._arguments: dict[str, Any] = {}
+        self._key = ""
+        self._repeated = False
+        self._text: list[str] = []
+        self._value_start = 0
+
+    def repair(self, kind: str, before: str, after: str = "") -> None:
+        """Report a deviation that was mended."""
+        self.repairs.append(Repair(kind, before[:200], after[:200]))
+
+    def start(self, name: Any, call_id: str = "") -> Tool:
+        """Begin a call of the tool that `name` means.
+
+        Raises:
+            NotACall: No such tool was offered.
+        """
+        tool = self.offered.find(name)
+        if tool is None:
+            raise NotACall
+        if tool.name != name:
+            self.repair("tool-name", str(name), tool.name)
+        self.tool = tool
+        self._id = encodable(call_id)
+        self._arguments = {}
+        self.events.append(CallStart(self.next_index, self._id, tool.name))
+        self.next_index += 1
+        return tool
+
+    def end(self, offset: int) -> None:
+        """End the call; `offset` is where the text after it begins.
+
+        Raises:
+            NotACall: It was a tool's definition.
+        """
+        assert self.tool is not None
+        if self._is_definition(self.tool):
+            raise NotACall
+        index = self.next_index - 1
+        self._delta("}" if self._arguments else "{}")
+        self.events.append(CallEnd(index, self._arguments))
+        self.calls.append(
+            ParsedCall(self._id, self.tool.name, self._arguments, self.dialect, (self.span_start, offset))
+        )
+        self.span_start = offset
+        self.tool = None
+
+    def extend(self, offset: int) -> None:
+        """Let the last complete call reach to `offset`: what came after it is its closing marker."""
+        if self.calls and self.tool is None and self.calls[-1].span[1] == self.span_start:
+            last = self.calls[-1]
+            self.calls[-1] = replace(last, span=(last.span[0], offset))
+            self.span_start = offset
+
+    def _is_definition(self, tool: Tool) -> bool:
+        found = self._arguments
+        return (
+            isinstance(found.get("properties"), dict)
+            and found.get("type") == "object"
+            and "properties" not in properties_of(tool)
+        )
+
+    def has(self, name: str) -> bool:
+        """Tell whether an argument was written, or is being written."""
+        return name in self._arguments or name == self._key
+
+    def key(self, name: str) -> None:
+        """Begin an argument. A repeated one is left out: the first value stands."""
+        self._key = encodable(name)
+        self._repeated = self._key in self._arguments
+        if self._repeated:
+            self.repair("duplicate-argument", self._key)
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether text may stand as this argument's value, so that it can be passed on as it comes."""
+        assert self.tool is not None
+        return "string" in self.offered.types(self.tool, self._key)
+
+    @property
+    def takes_text_only(self) -> bool:
+        """Whether the argument can be nothing but text."""
+        assert self.tool is not None
+        return self.offered.types(self.tool, self._key) == _TEXT_ONLY
+
+    def open_text(self) -> None:
+        """Begin a text value that is passed on piece by piece."""
+        self._text = []
+        self._open_value('"')
+
+    def text(self, piece: str) -> None:
+        """Add decoded text to the open text value."""
+        if piece:
+            piece = encodable(piece)
+            self._text.append(piece)
+            if not self._repeated:
+                self._delta(_encode_text(piece)[1:-1])
+
+    def close_text(self) -> None:
+        """End the open text value."""
+        if not self._repeated:
+            self._delta('"')
+            self._arguments[self._key] = "".join(self._text)
+        self._text = []
+
+    def value(self, value: Any) -> None:
+        """Write a whole decoded value, in the schema's reading."""
+        assert self.tool is not None
+        if self._repeated:
+            return
+        wanted = self._coerced(value)
+        self._open_value(_dumps(wanted))
+        self._arguments[self._key] = wanted
+
+    def written(self, text: str) -> None:
+        """Write a value that is text without a type of its own, typed by the schema."""
+        assert self.tool is not None
+        types = self.offered.types(self.tool, self._key)
+        text = encodable(text)
+        value = from_text(text, types) if types != _TEXT_ONLY else text
+        self.value(value)
+
+    def whole(self, arguments: dict[str, Any]) -> None:
+        """Write all arguments at once."""
+        assert self.tool is not None
+        wanted: dict[str, Any] = {}
+        for key, value in arguments.items():
+            self._key = key
+            wanted[key] = self._coerced(value)
+        self._arguments = wanted
+        if wanted:
+            self._delta(_dumps(wanted)[:-1])
+
+    def _coerced(self, value: Any) -> Any:
+        assert self.tool is not None
+        schema = self.offered.schema(self.tool, self._key)
+        if not schema or (type(value) is str and "string" in self.offered.types(self.tool, self._key)):
+            return value
+        wanted = coerce(value, schema, self.tool.parameters)
+        if wanted != value or type(wanted) is not type(value):
+            self.repair("coerced", f"{self._key}={_dumps(value)}", _dumps(wanted))
+        return wanted
+
+    def _open_value(self, written: str) -> None:
+        if not self._repeated:
+            start = ", " if self._arguments else "{"
+            self._delta(f"{start}{_encode_text(self._key)}: {written}")
+
+    def _delta(self, json_text: str) -> None:
+        self.events.append(ArgumentsDelta(self.next_index - 1, json_text))

@@ -1,0 +1,52 @@
+"""Judges whether the text before a candidate talks about calls instead of making one.
+
+Models show calls in answers about tools ("The format looks like this: ..."). What introduces a candidate decides;
+an unmarked candidate needs less to be taken for an example than one that a dialect's own marker announces.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SHOWN = (
+    r"for example|for instance|e\.g\.|i\.e\.|such as|like (?:this|so|that)|looks? like|would (?:be|look)"
+    r"|an? (?:[\w\-]+ ){0,3}example\b|examples?\b(?: [\w\-]+){0,5}(?: (?:is|are|of))?"
+    r"|sample (?:call|output|response|json)"
+    r"|(?:the|this|its|a|call|correct|expected|required|same|following) (?:[\w\-]+ ){0,2}"
+    r"(?:format|syntax|schema|structure|notation|shape) (?:is|are|looks|would|for|of|should)"
+    r"|syntax|documentation|is (?:written|represented|encoded|serialized|formatted) as"
+    r"|예를 들(?:어|면|자면)|예시|예제|예컨대|형식(?:은|이|의|입니다)|문법|이런 식|이런 형태|같은 형태|사용법"
+    r"|이렇게 (?:생|쓰|적|보)|다음과 같이 (?:쓰|적|작성|표현)"
+)
+_REFUSED = (
+    r"\bdo not\b|\bdon't\b|\bnever\b|\binstead of\b|\bshould(?:n't| not)\b|\bmust(?:n't| not)\b|\bcannot\b"
+    r"|\bcan't\b|\bwon't\b|\bwill not\b|\bprevious(?:ly)?\b|\bearlier\b|\balready (?:called|ran|made)\b"
+    r"|\bwas called\b|\bdefinitions?\b|\bdefined as\b|하지 마|하지 않|이전에|아까|정의(?:는|입니다)"
+)
+_TAUGHT = (
+    r"\byou (?:can|could|would|should|may|might|need to|have to)\b|\byou'd\b|\bhow to\b"
+    r"|\bto (?:call|invoke|use) (?:it|this|the|a)\b|\bif you\b|\bone (?:can|could|would)\b"
+    r"|\bclients? (?:send|sends|would)\b|\b(?:models?|it|llms?) (?:emits?|writes?|outputs?|produces?|returns?)\b"
+    r"|할 수 있|하려면|하시면|호출하는 (?:법|방법)"
+)
+_MARKED = re.compile(rf"(?:{_SHOWN})[\w \-'\"“”]{{0,30}}\s*[:：,]?\s*\Z", re.IGNORECASE)
+_UNMARKED = re.compile(rf"{_SHOWN}|{_REFUSED}", re.IGNORECASE)
+_UNMARKED_JSON = re.compile(rf"{_SHOWN}|{_REFUSED}|{_TAUGHT}", re.IGNORECASE)
+_PARAGRAPHS = re.compile(r"\n\s*\n")
+
+
+def _introduction(text: str) -> str:
+    """Return the paragraph that the candidate stands in, or the one before it when it begins one."""
+    paragraphs = [part for part in _PARAGRAPHS.split(text) if part.strip()]
+    return paragraphs[-1][-240:] if paragraphs else ""
+
+
+def shows_marked(before: str) -> bool:
+    """Tell whether `before` introduces a marked call as an example."""
+    return bool(before) and bool(_MARKED.search(before[-160:]))
+
+
+def shows_unmarked(before: str, *, pythonic: bool) -> bool:
+    """Tell whether `before` introduces an unmarked candidate as something else than a call."""
+    pattern = _UNMARKED if pythonic else _UNMARKED_JSON
+    return bool(before) and bool(pattern.search(_introduction(before)))

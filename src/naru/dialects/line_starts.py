@@ -1,0 +1,221 @@
+"""Where a line may begin a call that no marker announces."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from naru.dialects.attempt import read_marked
+from naru.dialects.bodies.unmarked import (
+    read_action,
+    read_bare,
+    read_children,
+    read_fence,
+    read_line,
+    read_name_then_json,
+    read_prefixed,
+)
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.catalog.marked import MARKED
+from naru.dialects.dialect import Body
+from naru.dialects.source import Reading, Source, need
+from naru.dialects.transcript import Transcript
+
+_INDENT = re.compile(r"[ \t]*")
+_WORD = re.compile(r"[A-Za-z_][\w.\-\\]*")
+_WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.")
+_SYMBOLS = ("-> tool/function_call\n", ">>>")
+_SQUARE_MARKERS = ("[TOOL_CALLS]", "[THINK]", "[/THINK]", "[Calling tool:", "[TOOL_CALL]")
+_HEADER = " to="
+_COLON = re.compile(r":[*`\"' \t]*\Z")
+_JSON_GOES_ON = re.compile(r"[\s\"'{}\[\],\d\-]")
+_HARMONY = next(row for row in MARKED if row.reader == "header")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something at the start of a line that may be a call."""
+
+    WAIT: ClassVar[Candidate]
+    """More text is needed to tell."""
+
+    reader: Reading[Body | None]
+    kind: str
+
+
+Candidate.WAIT = Candidate(iter(()), "wait")  # type: ignore[arg-type] # never run
+
+
+class LineStarts:
+    """Decides at the start of a line, and after a colon, whether a candidate begins there."""
+
+    def __init__(self, writer: CallWriter, said: Transcript) -> None:
+        self._writer = writer
+        self._said = said
+        self._firsts = frozenset("{[`~<>-* \t\rAfpdO_\\").union(name[:1] for name in writer.offered.names)
+        self._first = True
+        self.header_may_follow = False
+        """Whether the reply may begin in the middle of a message header (gpt-oss)."""
+        self.name_may_follow = False
+        """Whether the prompt ended in `>>>`, after which Functionary writes a tool's name."""
+        self.in_json = False
+        """Whether the lines belong to JSON that turned out to be no call."""
+        self.acted = False
+        """Whether a ReAct action was read: an observation after it is invented."""
+
+    def may_begin(self, text: str, at: int) -> bool:
+        """Tell cheaply whether the line that begins at `at` needs a closer look."""
+        if at >= len(text):
+            return True
+        return text[at] in self._firsts
+
+    def follows_colon(self, before: str) -> bool:
+        """Tell whether text that ends in a colon stands right before a bracket."""
+        tail = (self._said.recent()[-8:] + self._said.space + before)[-8:]
+        return bool(_COLON.search(tail))
+
+    def candidate(self, source: Source) -> Candidate | None:
+        """Return the candidate at the source's position, None when there is none, `WAIT` when that is not clear yet."""
+        text = source.text
+        if self._first:
+            header = self._header(source)
+            if header is not None:
+                return header if header is not Candidate.WAIT or not source.final else None
+        indent = _INDENT.match(text, source.pos)
+        at = indent.end() if indent else source.pos
+        if at >= len(text):
+            return None if source.final else Candidate.WAIT
+        self._first = False
+        if at - source.pos > 3 and self._said.has_content:
+            return None
+        found = self._by_character(source, at)
+        return None if found is Candidate.WAIT and source.final else found
+
+    def _header(self, source: Source) -> Candidate | None:
+        if not self.header_may_follow or source.pos >= len(source.text):
+            return None
+        rest = source.text[source.pos : source.pos + len(_HEADER)]
+        if rest == _HEADER:
+            self._first = False
+            return Candidate(read_marked(source, self._writer, _HARMONY, ""), "marked")
+        return Candidate.WAIT if _HEADER.startswith(rest) else None
+
+    def _by_character(self, source: Source, at: int) -> Candidate | None:
+        text, writer = source.text, self._writer
+        first = text[at]
+        if self.in_json and not _JSON_GOES_ON.match(first):
+            self.in_json = False
+        if first in "`~":
+            run = text[at : at + 3]
+            if run == first * 3:
+                return self._make(source, at, read_fence(source, writer), "fence", "fenced")
+            return Candidate.WAIT if at + len(run) == len(text) and run == first * len(run) else None
+        if first in "{[":
+            if self.in_json:
+                return None
+            if first == "[":
+                marker = _square_marker(text[at:])
+                if marker:
+                    return None if text.startswith(marker, at) else Candidate.WAIT
+            return self._make(source, at, read_bare(source, writer), "line", "json" if first == "{" else "list")
+        if first == "<":
+            return self._tag(source, at)
+        if first in "->":
+            return self._symbol(source, at)
+        return self._word(source, at) if first.isalpha() or first in "_*" else None
+
+    def _make(self, source: Source, at: int, reader: Reading[None], kind: str, dialect: str) -> Candidate:
+        def read() -> Reading[Body | None]:
+            self._writer.dialect = dialect
+            yield from reader
+            return None
+
+        source_at = source.pos
+        if at > source_at:
+            self._said.say(source.text[source_at:at], source.base + at)
+            source.pos = at
+        return Candidate(read(), kind)
+
+    def _tag(self, source: Source, at: int) -> Candidate | None:
+        rest = source.text[at:]
+        for name in self._writer.offered.names:
+            tag = f"<{name}>"
+            if rest.startswith(tag):
+                return self._make(source, at, read_children(source, self._writer, name), "tag", "cline-xml")
+            if len(rest) < len(tag) and tag.startswith(rest):
+                return Candidate.WAIT
+        return None
+
+    def _symbol(self, source: Source, at: int) -> Candidate | None:
+        text, writer = source.text, self._writer
+        for symbol in _SYMBOLS:
+            if text.startswith(symbol, at):
+                if symbol == ">>>":
+                    return self._named_json(source, at, prefix=3)
+                reader = read_prefixed(source, writer, symbol)
+                return self._make(source, at, reader, "line", "hyperclovax")
+            if symbol.startswith(text[at:]):
+                return Candidate.WAIT
+        return None
+
+    def _word(self, source: Source, at: int) -> Candidate | None:
+        text, writer = source.text, self._writer
+        for word in _WORDS:
+            if word.startswith(text[at:]):
+                return Candidate.WAIT
+        if self.acted and text.startswith("Observation:", at):
+            return Candidate(_invented(source, at), "invented")
+        for label in ("Action:", "**Action:**"):
+            if text.startswith(label, at):
+                return self._make(source, at, _after(source, label, read_action(source, writer)), "action", "react")
+        if text.startswith("functools[", at):
+            return self._make(source, at, read_prefixed(source, writer, "functools"), "line", "phi4-mini")
+        found = _WORD.match(text, at)
+        return self._named(source, at, found[0], found.end()) if found else None
+
+    def _named(self, source: Source, at: int, word: str, end: int) -> Candidate | None:
+        """Return the candidate that begins with a tool's name."""
+        text, writer, said = source.text, self._writer, self._said
+        if end == len(text):
+            return Candidate.WAIT if writer.offered.could_begin(word) else None
+        if text[end] == "(":
+            known = writer.offered.find(word.removesuffix(".call")) or word == "print"
+            alone = not said.has_content or bool(re.search(r"[:：]\s*\Z", said.recent() + said.space))
+            if known and (alone or said.after_call):
+                return self._make(source, at, read_line(source, writer), "line", "pythonic")
+            return None
+        if text[end] in "\r\n" and (not said.has_content or self.name_may_follow):
+            return self._named_json(source, at)
+        return None
+
+    def _named_json(self, source: Source, at: int, prefix: int = 0) -> Candidate | None:
+        text = source.text
+        head = re.compile(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*)\s*(\S?)").match(text, at)
+        if head is None or (not head[2] and head.end() >= len(text)):
+            unfinished = head is not None or not text[at + prefix :].strip()
+            return Candidate.WAIT if unfinished else None
+        if head[2] != "{" or head[1] not in self._writer.offered.names:
+            return None
+        reader = _after(source, text[at : head.start(1)], read_name_then_json(source, self._writer))
+        return self._make(source, at, reader, "line", "name-json")
+
+
+def _square_marker(rest: str) -> str:
+    """Return the marker in square brackets that `rest` begins with, or is the beginning of."""
+    for marker in _SQUARE_MARKERS:
+        if rest.startswith(marker) or marker.startswith(rest):
+            return marker
+    return ""
+
+
+def _after(source: Source, prefix: str, reader: Reading[None]) -> Reading[None]:
+    source.pos += len(prefix)
+    yield from reader
+
+
+def _invented(source: Source, at: int) -> Reading[Body | None]:
+    """Leave out an observation that the model invented, and all that it built on it."""
+    source.pos = at
+    yield from need(source, 1)
+    return Body("dropped", ())

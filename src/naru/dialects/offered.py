@@ -1,0 +1,82 @@
+"""The tools that were offered, found by the names that models write for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from naru.dialects.coerce import property_schema, types_of
+from naru.dialects.tool import Tool
+
+_PREFIX = re.compile(r"(?:functions?|default_api|tools?|multi_tool_use)[.:/]")
+_INDEX = re.compile(r":\d+\Z")
+
+
+class Offered:
+    """Looks up tools; nothing that was not offered is ever a call."""
+
+    __slots__ = ("_schemas", "_tools", "_types", "_variants", "names")
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._variants: dict[str, Tool | None] | None = None
+        self._schemas: dict[tuple[str, str], Mapping[str, Any] | None] = {}
+        self._types: dict[tuple[str, str], frozenset[str]] = {}
+        self.names = self._tools.keys()
+
+    def find(self, written: Any) -> Tool | None:
+        """Return the tool that a written name means: itself, without a namespace, or the only one spelled alike."""
+        if not isinstance(written, str):
+            return None
+        if written in self._tools:
+            return self._tools[written]
+        name = written.strip().strip("`\"'").replace("\\_", "_")
+        for candidate in (name, _INDEX.sub("", name), _PREFIX.sub("", _INDEX.sub("", name), count=1)):
+            if candidate in self._tools:
+                return self._tools[candidate]
+        return self._spelled_alike(_PREFIX.sub("", _INDEX.sub("", name), count=1))
+
+    def could_begin(self, written: str) -> bool:
+        """Tell whether text that is still arriving may become a tool's name."""
+        plain = _plain(_PREFIX.sub("", written.replace("\\_", "_"), count=1))
+        return any(_plain(name).startswith(plain) for name in self.names)
+
+    def _spelled_alike(self, name: str) -> Tool | None:
+        if self._variants is None:
+            self._variants = {}
+            for tool in self._tools.values():
+                key = _plain(tool.name)
+                self._variants[key] = None if key in self._variants else tool
+        return self._variants.get(_plain(name)) if name else None
+
+    def schema(self, tool: Tool, key: str) -> Mapping[str, Any] | None:
+        """Return what the tool's schema says about an argument; None when it does not name it."""
+        at = (tool.name, key)
+        if at not in self._schemas:
+            self._schemas[at] = property_schema(tool.parameters, key, tool.parameters)
+        return self._schemas[at]
+
+    def types(self, tool: Tool, key: str) -> frozenset[str]:
+        """Return the JSON types that the tool's schema lets through for an argument."""
+        found = self._types.get((tool.name, key))
+        if found is None:
+            found = types_of(self.schema(tool, key) or {}, tool.parameters)
+            self._types[tool.name, key] = found
+        return found
+
+
+def _plain(name: str) -> str:
+    return name.replace(".", "_").replace("-", "_")
+
+
+def properties_of(tool: Tool) -> list[str]:
+    """Return the names of the tool's declared arguments, in order."""
+    properties = tool.parameters.get("properties")
+    return [str(name) for name in properties] if isinstance(properties, dict) else []
+
+
+def required_of(tool: Tool) -> list[str]:
+    """Return the names of the arguments that a call must have."""
+    required = tool.parameters.get("required")
+    return [str(name) for name in required] if isinstance(required, list) else []

@@ -1,0 +1,141 @@
+"""The reader's input: text that is still arriving, and the few ways to look ahead in it.
+
+Readers are generators that `yield` when they need more text than has come. Between two yields only offsets
+relative to `pos` stay valid, since what was consumed is dropped: memory holds the undecided part alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+Reading = Generator[None, None, T]
+"""A reader of one thing: yields for more text, returns what it read."""
+
+_SPACE = re.compile(r"\s*")
+_SPACE_LIMIT = 10_000
+
+
+class NotACall(Exception):  # noqa: N818 - control flow between readers, never an error that a caller sees
+    """What follows is no call of an offered tool: the text is text."""
+
+
+class Incomplete(NotACall):
+    """The text ended inside something that could still have become a call."""
+
+
+class Source:
+    """Text that is still arriving; `pos` is the first character not consumed.
+
+    `log` keeps everything since a candidate began, so that a candidate that fails can be given back as text.
+    """
+
+    __slots__ = ("base", "cut", "final", "log", "pos", "text")
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.pos = 0
+        self.base = 0
+        """Position of `text[0]` in the whole input."""
+        self.final = False
+        self.cut = False
+        """Whether the text ended because it became too long."""
+        self.log: list[str] | None = None
+
+    @property
+    def offset(self) -> int:
+        """Position of the first character not consumed, in the whole input."""
+        return self.base + self.pos
+
+    def push(self, delta: str) -> None:
+        """Append what arrived and drop what was consumed."""
+        if self.log is not None:
+            self.log.append(delta)
+        self.base += self.pos
+        self.text = self.text[self.pos :] + delta
+        self.pos = 0
+
+    def mark(self, offset: int | None = None) -> None:
+        """Keep what comes from here on, or from a position that is still in `text`, so that it can be given back."""
+        start = self.pos if offset is None else max(0, offset - self.base)
+        self.log = [self.text[start:]]
+
+    def rewind(self, offset: int) -> None:
+        """Go back to a position that was marked, or is still in `text`, and stop keeping."""
+        end = self.base + len(self.text)
+        if self.log is not None:
+            self.text = "".join(self.log)
+            self.base = end - len(self.text)
+            self.log = None
+        self.pos = max(0, offset - self.base)
+
+
+def need(source: Source, size: int) -> Reading[bool]:
+    """Wait for `size` characters after `pos`; False when the text ends before."""
+    while len(source.text) - source.pos < size:
+        if source.final:
+            return False
+        yield
+    return True
+
+
+def space_end(source: Source, offset: int = 0) -> Reading[int]:
+    """Return the offset of the first character that is no white space, at or after `offset`.
+
+    Raises:
+        NotACall: There is more white space than any call has.
+    """
+    first = offset
+    while True:
+        found = _SPACE.match(source.text, source.pos + offset)
+        end = found.end() if found else source.pos + offset
+        if end - source.pos - first > _SPACE_LIMIT:
+            raise NotACall
+        if end < len(source.text) or source.final:
+            return end - source.pos
+        offset = end - source.pos
+        yield
+
+
+def skip_space(source: Source) -> Reading[str]:
+    """Consume white space and return the character after it, empty at the end of the text."""
+    size = yield from space_end(source)
+    source.pos += size
+    return source.text[source.pos : source.pos + 1]
+
+
+def literal_at(source: Source, literals: Iterable[str], offset: int = 0) -> Reading[str]:
+    """Return the longest of `literals` that stands at `offset`, or an empty string."""
+    while True:
+        start = source.pos + offset
+        best, open_ended = "", False
+        left = len(source.text) - start
+        for literal in literals:
+            if source.text.startswith(literal, start):
+                if len(literal) > len(best):
+                    best = literal
+            elif left < len(literal) and literal.startswith(source.text[start:]):
+                open_ended = True
+        if not open_ended or source.final:
+            return best
+        yield
+
+
+def until(source: Source, pattern: re.Pattern[str], limit: int) -> Reading[re.Match[str]]:
+    """Return the first match of `pattern` that does not touch the end of what has come.
+
+    Raises:
+        NotACall: There is none within `limit` characters.
+        Incomplete: The text ends before one.
+    """
+    while True:
+        found = pattern.search(source.text, source.pos)
+        if found and (found.end() < len(source.text) or source.final):
+            return found
+        if not found and len(source.text) - source.pos > limit:
+            raise NotACall
+        if source.final:
+            raise Incomplete
+        yield

@@ -1,0 +1,148 @@
+"""What was said so far: passes text and reasoning on as events, decides about white space, accounts for the input."""
+
+from __future__ import annotations
+
+from naru.dialects.events import Event, Reasoning, Span, Text
+
+_RECENT = 48
+
+
+class Transcript:
+    """Collects the text side of a reply; `position` is how far the input is accounted for."""
+
+    def __init__(self, events: list[Event], *, keep: bool) -> None:
+        self.events = events
+        self.keep = keep
+        """Whether content and reasoning are kept for `Parsed`, not only passed on."""
+        self.content: list[str] = []
+        self.reasoning: list[str] = []
+        self.spans: list[list[int | str]] = []
+        self.position = 0
+        self.space = ""
+        """White space that is not said yet: it may be the layout around a call."""
+        self.has_content = False
+        self.has_reasoning = False
+        self.after_call = False
+        """Whether nothing but white space came since a call."""
+        self._drop_leading = False
+        self._after_layout = False
+        self._recent: list[str] = []
+        self._thought_begun = False
+        self._thought_held = ""
+
+    def account(self, kind: str, upto: int) -> None:
+        """Say what the input up to a position was."""
+        if upto <= self.position:
+            return
+        if self.spans and self.spans[-1][0] == kind != "call":
+            self.spans[-1][2] = upto
+        else:
+            self.spans.append([kind, self.position, upto])
+        self.position = upto
+
+    def recent(self) -> str:
+        """Return the last of the text that was said."""
+        return "".join(self._recent)
+
+    def at_line_start(self) -> bool:
+        """Tell whether what comes next begins a line of the content, or follows a call."""
+        return not self.has_content or "\n" in self.space or self.after_call
+
+    def say(self, text: str, upto: int) -> None:
+        """Say text that ends at position `upto`; white space at its end waits."""
+        body = text.rstrip()
+        if not body:
+            self.space += text
+            return
+        if self._drop_leading:
+            self.account("dropped", upto - len(text.lstrip()))
+            body = body.lstrip()
+        elif self.space:
+            body = self.space + body
+        self.space = text[len(text.rstrip()) :]
+        self._drop_leading = self._after_layout = self.after_call = False
+        self.has_content = True
+        self.plain(body)
+        self.account("text", upto - len(self.space))
+
+    def plain(self, text: str) -> None:
+        """Say text that neither begins nor ends with white space that matters, without accounting for it."""
+        self.events.append(Text(text))
+        if self.keep:
+            self.content.append(text)
+        self._recent.append(text)
+        if len(self._recent) > _RECENT:
+            del self._recent[: _RECENT // 2]
+
+    def settle(self, upto: int, *, keep_space: bool = False) -> None:
+        """Decide about waiting white space because something that is not text comes at `upto`."""
+        if self.space and keep_space and self.has_content and not self.after_call:
+            self.plain(self.space)
+            self.account("text", upto)
+        self.account("dropped", upto)
+        self.space = ""
+
+    def leave(self, kind: str, upto: int, *, call: bool = False) -> None:
+        """Account for something that is not text and ends at `upto`."""
+        self.account(kind, upto)
+        self.after_call = self.after_call or call
+        self._drop_leading = not self.has_content
+        self._after_layout = True
+
+    def think(self, text: str, upto: int) -> None:
+        """Pass reasoning on; one line break at its beginning and one at its end are layout."""
+        start = upto - len(text)
+        if text and not self._thought_begun:
+            self._thought_begun = True
+            if text.startswith("\n"):
+                text = text[1:]
+                start += 1
+                self.account("dropped", start)
+        if self._thought_held and text:
+            text, self._thought_held = self._thought_held + text, ""
+        if text.endswith("\n"):
+            text, self._thought_held = text[:-1], "\n"
+        if text:
+            self._reason(text)
+            self.account("reasoning", upto - len(self._thought_held))
+
+    def _reason(self, text: str) -> None:
+        self.has_reasoning = True
+        self.events.append(Reasoning(text))
+        if self.keep:
+            self.reasoning.append(text)
+
+    def begin_thought(self) -> None:
+        """Begin a block of reasoning."""
+        self._thought_begun, self._thought_held = False, ""
+
+    def end_thought(self, upto: int, *, cut: bool = False) -> None:
+        """End a block of reasoning at `upto`, or with the text, which keeps its last line break."""
+        if self._thought_held and cut:
+            self._reason(self._thought_held)
+            self.account("reasoning", upto)
+        self.account("dropped", upto)
+        self._thought_held = ""
+        self._drop_leading = not self.has_content
+
+    def content_was_reasoning(self) -> None:
+        """Take what was said so far for reasoning whose opening tag stood in the prompt."""
+        self.reasoning = ["".join([*self.reasoning, *self.content]).strip("\n")]
+        self.content = []
+        for span in self.spans:
+            span[0] = "reasoning" if span[0] == "text" else span[0]
+        self.has_content, self.has_reasoning = False, True
+        self._recent.clear()
+        self._drop_leading = True
+
+    def finish(self, upto: int) -> None:
+        """End the text: white space that still waits belongs to it unless it follows a call."""
+        if self.space and not self._after_layout:
+            self.plain(self.space)
+            self.account("text", upto)
+        self.account("dropped", upto)
+        self.space = ""
+
+    def all_spans(self) -> tuple[Span, ...]:
+        """Return what every piece of the input so far was."""
+        return tuple(Span(str(kind), int(start), int(end)) for kind, start, end in self.spans)

@@ -1,0 +1,24 @@
+"""Recorded and reported replies, each with the right reading."""
+
+import pytest
+
+from dialects.reading import load_cases, read_every_way
+from naru.dialects import tools_from_openai
+
+CASES = [*load_cases("dialects.jsonl"), *load_cases("dialect_pack.jsonl")]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_a_recorded_reply_is_read_as_its_writer_meant(case):
+    parsed = read_every_way(
+        case["raw_output"],
+        tools_from_openai(case["tools"]),
+        case.get("finish_reason", "stop"),
+        generation_prompt=case.get("generation_prompt"),
+    )
+    expected, ignored = case["expected"], case.get("ignore", ())
+    assert [{"name": call.name, "arguments": call.arguments} for call in parsed.calls] == expected["tool_calls"]
+    if "content" not in ignored:
+        assert (parsed.content or None) == expected["content"]
+    if "reasoning_content" not in ignored:
+        assert (parsed.reasoning or None) == expected["reasoning_content"]
