@@ -2,7 +2,7 @@
 
 import pytest
 
-from dialects.reading import load_cases, read_every_way
+from tests.dialects.reading import load_cases, read_every_way
 from naru.dialects import tools_from_openai
 
 CASES = [*load_cases("dialects.jsonl"), *load_cases("dialect_pack.jsonl")]
