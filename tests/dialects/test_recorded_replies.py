@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.dialects.reading import load_cases, read_every_way
 from naru.dialects import tools_from_openai
+from tests.dialects.reading import load_cases, read_every_way
 
 CASES = [*load_cases("dialects.jsonl"), *load_cases("dialect_pack.jsonl")]
 
