@@ -20,6 +20,7 @@ from naru.models.queued import QueuedBackend
 from naru.models.rate import RateLimits
 from naru.models.router import Route, Router
 from naru.models.weights import DEFAULT_MODEL, WEIGHTS, Progress, locate_model
+from naru.stores.redact import REDACTOR
 
 _OLLAMA_PORT = 11434
 _MAIN = "default"
@@ -86,7 +87,9 @@ async def _open_main(settings: Settings, findings: Findings, progress: Progress 
 
 def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *, model: str = "") -> WireBackend:
     """Return a backend for one endpoint; nothing is sent yet."""
-    endpoint = Endpoint.of(given.base_url, given.api_key.get_secret_value(), given.headers)
+    key = given.api_key.get_secret_value()
+    REDACTOR.learn([key, *given.headers.values()])
+    endpoint = Endpoint.of(given.base_url, key, given.headers)
     knowledge = Knowledge(
         default_model=model, endpoint=endpoint.shown, findings=findings, strategy=settings.model.strategy or None
     )

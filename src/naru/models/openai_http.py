@@ -180,6 +180,8 @@ class OpenAIBackend:
         if not choices:
             return None
         choice = choices[0]
+        if choice.get("index"):
+            return None  # A second answer, which nobody asked for.
         state.reason = choice.get("finish_reason") or state.reason
         delta: JsonObject | None = choice.get("delta") or choice.get("message")
         return delta

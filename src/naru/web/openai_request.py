@@ -17,7 +17,7 @@ HUB_TOOLS_SUFFIX = "+tools"
 """Asks for the hub's tools in the model's name, for clients that can add neither a field nor a header."""
 _KNOWN = frozenset(
     "model messages tools functions tool_choice function_call temperature max_tokens max_completion_tokens stop stream "
-    "stream_options mcp_servers".split()
+    "stream_options mcp_servers n".split()
 )
 _REFUSED = frozenset("api_base base_url api_key extra_headers user_config custom_llm_provider".split())
 """Where the request goes and with which key is Naru's own matter (SECURITY S-65)."""
@@ -72,6 +72,8 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
         raise BadRequestError("messages is missing: a list of turns is needed.", param="messages")
     for key in _REFUSED & body.keys():
         raise BadRequestError(f"{key} cannot be set by a request; it is a setting of this server.", param=key)
+    if body.get("n") not in (None, 1):
+        raise BadRequestError("n must be 1; ask several times for several answers.", param="n")
     shown = body.get("model")
     if shown is None:
         shown = ""
@@ -82,11 +84,15 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
     if model.endswith(HUB_TOOLS_SUFFIX):
         model = model.removesuffix(HUB_TOOLS_SUFFIX)
         servers = () if servers is None else servers
+    tools, choice = read_tools(body), _tool_choice(body)
+    if choice == "none":
+        # Not offering them is the one way that every engine respects.
+        tools, choice, servers = (), None, None
     request = ChatRequest(
         model=model,
         messages=read_messages(body["messages"]),
-        tools=read_tools(body),
-        tool_choice=_tool_choice(body),
+        tools=tools,
+        tool_choice=choice,
         temperature=_number(body, "temperature"),
         max_tokens=_max_tokens(body),
         stop=_stop(body),

@@ -17,6 +17,7 @@ import orjson
 
 from naru.errors import ModelError, NaruError, NotFoundError, PolicyError, UserError
 from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, Finish, Reasoning, Text, Usage
+from naru.stores.redact import REDACTOR
 
 DONE = b"data: [DONE]\n\n"
 KEEP_ALIVE = b": keep-alive\n\n"
@@ -233,7 +234,13 @@ def error_object(error: NaruError) -> dict[str, Any]:
     kind = {429: "rate_limit_error", 403: "permission_error", 404: "not_found_error"}.get(
         status, "invalid_request_error" if status < 500 else "upstream_error"
     )
-    details = {"message": str(error), "type": kind, "param": getattr(error, "param", None), "code": error.code}
+    # The message may quote a provider's own words (S-67).
+    details = {
+        "message": REDACTOR.clean(str(error)),
+        "type": kind,
+        "param": getattr(error, "param", None),
+        "code": error.code,
+    }
     return {"error": details}
 
 

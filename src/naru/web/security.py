@@ -27,7 +27,7 @@ _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _QUERY_TOKENS = (b"api_key=", b"apikey=", b"access_token=", b"token=", b"key=")
 CORS_HEADERS = (
     "Authorization, Content-Type, Accept, X-API-Key, Last-Event-ID, If-Match, "
-    "Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name"
+    "Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, X-Mcp-Servers, X-Naru-Client"
 )
 CORS_EXPOSED = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, ETag"
 

@@ -1,0 +1,191 @@
+"""The client's end of a chat: keep-alives, backpressure, and cancellation of all that works for it (R-28, R-37)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncGenerator
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+
+from naru.errors import ModelError
+from naru.messages import ChatEvent, ChatRequest, Text
+from naru.models.scripted import ScriptedBackend
+from naru.web import openai_chat, openai_client
+from tests.web.conftest import EchoTools, MemoryHub, application, served
+
+ASK = [{"role": "user", "content": "go"}]
+HUB_CALL = '<tool_call>\n{"name": "hub__echo", "arguments": {"text": "hi"}}\n</tool_call>'
+
+
+class Counting(ScriptedBackend):
+    """Says `words` words of `size` characters and then waits; counts who is still being answered."""
+
+    def __init__(self, *, words: int = 10**9, size: int = 4, wait: bool = True) -> None:
+        super().__init__([])
+        self.words, self.size, self.wait = words, size, wait
+        self.said = self.open = self.closed_count = 0
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        self.open += 1
+        try:
+            for _ in range(self.words):
+                self.said += 1
+                yield Text("x" * self.size)
+                await asyncio.sleep(0)
+            if self.wait:
+                await asyncio.sleep(30)
+        finally:
+            self.open -= 1
+            self.closed_count += 1
+
+
+def _request(url: str, body: dict[str, Any]) -> bytes:
+    data = json.dumps(body).encode()
+    host = urlsplit(url).netloc
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n"
+    return f"{head}content-length: {len(data)}\r\n\r\n".encode() + data
+
+
+async def _connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    parts = urlsplit(url)
+    assert parts.hostname
+    return await asyncio.open_connection(parts.hostname, parts.port)
+
+
+async def _until(condition: Any, seconds: float) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+# R-28
+@pytest.mark.parametrize(
+    ("words", "stream", "bytes_read"),
+    [(0, True, 0), (3, True, 200), (0, False, 0)],
+    ids=["before-first-token", "mid-stream", "not-streaming"],
+)
+async def test_two_hundred_aborts_leave_no_model_call_behind(words: int, stream: bool, bytes_read: int) -> None:
+    backend = Counting(words=words)
+    async with served(application(MemoryHub(backend))) as url:
+
+        async def abort() -> None:
+            reader, writer = await _connect(url)
+            writer.write(_request(url, {"model": "m", "messages": ASK, "stream": stream}))
+            if bytes_read:
+                await reader.readexactly(bytes_read)
+            else:
+                await _until(lambda: backend.open + backend.closed_count >= 1, 5)
+            writer.transport.abort()
+
+        for _ in range(10):
+            await asyncio.gather(*(abort() for _ in range(20)))
+        await _until(lambda: backend.closed_count and backend.open == 0, 1.5)
+    assert backend.open == 0
+
+
+# R-37
+async def test_a_client_that_does_not_read_holds_the_model_back() -> None:
+    backend = Counting(size=1000)
+    async with served(application(MemoryHub(backend))) as url:
+        parts = urlsplit(url)
+        with socket.socket() as raw:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            raw.setblocking(False)
+            loop = asyncio.get_running_loop()
+            await loop.sock_connect(raw, (parts.hostname, parts.port))
+            await loop.sock_sendall(raw, _request(url, {"model": "m", "messages": ASK, "stream": True}))
+            stopped_at = -1
+            async with asyncio.timeout(10):
+                while stopped_at != backend.said:
+                    stopped_at = backend.said
+                    await asyncio.sleep(0.3)
+            assert 0 < stopped_at < 10_000
+        await _until(lambda: backend.open == 0, 1.5)
+
+
+async def test_a_quiet_stream_is_started_and_kept_alive_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai_client, "KEEP_ALIVE_SECONDS", 0.05)
+    monkeypatch.setattr(openai_chat, "PROXY_GRACE_SECONDS", 0.05)
+    backend = Counting(words=0)
+    async with (
+        served(application(MemoryHub(backend))) as url,
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/chat/completions", json={"model": "m", "messages": ASK, "stream": True}) as response,
+    ):
+        async with asyncio.timeout(5):
+            assert await response.content.readexactly(45) == b": keep-alive\n\n" * 3 + b": k"
+
+
+async def test_an_error_after_the_stream_was_started_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late(ScriptedBackend):
+        async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+            await asyncio.sleep(0.3)
+            raise ModelError("Too late.", status=429)
+            yield Text("")
+
+    monkeypatch.setattr(openai_chat, "PROXY_GRACE_SECONDS", 0.05)
+    async with (
+        served(application(MemoryHub(Late([])))) as url,
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/chat/completions", json={"model": "m", "messages": ASK, "stream": True}) as response,
+    ):
+        assert response.status == 200
+        text = await response.text()
+    events = [json.loads(line[6:]) for line in text.split("\n\n") if line.startswith("data:")]
+    assert [list(event) for event in events] == [["error"]]
+    assert events[0]["error"]["type"] == "rate_limit_error"
+
+
+async def test_the_client_hears_a_comment_while_hub_tools_run() -> None:
+    hub = MemoryHub(ScriptedBackend([HUB_CALL, "Done."]), EchoTools(delay_seconds=0.2))
+    body = {"model": "m+tools", "messages": ASK, "stream": True}
+    async with (
+        served(application(hub)) as url,
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/chat/completions", json=body) as response,
+    ):
+        assert hub.toolset.called
+        first = await response.content.readuntil(b"\n\n")
+        rest = await response.text()
+    assert b'"role":"assistant"' in first
+    assert rest.startswith(": keep-alive\n\n")
+    assert rest.endswith("data: [DONE]\n\n")
+
+
+async def test_keys_in_a_providers_words_do_not_reach_the_client() -> None:  # S-67
+    error = ModelError("Incorrect API key provided: sk-proj-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789.", status=400)
+    async with (
+        served(application(MemoryHub(ScriptedBackend([error])))) as url,
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/chat/completions", json={"model": "m", "messages": ASK}) as response,
+    ):
+        assert "AbCdEfGh" not in await response.text()
+
+
+async def test_several_answers_at_once_are_a_400_that_names_n() -> None:
+    async with (
+        served(application(MemoryHub(ScriptedBackend([])))) as url,
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/chat/completions", json={"model": "m", "messages": ASK, "n": 2}) as response,
+    ):
+        assert response.status == 400
+        assert (await response.json())["error"]["param"] == "n"
+
+
+async def test_tools_are_not_offered_when_the_client_wants_none() -> None:
+    backend = ScriptedBackend([HUB_CALL])
+    tool = {"type": "function", "function": {"name": "hub__echo"}}
+    body = {"model": "m", "messages": ASK, "tools": [tool], "tool_choice": "none"}
+    async with (
+        served(application(MemoryHub(backend))) as url,
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/chat/completions", json=body) as response,
+    ):
+        message = (await response.json())["choices"][0]["message"]
+    assert message["content"] == HUB_CALL
+    assert backend.requests[0].tools == ()
