@@ -70,7 +70,7 @@ async def test_gemini_gets_system_instruction_and_declarations_and_its_answer_is
     assert fake.paths == ["/v1beta/models/gemini-2.5-flash:streamGenerateContent"]
     assert body["systemInstruction"]["parts"] == [{"text": "Be brief."}]
     declared = body["tools"][0]["functionDeclarations"]
-    assert declared[0]["parameters_json_schema"] == TOOL.input_schema
+    assert declared[0]["parameters"]["properties"] == {"city": {"type": "STRING"}}
     assert set(declared[1]) == {"name", "description"}, "no parameters for a tool without arguments"
     assert fake.headers[0]["x-goog-api-key"] == "key"
 

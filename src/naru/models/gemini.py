@@ -17,7 +17,7 @@ from typing import Any
 import aiohttp
 
 from naru.errors import ConfigError, ModelError
-from naru.messages import AudioPart, ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Part, ToolDefinition, Usage
+from naru.messages import AudioPart, ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Part, Usage
 from naru.models.adapt import ATTEMPTS
 from naru.models.backend import Backend
 from naru.models.endpoint import Endpoint, HttpClient
@@ -25,6 +25,7 @@ from naru.models.failures import classify, failure, retry_after_seconds
 from naru.models.knowledge import Knowledge
 from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
+from naru.models.offer import offer
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
 from naru.models.strategy import prepare
@@ -111,8 +112,9 @@ class GeminiBackend:
         model = request.model or self.model
         for attempt in range(1, ATTEMPTS + 1):
             asked = learned.without_refused(request)
-            sent = prepare(asked, learned.profile)
-            contents, config = self.arguments(sent)
+            offered = offer(asked, "gemini")
+            sent = prepare(offered.request, learned.profile)
+            contents, config = self.arguments(sent, offered.declared(sent))
             responses: list[aiohttp.ClientResponse] = []
             token = _responses.set(responses)
             try:
@@ -121,7 +123,12 @@ class GeminiBackend:
                         model=model, contents=contents, config=config
                     )
                     # The request is sent only now.
-                    return chunks, await anext(chunks, None), answer_reader(asked, learned.profile), responses
+                    return (
+                        chunks,
+                        await anext(chunks, None),
+                        answer_reader(offered.request, learned.profile, offered.names),
+                        responses,
+                    )
             except ModelError as error:
                 if attempt == ATTEMPTS or not learned.learn(error, asked):
                     raise
@@ -129,7 +136,9 @@ class GeminiBackend:
                 _responses.reset(token)
         raise AssertionError
 
-    def arguments(self, request: ChatRequest) -> tuple[list[JsonObject], JsonObject]:
+    def arguments(
+        self, request: ChatRequest, declarations: Sequence[JsonObject] = ()
+    ) -> tuple[list[JsonObject], JsonObject]:
         """Return contents and config for the SDK, from a prepared request."""
         system = [message.text for message in request.messages if message.role == "system"]
         names = {call.id: call.name for message in request.messages for call in message.tool_calls}
@@ -146,8 +155,8 @@ class GeminiBackend:
         config: JsonObject = {"automatic_function_calling": {"disable": True}}
         if system:
             config["system_instruction"] = "\n\n".join(system)
-        if request.tools:
-            config["tools"] = [{"function_declarations": [declaration(tool) for tool in request.tools]}]
+        if declarations:
+            config["tools"] = [{"function_declarations": list(declarations)}]
             if (mode := _tool_mode(request.tool_choice)) is not None:
                 config["tool_config"] = {"function_calling_config": mode}
         if request.response_schema is not None:
@@ -240,14 +249,6 @@ class GeminiBackend:
     async def close(self) -> None:
         """Close the connections."""
         await self.http.close()
-
-
-def declaration(tool: ToolDefinition) -> JsonObject:
-    """Return a tool as a function declaration; one without arguments has no parameters at all (LESSONS 14)."""
-    declared: JsonObject = {"name": tool.name, "description": tool.description or tool.name}
-    if tool.input_schema.get("properties"):
-        declared["parameters_json_schema"] = tool.input_schema
-    return declared
 
 
 def _tool_mode(choice: str | JsonObject | None) -> JsonObject | None:

@@ -7,7 +7,7 @@ object, and a reason of stopping that says `tool_calls` only when there is a com
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -51,8 +51,10 @@ class _LeakedCall:
 class AnswerReader:
     """Turns one answer's deltas into events; `finish` gives the last ones."""
 
-    def __init__(self, parser: TextParser) -> None:
+    def __init__(self, parser: TextParser, names: Mapping[str, str] | None = None) -> None:
+        """Read with a parser; `names` maps what was sent to what the caller calls it."""
         self._parser = parser
+        self._names = names or {}
         self._native: dict[int, _NativeCall] = {}
         self._order: list[int] = []
         self._leaked: dict[int, _LeakedCall] = {}
@@ -134,7 +136,7 @@ class AnswerReader:
             if not call.json.lstrip().startswith("{"):
                 return []
             call.index = self._take_index()
-            events.append(CallStart(call.index, call.id, call.name))
+            events.append(CallStart(call.index, call.id, self._own(call.name)))
         if len(call.json) > call.sent:
             events.append(ArgumentsDelta(call.index, call.json[call.sent :]))
             call.sent = len(call.json)
@@ -148,7 +150,7 @@ class AnswerReader:
             if arguments is not None and (call.name, arguments) in self._complete:
                 return []
             index = self._take_index()
-            events: list[ChatEvent] = [CallStart(index, call.id, call.name)]
+            events: list[ChatEvent] = [CallStart(index, call.id, self._own(call.name))]
             shown = json.dumps(arguments, ensure_ascii=False) if arguments is not None else call.json
             if shown:
                 events.append(ArgumentsDelta(index, shown))
@@ -191,7 +193,7 @@ class AnswerReader:
         for event in held:
             match event:
                 case CallStart(id=call_id, name=name):
-                    out.append(CallStart(shown, call_id, name))
+                    out.append(CallStart(shown, call_id, self._own(name)))
                 case ArgumentsDelta(json=text):
                     out.append(ArgumentsDelta(shown, text))
                 case CallEnd(arguments=arguments):
@@ -205,6 +207,9 @@ class AnswerReader:
 
     def _complete_from_text(self) -> bool:
         return bool(self._shown_indexes)
+
+    def _own(self, name: str) -> str:
+        return self._names.get(name, name)
 
     def _take_index(self) -> int:
         self._next_index += 1

@@ -17,7 +17,7 @@ from naru.models.failures import decode, error_text, failure, http_failure
 from naru.models.knowledge import Knowledge
 from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
-from naru.models.openai_wire import tool_object
+from naru.models.offer import offer
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
 from naru.models.strategy import prepare
@@ -69,8 +69,11 @@ class OllamaBackend:
         learned = self.knowledge.of(request.model)
         for attempt in range(1, ATTEMPTS + 1):
             asked = learned.without_refused(request)
-            sent = prepare(asked, learned.profile)
+            offered = offer(asked, "ollama")
+            sent = prepare(offered.request, learned.profile)
             body = chat_body(sent, model=request.model or self.model, context_tokens=self._context_tokens)
+            if sent.tools:
+                body["tools"] = offered.declared(sent)
             response = await self.http.post("/api/chat", orjson.dumps(body))
             if response.status < 400:
                 break
@@ -78,7 +81,7 @@ class OllamaBackend:
             if attempt == ATTEMPTS or not learned.learn(error, asked):
                 raise error
         try:
-            yield response, answer_reader(asked, learned.profile)
+            yield response, answer_reader(offered.request, learned.profile, offered.names)
         finally:
             response.release()
 
@@ -126,8 +129,6 @@ def chat_body(request: ChatRequest, *, model: str, context_tokens: int) -> JsonO
         "stream": True,
         "options": options,
     }
-    if request.tools:
-        body["tools"] = [tool_object(tool) for tool in request.tools]
     if request.response_schema is not None:
         body["format"] = request.response_schema
     for field in ("think", "keep_alive"):

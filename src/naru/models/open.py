@@ -149,6 +149,7 @@ async def _open_local(settings: Settings, findings: Findings, progress: Progress
         Endpoint(engine.base_url, engine.api_key, keep_alive=False),
         knowledge,
         model=name,
+        schemas="llama.cpp",
         timeout_seconds=settings.agent.model_timeout_seconds,
         on_close=engine.stop,
     )

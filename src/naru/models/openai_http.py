@@ -18,6 +18,7 @@ from naru.models.failures import decode, error_text, failure, http_failure, look
 from naru.models.knowledge import Knowledge
 from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
+from naru.models.offer import offer
 from naru.models.openai_wire import read_choice, request_body, usage_of
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
@@ -42,6 +43,7 @@ class OpenAIBackend:
         profile: Profile | Knowledge | None = None,
         *,
         model: str = "",
+        schemas: str = "openai",
         timeout_seconds: float = 120.0,
         on_close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
@@ -51,6 +53,7 @@ class OpenAIBackend:
             endpoint: where it is.
             profile: facts about its one model, or what is known of its models; None goes by their names.
             model: sent when a request names no model.
+            schemas: form of tool schemas that the endpoint takes, a row of `tools.provider_schemas`.
             timeout_seconds: longest silence.
             on_close: closes what was opened for this endpoint, such as the local engine.
         """
@@ -58,6 +61,7 @@ class OpenAIBackend:
         self.model = model
         self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self.http = HttpClient(endpoint, timeout_seconds=timeout_seconds)
+        self._schemas = schemas
         self._on_close = on_close
 
     @property
@@ -112,7 +116,10 @@ class OpenAIBackend:
         learned = self.knowledge.of(request.model)
         for attempt in range(1, ATTEMPTS + 1):
             asked = learned.without_refused(request)
-            body = request_body(prepare(asked, learned.profile), learned.profile, model=request.model or self.model)
+            offered = offer(asked, self._schemas)
+            sent = prepare(offered.request, learned.profile)
+            model = request.model or self.model
+            body = request_body(sent, learned.profile, model=model, tools=offered.declared(sent))
             response = await self.http.post("/chat/completions", orjson.dumps(body))
             if response.status < 400:
                 break
@@ -120,7 +127,7 @@ class OpenAIBackend:
             if attempt == ATTEMPTS or not learned.learn(error, asked):
                 raise error
         try:
-            yield response, answer_reader(asked, learned.profile)
+            yield response, answer_reader(offered.request, learned.profile, offered.names)
         finally:
             response.release()  # Closes the connection when the answer was not read to its end.
 

@@ -16,14 +16,13 @@ from naru.messages import (
     Message,
     Part,
     ToolCall,
-    ToolDefinition,
     Usage,
 )
 from naru.models.normalise import AnswerReader
 from naru.models.profile import Profile
 
 
-def request_body(request: ChatRequest, profile: Profile, *, model: str) -> JsonObject:
+def request_body(request: ChatRequest, profile: Profile, *, model: str, tools: Sequence[JsonObject] = ()) -> JsonObject:
     """Build the body of a streaming request, already prepared; `extra` never overrides what Naru decides."""
     body: JsonObject = {
         **request.extra,
@@ -32,8 +31,8 @@ def request_body(request: ChatRequest, profile: Profile, *, model: str) -> JsonO
         "stream": True,
         "stream_options": {"include_usage": True},
     }
-    if request.tools:
-        body["tools"] = [tool_object(tool) for tool in request.tools]
+    if tools:
+        body["tools"] = list(tools)
         if request.tool_choice is not None:
             body["tool_choice"] = request.tool_choice
     if request.temperature is not None:
@@ -52,14 +51,6 @@ def request_body(request: ChatRequest, profile: Profile, *, model: str) -> JsonO
     for name in profile.refused_parameters:
         body.pop(name, None)
     return body
-
-
-def tool_object(tool: ToolDefinition) -> JsonObject:
-    """Return a tool in OpenAI's form."""
-    function: JsonObject = {"name": tool.name, "parameters": tool.input_schema}
-    if tool.description:
-        function["description"] = tool.description
-    return {"type": "function", "function": function}
 
 
 def message_object(message: Message, profile: Profile) -> JsonObject:

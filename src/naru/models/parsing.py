@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 from naru.dialects import StreamParser, Tool
 from naru.dialects.events import Event, Text
@@ -13,11 +14,17 @@ from naru.models.profile import Profile
 from naru.models.strategy import is_wrapped
 
 
-def answer_reader(request: ChatRequest, profile: Profile) -> AnswerReader:
-    """Return a reader for the answer to a request, as the caller made it (not as it was sent)."""
+def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, str] | None = None) -> AnswerReader:
+    """Return a reader for the answer to a request, as the caller made it (not as it was prepared).
+
+    Args:
+        request: with the tools that may be called, by the names that were sent.
+        profile: of the model.
+        names: sent name → the caller's, where they differ.
+    """
     tools = [Tool(tool.name, tool.input_schema) for tool in request.tools]
     parser = StreamParser(tools, hint=profile.dialect or request.model or None)
-    return AnswerReader(_Unwrapping(parser) if is_wrapped(request, profile) else parser)
+    return AnswerReader(_Unwrapping(parser) if is_wrapped(request, profile) else parser, names)
 
 
 class _Unwrapping:
