@@ -20,8 +20,8 @@ EXPANDED_FIELDS = ("command", "args", "env", "cwd", "url", "headers", "envFile")
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _PLACEHOLDER = re.compile(
     r"(?P<escape>\$\$)"
-    rf"|\$\{{(?:env:(?://)?)?(?P<braced>{_NAME})(?::?-(?P<default>[^}}]*))?\}}"
     r"|\$\{(?P<special>userHome|workspaceFolder|input:[^}]+|keyring:[^}]+)\}"
+    rf"|\$\{{(?:env:(?://)?)?(?P<braced>{_NAME})(?::?-(?P<default>[^}}]*))?\}}"
     rf"|(?<!\$)\{{env:(?P<opencode>{_NAME})\}}"
     r"|\$(?P<bare>[A-Z_][A-Z0-9_]*)"
 )

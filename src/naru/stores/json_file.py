@@ -31,7 +31,7 @@ class JsonFileStore:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path.expanduser().absolute()
+        self.path = path.expanduser().resolve()  # a link stays one; its file is replaced
         self._mutex = threading.RLock()
         self._document = Document([], None)
         self._records: dict[str, ServerRecord] = {}

@@ -1,0 +1,116 @@
+"""Environment variables in configurations: f01, f03, and the syntaxes of CONVENTIONS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from naru.errors import ConfigError
+from naru.stores.expand import MissingVariableError, expand, placeholders
+
+VARIABLES = {"MY_TOKEN": "t-1", "EMPTY": "", "DIR": "/srv", "DOLLAR": "${MY_TOKEN}", "lower": "low"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Bearer ${MY_TOKEN}", "Bearer t-1"),
+        ("$MY_TOKEN", "t-1"),
+        ("$MY_TOKEN/x", "t-1/x"),
+        ("${UNSET:-dflt}", "dflt"),
+        ("${UNSET-dflt}", "dflt"),
+        ("${UNSET:-}", ""),
+        ("${UNSET:-http://h:1/?a=b}", "http://h:1/?a=b"),
+        ("${EMPTY:-dflt}", "dflt"),
+        ("${EMPTY}", ""),
+        ("${env:MY_TOKEN}", "t-1"),
+        ("${env://MY_TOKEN}", "t-1"),
+        ("${env://UNSET:-d}", "d"),
+        ("{env:MY_TOKEN}", "t-1"),
+        ("os.environ/MY_TOKEN", "t-1"),
+        ("env.MY_TOKEN", "t-1"),
+        ("${lower}", "low"),
+        ("${MY_TOKEN}${DIR}", "t-1/srv"),
+        ("${DOLLAR}", "${MY_TOKEN}"),
+        ("$$5", "$5"),
+        ("$5", "$5"),
+        ("$", "$"),
+        ("a$", "a$"),
+        ("pa$word", "pa$word"),
+        ("$$MY_TOKEN", "$MY_TOKEN"),
+        ("$${MY_TOKEN}", "${MY_TOKEN}"),
+        ("{{USER_ID}}", "{{USER_ID}}"),
+        ("${}", "${}"),
+        ("${not a name}", "${not a name}"),
+        ("see os.environ/MY_TOKEN", "see os.environ/MY_TOKEN"),
+        ("C:\\Users\\me", "C:\\Users\\me"),
+        ("${userHome}/x", f"{Path.home()}/x"),
+        ("${workspaceFolder}/x", "/work-folder/x"),
+    ],
+)
+def test_f01_a_placeholder_is_replaced_and_other_text_stays(text: str, expected: str) -> None:
+    config = {"command": text, "args": [text], "env": {"K": text}, "cwd": text, "url": text, "headers": {"H": text}}
+    found = expand(config, server="s", variables=VARIABLES, folder=Path("/work-folder"))
+    assert found == {
+        "command": expected,
+        "args": [expected],
+        "env": {"K": expected},
+        "cwd": expected,
+        "url": expected,
+        "headers": {"H": expected},
+    }
+
+
+def test_f03_a_missing_variable_is_named_with_its_field_each_one() -> None:
+    with pytest.raises(MissingVariableError) as refused:
+        expand({"url": "${MY_URL}"}, server="a", variables={})
+    assert "MY_URL not set (mcpServers.a.url)" in str(refused.value)
+    config = {"command": "python", "args": ["${DIR}/s.py", "${ARG}"], "env": {"K": "${K2}"}, "headers": {"H": "$TOKEN"}}
+    with pytest.raises(ConfigError) as refused:
+        expand(config, server="b", variables={"DIR": "/srv"})
+    for said in (
+        "ARG not set (mcpServers.b.args[1])",
+        "K2 not set (mcpServers.b.env.K)",
+        "TOKEN not set (mcpServers.b.headers.H)",
+    ):
+        assert said in str(refused.value)
+    assert "DIR not set" not in str(refused.value)
+
+
+def test_an_input_of_vs_code_is_taken_from_the_environment() -> None:
+    config = {"url": "http://h/", "headers": {"H": "Bearer ${input:api-key}"}}
+    found = expand(config, server="a", variables={"NARU_INPUT_API_KEY": "k"})
+    assert found["headers"] == {"H": "Bearer k"}
+    with pytest.raises(MissingVariableError, match="NARU_INPUT_API_KEY not set"):
+        expand(config, server="a", variables={})
+
+
+def test_an_env_file_fills_the_environment_and_declared_variables_win(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("# note\nA=1\nexport B='two words'\nbad line\nC=\n")
+    found = expand({"command": "x", "envFile": str(file), "env": {"A": "own"}}, server="a", variables={})
+    assert found["env"] == {"A": "own", "B": "two words", "C": ""}
+    with pytest.raises(ConfigError, match="envFile"):
+        expand({"command": "x", "envFile": str(tmp_path / "none")}, server="a", variables={})
+
+
+def test_keys_that_are_not_ours_stay_as_they_are() -> None:
+    config = {"url": "http://h/", "icon": "${UNSET}", "timeout": 5, "alwaysAllow": ["$X"]}
+    assert expand(config, server="a", variables={}) == config
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("${A}", True),
+        ("$A", True),
+        ("os.environ/A", True),
+        ("env.A", True),
+        ("{env:A}", True),
+        ("$$A", False),
+        ("plain", False),
+    ],
+)
+def test_a_placeholder_is_told_from_a_value(text: str, is_one: bool) -> None:
+    assert placeholders(text) is is_one

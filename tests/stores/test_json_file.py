@@ -1,0 +1,355 @@
+"""`mcp.json` in every shape that people have: R4, f01, f06, f08, f13, f14, R-26, S-24, S-34."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from naru.errors import ConfigError, StoreError
+from naru.records import ServerRecord, TransportType, now_ms
+from naru.stores.formats import parse_document, read_record
+from naru.stores.json_file import JsonFileStore
+
+URL = "http://127.0.0.1:9/mcp"
+
+
+def write(path: Path, content: str | bytes) -> JsonFileStore:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return JsonFileStore(path)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "mcp.json"
+
+
+def record(name: str = "new", **config: Any) -> ServerRecord:
+    return ServerRecord(name=name, config=config or {"url": URL})
+
+
+async def test_r4_a_missing_file_is_made_as_an_empty_array(path: Path) -> None:
+    store = JsonFileStore(path)
+    await store.open()
+    assert json.loads(path.read_text()) == []
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    await store.save(record("tts", url="http://192.168.0.18:23016/sse"))
+    (entry,) = json.loads(path.read_text())
+    assert {key: entry[key] for key in ("name", "url")} == {"name": "tts", "url": "http://192.168.0.18:23016/sse"}
+    await store.delete("tts")
+    assert json.loads(path.read_text()) == []
+
+
+SHAPES = {
+    "seed": '[{"name": "a", "url": "http://h/sse"}, {"name": "b", "url": "http://h/mcp"}]',
+    "claude-desktop": '{"mcpServers": {"a": {"url": "http://h/sse"}, "b": {"url": "http://h/mcp"}}, "theme": "dark"}',
+    "vs-code": '{"inputs": [{"id": "k"}], "servers": {"a": {"type": "sse", "url": "http://h/x"}, "b": {"url": "http://h/mcp"}}}',
+    "vs-code-settings": '{"editor.x": 1, "mcp": {"servers": {"a": {"url": "http://h/sse"}, "b": {"url": "http://h/mcp"}}}}',
+    "list-inside": '{"mcpServers": [{"name": "a", "url": "http://h/sse"}, {"name": "b", "url": "http://h/mcp"}]}',
+    "json5": '\ufeff// mine\n{"mcpServers": {/* x */ "a": {"url": "http://h/sse",}, "b": {"url": "http://h/mcp"},},}\n',
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+async def test_r4_every_shape_is_read_and_kept_when_written(path: Path, shape: str) -> None:
+    store = write(path, SHAPES[shape])
+    await store.open()
+    assert [(kept.name, kept.transport_type) for kept in await store.list()] == [("a", TransportType.SSE), ("b", None)]
+    await store.save(record())
+    await store.delete("a")
+    before, after = parse_document(SHAPES[shape]), parse_document(path.read_text())
+    assert after.key == before.key
+    assert [name for name, _, _ in after.entries()] == ["b", "new"]
+    assert after.find("b") == before.find("b"), "an entry that was not changed stays as it was written"
+    if isinstance(before.root, dict):
+        whole = json.loads(path.read_text())
+        for key in ("theme", "inputs", "editor.x"):
+            if key in SHAPES[shape]:
+                assert key in whole
+
+
+def test_r4_codex_toml_is_read() -> None:
+    text = '[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "x"]\nstartup_timeout_ms = 20000\n[model]\nx = 1\n'
+    document = parse_document(text, toml=True)
+    ((name, place, entry),) = document.entries()
+    found = read_record(name, place, entry, now_ms)
+    assert isinstance(found, ServerRecord)
+    assert (found.name, found.transport_type) == ("docs", TransportType.STDIO)
+    assert found.config["startup_timeout_ms"] == 20_000
+
+
+@pytest.mark.parametrize("url_key", ["url", "serverUrl", "httpUrl"])
+@pytest.mark.parametrize("type_key", ["type", "transport", "transportType"])
+@pytest.mark.parametrize(
+    ("spelling", "expected"),
+    [
+        ("http", TransportType.HTTP),
+        ("HTTP", TransportType.HTTP),
+        ("streamable-http", TransportType.HTTP),
+        ("streamableHttp", TransportType.HTTP),
+        ("streamable_http", TransportType.HTTP),
+        ("sse", TransportType.SSE),
+        ("SSE", TransportType.SSE),
+        ("remote", None),
+        (None, None),
+    ],
+)
+async def test_f06_every_spelling_of_a_transport_is_known_and_kept(
+    path: Path, url_key: str, type_key: str, spelling: str | None, expected: TransportType | None
+) -> None:
+    entry = {url_key: URL, type_key: spelling, "alwaysAllow": ["x"], "timeout": 60_000}
+    store = write(path, json.dumps({"mcpServers": {"a": entry}}))
+    await store.open()
+    (found,) = await store.list()
+    assert found.transport_type is expected
+    assert found.config["url"] == URL
+    assert found.timeout_seconds == 60
+    await store.update(found.model_copy(update={"description": "new"}))
+    written = json.loads(path.read_text())["mcpServers"]["a"]
+    assert written[url_key] == URL
+    if spelling:
+        assert written[type_key] == spelling
+    assert written["alwaysAllow"] == ["x"]
+    assert written["description"] == "new"
+    assert (await store.list())[0].transport_type is expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "transport"), [("stdio", TransportType.STDIO), ("local", TransportType.STDIO), (None, TransportType.STDIO)]
+)
+async def test_f06_a_command_is_stdio(path: Path, kind: str | None, transport: TransportType) -> None:
+    store = write(path, json.dumps({"mcpServers": {"a": {"command": "npx", **({"type": kind} if kind else {})}}}))
+    await store.open()
+    assert (await store.list())[0].transport_type is TransportType.STDIO
+
+
+BAD_ENTRIES = [
+    (1, "mcpServers.bad must be an object, found int"),
+    (None, "mcpServers.bad must be an object"),
+    ([], "mcpServers.bad must be an object"),
+    ({}, "config.url is required"),
+    ({"url": ""}, "config.url is required"),
+    ({"url": 5}, "config.url is required"),
+    ({"command": ["npx"]}, "config.command is required"),
+    ({"command": "x", "args": "y"}, "config.args must be a list of strings"),
+    ({"command": "x", "args": [1]}, "config.args must be a list of strings"),
+    ({"command": "x", "env": {"A": 1}}, "config.env must be an object of strings"),
+    ({"command": "x", "env": ["A"]}, "config.env must be an object of strings"),
+    ({"url": URL, "type": "carrier-pigeon"}, "use stdio, sse or http"),
+    ({"url": URL, "type": 5}, "transport must be a string"),
+    ({"url": URL, "headers": "x"}, "config.headers must be an object of strings"),
+    ({"url": URL, "description": {}}, "description"),
+]
+
+
+@pytest.mark.parametrize(("entry", "said"), BAD_ENTRIES)
+async def test_f08_a_bad_entry_is_named_and_costs_only_itself(path: Path, entry: object, said: str) -> None:
+    store = write(path, json.dumps({"mcpServers": {"bad": entry, "good": {"url": URL}}}))
+    await store.open()
+    assert [kept.name for kept in await store.list()] == ["good"]
+    (problem,) = store.problems()
+    assert problem.place == "mcpServers.bad"
+    assert said in problem.reason
+    assert "mcpServers.bad" in problem.reason
+    await store.save(record())
+    assert json.loads(path.read_text())["mcpServers"]["bad"] == entry, "what cannot be used is kept"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('{"mcpServers":{"a":{"url":"http://h/mcp"},}}', ["a"]),
+        ('\ufeff{"mcpServers":{}}', []),
+        ('// note\n{"mcpServers":{}}', []),
+        ("", []),
+        (" \n", []),
+        ("[]", []),
+        ("{}", []),
+        ('{"other": 1}', []),
+        ('{"mcpServers":{"a":{"url":"http://h/a//b,]","headers":{"X":"/* no */ , }"}}}}', ["a"]),
+        ('/* a "quote */ [ {"name": "a", "url": "http://h" , } , ] // end', ["a"]),
+    ],
+)
+async def test_f08_what_people_paste_is_read(path: Path, text: str, names: list[str]) -> None:
+    store = write(path, text)
+    await store.open()
+    assert [kept.name for kept in await store.list()] == names
+    assert list(store.problems()) == []
+    for kept in await store.list():
+        assert kept.config["url"].startswith("http://h")
+        assert kept.config.get("headers", {"X": "/* no */ , }"}) == {"X": "/* no */ , }"}
+    await store.save(record())
+    assert {kept.name for kept in await store.list()} == {*names, "new"}
+
+
+BROKEN = {
+    "cut": b'{"mcpServers": {"a": {"url": "http://h/m',
+    "no-json": b"hello",
+    "half-comment": b"/* {",
+    "two-documents": b"{} {}",
+    "wrong-top": b'"mcpServers"',
+    "number-top": b"5",
+    "wrong-servers": b'{"mcpServers": 5}',
+    "servers-of-numbers": b'{"servers": [1, 2]}',
+    "binary": b"\x00\xff\xfe\x80" * 50,
+    "utf-16": '{"mcpServers": {}}'.encode("utf-16"),
+    "nul-padding": b'{"mcpServers": {}}' + b"\0" * 100,
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize("with_backup", [True, False])
+async def test_r26_a_broken_file_is_put_aside_and_never_becomes_an_empty_registry(
+    path: Path, kind: str, with_backup: bool
+) -> None:
+    if with_backup:
+        store = write(path, json.dumps({"mcpServers": {"kept": {"url": URL}}}))
+        await store.open()
+        await store.save(record())
+        await store.delete("new")
+    write(path, BROKEN[kind])
+    store = JsonFileStore(path)
+    await store.open()
+    assert {kept.name for kept in await store.list()} == ({"kept", "new"} if with_backup else set())
+    (problem,) = store.problems()
+    assert str(path) in problem.reason
+    assert "Mend the file" in problem.reason
+    for change in (store.save(record("x")), store.delete("kept"), store.update(record("kept"))):
+        with pytest.raises(StoreError, match=r"mcp\.json"):
+            await change
+    assert path.read_bytes() == BROKEN[kind], "never overwritten"
+    (aside,) = path.parent.glob("mcp.json.broken-*")
+    assert aside.read_bytes() == BROKEN[kind]
+    assert aside.name in problem.reason
+    if with_backup:
+        assert "mcp.json.bak" in problem.reason
+    path.write_text(json.dumps({"mcpServers": {"mended": {"url": URL}}}))
+    assert [kept.name for kept in await store.list()] == ["mended"]
+    await store.save(record("x"))
+    assert list(store.problems()) == []
+
+
+async def test_r26_a_file_that_lost_its_content_is_not_taken_for_an_empty_one(path: Path) -> None:
+    store = write(path, json.dumps({"mcpServers": {"a": {"url": URL}}}))
+    await store.open()
+    await store.save(record())
+    path.write_bytes(b"")
+    again = JsonFileStore(path)
+    await again.open()
+    assert {kept.name for kept in await again.list()} == {"a"}
+    with pytest.raises(StoreError, match="it is empty, and its backup is not"):
+        await again.save(record("x"))
+
+
+async def test_f16_a_file_that_breaks_while_running_leaves_the_running_state(path: Path) -> None:
+    store = write(path, json.dumps({"mcpServers": {"a": {"url": URL}}}))
+    await store.open()
+    path.write_text("{")
+    assert [kept.name for kept in await store.list()] == ["a"]
+    path.unlink()
+    assert [kept.name for kept in await store.list()] == ["a"]
+    with pytest.raises(StoreError, match="Cannot read"):
+        await store.save(record())
+
+
+async def test_f13_f14_two_processes_lose_no_change_of_each_other(path: Path) -> None:
+    first = write(path, json.dumps({"mcpServers": {"s1": {"url": URL, "x": 1}}}))
+    second = JsonFileStore(path)
+    await first.open()
+    await second.open()
+    await second.save(record("s2"))
+    (s1,) = [kept for kept in await first.list() if kept.name == "s1"]
+    await first.update(s1.model_copy(update={"description": "changed"}))
+    hand = json.loads(path.read_text())
+    hand["mcpServers"]["by-hand"] = {"url": URL}
+    hand["mcpServers"]["s1"]["x"] = 2
+    path.write_text(json.dumps(hand))
+    await second.save(record("s3"))
+    written = json.loads(path.read_text())["mcpServers"]
+    assert list(written) == ["s1", "s2", "by-hand", "s3"]
+    assert (written["s1"]["description"], written["s1"]["x"]) == ("changed", 2)
+
+
+async def test_f14_a_hand_edit_changes_the_version_of_that_entry_alone(path: Path) -> None:
+    store = write(path, json.dumps({"mcpServers": {"a": {"url": URL}, "b": {"url": URL}}}))
+    await store.open()
+    a, b = await store.list()
+    path.write_text(json.dumps({"mcpServers": {"a": {"url": URL + "2"}, "b": {"url": URL}}}))
+    new_a, new_b = await store.list()
+    assert new_a.updated_at > a.updated_at
+    assert new_b == b
+    with pytest.raises(Exception, match="changed meanwhile"):
+        await store.update(a.model_copy(update={"description": "x"}), expected_updated_at=a.updated_at)
+
+
+async def test_placeholders_are_kept_as_they_are_written(path: Path) -> None:
+    entry = {"command": "${HOME}/x", "args": ["${A:-b}"], "env": {"K": "${env:K2}"}}
+    store = write(path, json.dumps({"mcpServers": {"a": entry}}))
+    await store.open()
+    (found,) = await store.list()
+    await store.update(found.model_copy(update={"auto_connect": False}))
+    written = json.loads(path.read_text())["mcpServers"]["a"]
+    assert {key: written[key] for key in entry} == entry
+    assert written["naru"]["autoConnect"] is False
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o646, 0o664, 0o620])
+async def test_s24_a_file_that_others_may_write_is_refused(path: Path, mode: int) -> None:
+    store = write(path, "[]")
+    path.chmod(mode)
+    with pytest.raises(ConfigError, match="chmod go-w"):
+        await store.open()
+
+
+async def test_a_link_stays_a_link(path: Path, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.json"
+    real.write_text("[]")
+    path.symlink_to(real)
+    store = JsonFileStore(path)
+    await store.open()
+    await store.save(record())
+    assert path.is_symlink()
+    assert "new" in real.read_text()
+
+
+@pytest.mark.parametrize(
+    ("config", "allowed", "disabled"),
+    [
+        ({}, None, set()),
+        ({"allowedTools": ["a"]}, {"a"}, set()),
+        ({"allowed_tools": ["a"]}, {"a"}, set()),
+        ({"includedTools": ["a"]}, {"a"}, set()),
+        ({"tools_to_execute": ["*"]}, None, set()),
+        ({"disabledTools": ["a"]}, None, {"a"}),
+        ({"disabled_tools": ["a"]}, None, {"a"}),
+        ({"excludedTools": ["a"]}, None, {"a"}),
+        ({"toolFilter": {"mode": "include", "tools": ["a"]}}, {"a"}, set()),
+        ({"toolFilter": {"mode": "allow", "list": ["a"]}}, {"a"}, set()),
+        ({"toolFilter": {"mode": "block", "list": ["a"]}}, None, {"a"}),
+        ({"toolFilter": {"mode": "exclude", "tools": ["a"]}}, None, {"a"}),
+    ],
+)
+def test_every_way_to_choose_tools_is_known(
+    config: dict[str, Any], allowed: set[str] | None, disabled: set[str]
+) -> None:
+    found = ServerRecord(name="a", config={"url": URL, **config})
+    assert found.allowed_tools == (None if allowed is None else frozenset(allowed))
+    assert found.disabled_tools == frozenset(disabled)
+
+
+@pytest.mark.parametrize(
+    ("config", "enabled"),
+    [
+        ({}, True),
+        ({"disabled": True}, False),
+        ({"disabled": False}, True),
+        ({"enabled": False}, False),
+        ({"enabled": True}, True),
+    ],
+)
+def test_both_ways_to_switch_a_server_off_are_known(config: dict[str, Any], enabled: bool) -> None:
+    assert ServerRecord(name="a", config={"url": URL, **config}).enabled is enabled
