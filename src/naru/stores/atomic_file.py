@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import random
 import secrets
 import time
 from collections.abc import Iterator
@@ -40,7 +41,7 @@ def file_lock(path: Path, *, wait_seconds: float = LOCK_SECONDS) -> Iterator[Non
                         f"{path} is locked by another process for {wait_seconds:g} s.",
                         remedy="End the other Naru that uses it, or give this one another store.",
                     ) from None
-                time.sleep(0.005)
+                time.sleep(random.uniform(0.0005, 0.004))  # noqa: S311  # so that waiters do not move in step
         yield
     finally:
         os.close(handle)
@@ -80,6 +81,14 @@ def replace_file(path: Path, content: bytes, *, backup: bool = True) -> None:
         ) from error
     finally:
         for leftover in (temporary, kept):
+            with contextlib.suppress(OSError):
+                leftover.unlink(missing_ok=True)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what a killed writer left beside the file; call it under the file's lock, when nobody else writes."""
+    for leftover in path.parent.glob(f".{path.name}.*"):
+        if leftover.suffix in (".tmp", ".old"):
             with contextlib.suppress(OSError):
                 leftover.unlink(missing_ok=True)
 

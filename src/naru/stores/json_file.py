@@ -15,7 +15,7 @@ from typing import TypeVar
 from naru.config import check_private
 from naru.errors import ConflictError, NotFoundError, StoreError
 from naru.records import ServerRecord
-from naru.stores.atomic_file import file_lock, replace_file
+from naru.stores.atomic_file import file_lock, remove_leftovers, replace_file
 from naru.stores.formats import Document, Problem, parse_document, read_record, whole, write_entry
 from naru.stores.watch import files_version
 
@@ -98,6 +98,7 @@ class JsonFileStore:
                 raise StoreError(f"{self.path} can be read but not written.", remedy="Import it: naru servers import.")
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with file_lock(self.path):
+                remove_leftovers(self.path)
                 if not self.path.exists():
                     replace_file(self.path, b"[]\n")
             check_private(self.path)
