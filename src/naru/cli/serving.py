@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import errno
 import importlib
+import signal
 import socket
 import sys
 from collections.abc import Callable, Coroutine
@@ -74,6 +75,8 @@ async def serve(app: ASGIApp, bound: socket.socket, on_stop: Callable[[], None])
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         h11_max_incomplete_event_size=16 * 1024,
     )
+    # uvicorn raises the signal again once it has stopped; by then everything here still has to be closed.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     await _Server(config, on_stop).serve(sockets=[bound])
 
 
