@@ -20,6 +20,7 @@ from naru.connections.settings import ConnectionSettings
 from naru.gateway.catalog import CatalogSettings
 from naru.gateway.core import GatewaySettings
 from naru.gateway.gateway import Gateway
+from naru.gateway.stdio import StdioFace, take_stdout
 from naru.gateway.upstream import Upstream
 from naru.records import ServerRecord, TransportType
 from naru.stores.memory import MemoryStore
@@ -118,23 +119,37 @@ async def running(program: Path, *args: str) -> AsyncIterator[int]:
         await child.wait()
 
 
+@contextlib.asynccontextmanager
+async def fixture_record(upstream: str) -> AsyncIterator[ServerRecord]:
+    """Give a record of the conformance fixture: `stdio`, `http`, `http-legacy` or `sse`."""
+    program = FIXTURES / "conformance_server.py"
+    if upstream == "stdio":
+        yield stdio_record("fixture", program, "--stdio")
+        return
+    extra = {"http": (), "http-legacy": ("--legacy",), "sse": ()}[upstream]
+    async with running(program, *extra) as port:
+        if upstream == "sse":
+            yield http_record("fixture", f"http://127.0.0.1:{port}/sse", TransportType.SSE)
+        else:
+            yield http_record("fixture", f"http://127.0.0.1:{port}/mcp")
+
+
 async def _main() -> None:
-    """Serve the conformance fixture without a prefix, for the official suite."""
+    """Serve the conformance fixture without a prefix: for the official suite, and for clients over stdio."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--legacy", action="store_true")
-    parser.add_argument("--upstream", choices=("stdio", "http"), default="http")
+    parser.add_argument("--stdio", action="store_true")
+    parser.add_argument("--upstream", choices=("stdio", "http", "http-legacy", "sse"), default="http")
     options = parser.parse_args()
-    extra = ["--legacy"] if options.legacy else []
-    program = FIXTURES / "conformance_server.py"
+    out = take_stdout() if options.stdio else None
     settings = GatewaySettings(catalog=CatalogSettings(flat=True))
-    async with contextlib.AsyncExitStack() as stack:
-        if options.upstream == "http":
-            port = await stack.enter_async_context(running(program, *extra))
-            record = http_record("fixture", f"http://127.0.0.1:{port}/mcp")
-        else:
-            record = stdio_record("fixture", program, "--stdio", *extra)
-        served = await stack.enter_async_context(serving([record], settings=settings, port=options.port))
+    async with (
+        fixture_record(options.upstream) as record,
+        serving([record], settings=settings, port=options.port) as served,
+    ):
+        if out is not None:
+            await StdioFace(served.gateway.engine, sys.stdin.buffer, out).serve()
+            return
         print(served.url, served.manager.connection("fixture").era, flush=True)
         await asyncio.Event().wait()
 
