@@ -92,6 +92,24 @@ async def open_hub(
         StoreError: the store cannot be read.
     """
     async with AsyncExitStack() as stack:
+        opened = open_servers(settings, settings_file=settings_file, asks_for_keys=asks_for_keys)
+        manager = await stack.enter_async_context(opened)
+        if backend is None:
+            backend = await open_backend(settings, progress=progress)
+        stack.push_async_callback(backend.close)
+        hub = Hub(settings, key_file(settings), manager, backend)
+        try:
+            yield hub
+        finally:
+            hub.closing = True
+
+
+@asynccontextmanager
+async def open_servers(
+    settings: Settings, *, settings_file: Path | None = None, asks_for_keys: bool = False
+) -> AsyncIterator[Manager]:
+    """Open the servers alone, without a model, for faces that need none. Arguments and errors as of `open_hub`."""
+    async with AsyncExitStack() as stack:
         store = open_store(store_url(settings.hub))
         await store.open()
         stack.push_async_callback(store.close)
@@ -107,14 +125,7 @@ async def open_hub(
         )
         stack.push_async_callback(follower.close)
         await follower.start()
-        if backend is None:
-            backend = await open_backend(settings, progress=progress)
-        stack.push_async_callback(backend.close)
-        hub = Hub(settings, key_file(settings), manager, backend)
-        try:
-            yield hub
-        finally:
-            hub.closing = True
+        yield manager
 
 
 def key_file(settings: Settings) -> KeyFile:

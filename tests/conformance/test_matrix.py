@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from naru.gateway.core import GatewaySettings
 from tests.gateway.serving import fixture_record, serving
 
 HERE = Path(__file__).parent / "clients"
-CLIENTS = Path(os.environ.get("NARU_MCP_CLIENTS", "~/.cache/naru-mcp-clients")).expanduser()
+CLIENTS = Path("~/.cache/naru-mcp-clients").expanduser()
 UPSTREAMS = ("stdio", "http", "http-legacy", "sse")
 INSPECTOR = "inspector"
 
@@ -60,8 +59,7 @@ def clients() -> list[Client]:
 def address(face: str, url: str, upstream: str) -> str:
     if face != "stdio":
         return f"{url}/{'mcp' if face == 'http' else 'sse'}"
-    program = [sys.executable, "-W", "ignore", "-m", "tests.gateway.serving", "--stdio", "--upstream", upstream]
-    return json.dumps(program)
+    return json.dumps([sys.executable, str(HERE.parent / "stdio_gateway.py"), upstream])
 
 
 async def run(*command: str) -> str:
@@ -105,7 +103,7 @@ async def use(client: Client, face: str, where: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.node
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("upstream", UPSTREAMS)
 async def test_every_client_works_over_every_face(upstream: str, capsys: pytest.CaptureFixture[str]) -> None:
     settings = GatewaySettings(catalog=CatalogSettings(flat=True))

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
+from naru.cli.serve_mcp import Transport, serve_own_tools, serve_servers_on_stdio
 from naru.cli.serving import address_of, listen, run, serve
 from naru.config import Settings, settings_path
 from naru.hub import key_file, open_hub
@@ -17,6 +18,7 @@ from naru.web.security import auth_is_on, check_bind
 
 
 def command(
+    what: Annotated[str, typer.Argument(help="hr or data: those tools alone, without a model.")] = "",
     model: Model = "",
     base_url: BaseUrl = "",
     host: Annotated[str, typer.Option(help="Address to bind.")] = "",
@@ -24,6 +26,10 @@ def command(
     demo: Annotated[bool, typer.Option("--demo", help="Register the HR server with its demo data.")] = False,
     config: Config = None,
     store: Annotated[str, typer.Option(help="memory:, file:mcp.json, sqlite:PATH or postgresql://…")] = "",
+    transport: Annotated[
+        Transport, typer.Option(help="How MCP clients come: http serves /mcp and /sse; stdio needs no model.")
+    ] = Transport.HTTP,
+    stdio: Annotated[bool, typer.Option("--stdio", help="The same as --transport stdio.")] = False,
 ) -> None:
     """Serve until Ctrl-C."""
     settings = settings_from(
@@ -35,7 +41,12 @@ def command(
         hub__demo=demo or None,
         hub__store=store,
     )
-    run(_serve(settings, config))
+    if what:
+        run(serve_own_tools(what, settings, Transport.STDIO if stdio else transport))
+    elif stdio or transport is Transport.STDIO:
+        run(serve_servers_on_stdio(settings, config or settings_path()))
+    else:
+        run(_serve(settings, config))
 
 
 async def _serve(settings: Settings, config: Path | None) -> None:

@@ -17,7 +17,8 @@ from starlette.types import ASGIApp
 
 from naru.errors import ConfigError
 
-SHUTDOWN_SECONDS = 3
+SHUTDOWN_SECONDS = 30
+"""What requests under way get to finish in; held streams are ended at once (R-29)."""
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -45,7 +45,7 @@ class Sources:
             toolsets[OWN] = module_toolset(self.modules)
         server = _server_of(name)
         if not self.modules or server in BUILTINS:
-            toolsets |= {builtin: _builtin(builtin) for builtin in BUILTINS if server in ("", builtin)}
+            toolsets |= {builtin: builtin_toolset(builtin) for builtin in BUILTINS if server in ("", builtin)}
         combined = CombinedToolset(toolsets)
         await combined.open()
         try:
@@ -87,7 +87,8 @@ def _public_functions(name: str) -> list[Callable[..., object]]:
     return found
 
 
-def _builtin(name: str) -> Toolset:
+def builtin_toolset(name: str) -> Toolset:
+    """Make the tool set of one of `BUILTINS`."""
     module, factory = BUILTINS[name]
     made: Toolset = getattr(importlib.import_module(module), factory)()
     return made

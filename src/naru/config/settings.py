@@ -70,6 +70,25 @@ class HubSettings(Section):
     """Register the HR server with its demo data."""
 
 
+class GatewaySection(Section):
+    """The hub as an MCP server."""
+
+    flat_names: bool = False
+    """Offer each server's own tool names without `server__`; for a hub with one server."""
+    meta_tools: bool = False
+    """List `search_tools`, `describe_tool` and `call_tool` instead of every tool, for models that drown in tools."""
+    page_size: int = Field(1000, ge=1)
+    """Items of a list in one answer; clients follow `nextCursor`, though some read the first page only."""
+    keep_alive_seconds: float = Field(15.0, gt=0)
+    """How often a silent stream gets a comment, so that proxies keep it open."""
+    session_idle_seconds: float = Field(1800.0, gt=0)
+    """How long a client of sessions may be away before its session ends."""
+    max_sessions: int = Field(10_000, ge=1)
+    """Sessions at a time; the longest idle one gives way."""
+    max_requests: int = Field(1000, ge=1)
+    """MCP requests under way at a time; one more is answered 503 at once."""
+
+
 class AgentSettings(Section):
     """Limits of the agent loop (SECURITY S-55)."""
 
@@ -93,6 +112,7 @@ class Settings(BaseSettings):
     model: ModelSettings = ModelSettings()
     hub: HubSettings = HubSettings()
     agent: AgentSettings = AgentSettings()
+    gateway: GatewaySection = GatewaySection()
     mcp: McpSettings = McpSettings()
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """Least severe log lines that are written."""

@@ -39,6 +39,7 @@ class Engine(Core):
         super().__init__(upstreams, settings, SearchTools() if settings.meta_tools else None)
         self.keep_alive = KeepAlive(self.settings.keep_alive_seconds)
         self.closing = False
+        self._drained_at = 0.0
         self._running: set[asyncio.Task[None]] = set()
         self._enders: dict[Callable[[], None], None] = {}
         self._sweeper: asyncio.TimerHandle | None = None
@@ -195,7 +196,9 @@ class Engine(Core):
 
     def end_streams(self) -> None:
         """End all held streams, so that an HTTP server that waits for its connections can stop (R-29)."""
-        self.closing = True
+        if not self.closing:
+            self.closing = True
+            self._drained_at = asyncio.get_running_loop().time() + self.settings.drain_seconds
         self.subscriptions.end_all()
         for listener in list(self._enders):
             listener()
@@ -204,7 +207,8 @@ class Engine(Core):
         """Let requests under way finish for a while, then end everything."""
         self.end_streams()
         if self._running:
-            await asyncio.wait(set(self._running), timeout=self.settings.drain_seconds)
+            left = self._drained_at - asyncio.get_running_loop().time()
+            await asyncio.wait(set(self._running), timeout=max(0.0, left))
         for session in list(self.sessions.values()):
             self.close_session(session)
         for task in list(self._running):

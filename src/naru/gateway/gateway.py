@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from naru.config import GatewaySection
 from naru.connections.manager import Manager
+from naru.gateway.catalog import CatalogSettings
 from naru.gateway.core import GatewaySettings
 from naru.gateway.engine import Engine
 from naru.gateway.faces import Face, http_faces
@@ -28,3 +30,15 @@ class Gateway:
     async def close(self) -> None:
         """Let requests under way finish for a while, then end everything."""
         await self.engine.close()
+
+
+def settings_of(section: GatewaySection) -> GatewaySettings:
+    """Return the engine's settings from those of the installation."""
+    return GatewaySettings(
+        catalog=CatalogSettings(page_size=section.page_size, flat=section.flat_names),
+        keep_alive_seconds=section.keep_alive_seconds,
+        session_idle_seconds=section.session_idle_seconds,
+        max_sessions=section.max_sessions,
+        max_inflight=section.max_requests,
+        meta_tools=section.meta_tools,
+    )

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from naru.errors import NaruError
-from naru.gateway.gateway import Gateway
+from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
 from naru.web import admin_keys, admin_servers, health, mcp_faces, openai_chat, openapi, rpc_servers
 from naru.web.access import KeyRing, RateLimiter
@@ -52,7 +52,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
         ConfigError: this configuration would serve an open port (S-01).
     """
     ring = KeyRing(hub.keys)
-    gateway = Gateway(hub.manager)
+    gateway = Gateway(hub.manager, settings_of(hub.settings.gateway))
     rows: list[Endpoint] = [
         *health.endpoints(hub),
         *openai_chat.endpoints(hub),

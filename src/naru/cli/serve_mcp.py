@@ -1,0 +1,90 @@
+"""`naru serve` for MCP clients alone: the hub's servers over stdio, or one of Naru's own tool sets over anything."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+
+from rich.console import Console
+from starlette.types import Receive, Scope, Send
+
+from naru.cli.serving import address_of, listen, serve
+from naru.cli.tool_sources import BUILTINS, builtin_toolset
+from naru.config import Settings
+from naru.errors import ConfigError
+from naru.gateway.catalog import CatalogSettings
+from naru.gateway.core import GatewaySettings
+from naru.gateway.engine import Engine
+from naru.gateway.faces import http_faces
+from naru.gateway.gateway import Gateway, settings_of
+from naru.gateway.own_tools import OwnTools, OwnUpstreams
+from naru.gateway.stdio import StdioFace, take_stdout
+from naru.hub import key_file, open_servers
+from naru.web.access import KeyRing, RateLimiter
+from naru.web.routes import Access, Endpoint
+from naru.web.security import auth_is_on, check_bind, guard
+
+
+class Transport(StrEnum):
+    """How MCP clients come."""
+
+    STDIO = "stdio"
+    SSE = "sse"
+    HTTP = "http"
+
+
+async def serve_servers_on_stdio(settings: Settings, settings_file: Path | None) -> None:
+    """Serve all connected servers to the client on stdin and stdout, until it closes them."""
+    out = take_stdout()
+    async with open_servers(settings, settings_file=settings_file) as manager:
+        await manager.started(5.0)
+        gateway = Gateway(manager, settings_of(settings.gateway))
+        try:
+            await StdioFace(gateway.engine, sys.stdin.buffer, out).serve()
+        finally:
+            await gateway.close()
+
+
+async def serve_own_tools(name: str, settings: Settings, transport: Transport) -> None:
+    """Serve one of Naru's own tool sets, under its tools' own names.
+
+    Raises:
+        ConfigError: there is no such tool set, or this configuration would serve an open port.
+    """
+    if name not in BUILTINS:
+        raise ConfigError(f"There are no tools called {name!r}.", remedy=f"There are: {', '.join(BUILTINS)}.")
+    out = take_stdout() if transport is Transport.STDIO else None
+    toolset = builtin_toolset(name)
+    await toolset.open()
+    engine = Engine(
+        OwnUpstreams(OwnTools(name, toolset, timeout_seconds=settings.agent.tool_timeout_seconds)),
+        GatewaySettings(catalog=CatalogSettings(flat=True)),
+    )
+    try:
+        if out is not None:
+            await StdioFace(engine, sys.stdin.buffer, out).serve()
+        else:
+            await _serve_http(engine, settings, name, transport)
+    finally:
+        await engine.close()
+        await toolset.close()
+
+
+async def _serve_http(engine: Engine, settings: Settings, name: str, transport: Transport) -> None:
+    check_bind(settings.server)
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    keys = key_file(settings)
+    if auth_is_on(settings.server, has_keys=not keys.is_empty()) and (shown_in := keys.ensure_admin()):
+        console.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
+    rows = [Endpoint(face.path, face.methods, face.app, Access.USER, raw=True) for face in http_faces(engine)]
+    limits = RateLimiter(settings.server.rate_limit_per_minute)
+    app = guard(_dispatch, rows, settings.server, keys=KeyRing(keys), limits=limits)
+    with listen(settings.server.host, settings.server.port) as bound:
+        console.print(f"Naru serves {name} on {address_of(bound)}/{'sse' if transport is Transport.SSE else 'mcp'}")
+        await serve(app, bound, engine.end_streams)
+
+
+async def _dispatch(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "http":
+        await scope["state"]["endpoint"].handler(scope, receive, send)
