@@ -23,6 +23,23 @@ from naru.tools.combined import CombinedToolset
 from naru.tools.toolset import Toolset
 
 
+class HubToolset(CombinedToolset):
+    """The tools of some servers, with what keeps a server from offering its own (e19)."""
+
+    def __init__(self, manager: Manager, toolsets: Mapping[str, Toolset]) -> None:
+        super().__init__(toolsets)
+        self._manager = manager
+
+    def problems(self) -> Sequence[str]:
+        """Return a line for each server that is not usable, with the reason."""
+        found = {name: self._manager.explain(name) for name in sorted(self.toolsets)}
+        return [
+            f"{name}: {explanation.summary}"
+            for name, explanation in found.items()
+            if not explanation.is_usable and explanation.status is not ServerStatus.DISABLED
+        ]
+
+
 class Hub:
     """Everything that the faces serve: a model, MCP servers, limits."""
 
@@ -37,7 +54,7 @@ class Hub:
             tool_timeout_seconds=settings.agent.tool_timeout_seconds,
             model_timeout_seconds=settings.agent.model_timeout_seconds,
         )
-        self._all = CombinedToolset(manager.toolsets)
+        self._all = HubToolset(manager, manager.toolsets)
 
     def tools(self, servers: Sequence[str] | None = None) -> Toolset:
         """Return the tools of these servers, or of all of them.
@@ -54,7 +71,7 @@ class Hub:
                     f"No server named {name!r} is registered.",
                     remedy=f"Registered: {', '.join(sorted(known)) or 'none'}.",
                 )
-        return CombinedToolset({name: known[name] for name in servers})
+        return HubToolset(self.manager, {name: known[name] for name in servers})
 
     def not_ready(self) -> list[str]:
         """Name the servers that should be connected and are not."""

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from typing import Protocol, runtime_checkable
 
 from naru.agent.events import (
     AgentEvent,
@@ -26,6 +27,7 @@ from naru.agent.events import (
 from naru.agent.execute import Executor, Outcome, refused
 from naru.agent.limits import Budget, Limits
 from naru.agent.planner import OrdinaryPlanner, Planner
+from naru.agent.prompts import NO_TOOLS_NOTE, UNAVAILABLE
 from naru.agent.small import SmallPlanner
 from naru.errors import ModelError
 from naru.messages import (
@@ -40,6 +42,7 @@ from naru.messages import (
     Usage,
 )
 from naru.models.backend import Backend, for_model
+from naru.tools.combined import CombinedToolset
 from naru.tools.toolset import CallContext, Toolset
 
 HELD_CHARACTERS = 200
@@ -59,7 +62,7 @@ class _Turn:
 
 async def run(
     backend: Backend,
-    toolset: Toolset,
+    toolset: Toolset | None,
     request: ChatRequest,
     *,
     limits: Limits | None = None,
@@ -67,25 +70,49 @@ async def run(
 ) -> AsyncGenerator[AgentEvent, None]:
     """Carry a conversation to its answer: ask, call tools, ask again, up to the limits.
 
-    `request.tools` are the client's own: a call of one ends the run with ClientCalls (V8). The last event is always
-    RunFinished, with an answer that is never empty unless the client's tools were called. Closing the generator
-    cancels what runs.
+    `toolset` None means that no tools are wanted. `request.tools` are the client's own: a call of one ends the run
+    with ClientCalls (V8). The last event is always RunFinished, with an answer that is never empty unless the
+    client's tools were called. Closing the generator cancels what runs.
     """
-    budget = Budget(limits or Limits())
     backend = for_model(backend, request.model)
+    limits = limits or Limits()
+    profile = backend.profile
+    # One result may fill half of the context at most, or the next turn has no room (e07).
+    room = max(1000, profile.context_tokens * 3 // 2)
+    budget = Budget(replace(limits, max_result_characters=min(limits.max_result_characters, room)))
+    wanted = toolset is not None
+    toolset = toolset or CombinedToolset({})
     tools = await toolset.tools()
-    planner = _planner_for(backend, request, tools)
+    problems = tuple(toolset.problems()) if isinstance(toolset, ToolsetWithProblems) else ()
+    planner = _planner_for(backend, request, tools, _note(problems, missing=wanted and not tools and not request.tools))
     work = _Run(backend, Executor(toolset, budget, context or CallContext()), planner, budget)
     work.client_tools = frozenset(tool.name for tool in request.tools)
+    work.note = "; ".join(problems)
     async with aclosing(work.events(bool(tools))) as events:
         async for event in events:
             yield event
 
 
-def _planner_for(backend: Backend, request: ChatRequest, tools: Sequence[ToolDefinition]) -> Planner:
+@runtime_checkable
+class ToolsetWithProblems(Protocol):
+    """A toolset that knows which of its sources cannot be used now, and why (e19)."""
+
+    def problems(self) -> Sequence[str]:
+        """Return a line for each source that should offer tools and does not."""
+        ...
+
+
+def _planner_for(backend: Backend, request: ChatRequest, tools: Sequence[ToolDefinition], note: str) -> Planner:
     if backend.profile.small and tools and not request.tools:
         return SmallPlanner(request, tools)
-    return OrdinaryPlanner(request, tools, missing_tools=not tools and not request.tools)
+    return OrdinaryPlanner(request, tools, note=note, context_tokens=backend.profile.context_tokens)
+
+
+def _note(problems: Sequence[str], *, missing: bool) -> str:
+    """Return what the model is told about tools that it should have and has not (lesson 24)."""
+    if problems:
+        return f"{UNAVAILABLE} {'; '.join(problems)}."
+    return NO_TOOLS_NOTE if missing else ""
 
 
 class _Run:
@@ -97,7 +124,7 @@ class _Run:
         self._planner = planner
         self._budget = budget
         self._usage = Usage()
-        self._note = ""
+        self.note = ""
         self._ran: list[str] = []
         self._fruitless = 0
         self.client_tools: frozenset[str] = frozenset()
@@ -118,7 +145,7 @@ class _Run:
             except ModelError as error:
                 if not self._planner.has_results:
                     raise
-                self._note, reason = str(error), "model_failed"
+                self.note, reason = str(error), "model_failed"
                 break
             if not turn.calls and self._planner.accept_answer(turn.text):
                 yield AnswerText(turn.text[turn.streamed :])
@@ -242,7 +269,7 @@ class _Run:
             except ModelError as error:
                 if not self._planner.has_results:
                     raise
-                self._note, reason = str(error), "model_failed"
+                self.note, reason = str(error), "model_failed"
                 break
             answer = self._planner.judge_answer(turn.text)
             if answer:
@@ -254,4 +281,4 @@ class _Run:
         yield self._finished(reason, answer)
 
     def _finished(self, reason: EndReason, answer: str) -> RunFinished:
-        return RunFinished(reason, answer, self._budget.rounds, self._usage, tuple(self._ran), self._note)
+        return RunFinished(reason, answer, self._budget.rounds, self._usage, tuple(self._ran), self.note)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from naru.agent.context import trimmed
 from naru.agent.execute import Outcome
-from naru.agent.prompts import LAST_TURN, NO_TOOLS_NOTE
+from naru.agent.prompts import LAST_TURN
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 
 
@@ -72,11 +73,19 @@ class Planner(Protocol):
 class OrdinaryPlanner:
     """One growing conversation: the whole of it is sent each round (R5)."""
 
-    def __init__(self, request: ChatRequest, tools: Sequence[ToolDefinition], *, missing_tools: bool = False) -> None:
+    def __init__(
+        self,
+        request: ChatRequest,
+        tools: Sequence[ToolDefinition],
+        *,
+        note: str = "",
+        context_tokens: int = 1_000_000,
+    ) -> None:
         self._tools = (*request.tools, *tools)
-        note = (Message("system", NO_TOOLS_NOTE),) if missing_tools else ()
+        self._context_tokens = context_tokens
         self._request = request
-        self._messages: list[Message] = [*note, *request.messages]
+        said = (Message("system", note),) if note else ()
+        self._messages: list[Message] = [*said, *request.messages]
         self._outcomes: list[Outcome] = []
 
     streams_early = True
@@ -88,7 +97,8 @@ class OrdinaryPlanner:
 
     def next_request(self) -> ChatRequest | None:
         """Ask with the whole conversation and all tools."""
-        return replace(self._request, messages=tuple(self._messages), tools=self._tools)
+        messages = trimmed(self._messages, self._context_tokens, self._tools)
+        return replace(self._request, messages=messages, tools=self._tools)
 
     def judge(self, call: ToolCall) -> Verdict:
         """Let every call through: the tool's own schema judges it."""
@@ -118,10 +128,8 @@ class OrdinaryPlanner:
         """Ask once more, without tools, to answer from what is there (R10)."""
         if attempt > 1:
             return None
-        messages = tuple(self._messages)
-        if self._outcomes:
-            messages = (*messages, Message("user", LAST_TURN))
-        return replace(self._request, messages=messages, tools=())
+        messages = [*self._messages, Message("user", LAST_TURN)] if self._outcomes else self._messages
+        return replace(self._request, messages=trimmed(messages, self._context_tokens), tools=())
 
     def judge_answer(self, text: str) -> str:
         """Take what was said."""

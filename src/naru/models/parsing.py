@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from naru.dialects import StreamParser, Tool
 from naru.dialects.events import Event, Text
-from naru.messages import ChatRequest
+from naru.messages import ChatRequest, ToolDefinition
 from naru.models.normalise import AnswerReader, TextParser
 from naru.models.profile import Profile
 from naru.models.strategy import is_wrapped
@@ -23,8 +24,26 @@ def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, st
         names: sent name → the caller's, where they differ.
     """
     tools = [Tool(tool.name, tool.input_schema) for tool in request.tools]
+    aliases = _aliases(request.tools)
+    tools += [Tool(alias, tool.input_schema) for alias, tool in aliases.items()]
     parser = StreamParser(tools, hint=profile.dialect or request.model or None)
-    return AnswerReader(_Unwrapping(parser) if is_wrapped(request, profile) else parser, names)
+    known = {**{alias: tool.name for alias, tool in aliases.items()}, **(names or {})}
+    return AnswerReader(_Unwrapping(parser) if is_wrapped(request, profile) else parser, known)
+
+
+def _aliases(tools: Sequence[ToolDefinition]) -> dict[str, ToolDefinition]:
+    """Return the other names that models write for a server's tool (R8): `server.tool`, and `tool` where unique."""
+    taken = {tool.name for tool in tools}
+    bare = Counter(tool.name.rsplit("__", 1)[-1] for tool in tools)
+    found: dict[str, ToolDefinition] = {}
+    for tool in tools:
+        last = tool.name.rsplit("__", 1)[-1]
+        if not tool.server or last == tool.name:
+            continue
+        for alias in (f"{tool.server}.{last}", f"{tool.server}/{last}", *([last] if bare[last] == 1 else [])):
+            if alias not in taken:
+                found.setdefault(alias, tool)
+    return found
 
 
 class _Unwrapping:
