@@ -13,6 +13,7 @@ import pytest
 
 from naru.errors import ModelError
 from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, ChatRequest, Finish, Text, Usage
+from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 
@@ -272,3 +273,47 @@ def test_a_complete_call_carries_its_arguments_even_when_no_delta_came() -> None
     calls = [call for chunk in chunks for call in chunk["choices"][0]["delta"].get("tool_calls", ())]
     assert "".join(call["function"]["arguments"] for call in calls) == "{}"
     assert chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"
+
+
+ANSWERED: list[Any] = [
+    *ASK,
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": '{"city":"서울"}'}}
+        ],
+    },
+    {"role": "tool", "tool_call_id": "a", "content": "sunny"},
+]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_small_model_that_only_repeats_an_answered_call_is_asked_once_more_without_tools(stream: bool) -> None:
+    backend = ScriptedBackend([HERMES, "It is sunny."], profile=Profile(small=True))
+    async with served(application(MemoryHub(backend))) as url, client_of(url) as client:
+        if stream:
+            async with client.chat.completions.stream(model="m", messages=ANSWERED, tools=[WEATHER]) as events:  # type: ignore[list-item]
+                answer = await events.get_final_completion()
+        else:
+            answer = await client.chat.completions.create(model="m", messages=ANSWERED, tools=[WEATHER])  # type: ignore[list-item,assignment]
+    assert answer.choices[0].message.content == "It is sunny."
+    assert not answer.choices[0].message.tool_calls
+    assert answer.choices[0].finish_reason == "stop"
+    assert [len(request.tools) for request in backend.requests] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("profile", "messages", "second"),
+    [
+        (Profile(small=False), ANSWERED, HERMES),
+        (Profile(small=True), [*ANSWERED, *ASK], HERMES),
+        (Profile(small=True), ANSWERED, HERMES.replace("서울", "부산")),
+    ],
+    ids=["a-large-model-may-ask-again", "a-new-question", "another-argument"],
+)
+async def test_a_call_that_is_no_mere_repeat_goes_to_the_client(profile: Profile, messages: Any, second: str) -> None:
+    backend = ScriptedBackend([second], profile=profile)
+    async with served(application(MemoryHub(backend))) as url, client_of(url) as client:
+        answer = await client.chat.completions.create(model="m", messages=messages, tools=[WEATHER])  # type: ignore[list-item]
+    assert answer.choices[0].finish_reason == "tool_calls"

@@ -11,14 +11,9 @@ from naru.messages import ChatRequest
 from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from tests.web.conftest import MemoryHub, application, served
+from tests.web.model_texts import MODEL_TEXTS
 from tests.web.void_client import Void
 
-SEOUL = {"name": "get_weather", "arguments": {"city": "서울"}}
-MODEL_TEXTS = {
-    "hermes": f"<tool_call>\n{json.dumps(SEOUL, ensure_ascii=False)}\n</tool_call>",
-    "fenced": f"```json\n{json.dumps(SEOUL, ensure_ascii=False)}\n```",
-    "bare": json.dumps(SEOUL, ensure_ascii=False),
-}
 PARALLEL = "".join(
     f'<tool_call>\n{{"name": "get_weather", "arguments": {{"city": "{city}"}}}}\n</tool_call>\n'
     for city in ("Seoul", "Busan", "Jeju")
@@ -50,7 +45,7 @@ async def test_void_runs_the_call_and_gets_its_answer(dialect: str, way: str) ->
     async with served(application(MemoryHub(backend))) as url:
         await turn(url, path, void)
         assert void.call is not None, void.text
-        assert (void.call["name"], void.call["arguments"]) == ("get_weather", {"city": "서울"})
+        assert (void.call["name"], void.call["arguments"]) == ("get_weather", {"city": "Seoul"})
         assert void.text.strip() == "Let me look."
         void.run("Sunny.")
         await turn(url, path, void)
@@ -63,7 +58,7 @@ def _assert_proper_tool_turns(request: ChatRequest) -> None:
     """The model gets the history as tool turns and the tools as tools, whatever dialect Void keeps them in."""
     asked, answered = request.messages[-2], request.messages[-1]
     assert (asked.role, answered.role) == ("assistant", "tool")
-    assert [(call.name, call.arguments) for call in asked.tool_calls] == [("get_weather", {"city": "서울"})]
+    assert [(call.name, call.arguments) for call in asked.tool_calls] == [("get_weather", {"city": "Seoul"})]
     assert (asked.text.strip(), answered.text) == ("Let me look.", "Sunny.")
     assert answered.tool_call_id == asked.tool_calls[0].id
     assert [tool.name for tool in request.tools] == ["read_file", "get_weather"]

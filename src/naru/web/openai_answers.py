@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from naru.agent.events import AnswerText, CallFinished, CallStarted, ClientCalls, RunFinished
+from naru.agent.limits import canonical
 from naru.agent.loop import run
 from naru.messages import (
+    ArgumentsDelta,
     CallEnd,
     CallStart,
     ChatEvent,
@@ -19,8 +21,9 @@ from naru.messages import (
     Text,
     ToolCall,
     ToolDefinition,
+    Usage,
 )
-from naru.models.backend import batches_of, for_model
+from naru.models.backend import Backend, batches_of, for_model
 from naru.tools.toolset import CallContext, Toolset
 from naru.web.openai_exchange import Exchange, Outgoing
 from naru.web.openai_hub import ChatHub
@@ -65,7 +68,11 @@ class Answers:
         if kept is not None:
             return kept
         if servers is None or exchange.profile.dialect == "shell":
-            return cast("Batches", batches_of(self._hub.backend, exchange.request))
+            backend = for_model(self._hub.backend, exchange.request.model)
+            answered = _answered_calls(exchange.request.messages) if backend.profile.small else frozenset()
+            if answered and exchange.request.tools:
+                return _without_repeats(backend, exchange.request, answered)
+            return cast("Batches", batches_of(backend, exchange.request))
         return self._run(exchange.request, caller, self._hub.tools(servers or None))
 
     def keep(self, outgoing: Outgoing, caller: str) -> None:
@@ -127,6 +134,52 @@ class Answers:
                 turns += self._hub_turns.get(place_of(caller, messages[:position], message.tool_calls[0])) or ()
             turns.append(message)
         return turns
+
+
+def _answered_calls(messages: Sequence[Message]) -> frozenset[str]:
+    """Return the calls since the person's last turn, in one spelling each."""
+    calls: set[str] = set()
+    for message in reversed(messages):
+        if message.role == "user":
+            break
+        calls.update(canonical(call) for call in message.tool_calls)
+    return frozenset(calls)
+
+
+async def _without_repeats(backend: Backend, request: ChatRequest, answered: frozenset[str]) -> Batches:
+    """Ask; a small model that only makes calls again whose results it has is asked once more, without tools.
+
+    Small models write their last turn again instead of reading the result (UPLIFT); with nothing to call they answer.
+    """
+    held: list[ChatEvent] = []
+    names: dict[int, str] = {}
+    calls: list[str] = []
+    async with aclosing(batches_of(backend, request)) as batches:
+        async for batch in batches:
+            passed: list[FaceEvent] = []
+            for event in batch:
+                match event:
+                    case CallStart(index=index, name=name):
+                        names[index] = name
+                    case CallEnd(index=index, arguments=arguments):
+                        calls.append(canonical(ToolCall("", names[index], arguments)))
+                if isinstance(event, CallStart | ArgumentsDelta | CallEnd | Usage | Finish):
+                    held.append(event)
+                else:
+                    passed.append(event)
+            if passed:
+                yield passed
+    if not calls or not answered.issuperset(calls):
+        yield held
+        return
+    spent = next((event for event in held if isinstance(event, Usage)), Usage())
+    async with aclosing(batches_of(backend, replace(request, tools=(), tool_choice=None))) as batches:
+        async for batch in batches:
+            yield [_sum(event, spent) if isinstance(event, Usage) else event for event in batch]
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(one.prompt_tokens + other.prompt_tokens, one.completion_tokens + other.completion_tokens)
 
 
 def _turns_of(finished: Sequence[CallFinished]) -> tuple[Message, ...]:
