@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +24,7 @@ from naru.messages import JsonObject
 
 POOL_MIN, POOL_MAX = 5, 20
 """The seed's pool (D3)."""
-CONNECT_SECONDS = 3
+CONNECT_SECONDS = 2.5
 PATIENCE_SECONDS = 1.5
 """A query that takes longer makes us ask whether the database is still there."""
 GRACE_SECONDS = 0.5
@@ -118,7 +119,7 @@ class Database:
             pool = await self._open_pool()
             seconds = self._limits().statement_seconds
             try:
-                async with pool.connection() as connection:
+                async with self._connection(pool) as connection:
                     work = self._run_on(connection, statement)
                     return await bounded(
                         connection,
@@ -127,8 +128,6 @@ class Database:
                         patience=PATIENCE_SECONDS,
                         is_alive=self._is_alive,
                     )
-            except PoolTimeout as error:
-                raise await self._why_none_is_free() from error
             except SilentDatabaseError as error:
                 raise DatabaseUnavailableError(
                     "PostgreSQL stopped answering while the query ran; the connection was cut.",
@@ -141,6 +140,34 @@ class Database:
                     raise unreachable(error, self._parameters) from error
                 await pool.check()
         raise AssertionError("the last attempt returns or raises")
+
+    @asynccontextmanager
+    async def _connection(self, pool: AsyncConnectionPool[AsyncConnection[Any]]) -> AsyncIterator[AsyncConnection[Any]]:
+        """Take a connection; a short wait in vain first makes sure that the database is there at all."""
+        wait = self._options.limits.wait_seconds
+        patience = min(PATIENCE_SECONDS, wait)
+        try:
+            connection = await pool.getconn(patience)
+        except PoolTimeout:
+            await self._grow_back(pool)
+            try:
+                connection = await pool.getconn(max(wait - patience, patience))
+            except PoolTimeout as error:
+                raise DatabaseUnavailableError(
+                    f"All {self._options.pool_max} connections were busy for {wait:g} seconds.",
+                    remedy="Try again in a moment.",
+                ) from error
+        try:
+            async with connection:
+                yield connection
+        finally:
+            await pool.putconn(connection)
+
+    async def _grow_back(self, pool: AsyncConnectionPool[AsyncConnection[Any]]) -> None:
+        """Raise when the database is gone; else replace the connections that an outage took."""
+        async with await self._connect():
+            pass
+        await pool.resize(self._options.pool_min, self._options.pool_max)
 
     async def _run_on(self, connection: AsyncConnection[Any], statement: Statement) -> tuple[RawRows, list[str]]:
         may_keep = self.proof is not None and not self.proof.is_pooled
@@ -194,17 +221,6 @@ class Database:
         self._failure = (time.monotonic(), error)
         return error
 
-    async def _why_none_is_free(self) -> DatabaseUnavailableError:
-        """Tell a busy pool from a lost database; a pool that lost connections grows back once it is there again."""
-        connection = await self._connect()
-        await connection.close()
-        if self._pool:
-            await self._pool.resize(self._options.pool_min, self._options.pool_max)
-        return DatabaseUnavailableError(
-            f"All {self._options.pool_max} connections were busy for {self._options.limits.wait_seconds:g} seconds.",
-            remedy="Try again in a moment.",
-        )
-
     async def _is_alive(self) -> bool:
         """Ask on a connection of its own whether the database answers; callers share one question."""
         if not self._probe or self._probe.done():
@@ -220,7 +236,7 @@ class Database:
         return True
 
     def _conninfo(self) -> str:
-        fixed = {"client_encoding": "UTF8", "application_name": "naru", "connect_timeout": str(CONNECT_SECONDS)}
+        fixed = {"client_encoding": "UTF8", "application_name": "naru", "connect_timeout": "3"}
         return make_conninfo("", **{**self._parameters, **fixed})
 
     def _limits(self) -> Limits:

@@ -1,0 +1,210 @@
+"""The database away, gone, silent or full: a clear error in time, and back by itself (R-22, R-23, S-46, area g)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from naru.builtins.data.sql.database import Database, DatabaseOptions
+from naru.builtins.data.sql.errors import DatabaseUnavailableError, QueryError
+from naru.builtins.data.sql.transaction import Limits
+from naru.stores.embedded_postgres import EmbeddedPostgres
+from tests.builtins.data.servers import BgaServer, chaos_proxy
+
+pytestmark = [pytest.mark.slow, pytest.mark.postgres]
+
+SLEEPER = DatabaseOptions(allowed_functions=frozenset({"pg_sleep"}), pool_min=2, pool_max=2)
+
+
+def through(proxy, bga: BgaServer, options: DatabaseOptions | None = None) -> Database:
+    return bga.database(options, host="127.0.0.1", port=str(proxy.port), password="canary-password")
+
+
+async def count_of(bga: BgaServer, condition: str) -> int:
+    query = f"SELECT count(*) FROM pg_stat_activity WHERE usename = 'bga_reader' AND ({condition})"
+    return bga.admin.execute(query.encode()).fetchone()[0]
+
+
+async def until(condition, seconds: float) -> float:
+    """Wait for a condition, at most so long; return how long it took."""
+    start = time.monotonic()
+    while not await condition():
+        assert time.monotonic() - start < seconds, "it did not happen in time"
+        await asyncio.sleep(0.02)
+    return time.monotonic() - start
+
+
+async def test_g10_a_database_that_is_down_at_start_is_told_and_used_once_it_is_up(bga: BgaServer):
+    """R-22, g10."""
+    async with chaos_proxy(bga) as proxy:
+        await proxy.stop()
+        database = through(proxy, bga)
+        start = time.monotonic()
+        with pytest.raises(DatabaseUnavailableError, match=rf"127\.0\.0\.1:{proxy.port}") as failure:
+            await database.query("SELECT 1")
+        assert time.monotonic() - start < 5
+        assert "canary" not in str(failure.value)
+        assert "bga_reader" not in str(failure.value)
+        await proxy.start()
+
+        async def works() -> bool:
+            try:
+                return (await database.query("SELECT 1 AS one")).records == [{"one": 1}]
+            except DatabaseUnavailableError:
+                return False
+
+        assert await until(works, 5) < 5
+        await database.close()
+
+
+async def test_r23_a_database_that_goes_away_mid_run_is_told_within_5_s_and_comes_back(bga: BgaServer):
+    async with chaos_proxy(bga) as proxy:
+        database = through(proxy, bga)
+        await database.query("SELECT 1")
+        await proxy.stop()
+        for _ in range(3):
+            start = time.monotonic()
+            with pytest.raises(DatabaseUnavailableError):
+                await database.query("SELECT 1")
+            assert time.monotonic() - start < 5
+        await proxy.start()
+
+        async def works() -> bool:
+            try:
+                return bool(await database.query("SELECT 1"))
+            except DatabaseUnavailableError:
+                return False
+
+        assert await until(works, 5) < 5
+
+        async def is_full() -> bool:
+            return await count_of(bga, "application_name = 'naru'") >= 5
+
+        await until(is_full, 10)
+        await database.close()
+
+
+async def test_r23_a_database_that_falls_silent_mid_run_is_told_within_5_s(bga: BgaServer):
+    async with chaos_proxy(bga) as proxy:
+        database = through(proxy, bga, SLEEPER)
+        await database.query("SELECT 1")
+        start = time.monotonic()
+        running = asyncio.ensure_future(database.query("SELECT pg_sleep(4)"))
+        await asyncio.sleep(0.3)
+        proxy.fall_silent()
+        with pytest.raises(DatabaseUnavailableError, match="stopped answering"):
+            await running
+        assert time.monotonic() - start < 5
+        proxy.speak()
+        assert (await database.query("SELECT 1 AS one")).records == [{"one": 1}]
+        await database.close()
+
+
+async def test_r23_a_slow_query_on_a_live_database_is_not_taken_for_silence(bga: BgaServer):
+    database = bga.database(SLEEPER)
+    assert (await database.query("SELECT pg_sleep(2.2)")).records == [{"pg_sleep": ""}]
+    await database.close()
+
+
+async def test_g11_killed_connections_are_replaced_and_the_next_query_works(bga: BgaServer):
+    database = bga.database()
+    await database.query("SELECT 1")
+    killed = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'bga_reader'"
+    assert bga.admin.execute(killed).fetchone()[0] >= 1
+    assert (await database.query("SELECT 1 AS one")).records == [{"one": 1}]
+    await database.close()
+
+
+async def test_g12_a_full_pool_queues_and_nothing_is_left_in_a_transaction(bga: BgaServer):
+    database = bga.database(SLEEPER)
+    await asyncio.gather(*(database.query("SELECT pg_sleep(0.3)") for _ in range(10)))
+    cancelled = asyncio.ensure_future(database.query("SELECT pg_sleep(4)"))
+    await asyncio.sleep(0.3)
+    cancelled.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    for _ in range(20):
+        with pytest.raises(QueryError):
+            await database.query("SELECT nothing")
+    assert (await database.query("SELECT 1 AS one")).records == [{"one": 1}]
+
+    async def none_left() -> bool:
+        return await count_of(bga, "state LIKE 'idle in transaction%' OR state = 'active'") == 0
+
+    await until(none_left, 2)
+    await database.close()
+
+
+async def test_g12_waiting_too_long_for_the_pool_says_that_it_is_busy(bga: BgaServer):
+    options = DatabaseOptions(
+        limits=Limits(wait_seconds=0.2), allowed_functions=frozenset({"pg_sleep"}), pool_min=1, pool_max=1
+    )
+    database = bga.database(options)
+    await database.query("SELECT 1")
+    running = asyncio.ensure_future(database.query("SELECT pg_sleep(1)"))
+    await asyncio.sleep(0.1)
+    with pytest.raises(DatabaseUnavailableError, match="busy"):
+        await database.query("SELECT 1")
+    await running
+    await database.close()
+
+
+async def test_g14_a_huge_result_is_cut_by_rows_or_bytes_and_says_so(bga: BgaServer):
+    database = bga.database(DatabaseOptions(pool_min=1))
+    result = await database.query("SELECT generate_series(1, 1000000) AS n, repeat('x', 1000) AS x")
+    assert result.is_truncated
+    assert 900 < len(result.records) <= 1000
+    assert result.records[0]["n"] == 1
+    narrow = await database.query("SELECT generate_series(1, 1000000) AS n")
+    assert narrow.is_truncated
+    assert len(narrow.records) == 1000
+    exact = await database.query("SELECT generate_series(1, 1000) AS n")
+    assert not exact.is_truncated
+    await database.close()
+
+
+async def test_a_row_larger_than_the_limit_is_an_error_that_says_how_large(bga: BgaServer):
+    database = bga.database(DatabaseOptions(pool_min=1))
+    with pytest.raises(QueryError, match="The first row alone has 30000"):
+        await database.query("SELECT repeat('x', 30000000) AS x")
+    cut = await database.query(
+        "SELECT CASE WHEN n = 3 THEN repeat('x', 30000000) END AS x FROM generate_series(1, 5) n"
+    )
+    assert cut.is_truncated
+    assert cut.records == [{"x": None}, {"x": None}]
+    await database.close()
+
+
+@pytest.mark.parametrize("host", ["canary-host.invalid", "127.0.0.1"])
+async def test_s46_an_unknown_host_or_closed_port_shows_no_secret(host: str):
+    async def parameters() -> dict[str, str]:
+        return {"host": host, "port": "1", "user": "canary_user", "password": "canary-pw", "dbname": "canary_db"}
+
+    database = Database(parameters)
+    with pytest.raises(DatabaseUnavailableError) as failure:
+        await database.query("SELECT 1")
+    assert "canary" not in str(failure.value)
+
+
+async def test_s46_a_refused_password_shows_no_secret(tmp_path_factory: pytest.TempPathFactory):
+    rules = tmp_path_factory.mktemp("hba") / "pg_hba.conf"
+    rules.write_text("local all postgres trust\nlocal all all scram-sha-256\n")
+    for folder in (rules, *list(rules.parents)[:3]):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    with EmbeddedPostgres(settings={"hba_file": str(rules)}) as server:
+        with psycopg.connect(server.dsn, autocommit=True) as admin:
+            admin.execute("CREATE ROLE canary_user LOGIN PASSWORD 'right'")
+        folder = psycopg.conninfo.conninfo_to_dict(server.dsn)["host"]
+
+        async def parameters() -> dict[str, str]:
+            return {"host": str(folder), "user": "canary_user", "password": "canary-pw", "dbname": "postgres"}
+
+        database = Database(parameters)
+        with pytest.raises(DatabaseUnavailableError, match="password authentication failed") as failure:
+            await database.query("SELECT 1")
+        assert "canary" not in str(failure.value)
+        assert str(Path(str(folder))) not in str(failure.value)
