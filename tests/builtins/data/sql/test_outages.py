@@ -169,11 +169,9 @@ async def test_g14_a_huge_result_is_cut_by_rows_or_bytes_and_says_so(bga: BgaSer
 
 async def test_a_row_larger_than_the_limit_is_an_error_that_says_how_large(bga: BgaServer):
     database = bga.database(DatabaseOptions(pool_min=1))
-    with pytest.raises(QueryError, match="The first row alone has 30000"):
-        await database.query("SELECT repeat('x', 30000000) AS x")
-    cut = await database.query(
-        "SELECT CASE WHEN n = 3 THEN repeat('x', 30000000) END AS x FROM generate_series(1, 5) n"
-    )
+    with pytest.raises(QueryError, match="The first row alone has 300"):
+        await database.query("SELECT repeat('x', 3000000) AS x")
+    cut = await database.query("SELECT CASE WHEN n = 3 THEN repeat('x', 3000000) END AS x FROM generate_series(1, 5) n")
     assert cut.is_truncated
     assert cut.records == [{"x": None}, {"x": None}]
     await database.close()

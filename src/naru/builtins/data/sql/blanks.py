@@ -11,14 +11,15 @@ BLANKS = (
 )
 """No-break, typographic and ideographic spaces, zero-width characters, line separators, byte order mark."""
 
-_WORD = r"A-Za-z0-9_$\u0080-\U0010ffff"
+_LETTER = rf"(?![{BLANKS}])[A-Za-z_\u0080-\U0010ffff]"
 _TOKENS = re.compile(
     rf"""
     (?P<kept>
         \b[eE]'(?:[^'\\]|\\.|'')*(?:'|\Z)                                # E'…' knows backslashes
       | '(?:[^']|'')*(?:'|\Z)
       | "(?:[^"]|"")*(?:"|\Z)
-      | (?<![{_WORD}])\$(?P<tag>(?:[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*)?)\$.*?(?:\$(?P=tag)\$|\Z)
+      | (?:(?<![A-Za-z0-9_$\u0080-\U0010ffff])|(?<=[{BLANKS}]))             # a $ inside an identifier starts nothing
+        \$(?P<tag>(?:{_LETTER}(?:{_LETTER}|[0-9])*)?)\$.*?(?:\$(?P=tag)\$|\Z)
       | --[^\r\n]*
       | (?P<comment>/\*)                                                  # these nest, so no expression finds the end
     )

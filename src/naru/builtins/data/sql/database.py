@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
-from psycopg import AsyncConnection, Column
+from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from naru.builtins.data.sql.bounded import SilentDatabaseError, bounded
+from naru.builtins.data.sql.columns import ResultColumn
 from naru.builtins.data.sql.errors import DatabaseUnavailableError, QueryError, query_error, unreachable
+from naru.builtins.data.sql.guard import GENERIC_PLANS, PREPARE_GUARD
 from naru.builtins.data.sql.selftest import Proof, prove_read_only
 from naru.builtins.data.sql.statement import Statement, read_statement
 from naru.builtins.data.sql.transaction import Limits, RawRows, run_read_only
@@ -170,10 +172,9 @@ class Database:
         await pool.resize(self._options.pool_min, self._options.pool_max)
 
     async def _run_on(self, connection: AsyncConnection[Any], statement: Statement) -> tuple[RawRows, list[str]]:
-        may_keep = self.proof is not None and not self.proof.is_pooled
-        raw = await run_read_only(
-            connection, statement, self._limits(), allowed=self._options.allowed_functions, prepare=may_keep
-        )
+        allowed = self._options.allowed_functions
+        may_keep = not self._is_pooled()
+        raw = await run_read_only(connection, statement, self._limits(), allowed=allowed, is_prepared=may_keep)
         return raw, [await self._type_name(connection, column) for column in raw.columns]
 
     async def _open_pool(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
@@ -201,6 +202,7 @@ class Database:
                 max_size=options.pool_max,
                 timeout=options.limits.wait_seconds,
                 reconnect_timeout=2,  # then given up, so that the next call starts afresh without a long back-off
+                configure=self._configure,
                 open=False,
             )
             await pool.open()
@@ -235,6 +237,15 @@ class Database:
             return False
         return True
 
+    async def _configure(self, connection: AsyncConnection[Any]) -> None:
+        """Prepare the guard on a new connection, unless a pooler would hand it to others."""
+        if not self._is_pooled():
+            await connection.execute(GENERIC_PLANS, prepare=False)
+            await connection.execute(PREPARE_GUARD.encode(), prepare=False)
+
+    def _is_pooled(self) -> bool:
+        return self.proof is None or self.proof.is_pooled
+
     def _conninfo(self) -> str:
         fixed = {"client_encoding": "UTF8", "application_name": "naru", "connect_timeout": "3"}
         return make_conninfo("", **{**self._parameters, **fixed})
@@ -247,10 +258,11 @@ class Database:
             return limits
         return Limits(limits.rows, limits.bytes, role_ms / 1000, limits.wait_seconds)
 
-    async def _type_name(self, connection: AsyncConnection[Any], column: Column) -> str:
+    async def _type_name(self, connection: AsyncConnection[Any], column: ResultColumn) -> str:
         """Name a column's type; one that PostgreSQL does not ship is looked up once."""
-        if connection.adapters.types.get(column.type_code):
-            return column.type_display
+        known = connection.adapters.types.get(column.type_code)
+        if known:
+            return known.get_type_display(oid=column.type_code, fmod=column.modifier)
         if column.type_code not in self._type_names:
             asked = "SELECT pg_catalog.format_type(%s::oid, NULL)"
             found = await (await connection.execute(asked, [column.type_code], prepare=False)).fetchone()

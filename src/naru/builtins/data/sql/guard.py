@@ -7,7 +7,8 @@ New functions of a new PostgreSQL are judged without a change here. DATA.md 4.4,
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 
 from naru.builtins.data.sql.statement import RefusedStatementError, Statement
 
@@ -44,28 +45,30 @@ IMPLICIT_OPERATORS = ("=", "<>", "<", ">", "<=", ">=")
 _MARK = "naru refuses: "
 
 # Every text below is put together from constants of this file; what varies is bound (hence the S608 marks).
+_NOT_ALLOWED = """p.proname <> ALL ($2) AND p.pronamespace::regnamespace::text || '.' || p.proname <> ALL ($2)"""
+
 _UNSAFE = rf"""(
   CASE WHEN p.oid < 16384
     THEN (p.provolatile = 'v' AND p.proname <> ALL ('{{{",".join(HARMLESS_VOLATILE)}}}'::name[]))
       OR p.proname ~ '{REFUSED_STABLE}'
     ELSE p.provolatile = 'v' OR p.prosecdef OR p.proname ~ '{REFUSED_STABLE}'
-  END
-  AND p.proname <> ALL (%(allowed)s::text[])
-  AND (SELECT s.nspname FROM pg_catalog.pg_namespace s WHERE s.oid = p.pronamespace) || '.' || p.proname
-    <> ALL (%(allowed)s::text[])
+  END AND {_NOT_ALLOWED}
 )"""  # noqa: S608
+
+_UNSAFE_USERS = f"((p.provolatile = 'v' OR p.prosecdef) AND {_NOT_ALLOWED})"
+"""For functions that only users' own objects reach."""
 
 _UNSAFE_AGGREGATE = f"""(
   p.prokind = 'a' AND p.oid >= 16384 AND 0 < (
     SELECT count(*) FROM pg_catalog.pg_aggregate g JOIN pg_catalog.pg_proc part ON part.oid = ANY (ARRAY[
       g.aggtransfn, g.aggfinalfn, g.aggcombinefn, g.aggserialfn, g.aggdeserialfn,
       g.aggmtransfn, g.aggminvtransfn, g.aggmfinalfn]::oid[])
-    WHERE g.aggfnoid = p.oid AND {_UNSAFE.replace("p.", "part.")})
+    WHERE g.aggfnoid = p.oid AND {_UNSAFE_USERS.replace("p.", "part.")})
 )"""  # noqa: S608
 """An aggregate is labelled IMMUTABLE whatever its parts do."""
 
 _SETTINGS = (
-    ("statement_timeout", "%(statement_timeout)s"),
+    ("statement_timeout", "$1"),
     ("lock_timeout", "'1s'"),
     ("idle_in_transaction_session_timeout", "'10s'"),
     ("standard_conforming_strings", "'on'"),
@@ -74,47 +77,43 @@ _SETTINGS = (
     ("bytea_output", "'hex'"),
     ("extra_float_digits", "'1'"),
     ("jit", "'off'"),
+    ("plan_cache_mode", "'auto'"),
 )
 
-GUARD = rf"""
-SELECT {", ".join(f"pg_catalog.set_config('{name}', {value}, true)" for name, value in _SETTINGS)},
+GUARD = rf"""SELECT {", ".join(f"pg_catalog.set_config('{name}', {value}, true)" for name, value in _SETTINGS)},
   ('{_MARK}' || refused.reason)::int
 FROM (VALUES (1)) one LEFT JOIN LATERAL (
   SELECT 'function ' || p.proname AS reason
-    FROM unnest(%(call_schemas)s::name[], %(call_names)s::name[]) u(nsp, fn)
-    JOIN pg_catalog.pg_proc p ON p.proname = u.fn
-    JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+    FROM unnest($3, $4) u(nsp, fn) JOIN pg_catalog.pg_proc p ON p.proname = u.fn
     WHERE ({_UNSAFE} OR {_UNSAFE_AGGREGATE})
-      AND (u.nsp = n.nspname OR u.nsp = '' AND pg_catalog.pg_function_is_visible(p.oid))
+      AND CASE u.nsp WHEN '' THEN pg_catalog.pg_function_is_visible(p.oid)
+        ELSE p.pronamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = u.nsp) END
   UNION ALL
   SELECT 'function ' || p.proname || ' (written as an attribute)'
-    FROM unnest(%(values)s::name[]) u(fn) JOIN pg_catalog.pg_proc p ON p.proname = u.fn
+    FROM unnest($5) u(fn) JOIN pg_catalog.pg_proc p ON p.proname = u.fn
     WHERE p.pronargs > 0 AND p.pronargs - p.pronargdefaults <= 1 AND {_UNSAFE}
   UNION ALL
   SELECT 'function ' || p.proname || ' (written as an attribute)'
-    FROM unnest(%(rows)s::name[]) u(fn) JOIN pg_catalog.pg_proc p ON p.proname = u.fn
+    FROM unnest($6) u(fn) JOIN pg_catalog.pg_proc p ON p.proname = u.fn
     JOIN pg_catalog.pg_type t ON t.oid = p.proargtypes[0]
     WHERE p.pronargs - p.pronargdefaults <= 1 AND t.typtype IN ('c', 'p', 'd') AND {_UNSAFE}
       AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a
         WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attname = p.proname AND NOT a.attisdropped)
   UNION ALL
-  SELECT 'operator ' || o.oprname
-    FROM unnest(%(operator_schemas)s::name[], %(operators)s::name[]) u(nsp, op)
-    JOIN pg_catalog.pg_operator o ON o.oprname = u.op AND o.oid >= 16384
-    JOIN pg_catalog.pg_namespace n ON n.oid = o.oprnamespace
-    JOIN pg_catalog.pg_proc p ON p.oid = o.oprcode
-    WHERE {_UNSAFE} AND (u.nsp = n.nspname OR u.nsp = '' AND pg_catalog.pg_operator_is_visible(o.oid))
+  SELECT 'operator ' || o.oprname || ' (function ' || p.proname || ')'
+    FROM pg_catalog.pg_operator o JOIN pg_catalog.pg_proc p ON p.oid = o.oprcode
+    WHERE o.oid >= 16384 AND o.oprname = ANY ($7) AND {_UNSAFE_USERS}
   UNION ALL
-  SELECT 'the cast from ' || s.typname || ' to ' || t.typname
+  SELECT 'the cast from ' || s.typname || ' to ' || t.typname || ' (function ' || p.proname || ')'
     FROM pg_catalog.pg_cast c JOIN pg_catalog.pg_proc p ON p.oid = c.castfunc
     JOIN pg_catalog.pg_type s ON s.oid = c.castsource JOIN pg_catalog.pg_type t ON t.oid = c.casttarget
-    WHERE c.oid >= 16384 AND {_UNSAFE} AND (c.castcontext = 'i' OR t.typname IN ('json', 'jsonb')
-      OR s.typname = ANY (%(types)s::name[]) OR t.typname = ANY (%(types)s::name[]))
+    WHERE c.oid >= 16384 AND {_UNSAFE_USERS} AND (c.castcontext = 'i' OR t.typname IN ('json', 'jsonb')
+      OR s.typname = ANY ($8) OR t.typname = ANY ($8))
   UNION ALL
-  SELECT 'the check of domain ' || d.typname
+  SELECT 'the check of domain ' || d.typname || ' (function ' || p.proname || ')'
     FROM (
       WITH RECURSIVE used AS (
-        SELECT t.oid FROM pg_catalog.pg_type t WHERE t.typname = ANY (%(types)s::name[]) AND t.oid >= 16384
+        SELECT t.oid FROM pg_catalog.pg_type t WHERE t.typname = ANY ($8) AND t.oid >= 16384
         UNION
         SELECT inner_type.oid FROM used JOIN pg_catalog.pg_type t USING (oid)
           LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.typrelid AND a.attnum > 0
@@ -127,31 +126,56 @@ FROM (VALUES (1)) one LEFT JOIN LATERAL (
     JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_constraint'::regclass AND e.objid = k.oid
       AND e.refclassid = 'pg_catalog.pg_proc'::regclass
     JOIN pg_catalog.pg_proc p ON p.oid = e.refobjid
-    WHERE {_UNSAFE}
+    WHERE {_UNSAFE_USERS}
   LIMIT 1
 ) refused ON true
 """  # noqa: S608
 
+TYPES = ("text", "text[]", "name[]", "name[]", "name[]", "name[]", "name[]", "name[]")
+"""Of the guard's parameters, in the order of `guard_parameters`."""
+
+PREPARE_GUARD = f"PREPARE naru_guard ({', '.join(TYPES)}) AS {GUARD}"
+"""Run once per connection where nothing stands between: planning the guard takes ten times as long as running it.
+
+It is prepared in SQL, since psycopg forgets its own prepared statements after every ROLLBACK.
+"""
+GENERIC_PLANS = "SET plan_cache_mode = force_generic_plan"
+"""The guard's plan is made once, not five times; the guard itself puts the setting back for the statement."""
+
 
 def guard_parameters(
     statement: Statement, allowed: Collection[str], *, statement_timeout_ms: int
-) -> dict[str, str | list[str]]:
-    """Bind one statement's names to `GUARD`."""
+) -> tuple[str | list[str], ...]:
+    """Return the guard's parameters: time, allowed functions, and one statement's names."""
     calls = sorted(statement.calls)
-    operators = sorted({*statement.operators, *(("", name) for name in IMPLICIT_OPERATORS)})
     attributes = statement.row_attributes | statement.value_attributes
-    return {
-        "statement_timeout": str(statement_timeout_ms),
-        "allowed": sorted(allowed),
-        "call_schemas": [schema for schema, _ in calls],
-        "call_names": [name for _, name in calls],
-        "values": sorted(statement.value_attributes),
-        "rows": sorted(statement.row_attributes),
-        "operator_schemas": [schema for schema, _ in operators],
-        "operators": [name for _, name in operators],
+    return (
+        str(statement_timeout_ms),
+        sorted(allowed),
+        [schema for schema, _ in calls],
+        [name for _, name in calls],
+        sorted(statement.value_attributes),
+        sorted(statement.row_attributes),
+        sorted({*IMPLICIT_OPERATORS, *(name for _, name in statement.operators)}),
         # name(value) and value.name are casts when a type has that name
-        "types": sorted({*statement.types, *attributes, *(name for _, name in calls)}),
-    }
+        sorted({*statement.types, *attributes, *(name for _, name in calls)}),
+    )
+
+
+def guard_call(parameters: Sequence[str | list[str]], *, is_prepared: bool) -> bytes:
+    """Write the guard's call with its parameters as literals."""
+    literals = [_literal(value) for value in parameters]
+    if is_prepared:
+        return f"EXECUTE naru_guard ({', '.join(literals)})".encode()
+    typed = [f"{literal}::{type_}" for literal, type_ in zip(literals, TYPES, strict=True)]
+    return re.sub(r"\$(\d)", lambda found: typed[int(found[1]) - 1], GUARD).encode()
+
+
+def _literal(value: str | list[str]) -> str:
+    """Quote a text or an array of texts; the setting standard_conforming_strings does not matter to E'…'."""
+    if isinstance(value, list):
+        value = "{" + ",".join('"' + item.replace("\\", "\\\\").replace('"', '\\"') + '"' for item in value) + "}"
+    return "E'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def refusal_in(message: str) -> RefusedStatementError | None:

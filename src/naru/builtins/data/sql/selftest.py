@@ -119,9 +119,7 @@ async def _must_fail(connection: AsyncConnection[Any], sql: str) -> None:
 
 async def _must_be_refused(connection: AsyncConnection[Any], sql: str, allowed: Collection[str]) -> None:
     try:
-        await run_read_only(
-            connection, read_statement(sql), Limits(statement_seconds=2), allowed=allowed, prepare=False
-        )
+        await run_read_only(connection, read_statement(sql), Limits(statement_seconds=2), allowed=allowed)
     except RefusedStatementError:
         return
     except psycopg.Error as error:

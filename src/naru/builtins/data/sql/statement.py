@@ -5,6 +5,7 @@ Pure: no database. Whether a named function is harmless is for the server's cata
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,6 +53,7 @@ _KEPT_OUT = {
 _VERBS = {"TransactionStmt": "BEGIN / COMMIT", "VariableSetStmt": "SET", "VariableShowStmt": "SHOW", "DropStmt": "DROP"}
 
 
+@functools.lru_cache(maxsize=128)
 def read_statement(sql: str) -> Statement:
     """Parse one SELECT.
 

@@ -1,22 +1,22 @@
 """One statement in one READ ONLY transaction, sent as one pipeline: a single round trip however many layers it passes.
 
-The pipeline is BEGIN READ ONLY, the guard, the statement for its columns, the statement wrapped for its rows, ROLLBACK.
+The pipeline is BEGIN READ ONLY, the guard, the statement to describe its columns, the statement wrapped for its rows,
+ROLLBACK.
 The server skips all that follows the first failure. The extended protocol takes one statement per message, and inside
 a sub-select the grammar itself knows neither INTO nor data-changing CTEs. DATA.md 4.4, item 5.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import psycopg
-from psycopg import AsyncConnection, Column
-from psycopg.abc import Query
+from psycopg import AsyncConnection
 
-from naru.builtins.data.sql.guard import GUARD, guard_parameters
+from naru.builtins.data.sql.columns import ResultColumn, columns_of
+from naru.builtins.data.sql.guard import guard_call, guard_parameters
+from naru.builtins.data.sql.pipeline import Describe, Run, run_pipeline
 from naru.builtins.data.sql.statement import Statement
 
 
@@ -35,8 +35,8 @@ class Limits:
 class RawRows:
     """Rows as PostgreSQL writes them in JSON; None from where the byte limit cut."""
 
-    columns: Sequence[Column]
-    texts: Sequence[str | None]
+    columns: Sequence[ResultColumn]
+    texts: Sequence[bytes | None]
     first_size: int
     """Bytes of the first row, for the message when even that one is too long."""
 
@@ -51,38 +51,29 @@ async def run_read_only(
     limits: Limits,
     *,
     allowed: Collection[str] = (),
-    prepare: bool = True,
+    is_prepared: bool = False,
 ) -> RawRows:
     """Run a statement and roll back.
 
-    With `prepare` the guard is kept on the connection; not behind a pooler that hands connections around.
+    `is_prepared` says that `PREPARE_GUARD` has run on this connection.
 
     Raises:
         psycopg.Error: the server refused or failed; the guard's refusals are read by `guard.refusal_in`.
     """
     parameters = guard_parameters(statement, allowed, statement_timeout_ms=int(limits.statement_seconds * 1000))
-    failure: psycopg.Error | None = None
-    with contextlib.suppress(psycopg.errors.PipelineAborted):  # what follows the first failure; that one is raised
-        async with connection.pipeline():
-            try:
-                await connection.execute("BEGIN READ ONLY", prepare=False)
-                await connection.execute(GUARD.encode(), parameters, prepare=prepare)
-                described = await connection.execute(_described(statement), prepare=False)
-                wrapped = await connection.execute(_wrapped(statement, limits), prepare=False)
-                await connection.execute("ROLLBACK", prepare=False)
-                rows = await wrapped.fetchall()
-            except psycopg.Error as error:
-                failure = error
-    if failure:
-        raise failure
-    return RawRows(described.description or [], [text for text, _ in rows], rows[0][1] if rows else 0)
+    steps = (
+        Run(b"BEGIN READ ONLY"),
+        Run(guard_call(parameters, is_prepared=is_prepared)),
+        Describe(f"{BEFORE}{statement.text}\n) naru_described".encode()),
+        Run(_wrapped(statement, limits)),
+        Run(b"ROLLBACK"),
+    )
+    _, _, _, described, rows, _ = await run_pipeline(connection, steps)
+    texts = [rows.get_value(place, 0) for place in range(rows.ntuples)]
+    return RawRows(columns_of(described), texts, int(rows.get_value(0, 1) or 0) if texts else 0)
 
 
-def _described(statement: Statement) -> Query:
-    return f"{BEFORE}{statement.text}\n) naru_described LIMIT 0".encode()
-
-
-def _wrapped(statement: Statement, limits: Limits) -> Query:
+def _wrapped(statement: Statement, limits: Limits) -> bytes:
     """Let the server write each row as JSON once, and cut by rows and bytes before anything is sent.
 
     `naru_row.*` and not `naru_row`: a column of that name would stand in front of the row. OFFSET 0 keeps the planner

@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
-from psycopg import Column
 
+from naru.builtins.data.sql.columns import NUMERIC, ResultColumn
 from naru.messages import JsonObject
 
 EXACT_DIGITS = 15
@@ -27,7 +27,7 @@ _PLAIN_TYPES = frozenset(
     # interval, timetz, uuid
     (16, 18, 19, 21, 23, 25, 26, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1266, 2950)
 )
-_INT8, _NUMERIC = 20, 1700
+_INT8 = 20
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
@@ -45,10 +45,10 @@ def unique_names(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def records(texts: Sequence[str], columns: Sequence[Column]) -> list[JsonObject]:
+def records(texts: Sequence[bytes], columns: Sequence[ResultColumn]) -> list[JsonObject]:
     """Read rows that the server wrote with `row_to_json`."""
     names = [column.name for column in columns]
-    whole = f"[{','.join(texts)}]"
+    whole = b"[" + b",".join(texts) + b"]"
     if len(set(names)) < len(names):
         keys = unique_names(names)
         rows = json.loads(whole, object_pairs_hook=_Pairs, parse_int=number, parse_float=number)
@@ -77,9 +77,9 @@ def number(text: str) -> int | float | str:
     return value if is_fraction else int(text)
 
 
-def _keeps_digits(column: Column) -> bool:
+def _keeps_digits(column: ResultColumn) -> bool:
     """Tell whether a fast JSON reader loses nothing of this column; large int8 values are mended afterwards."""
-    if column.type_code == _NUMERIC:
+    if column.type_code == NUMERIC:
         return column.precision is not None and column.precision <= EXACT_DIGITS
     return column.type_code in _PLAIN_TYPES or column.type_code == _INT8
 

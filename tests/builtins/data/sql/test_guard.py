@@ -1,0 +1,200 @@
+"""Attacks that need an accomplice in the database: every way of calling a function without seeming to (S-45)."""
+
+from __future__ import annotations
+
+import pytest
+import pytest_asyncio
+
+from naru.builtins.data.sql.database import Database, DatabaseOptions
+from naru.builtins.data.sql.errors import QueryError
+from naru.builtins.data.sql.statement import RefusedStatementError
+from naru.builtins.data.sql.transaction import Limits
+from tests.builtins.data.conftest import postgres_versions
+from tests.builtins.data.servers import BgaServer
+
+pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.asyncio(loop_scope="module"), postgres_versions]
+
+ACCOMPLICES = """
+CREATE SCHEMA x; GRANT USAGE ON SCHEMA x TO bga_reader;
+CREATE TYPE x.mood AS ENUM ('sad', 'ok');
+CREATE TABLE x.moods (m x.mood, n int); INSERT INTO x.moods VALUES ('sad', 1); GRANT SELECT ON x.moods TO bga_reader;
+CREATE FUNCTION x.plain() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+CREATE FUNCTION public."a.b"() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+CREATE FUNCTION public.삭제() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+CREATE FUNCTION public.{long}() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+CREATE FUNCTION public.twice(int, int DEFAULT 2) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN $1 * $2; END';
+CREATE FUNCTION public.many(VARIADIC int[]) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+CREATE FUNCTION public.definer() RETURNS int LANGUAGE sql STABLE SECURITY DEFINER AS 'SELECT 1';
+CREATE FUNCTION public.bump(int, int) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+CREATE AGGREGATE public.evil_sum(int) (sfunc = public.bump, stype = int, initcond = '0');
+CREATE FUNCTION x.mood_int(x.mood) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+CREATE CAST (x.mood AS int) WITH FUNCTION x.mood_int(x.mood);
+CREATE FUNCTION x.is_fine(int) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RETURN true; END';
+CREATE DOMAIN public.evil_dom AS int CHECK (x.is_fine(VALUE));
+CREATE DOMAIN public.evil_over AS public.evil_dom;
+CREATE TYPE public.evil_comp AS (a public.evil_dom);
+CREATE FUNCTION public.title(docs) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
+CREATE FUNCTION public.calm(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 1';
+""".replace("{long}", "f" * 63)
+# S608: a script of the test itself
+REMOVED = f"""
+DROP SCHEMA x CASCADE; DROP FUNCTION public."a.b", public.삭제, public.{"f" * 63}, public.twice, public.many,
+  public.definer, public.title(docs), public.calm; DROP AGGREGATE public.evil_sum(int); DROP FUNCTION public.bump;
+DROP TYPE public.evil_comp; DROP DOMAIN IF EXISTS public.evil_over, public.evil_dom;
+"""
+
+REFUSED = [
+    "SELECT x.plain()",
+    "SELECT \"x\" . \"plain\" /* */ ()",
+    'SELECT "a.b"()',
+    "SELECT 삭제()",
+    f"SELECT {'f' * 63}()",
+    f"SELECT {'f' * 80}()",
+    "SELECT twice(1)",
+    "SELECT (1).twice",
+    "SELECT g.twice FROM generate_series(1, 2) g",
+    "SELECT g.twice FROM generate_series(1, 2) g(i)",
+    'SELECT "coalesce".twice FROM coalesce(1)',
+    "SELECT many(1, 2, 3)",
+    "SELECT many(VARIADIC ARRAY[1])",
+    "SELECT definer()",
+    "SELECT evil_sum(emp_id) FROM employees",
+    "SELECT evil_sum(emp_id) OVER (ORDER BY emp_id) FROM employees",
+    "SELECT 'sad'::x.mood::int",
+    "SELECT CAST(m AS int4) FROM x.moods",
+    "SELECT int4(m) FROM x.moods",
+    "SELECT (m).int4 FROM x.moods",
+    "SELECT 1::evil_dom",
+    "SELECT '{1}'::evil_dom[]",
+    "SELECT '{1}'::_evil_dom",
+    "SELECT 1::evil_over",
+    "SELECT evil_dom(1)",
+    "SELECT ROW(1)::evil_comp",
+    "SELECT json_populate_record(NULL::evil_comp, '{\"a\": 1}')",
+    "SELECT * FROM json_to_record('{\"a\": 1}') AS r(a evil_dom)",
+    "SELECT (0.01).pg_sleep",
+    "SELECT (0.01::float8).\"pg_sleep\"",
+    "SELECT s.pg_sleep FROM LATERAL pg_sleep(0.01) s",
+    "SELECT PG_SLEEP(0.01)",
+    "SELECT U&\"pg\\005Fsleep\"(0.01)",
+    "SELECT U&\"pg!005Fsleep\" UESCAPE '!' (0.01)",
+    "SELECT pg_catalog.pg_sleep(0.01)",
+    "SELECT * FROM docs d, LATERAL (SELECT pg_sleep(0.01)) s",
+    "SELECT * FROM docs ORDER BY (SELECT pg_sleep(0.01))::text",
+    "SELECT 1 GROUP BY 1 HAVING pg_sleep(0.01) IS NULL",
+    "SELECT count(*) FILTER (WHERE pg_sleep(0.01) IS NULL) FROM docs",
+    "SELECT sum(1) OVER (ORDER BY pg_sleep(0.01)::text) FROM docs",
+    "SELECT 1 LIMIT length(pg_sleep(0.01)::text)",
+    "VALUES (pg_sleep(0.01)::text)",
+    "SELECT CASE WHEN true THEN pg_sleep(0.01) END",
+    "SELECT ARRAY(SELECT pg_sleep(0.01))",
+    "WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n + length(pg_sleep(0.01)::text) + 1 FROM r WHERE n < 3) TABLE r",
+    "SELECT database_to_xml(true, true, '')",
+    "SELECT table_to_xml('docs', true, true, '')",
+    "SELECT lo_create(0)",
+    "SELECT lo_from_bytea(0, 'x')",
+    "SELECT pg_notify('a', 'b')",
+    "SELECT pg_advisory_xact_lock(1)",
+    "SELECT pg_try_advisory_lock(1)",
+    "SELECT setseed(0.5)",
+    "SELECT nextval('lot_seq')",
+    "SELECT pg_current_xact_id()",
+    "SELECT crosstab('select 1, 2, 3')",
+    "SELECT * FROM dblink('host=/tmp', 'select 1') AS t(a int)",
+    "SELECT dblink_connect('host=/tmp')",
+    "SELECT set_limit(0.5)",
+    "SELECT pg_stat_reset()",
+    "SELECT pg_import_system_collations('public')",
+    "SELECT pg_logical_emit_message(false, 'a', 'b')",
+    "SELECT pg_switch_wal()",
+]  # fmt: skip
+WITH_AN_UNSAFE_EQUALS = [
+    "SELECT 1 WHERE 'sad'::x.mood = 1",
+    "SELECT 1 FROM x.moods WHERE m IN (1, 2)",
+    "SELECT CASE m WHEN 1 THEN 1 END FROM x.moods",
+    "SELECT 1 FROM x.moods a JOIN (SELECT 1 AS m) b USING (m)",
+    "SELECT 1 FROM x.moods WHERE m OPERATOR(public.=) 1",
+]
+ALLOWED = [
+    "SELECT d.title FROM docs d",  # function title(docs) is hidden by the column
+    "SELECT calm(1), (1).calm",
+    "SELECT m, n FROM x.moods",
+    "SELECT '%s', '%(a)s', 5 % 2, '100%'",
+    "SELECT random() < 2, gen_random_uuid() IS NOT NULL, pg_size_pretty(pg_database_size(current_database()))",
+    "SELECT to_char(now(), 'YYYY-MM'), extract(epoch FROM now()) > 0, now() AT TIME ZONE 'Asia/Seoul' IS NOT NULL",
+    "SELECT similarity('abc', 'abd'), 'abc' % 'abc'",
+    "SELECT naru_row FROM (SELECT 1 AS naru_row, 2 AS naru_json, 3 AS j, 4 AS n) naru_text",
+]
+MISQUOTED = [
+    *("x'y", 'x"y', "x\\'y", "x\\", "x\\\\", "{}", "a,b", "$1", "E'"),
+    *("x'); DROP TABLE docs; --", "\\'); DELETE FROM docs; --"),
+]
+"""Names that would break out of a badly quoted call of the guard."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def database(bga: BgaServer):
+    bga.admin.execute(ACCOMPLICES.encode())
+    database = bga.database(DatabaseOptions(limits=Limits(statement_seconds=2), pool_min=1))
+    yield database
+    await database.close()
+    bga.admin.execute(REMOVED.encode())
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+async def test_what_may_do_more_than_read_is_refused_before_it_runs(sql: str, bga: BgaServer, database: Database):
+    before = bga.fingerprint()
+    with pytest.raises(RefusedStatementError):
+        await database.query(sql)
+    assert bga.fingerprint() == before
+
+
+@pytest.mark.parametrize("sql", ALLOWED)
+async def test_what_only_reads_runs(sql: str, database: Database):
+    assert (await database.query(sql)).records
+
+
+@pytest.mark.parametrize("name", MISQUOTED)
+@pytest.mark.parametrize("form", ['SELECT "{}"(1)', 'SELECT d."{}" FROM docs d', 'SELECT (1)."{}"', 'SELECT 1::"{}"'])
+async def test_a_name_never_breaks_out_of_the_guard(form: str, name: str, bga: BgaServer, database: Database):
+    before = bga.fingerprint()
+    with pytest.raises(QueryError, match=r"does not exist|not found in data type|column notation"):
+        await database.query(form.format(name.replace('"', '""')))
+    assert bga.fingerprint() == before
+
+
+async def test_an_unsafe_operator_is_refused_under_every_syntax_that_calls_it(bga: BgaServer, database: Database):
+    bga.admin.execute(
+        "CREATE FUNCTION x.same(x.mood, int) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RETURN true; END';"
+        "CREATE OPERATOR public.= (leftarg = x.mood, rightarg = int, function = x.same)"
+    )
+    try:
+        for sql in WITH_AN_UNSAFE_EQUALS:
+            with pytest.raises(RefusedStatementError, match=r"operator = \(function same\)"):
+                await database.query(sql)
+    finally:
+        bga.admin.execute("DROP OPERATOR public.= (x.mood, int)")
+
+
+async def test_an_unsafe_implicit_cast_or_json_cast_is_refused_until_it_is_allowed(bga: BgaServer, database: Database):
+    bga.admin.execute(
+        "CREATE FUNCTION x.mood_json(x.mood) RETURNS json LANGUAGE plpgsql AS 'BEGIN RETURN ''1''::json; END';"
+        "CREATE CAST (x.mood AS json) WITH FUNCTION x.mood_json(x.mood)"
+    )
+    with pytest.raises(RefusedStatementError, match=r"cast from mood to json \(function mood_json\)"):
+        await database.query("SELECT m FROM x.moods")
+    options = DatabaseOptions(allowed_functions=frozenset({"x.mood_json"}), pool_min=1)
+    lenient = bga.database(options)
+    try:
+        assert (await lenient.query("SELECT m FROM x.moods")).records == [{"m": 1}]
+    finally:
+        await lenient.close()
+        bga.admin.execute("DROP CAST (x.mood AS json)")
+
+
+async def test_a_function_that_turns_unsafe_while_we_run_is_refused_from_then_on(bga: BgaServer, database: Database):
+    assert (await database.query("SELECT calm(1) AS c")).records == [{"c": 2}]
+    bga.admin.execute("ALTER FUNCTION public.calm VOLATILE")
+    with pytest.raises(RefusedStatementError, match="calm"):
+        await database.query("SELECT calm(1) AS c")
+    bga.admin.execute("ALTER FUNCTION public.calm IMMUTABLE")
