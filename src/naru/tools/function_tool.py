@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from naru.errors import InvalidArgumentsError
 from naru.messages import JsonObject, ToolDefinition
@@ -107,8 +108,8 @@ class FunctionTool:
 
         def read(arguments: JsonObject) -> dict[str, Any]:
             try:
-                text = orjson.dumps(arguments)
-            except TypeError:  # Python values, from a caller in this process
+                text = to_json(arguments, bytes_mode="base64")  # a caller in this process may send bytes themselves
+            except (PydanticSerializationError, ValueError):
                 return validator.validate_python(arguments)  # type: ignore[no-any-return]  # pydantic's own words
             return validator.validate_json(text)  # type: ignore[no-any-return]
 

@@ -87,11 +87,16 @@ def provider_schema(schema: JsonObject, provider: str) -> JsonObject:
     Raises:
         UserError: there is no such provider form.
     """
-    row = dialect_of(provider)
+    return _schema(schema, dialect_of(provider))[0]
+
+
+def _schema(schema: JsonObject, row: SchemaDialect) -> tuple[JsonObject, bool]:
+    """Return a schema in a row's form, and whether it is OpenAI's strict one."""
     plain = normalised(schema)
-    return (strict_form(plain) if row is OPENAI_STRICT else None) or convert(
-        plain, OPENAI if row is OPENAI_STRICT else row
-    )
+    if row is not OPENAI_STRICT:
+        return convert(plain, row), False
+    strict = strict_form(plain)
+    return (convert(plain, OPENAI), False) if strict is None else (strict, True)
 
 
 def dialect_of(provider: str) -> SchemaDialect:
@@ -107,7 +112,7 @@ def dialect_of(provider: str) -> SchemaDialect:
 
 def _declaration(definition: ToolDefinition, name: str, row: SchemaDialect) -> tuple[str, JsonObject]:
     """Return why a tool cannot be sent, or an empty reason and its declaration."""
-    schema = provider_schema(definition.input_schema, row.name)
+    schema, is_strict = _schema(definition.input_schema, row)
     size = len(json.dumps(schema, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass"))
     if size > row.largest_schema:
         return f"its schema has {size} bytes, the limit is {row.largest_schema}", {}
@@ -115,19 +120,14 @@ def _declaration(definition: ToolDefinition, name: str, row: SchemaDialect) -> t
         for key in _property_names(schema):
             if not row.property_names.fullmatch(key):
                 return f"{row.name} takes no parameter called {key!r}", {}
-    return "", _SHAPES[row.name](name, _cut(definition.description, row.longest_description), schema)
+    declaration = _SHAPES[row.name](name, _cut(definition.description, row.longest_description), schema)
+    if row is OPENAI_STRICT:
+        declaration["function"]["strict"] = is_strict
+    return "", declaration
 
 
 def _openai(name: str, description: str, schema: JsonObject) -> JsonObject:
     return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
-
-
-def _openai_strict(name: str, description: str, schema: JsonObject) -> JsonObject:
-    found = _openai(name, description, schema)
-    found["function"]["strict"] = schema.get("additionalProperties") is False and list(
-        schema["properties"]
-    ) == schema.get("required")
-    return found
 
 
 def _anthropic(name: str, description: str, schema: JsonObject) -> JsonObject:
@@ -141,7 +141,7 @@ def _gemini(name: str, description: str, schema: JsonObject) -> JsonObject:
 
 _SHAPES: dict[str, Callable[[str, str, JsonObject], JsonObject]] = {
     "openai": _openai,
-    "openai-strict": _openai_strict,
+    "openai-strict": _openai,
     "anthropic": _anthropic,
     "gemini": _gemini,
     "ollama": _openai,
