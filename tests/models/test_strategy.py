@@ -8,12 +8,14 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from naru.messages import ChatRequest, Message, Text, ToolCall, ToolDefinition
+from naru.dialects import parse, tools_from_openai
+from naru.messages import CallEnd, ChatRequest, Message, Text, ToolCall, ToolDefinition
 from naru.models.grammar import call_schema
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
 from naru.models.strategy import OVERRIDE, prepare, strategy_for
-from naru.models.teaching import describe
+from naru.models.teaching import TEACHINGS, describe
+from naru.tools.provider_schemas.forms import provider_form
 
 ADD = ToolDefinition(
     "add",
@@ -56,6 +58,13 @@ def test_the_history_is_written_in_the_taught_dialect() -> None:
     assert [turn.role for turn in sent.messages] == ["system", "user", "assistant", "user"]
     assert '<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>' in sent.messages[2].text
     assert sent.messages[3].text == "[Tool Result: add]\n3"
+
+
+@pytest.mark.parametrize("name", TEACHINGS)
+def test_what_a_prompt_teaches_is_what_the_parser_reads(name: str) -> None:
+    written = TEACHINGS[name].write_call("add", {"a": 1, "b": -2})
+    found = parse(written, tools_from_openai(provider_form([ADD, NOW], "openai").tools))
+    assert [(call.name, call.arguments) for call in found.calls] == [("add", {"a": 1, "b": -2})]
 
 
 @pytest.mark.parametrize(
@@ -127,6 +136,13 @@ def test_words_of_a_guided_answer_are_unwrapped_as_they_arrive(size: int) -> Non
     events = [event for at in range(0, len(raw), size) for event in reader.text(raw[at : at + size])]
     assert "".join(event.text for event in events if isinstance(event, Text)) == words
     assert [event for event in reader.finish("stop") if isinstance(event, Text)] == []
+
+
+def test_a_guided_call_is_a_call() -> None:
+    profile = Profile(guided="json_schema", strategy="guided")
+    reader = answer_reader(ASK, profile)
+    events = reader.text('{"tool": "add", "arguments": {"a": 1}}') + reader.finish("stop")
+    assert [event.arguments for event in events if isinstance(event, CallEnd)] == [{"a": 1}]
 
 
 def test_a_tool_without_arguments_and_nested_types_are_said_in_words() -> None:
