@@ -46,7 +46,7 @@ async def test_an_endpoint_without_tools_is_prompted_instead_and_remembered(stat
     texts, fake, backend = await ask_twice(answer)
     assert texts == ["ok", "ok"]
     assert ["tools" in body for body in fake.bodies] == [True, False, False], "the second request does not try again"
-    assert "- one: Tool one." in fake.bodies[1]["messages"][0]["content"]
+    assert '"name": "one", "description": "Tool one."' in fake.bodies[1]["messages"][0]["content"]
     assert backend.profile.strategy == "prompted"
 
 

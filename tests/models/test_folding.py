@@ -49,7 +49,7 @@ def test_a_call_and_its_result_become_model_and_user_turns_that_name_the_tool() 
         DEFAULT_TEACHING,
     )
     assert roles(turns) == ["user", "assistant", "user"]
-    assert turns[1].text == '```json\n{"tool": "get-profile", "arguments": {"id": "22"}}\n```'
+    assert turns[1].text == '```json\n{"name": "get-profile", "arguments": {"id": "22"}}\n```'
     assert turns[2].text == '[Tool Result: get-profile]\n{"error":"not found"}'
 
 

@@ -90,7 +90,7 @@ async def test_e01_gemma_gets_neither_system_nor_declarations_and_all_its_text()
     assert len(fake.bodies) == 1, "known beforehand, not learned by a refusal"
     text = fake.bodies[0]["contents"][0]["parts"][0]["text"]
     assert text.startswith("Be brief.")
-    assert "- weather: Tell it." in text
+    assert '"name": "weather", "description": "Tell it."' in text
     assert text.endswith("Hi")
 
 

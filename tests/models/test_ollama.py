@@ -98,7 +98,7 @@ async def test_a_model_without_tools_is_prompted_instead() -> None:
 
     events, fake = await ask(answer, ChatRequest("some:7b", [Message("user", "hi")], tools=[TOOL]))
     assert events[0] == Text("ok")
-    assert "- weather: Tell the weather." in fake.bodies[1]["messages"][0]["content"]
+    assert '"name": "weather", "description": "Tell the weather."' in fake.bodies[1]["messages"][0]["content"]
 
 
 @pytest.mark.parametrize(

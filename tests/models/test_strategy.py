@@ -43,8 +43,11 @@ def test_prompted_shows_the_tools_in_the_system_text_and_sends_none() -> None:
     assert sent.tool_choice is None
     system = sent.messages[0].text
     assert system.startswith("Be kind.\n\n")
-    assert "- add: Add two numbers.\n    a (integer): The first\n    b (integer, optional)" in system
-    assert "additionalProperties" not in system, "schema keywords end up in arguments (UPLIFT)"
+    assert (
+        '{"name": "add", "description": "Add two numbers.", "parameters": {"type": "object", "properties": ' in system
+    )
+    assert "additionalProperties" not in system, "schema keywords end up in arguments"
+    assert "required" not in system
     assert sent.stop == ("END", "[Tool Result"), "an invented observation is cut (N1)"
 
 
@@ -95,19 +98,19 @@ def test_tool_choice_none_offers_nothing() -> None:
 
 def test_a_required_call_is_asked_for_and_a_named_tool_is_the_only_one_shown() -> None:
     sent = prepare(replace(ASK, tool_choice="required"), PROMPTED)
-    assert "Call one of the tools now." in sent.messages[0].text
+    assert "Call one of the functions now." in sent.messages[0].text
     named = prepare(replace(ASK, tool_choice={"type": "function", "function": {"name": "now"}}), PROMPTED)
-    assert "- now" in named.messages[0].text
-    assert "- add" not in named.messages[0].text
+    assert '"name": "now"' in named.messages[0].text
+    assert '"name": "add"' not in named.messages[0].text
 
 
 def test_guided_by_schema_allows_valid_calls_and_words_only() -> None:
     sent = prepare(ASK, Profile(guided="json_schema", strategy="guided"))
     schema = sent.response_schema
     assert schema is not None
-    for fits in ({"tool": "add", "arguments": {"a": 1}}, {"tool": "now", "arguments": {}}, {"answer": "3"}):
+    for fits in ({"name": "add", "arguments": {"a": 1}}, {"name": "now", "arguments": {}}, {"answer": "3"}):
         jsonschema.validate(fits, schema)
-    for unfit in ({"tool": "sub", "arguments": {}}, {"tool": "add", "arguments": {"a": "x"}}, {"tool": "add"}):
+    for unfit in ({"name": "sub", "arguments": {}}, {"name": "add", "arguments": {"a": "x"}}, {"name": "add"}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(unfit, schema)
 
@@ -141,20 +144,23 @@ def test_words_of_a_guided_answer_are_unwrapped_as_they_arrive(size: int) -> Non
 def test_a_guided_call_is_a_call() -> None:
     profile = Profile(guided="json_schema", strategy="guided")
     reader = answer_reader(ASK, profile)
-    events = reader.text('{"tool": "add", "arguments": {"a": 1}}') + reader.finish("stop")
+    events = reader.text('{"name": "add", "arguments": {"a": 1}}') + reader.finish("stop")
     assert [event.arguments for event in events if isinstance(event, CallEnd)] == [{"a": 1}]
 
 
-def test_a_tool_without_arguments_and_nested_types_are_said_in_words() -> None:
-    assert describe(NOW) == "- now: Tell the time.\n    takes no arguments"
-    nested = {
+def test_a_tool_is_shown_by_what_a_writer_needs_of_its_schema() -> None:
+    assert json.loads(describe(NOW))["parameters"] == {"type": "object", "properties": {}}
+    schema = {
         "properties": {
-            "tags": {"type": "array", "items": {"enum": ["a", "b"]}},
-            "when": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-            "at": {"type": "object", "properties": {"x": {"type": "number"}}},
-        }
+            "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 1},
+            "when": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}], "title": "When"},
+            "at": {"$ref": "#/$defs/At"},
+        },
+        "required": ["tags"],
+        "$defs": {"At": {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": False}},
     }
-    said = describe(ToolDefinition("t", "", nested))
-    assert 'tags (list of one of "a", "b", optional)' in said
-    assert "when (string, optional)" in said
-    assert "at (object with x: number, optional)" in said
+    assert json.loads(describe(ToolDefinition("t", "", schema)))["parameters"]["properties"] == {
+        "tags": {"type": "array", "items": {"enum": ["a", "b"]}},
+        "when": {"type": "string"},
+        "at": {"type": "object", "properties": {"x": {"type": "number"}}},
+    }

@@ -43,7 +43,7 @@ def call_grammar(tools: Sequence[ToolDefinition], *, words_allowed: bool = True,
 
 def _call(rules: _Rules, tool: ToolDefinition) -> str:
     arguments = rules.schema(tool.input_schema, tool.input_schema, 0)
-    name = f"{_key('tool')} {_json_literal(tool.name)}"
+    name = f"{_key('name')} {_json_literal(tool.name)}"
     return f'"{{" ws {name} ws "," ws {_key("arguments")} {arguments} ws "}}"'
 
 
@@ -63,7 +63,7 @@ class _Rules:
 
     def schema(self, schema: Any, root: Mapping[str, Any], depth: int) -> str:
         """Return an expression for the values that a schema allows, or wider."""
-        schema = _resolved(schema, root)
+        schema = resolved(schema, root)
         if depth > _DEPTH or not isinstance(schema, Mapping):
             return "value"
         if "const" in schema:
@@ -108,7 +108,7 @@ class _Rules:
         return f"({' | '.join(starts)})?"
 
 
-def _resolved(schema: Any, root: Mapping[str, Any]) -> Any:
+def resolved(schema: Any, root: Mapping[str, Any]) -> Any:
     """Follow local references, a bounded number of times."""
     for _ in range(_DEPTH):
         if not isinstance(schema, Mapping) or not isinstance(schema.get("$ref"), str):
@@ -138,8 +138,8 @@ def call_schema(tools: Sequence[ToolDefinition], *, words_allowed: bool = True) 
     options: list[dict[str, Any]] = [
         {
             "type": "object",
-            "properties": {"tool": {"const": tool.name}, "arguments": _portable(tool.input_schema)},
-            "required": ["tool", "arguments"],
+            "properties": {"name": {"const": tool.name}, "arguments": _portable(tool.input_schema)},
+            "required": ["name", "arguments"],
             "additionalProperties": False,
         }
         for tool in tools
@@ -156,7 +156,7 @@ _KEPT = frozenset({"type", "properties", "required", "items", "enum", "const", "
 def _portable(schema: Any, root: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
     """Keep the keywords that every guided engine knows; references inlined, the rest left wide (LESSONS 12)."""
     root = schema if root is None else root
-    schema = _resolved(schema, root or {})
+    schema = resolved(schema, root or {})
     if not isinstance(schema, Mapping) or depth > _DEPTH:
         return {}
     kept: dict[str, Any] = {}

@@ -1,7 +1,7 @@
 """How a prompt teaches tools to a model that has no native calls: rows, each in a dialect the parser reads back.
 
-No placeholder stands in a prompt that could be taken for a value: small models copy it (UPLIFT). The tools are shown as
-lines for reading, not as JSON Schema, whose keywords end up in arguments.
+The wording is measured (docs/decisions/0053): functions as JSON lines in the frame that models know from training,
+without schema keywords and placeholders, which small models copy into arguments.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from naru.messages import ToolDefinition
+from naru.models.grammar import resolved
 
 _RESULT_HEAD = "[Tool Result: {name}]"
-_DEPTH = 3
+_DEPTH = 4
+_SHOWN_KEYWORDS = ("type", "description", "enum", "const", "default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,53 +39,43 @@ class Teaching:
     def instructions(self, tools: Sequence[ToolDefinition], *, must_call: bool = False) -> str:
         """Return the system text that offers the tools."""
         ending = (
-            "Call one of the tools now."
+            "Call one of the functions now."
             if must_call
-            else "When no tool is needed, or the results already hold what was asked for, answer in plain text."
+            else "When no function is needed, or the results already hold what was asked for, answer in plain text."
         )
         listed = "\n".join(describe(tool) for tool in tools)
-        return f"You can use these tools:\n\n{listed}\n\n{self.how} {ending}"
+        return (
+            "# Tools\n\nYou may call one of these functions to assist with the user query:\n"
+            f"<tools>\n{listed}\n</tools>\n\n{self.how} {ending}"
+        )
 
 
 def describe(tool: ToolDefinition) -> str:
-    """Return a tool as a few lines for reading: name, purpose, arguments with their types."""
-    lines = [f"- {tool.name}: {' '.join(tool.description.split())}" if tool.description else f"- {tool.name}"]
-    properties = tool.input_schema.get("properties") or {}
-    required = set(tool.input_schema.get("required") or ())
-    for name, schema in properties.items():
-        lines.append(f"    {_argument(name, schema, required=name in required)}")
-    if not properties:
-        lines.append("    takes no arguments")
-    return "\n".join(lines)
+    """Return a tool as one line of JSON: name, description, parameters with what a writer needs of their schema."""
+    parameters = {"type": "object", "properties": _properties(tool.input_schema, tool.input_schema, 0)}
+    return _json({"name": tool.name, "description": " ".join(tool.description.split()), "parameters": parameters})
 
 
-def _argument(name: str, schema: Any, *, required: bool) -> str:
-    said = schema.get("description", "") if isinstance(schema, dict) else ""
-    need = "" if required else ", optional"
-    return f"{name} ({type_words(schema)}{need}){': ' + ' '.join(said.split()) if said else ''}"
+def _properties(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    return {name: _shown(value, root, depth + 1) for name, value in (schema.get("properties") or {}).items()}
 
 
-def type_words(schema: Any, depth: int = 0) -> str:
-    """Say a schema's type in words: `string`, `one of "a", "b"`, `list of integer`."""
-    if not isinstance(schema, dict) or depth > _DEPTH:
-        return "any"
-    if "const" in schema:
-        return f"always {json.dumps(schema['const'], ensure_ascii=False)}"
-    if values := schema.get("enum"):
-        return "one of " + ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
+def _shown(schema: Any, root: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    """Keep of a schema what says which values to write; `required` and bounds are enforced, not taught."""
+    schema = resolved(schema, root)
+    if not isinstance(schema, Mapping) or depth > _DEPTH:
+        return {}
+    shown: dict[str, Any] = {key: schema[key] for key in _SHOWN_KEYWORDS if key in schema}
     options = schema.get("anyOf") or schema.get("oneOf")
     if options:
-        words = [type_words(option, depth + 1) for option in options]
-        return " or ".join(dict.fromkeys(word for word in words if word != "null"))
-    kind = schema.get("type")
-    if isinstance(kind, list):
-        return " or ".join(str(one) for one in kind if one != "null")
-    if kind == "array":
-        return f"list of {type_words(schema.get('items'), depth + 1)}"
-    if kind == "object" and (properties := schema.get("properties")):
-        inner = ", ".join(f"{name}: {type_words(value, depth + 1)}" for name, value in properties.items())
-        return f"object with {inner}"
-    return str(kind or "any")
+        kept = [_shown(option, root, depth + 1) for option in options]
+        kept = [option for option in kept if option.get("type") != "null"]
+        shown |= kept[0] if len(kept) == 1 else {"anyOf": kept}
+    if schema.get("properties"):
+        shown["properties"] = _properties(schema, root, depth)
+    if "items" in schema:
+        shown["items"] = _shown(schema["items"], root, depth + 1)
+    return shown
 
 
 def _json(value: object) -> str:
@@ -91,7 +83,7 @@ def _json(value: object) -> str:
 
 
 def _fenced(name: str, arguments: Mapping[str, Any]) -> str:
-    return f"```json\n{_json({'tool': name, 'arguments': dict(arguments)})}\n```"
+    return f"```json\n{_json({'name': name, 'arguments': dict(arguments)})}\n```"
 
 
 def _hermes(name: str, arguments: Mapping[str, Any]) -> str:
@@ -112,33 +104,29 @@ TEACHINGS = {
     for row in (
         Teaching(
             "fenced-json",
-            "To use a tool, write nothing but a code block in ```json with one object that has two keys: `tool`, the "
-            "tool's name as listed, and `arguments`, an object with the values taken from the conversation. "
-            "Then wait: the result comes in the next message, under [Tool Result].",
+            "To call a function, return a json object with function name and arguments in a ```json code block, "
+            'with the keys "name" and "arguments".',
             _fenced,
         ),
         Teaching(
             "hermes",
-            "To use a tool, write nothing but one JSON object between <tool_call> and </tool_call>, with the keys "
-            "`name`, the tool's name as listed, and `arguments`, an object with the values taken from the "
-            "conversation. Then wait: the result comes in the next message, under [Tool Result].",
+            "To call a function, return a json object with function name and arguments between <tool_call> and "
+            '</tool_call>, with the keys "name" and "arguments".',
             _hermes,
             stop=("[Tool Result", "<tool_response>"),
         ),
         Teaching(
             "react",
-            "Think step by step. To use a tool, write a line `Action:` with the tool's name as listed and a line "
-            "`Action Input:` with a JSON object of its arguments, then stop. The result comes in the next message, "
-            "after `Observation:`. When you know the answer, write it after `Final Answer:`.",
+            "To call a function, write a line `Action:` with its name and a line `Action Input:` with a json "
+            "object of its arguments, then stop. The result comes in the next message, after `Observation`. When "
+            "you know the answer, write it after `Final Answer:`.",
             _react,
             result_label="Observation ({name}):",
             stop=("\nObservation",),
         ),
         Teaching(
             "tool-code",
-            "To use a tool, write nothing but a code block in ```tool_code with one Python call of the tool, its "
-            "arguments by name with the values taken from the conversation. "
-            "Then wait: the result comes in the next message, under [Tool Result].",
+            "To call a function, return one Python call of it in a ```tool_code code block, its arguments by name.",
             _pythonic,
             stop=("[Tool Result", "```tool_output"),
         ),
