@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from naru.config import Settings, load_settings
+from naru.stores.redact import install_log_redaction
 
 Model = Annotated[
     str,
@@ -39,6 +40,7 @@ def settings_from(config: Path | None = None, /, **flags: Any) -> Settings:
             sections.setdefault(section, {})[name] = value
     settings = load_settings(config, **sections)
     logging.basicConfig(level=settings.log_level, format="%(levelname)s %(name)s: %(message)s")
+    install_log_redaction()
     logging.getLogger("uvicorn").setLevel("WARNING")
     return settings
 

@@ -36,8 +36,6 @@ class ServerSettings(Section):
     """Further `Host` values that are answered: `tools.example.com`, `tools.example.com:8443`, `tools.example.com:*`."""
     allowed_origins: list[str] = []
     """Web pages that may call Naru, such as `http://localhost:6274`; they get CORS headers. None by default (S-16)."""
-    trusted_proxies: list[str] = []
-    """Addresses whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed (S-17)."""
     max_body_bytes: int = Field(4 * 1024 * 1024, gt=0)
     """Largest request body (S-08)."""
     rate_limit_per_minute: int = Field(100, ge=0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from naru.messages import ToolDefinition
+from naru.messages import JsonObject, ToolDefinition
 
 MAX_DESCRIPTION = 4 * 1024
 """Characters of a tool's description (S-54)."""
@@ -60,6 +60,13 @@ def clean_definition(tool: ToolDefinition) -> ToolDefinition:
     if title == tool.title and description == tool.description and schema == tool.input_schema:
         return tool
     return replace(tool, title=title, description=description, input_schema=schema)
+
+
+def as_offered(raw: JsonObject, tool: ToolDefinition) -> JsonObject:
+    """Return a tool as the server sent it, unknown keys kept, with the texts of its cleaned definition."""
+    given = {"title": tool.title, "description": tool.description, "inputSchema": tool.input_schema}
+    changed = {key: value for key, value in given.items() if key in raw and raw[key] != value}
+    return {**raw, **changed} if changed else raw
 
 
 def _clean(text: str) -> str:

@@ -181,7 +181,8 @@ class PolicyGuard:
             else:
                 withheld.append(why)
         review = _Review(tuple(offered), tuple(withheld))
-        self._reviewed[record.name] = (record, tools, review)
+        if tools:  # none while it is not connected; its last list stays judged
+            self._reviewed[record.name] = (record, tools, review)
         for why in withheld:
             if why.status != "disabled":
                 logger.warning("tool %s of server %s is withheld: %s", why.name, record.name, why.reason)

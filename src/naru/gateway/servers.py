@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 from naru.connections import faults
 from naru.connections.asking import allowed_questions
 from naru.connections.connection import Connection
+from naru.connections.foreign_text import as_offered
 from naru.connections.guard import Guard
 from naru.connections.manager import Change as ManagerChange
 from naru.connections.manager import Manager
@@ -67,10 +68,9 @@ class ServerUpstream:
             logger.warning("server %s: %s", self.name, listing.warning)
         items = listing.items
         if kind == "tools":
-            offered = {
-                tool.name for tool in self._guard.offered(self.connection.record, self.connection.catalogue.definitions)
-            }
-            items = [item for item in items if item.get("name") in offered]
+            definitions = self.connection.catalogue.definitions
+            offered = {tool.name: tool for tool in self._guard.offered(self.connection.record, definitions)}
+            items = [as_offered(item, offered[item["name"]]) for item in items if item.get("name") in offered]
         return Listing(items)
 
     async def request(

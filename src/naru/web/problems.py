@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from naru import errors
 from naru.messages import JsonObject
+from naru.stores.redact import REDACTOR
 
 STATUS: tuple[tuple[type[errors.NaruError], int], ...] = (
     (errors.NotFoundError, 404),
@@ -85,4 +86,5 @@ def problem_of(error: errors.NaruError) -> ProblemResponse:
     headers = {}
     if isinstance(error, errors.ModelError) and error.retry_after_seconds is not None:
         headers["Retry-After"] = str(max(1, round(error.retry_after_seconds)))
-    return problem(status_of(error), error.message, code=error.code, remedy=error.remedy, headers=headers)
+    detail, remedy = REDACTOR.clean(error.message), REDACTOR.clean(error.remedy)
+    return problem(status_of(error), detail, code=error.code, remedy=remedy, headers=headers)

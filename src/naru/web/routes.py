@@ -75,12 +75,10 @@ class RouteTable:
     def match(self, path: str) -> Match | None:
         """Return what a path leads to; `/mcp/` is `/mcp` unless there is a row of its own."""
         found = self._exact.get(path)
-        if found is None:
-            found = self._match_pattern(path)
-        if found is None and len(path) > 1 and path.endswith("/"):
-            shorter = path[:-1]
-            found = self._exact.get(shorter) or self._match_pattern(shorter)
-        return found
+        if found is not None:
+            return found
+        shorter = path[:-1] if len(path) > 1 and path.endswith("/") else ""
+        return self._exact.get(shorter) or self._match_pattern(path) or self._match_pattern(shorter)
 
     def _match_pattern(self, path: str) -> Match | None:
         for pattern, convertors, by_method in self._patterns:
