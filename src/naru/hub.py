@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from naru.agent.limits import Limits
+from naru.agent.trace import Journal
 from naru.config import Settings, load_settings
 from naru.connections.follow import Follower
 from naru.connections.manager import Manager
@@ -19,6 +20,7 @@ from naru.models.weights import Progress
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.keys import KeyFile
 from naru.stores.open import open_store, store_url
+from naru.stores.runs import RunStore
 from naru.tools.combined import CombinedToolset
 from naru.tools.toolset import Toolset
 
@@ -48,6 +50,8 @@ class Hub:
         self.keys = keys
         self.manager = manager
         self.backend = backend
+        self.runs = RunStore(settings.hub.data_dir / "runs.db")
+        self.journal: Journal | None = self.runs if settings.agent.keep_runs else None
         self.closing = False
         self.limits = Limits(
             max_rounds=settings.agent.max_iterations,

@@ -149,6 +149,8 @@ class ChatRequest:
     """GBNF grammar, for llama.cpp."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Provider parameters that Naru does not look at."""
+    keep_raw: bool = False
+    """Ask for a RawText event: for traces, replays and the dialect inspector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,14 @@ class Finish:
     reason: str
 
 
-ChatEvent = Text | Reasoning | CallStart | ArgumentsDelta | CallEnd | Usage | Finish
+@dataclass(frozen=True, slots=True)
+class RawText:
+    """The whole answer as the model wrote it, markers and all; only where the request asked for it."""
+
+    text: str
+
+
+ChatEvent = Text | Reasoning | CallStart | ArgumentsDelta | CallEnd | Usage | RawText | Finish
 """What a model's answer is made of, in order: the dialects' events, then usage and the reason of stopping."""
 
 __all__ = [
@@ -182,6 +191,7 @@ __all__ = [
     "JsonObject",
     "Message",
     "Part",
+    "RawText",
     "Reasoning",
     "ResourcePart",
     "Role",

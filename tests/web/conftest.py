@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from naru.agent.limits import Limits
+from naru.agent.trace import Journal
 from naru.config import Settings
 from naru.errors import NaruError, NotFoundError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
@@ -61,6 +62,7 @@ class MemoryHub:
     toolset: EchoTools = field(default_factory=EchoTools)
     limits: Limits = field(default_factory=Limits)
     settings: Settings = field(default_factory=Settings)
+    journal: Journal | None = None
 
     def tools(self, servers: Sequence[str] | None) -> Toolset:
         for name in servers or ():

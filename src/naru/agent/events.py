@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from naru.messages import ToolCall, ToolResult, Usage
+from naru.messages import Message, ToolCall, ToolResult, Usage
 
 EndReason = Literal[
     "answered",
@@ -46,6 +46,28 @@ class ReasoningText:
 
     round: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswered:
+    """A model call ended: what it wrote in all, markers included, and how long it took."""
+
+    round: int
+    raw: str
+    """The text as it came over the wire; calls that the endpoint itself gave are not in it."""
+    calls: tuple[ToolCall, ...]
+    seconds: float
+    first_seconds: float
+    """Time to the first event."""
+    finish: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """What a model was asked in a round, for traces."""
+
+    round: int
+    messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,5 +118,14 @@ class RunFinished:
 
 
 AgentEvent = (
-    RoundStarted | ModelText | ReasoningText | CallStarted | CallFinished | AnswerText | ClientCalls | RunFinished
+    RoundStarted
+    | Prompted
+    | ModelText
+    | ReasoningText
+    | ModelAnswered
+    | CallStarted
+    | CallFinished
+    | AnswerText
+    | ClientCalls
+    | RunFinished
 )

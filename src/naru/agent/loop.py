@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,9 @@ from naru.agent.events import (
     CallStarted,
     ClientCalls,
     EndReason,
+    ModelAnswered,
     ModelText,
+    Prompted,
     ReasoningText,
     RoundStarted,
     RunFinished,
@@ -29,12 +32,14 @@ from naru.agent.limits import Budget, Limits
 from naru.agent.planner import OrdinaryPlanner, Planner
 from naru.agent.prompts import NO_TOOLS_NOTE, UNAVAILABLE
 from naru.agent.small import SmallPlanner
+from naru.agent.trace import Journal, recorded
 from naru.errors import ModelError
 from naru.messages import (
     CallEnd,
     CallStart,
     ChatRequest,
     Finish,
+    RawText,
     Reasoning,
     Text,
     ToolCall,
@@ -67,15 +72,16 @@ async def run(
     *,
     limits: Limits | None = None,
     context: CallContext | None = None,
+    journal: Journal | None = None,
 ) -> AsyncGenerator[AgentEvent, None]:
     """Carry a conversation to its answer: ask, call tools, ask again, up to the limits.
 
     `toolset` None means that no tools are wanted. `request.tools` are the client's own: a call of one ends the run
     with ClientCalls (V8). The last event is always RunFinished, with an answer that is never empty unless the
-    client's tools were called. Closing the generator cancels what runs.
+    client's tools were called. Closing the generator cancels what runs. `journal` keeps the run.
     """
     backend = for_model(backend, request.model)
-    limits = limits or Limits()
+    limits, context = limits or Limits(), context or CallContext()
     profile = backend.profile
     # One result may fill half of the context at most, or the next turn has no room (e07).
     room = max(1000, profile.context_tokens * 3 // 2)
@@ -85,10 +91,13 @@ async def run(
     tools = await toolset.tools()
     problems = tuple(toolset.problems()) if isinstance(toolset, ToolsetWithProblems) else ()
     planner = _planner_for(backend, request, tools, _note(problems, missing=wanted and not tools and not request.tools))
-    work = _Run(backend, Executor(toolset, budget, context or CallContext()), planner, budget)
+    work = _Run(backend, Executor(toolset, budget, context), planner, budget)
     work.client_tools = frozenset(tool.name for tool in request.tools)
     work.note = "; ".join(problems)
-    async with aclosing(work.events(bool(tools))) as events:
+    happening = work.events(bool(tools))
+    if journal is not None:
+        happening = recorded(happening, request, [*request.tools, *tools], journal, context.caller)
+    async with aclosing(happening) as events:
         async for event in events:
             yield event
 
@@ -179,9 +188,16 @@ class _Run:
         """Ask the model once and pass on what it writes; text beyond `hold` characters is answer already."""
         deadline = min(self._budget.limits.model_timeout_seconds, max(self._budget.seconds_left, 15.0))
         number = self._budget.rounds
+        yield Prompted(number, tuple(request.messages))
+        started = first = time.monotonic()
+        raw = ""
         try:
-            async with asyncio.timeout(deadline), aclosing(self._backend.stream(request)) as events:
+            async with (
+                asyncio.timeout(deadline),
+                aclosing(self._backend.stream(replace(request, keep_raw=True))) as events,
+            ):
                 async for event in events:
+                    first = first if first > started else time.monotonic()
                     match event:
                         case Text(text=text):
                             turn.text += text
@@ -198,6 +214,8 @@ class _Run:
                             turn.calls.append(ToolCall(call_id, name, arguments))
                         case Usage() as usage:
                             self._count(usage)
+                        case RawText(text=raw):
+                            pass
                         case Finish(reason=finish):
                             turn.finish = finish
         except TimeoutError:
@@ -206,6 +224,8 @@ class _Run:
                 remedy="Raise agent.model_timeout_seconds or use a smaller model.",
                 retryable=True,
             ) from None
+        ended = time.monotonic()
+        yield ModelAnswered(number, raw or turn.text, tuple(turn.calls), ended - started, first - started, turn.finish)
 
     def _count(self, usage: Usage) -> None:
         self._usage = Usage(

@@ -96,6 +96,8 @@ class AgentSettings(Section):
     """Deadline of one tool call (R9)."""
     model_timeout_seconds: float = Field(120.0, gt=0)
     """Deadline of one model call (R9)."""
+    keep_runs: bool = True
+    """Keep what was asked, every step and the answer of each run in the data folder; the newest thousand stay."""
 
 
 class Settings(BaseSettings):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, Reasoning, Text
-from naru.messages import ChatEvent, Finish, Usage
+from naru.messages import ChatEvent, Finish, RawText, Usage
 
 
 class TextParser(Protocol):
@@ -51,9 +51,10 @@ class _LeakedCall:
 class AnswerReader:
     """Turns one answer's deltas into events; `finish` gives the last ones."""
 
-    def __init__(self, parser: TextParser, names: Mapping[str, str] | None = None) -> None:
+    def __init__(self, parser: TextParser, names: Mapping[str, str] | None = None, *, keep_raw: bool = False) -> None:
         """Read with a parser; `names` maps what was sent to what the caller calls it."""
         self._parser = parser
+        self._raw: list[str] | None = [] if keep_raw else None
         self._names = names or {}
         self._native: dict[int, _NativeCall] = {}
         self._order: list[int] = []
@@ -64,6 +65,8 @@ class AnswerReader:
 
     def text(self, delta: str) -> list[ChatEvent]:
         """Read answer text."""
+        if self._raw is not None:
+            self._raw.append(delta)
         if not self._native and not self._shown_indexes:
             events = self._parser.feed(delta)
             if len(events) == 1 and type(events[0]) is Text:
@@ -104,6 +107,8 @@ class AnswerReader:
             events += self._end(self._native[key], cut=reason == "length")
         if usage is not None:
             events.append(usage)
+        if self._raw is not None:
+            events.append(RawText("".join(self._raw)))
         events.append(Finish(self._reason(reason)))
         return events
 

@@ -28,7 +28,8 @@ def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, st
     tools += [Tool(alias, tool.input_schema) for alias, tool in aliases.items()]
     parser = StreamParser(tools, hint=profile.dialect or request.model or None)
     known = {**{alias: tool.name for alias, tool in aliases.items()}, **(names or {})}
-    return AnswerReader(_Unwrapping(parser) if is_wrapped(request, profile) else parser, known)
+    reads = _Unwrapping(parser) if is_wrapped(request, profile) else parser
+    return AnswerReader(reads, known, keep_raw=request.keep_raw)
 
 
 def _aliases(tools: Sequence[ToolDefinition]) -> dict[str, ToolDefinition]:

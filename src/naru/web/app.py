@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
-from naru.web import admin_keys, admin_servers, health, mcp_faces, openai_chat, openapi, rpc, rpc_servers
+from naru.web import admin_keys, admin_servers, health, mcp_faces, openai_chat, openapi, rpc, rpc_servers, runs
 from naru.web.access import KeyRing, RateLimiter
 from naru.web.problems import problem, problem_of
 from naru.web.routes import Endpoint, Handler
@@ -57,6 +57,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
         *health.endpoints(hub),
         *openai_chat.endpoints(hub),
         *rpc.endpoints(hub),
+        *runs.endpoints(hub),
         *mcp_faces.endpoints(gateway),
         *rpc_servers.endpoints(hub),
         *admin_servers.endpoints(hub),

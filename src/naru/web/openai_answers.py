@@ -106,7 +106,14 @@ class Answers:
         back = {new: old for old, new in renamed.items()}
         finished: list[CallFinished] = []
         backend = for_model(self._hub.backend, request.model)
-        run_events = run(backend, toolset, request, limits=self._hub.limits, context=CallContext(caller=caller))
+        run_events = run(
+            backend,
+            toolset,
+            request,
+            limits=self._hub.limits,
+            context=CallContext(caller=caller),
+            journal=self._hub.journal,
+        )
         async with aclosing(run_events) as events:
             async for event in events:
                 match event:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from naru.agent.limits import Limits
+from naru.agent.trace import Journal
 from naru.config import Settings
 from naru.models.backend import Backend
 from naru.tools.toolset import Toolset
@@ -27,6 +28,11 @@ class ChatHub(Protocol):
     @property
     def limits(self) -> Limits:
         """The limits of one agent run."""
+        ...
+
+    @property
+    def journal(self) -> Journal | None:
+        """Keeps the runs, where they are kept."""
         ...
 
     def tools(self, servers: Sequence[str] | None) -> Toolset:

@@ -153,7 +153,14 @@ class RpcHost:
             limits = self._hub.limits
             if params.max_iterations is not None:
                 limits = replace(limits, max_rounds=params.max_iterations)
-            work = run(self._hub.backend, toolset, request, limits=limits, context=CallContext(caller=caller))
+            work = run(
+                self._hub.backend,
+                toolset,
+                request,
+                limits=limits,
+                context=CallContext(caller=caller),
+                journal=self._hub.journal,
+            )
             async with aclosing(work) as events:
                 async for event in events:
                     yield event

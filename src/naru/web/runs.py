@@ -1,0 +1,82 @@
+"""Runs over HTTP: list, open, replay (N13). A caller sees its own; operators and admins see all."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from naru.agent.replay import replay
+from naru.errors import NotFoundError
+from naru.messages import JsonObject
+from naru.models.backend import Backend
+from naru.stores.runs import RunStore
+from naru.web.routes import Access, Endpoint
+
+MAX_LISTED = 200
+
+
+class RunHub(Protocol):
+    """What this face needs of the hub."""
+
+    @property
+    def runs(self) -> RunStore:
+        """Where runs are kept."""
+        ...
+
+    @property
+    def backend(self) -> Backend:
+        """For replays against the live model."""
+        ...
+
+
+def endpoints(hub: RunHub) -> list[Endpoint]:
+    """Return the rows."""
+    face = Runs(hub)
+    return [
+        Endpoint("/api/runs", ("GET",), face.list_runs, Access.READ),
+        Endpoint("/api/runs/{id}", ("GET",), face.show, Access.READ),
+        Endpoint("/api/runs/{id}/replay", ("POST",), face.replay, Access.USER),
+    ]
+
+
+class Runs:
+    """The handlers."""
+
+    def __init__(self, hub: RunHub) -> None:
+        self._hub = hub
+
+    async def list_runs(self, request: Request) -> Response:
+        """List runs, newest first: `limit`, `before` (epoch milliseconds), `q`."""
+        query = request.query_params
+        limit = min(int(query.get("limit", "50")) if query.get("limit", "50").isdigit() else 50, MAX_LISTED)
+        before = int(query["before"]) if query.get("before", "").isdigit() else None
+        found = await self._hub.runs.newest(limit=limit, before=before, text=query.get("q", ""), caller=_only(request))
+        return JSONResponse({"runs": found})
+
+    async def show(self, request: Request) -> Response:
+        """Return one run with all its steps."""
+        return JSONResponse(await self._find(request))
+
+    async def replay(self, request: Request) -> Response:
+        """Run it again from its recording; with `?model=NAME` against the live model, tools still as recorded."""
+        run = await self._find(request)
+        model = request.query_params.get("model")
+        return JSONResponse(await replay(run, backend=self._hub.backend if model else None, model=model or ""))
+
+    async def _find(self, request: Request) -> JsonObject:
+        run_id = request.path_params["id"]
+        run = await self._hub.runs.get(run_id)
+        only = _only(request)
+        if run is None or (only is not None and run.get("caller") != only):
+            raise NotFoundError(f"There is no run {run_id!r}.")
+        return run
+
+
+def _only(request: Request) -> str | None:
+    """Return the caller whose runs may be seen; None is all (S-66)."""
+    principal = request.scope.get("state", {}).get("principal")
+    if principal is None or principal.role >= Access.OPERATOR:
+        return None
+    return str(principal.id)

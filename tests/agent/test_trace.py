@@ -1,0 +1,83 @@
+"""N13: a run is kept with every step, and replays offline; a difference is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.agent.conftest import Shop
+
+from naru.agent.loop import run
+from naru.agent.replay import replay
+from naru.agent.trace import Journal
+from naru.errors import StoreError
+from naru.messages import ChatRequest, JsonObject, Message
+from naru.models.scripted import ScriptedBackend
+from naru.stores.runs import RunStore
+
+CALL = '<tool_call>\n{"name": "shop__get_order", "arguments": {"order_id": "ORD7"}}\n</tool_call>'
+
+
+async def kept_run(shop: Shop, journal: Journal, answers=(CALL, "Three lamps.")) -> None:
+    request = ChatRequest("scripted", (Message("user", "What is in ORD7?"),))
+    async for _ in run(ScriptedBackend(list(answers)), shop, request, journal=journal):
+        pass
+
+
+async def only_run(store: RunStore) -> JsonObject:
+    found = await store.newest()
+    assert len(found) == 1
+    whole = await store.get(found[0]["id"])
+    assert whole
+    return whole
+
+
+async def test_a_run_is_kept_with_prompt_raw_text_calls_and_answer(shop: Shop, tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "runs.db")
+    await kept_run(shop, store)
+    found = await only_run(store)
+    assert (found["question"], found["answer"], found["reason"]) == ("What is in ORD7?", "Three lamps.", "answered")
+    first = found["rounds"][0]
+    assert first["raw"] == CALL
+    assert first["prompt"][0]["content"] == "What is in ORD7?"
+    assert "Mina Park" in first["calls"][0]["text"]
+    json.dumps(found)
+
+
+async def test_a_replay_needs_no_model_and_no_tool_and_comes_to_the_same(shop: Shop, tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "runs.db")
+    await kept_run(shop, store)
+    shop.ran.clear()
+    again = await replay(await only_run(store))
+    assert (again["same"], again["differences"]) == (True, [])
+    assert shop.ran == []
+
+
+async def test_a_replay_against_another_model_says_what_differs(shop: Shop, tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "runs.db")
+    await kept_run(shop, store)
+    other = ScriptedBackend(["I do not know."], model="other")
+    again = await replay(await only_run(store), backend=other, model="other")
+    assert not again["same"]
+    assert {one["what"] for one in again["differences"]} == {"answer", "calls"}
+
+
+async def test_runs_are_listed_newest_first_and_found_by_their_words(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "runs.db")
+    for number in range(3):
+        await store.save(
+            {"id": f"r{number}", "started_at": number, "model": "m", "question": f"100%_{number}", "reason": "answered",
+             "caller": "a" if number else "b", "seconds": 0.1}
+        )  # fmt: skip
+    assert [one["id"] for one in await store.newest()] == ["r2", "r1", "r0"]
+    assert [one["id"] for one in await store.newest(text="0%_1")] == ["r1"]
+    assert [one["id"] for one in await store.newest(caller="b")] == ["r0"]
+
+
+async def test_a_journal_that_fails_costs_no_answer(shop: Shop) -> None:
+    class Full:
+        async def save(self, run: JsonObject) -> None:
+            raise StoreError("The disk is full.")
+
+    await kept_run(shop, Full())
+    assert shop.ran
