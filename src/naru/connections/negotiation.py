@@ -48,7 +48,7 @@ async def negotiate(session: Session, known: Era | None, *, probe_seconds: float
         raise
 
 
-async def _discover(session: Session, seconds: float) -> bool:
+async def _discover(session: Session, seconds: float | None) -> bool:
     """Probe for the modern era; False when the server does not speak it."""
     session.era, session.version = "modern", LATEST_MODERN
     try:
