@@ -21,7 +21,7 @@ from naru.stores.memory import MemoryStore
 
 SERVERS = Path(__file__).parent.parent / "fixtures" / "servers"
 QUICK = ConnectionSettings(
-    connect_timeout_seconds=10,
+    connect_timeout_seconds=60,
     probe_timeout_seconds=2,
     reconnect=ReconnectPolicy(initial_delay_seconds=0.2, max_delay_seconds=2, stable_seconds=0.5),
 )
@@ -47,7 +47,7 @@ def http(name: str, url: str, transport: TransportType | None = TransportType.HT
     return ServerRecord(name=name, transport_type=transport, config={"url": url, **config})
 
 
-async def until(condition: Callable[[], bool], seconds: float = 5.0) -> float:
+async def until(condition: Callable[[], bool], seconds: float = 15.0) -> float:
     """Wait until something holds; return how long it took."""
     start = time.monotonic()
     async with asyncio.timeout(seconds):
@@ -74,7 +74,7 @@ async def manager() -> AsyncIterator[Manager]:
 def start_http(port: int, script: str = "sdk_server.py") -> subprocess.Popen[bytes]:
     """Start a fixture over HTTP and wait until it listens."""
     process = subprocess.Popen([sys.executable, str(SERVERS / script), "http", str(port)])
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return process

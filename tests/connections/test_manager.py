@@ -65,7 +65,7 @@ async def test_a_missing_command_says_what_was_searched_and_what_to_do(manager: 
 
 
 async def test_a_killed_child_is_back_for_the_next_call(manager: Manager) -> None:
-    await manager.register(stdio("one", "sdk_server.py", "stdio"))
+    await manager.register(stdio("one", "raw_server.py"))
     await manager.connect("one")
     first = int((await manager.call_tool("one", "pid", {})).text)
     os.kill(first, signal.SIGKILL)
@@ -74,9 +74,9 @@ async def test_a_killed_child_is_back_for_the_next_call(manager: Manager) -> Non
 
 
 async def test_names_are_unique_and_unknown_names_are_named(manager: Manager) -> None:
-    await manager.register(stdio("one", "sdk_server.py", "stdio"))
+    await manager.register(stdio("one", "raw_server.py"))
     with pytest.raises(ConflictError):
-        await manager.register(stdio("one", "sdk_server.py", "stdio"))
+        await manager.register(stdio("one", "raw_server.py"))
     with pytest.raises(NotFoundError, match="'two'"):
         await manager.connect("two")
     await manager.unregister("one")
@@ -86,7 +86,7 @@ async def test_names_are_unique_and_unknown_names_are_named(manager: Manager) ->
 
 
 async def test_an_unknown_tool_is_told_with_those_there_are(manager: Manager) -> None:
-    await manager.register(stdio("one", "sdk_server.py", "stdio"))
+    await manager.register(stdio("one", "raw_server.py"))
     await manager.connect("one")
     with pytest.raises(UnknownToolError, match="echo, pid"):
         await manager.call_tool("one", "ecko", {})
@@ -95,6 +95,6 @@ async def test_an_unknown_tool_is_told_with_those_there_are(manager: Manager) ->
 
 
 async def test_calling_a_server_that_was_never_connected_says_so(manager: Manager) -> None:
-    await manager.register(stdio("one", "sdk_server.py", "stdio"))
+    await manager.register(stdio("one", "raw_server.py"))
     with pytest.raises(ToolError, match="PENDING"):
         await manager.call_tool("one", "echo", {"text": "x"})

@@ -169,30 +169,37 @@ def command(kind: str, port: int) -> tuple[list[str], dict[str, str]]:
     return [str(python_environment("mcp==2.3.0")), str(SERVERS / "sdk_server.py"), "http", str(port)], {}
 
 
+def listens(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
 @contextlib.contextmanager
-def running(kind: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+def running(kind: str, port: int) -> Iterator[None]:
     argv, variables = command(kind, port)
     quiet = subprocess.DEVNULL
     path = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(Path.home())}
     process = subprocess.Popen(argv, env={**path, **variables}, stdout=quiet, stderr=quiet)
     try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and process.poll() is None:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
+        deadline = time.monotonic() + 120
+        while not listens(port):
+            assert process.poll() is None, f"{kind} ended with {process.returncode} before it listened"
+            assert time.monotonic() < deadline, f"{kind} does not listen"
             time.sleep(0.05)
-        yield process
+        yield
     finally:
         process.kill()
         process.wait()
 
 
 @contextlib.asynccontextmanager
-async def started(kind: str, port: int) -> AsyncIterator[subprocess.Popen[bytes]]:
+async def started(kind: str, port: int) -> AsyncIterator[None]:
+    """Run a server; leaving kills it with -9."""
     manager = running(kind, port)
-    process = await asyncio.to_thread(manager.__enter__)
+    await asyncio.to_thread(manager.__enter__)
     try:
-        yield process
+        yield
     finally:
         manager.__exit__(None, None, None)
 

@@ -30,7 +30,9 @@ async def negotiate(session: Session, known: Era | None, *, probe_seconds: float
         LinkError: the server cannot be talked to, with stage `initialize`.
     """
     try:
-        if known == "legacy" or not await _discover(session, probe_seconds):
+        # A server that was modern before may take its whole time to start.
+        patience = probe_seconds if known is None else None
+        if known == "legacy" or not await _discover(session, patience):
             await _initialize(session)
     except RpcError as error:
         versions = _supported(error)
