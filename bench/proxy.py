@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import socket
 import statistics
 import subprocess
@@ -23,11 +24,11 @@ import psutil
 import uvloop
 
 sys.path.insert(0, str(Path(__file__).parent))
-from proxy_load import Load, run_load
+from proxy_load import BENCH_KEY, Load, run_load
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
-LITELLM = "litellm[proxy]==1.110.2"
+LITELLM = "litellm[proxy]==1.108.7"
 CACHE = Path("~/.cache/naru-bench").expanduser()
 MESSAGES = [{"role": "user", "content": "hi"}]
 PARAMETERS = {"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}}
@@ -103,7 +104,7 @@ def wait_for(port: int, process: subprocess.Popen[bytes], seconds: float = 60.0)
 
 def litellm_command(folder: Path, port: int, upstream: str) -> list[str]:
     """Install LiteLLM once and write its configuration."""
-    home = CACHE / LITELLM.replace("[", "-").replace("]", "-")
+    home = CACHE / re.sub(r"[^a-z0-9.]+", "-", LITELLM)
     if not (home / ".ready").exists():
         print("installing LiteLLM's proxy into", home)
         subprocess.run([BIN / "uv", "venv", "-q", "--clear", "--python", sys.executable, home], check=True)
@@ -111,7 +112,8 @@ def litellm_command(folder: Path, port: int, upstream: str) -> list[str]:
         (home / ".ready").touch()
     parameters = f"{{model: openai/fake, api_base: '{upstream}/v1', api_key: none}}"
     config = folder / "litellm.yaml"
-    config.write_text(f"model_list:\n  - model_name: fake\n    litellm_params: {parameters}\n")
+    general = f"general_settings: {{master_key: {BENCH_KEY}}}"
+    config.write_text(f"model_list:\n  - model_name: fake\n    litellm_params: {parameters}\n{general}\n")
     return [str(home / "bin/litellm"), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
 
 

@@ -7,6 +7,9 @@ import json
 import time
 from dataclasses import dataclass, field
 
+BENCH_KEY = "sk-bench-0123456789abcdef0123456789abcdef"
+"""LiteLLM refuses to start without a key; the others do not ask for one."""
+
 
 @dataclass
 class Load:
@@ -88,7 +91,7 @@ def request_bytes(host: str, body: dict[str, object]) -> bytes:
     data = json.dumps(body).encode()
     head = (
         f"POST /v1/chat/completions HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n"
-        f"authorization: Bearer sk-bench\r\ncontent-length: {len(data)}\r\n\r\n"
+        f"authorization: Bearer {BENCH_KEY}\r\ncontent-length: {len(data)}\r\n\r\n"
     )
     return head.encode() + data
 

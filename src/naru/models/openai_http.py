@@ -247,6 +247,8 @@ def _status_in(answer: JsonObject) -> int:
 
 
 async def _read_to_end(response: aiohttp.ClientResponse) -> None:
+    if response.content.at_eof():
+        return
     with suppress(TimeoutError, aiohttp.ClientError):
         async with asyncio.timeout(_REST_SECONDS):
             while not response.content.at_eof():

@@ -11,6 +11,7 @@ from naru.config import ServerSettings
 _AUTHORITY = re.compile(r"(?P<host>[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::(?P<port>[0-9]{1,5}))?")
 
 
+@lru_cache(maxsize=256)
 def is_loopback(host: str) -> bool:
     """Tell whether an address to bind reaches this machine only; an empty or unknown name does not."""
     if host == "localhost":
