@@ -22,7 +22,7 @@ def roles(turns: list[Message]) -> list[str]:
     return [turn.role for turn in turns]
 
 
-def test_a_system_text_stands_at_the_head_of_the_first_user_turn() -> None:
+def test_e01_e03_a_system_text_stands_at_the_head_of_the_first_user_turn() -> None:
     turns = fold([Message("system", "Be brief."), Message("user", "Hi")], GEMMA, DEFAULT_TEACHING)
     assert turns == [Message("user", "Be brief.\n\nHi")]
 
@@ -31,13 +31,13 @@ def test_a_system_text_without_any_user_turn_becomes_one() -> None:
     assert fold([Message("system", "Be brief.")], GEMMA, DEFAULT_TEACHING) == [Message("user", "Be brief.")]
 
 
-def test_a_profile_that_takes_system_keeps_it() -> None:
+def test_e03_a_profile_that_takes_system_keeps_it() -> None:
     takes = replace(GEMMA, system_role=True)
     turns = fold([Message("system", "s"), Message("user", "Hi")], takes, DEFAULT_TEACHING)
     assert roles(turns) == ["system", "user"]
 
 
-def test_a_call_and_its_result_become_model_and_user_turns_that_name_the_tool() -> None:
+def test_e05_a_call_and_its_result_become_model_and_user_turns_that_name_the_tool() -> None:
     turns = fold(
         [
             Message("system", "s"),
@@ -53,7 +53,7 @@ def test_a_call_and_its_result_become_model_and_user_turns_that_name_the_tool() 
     assert turns[2].text == '[Tool Result: get-profile]\n{"error":"not found"}'
 
 
-def test_several_results_and_a_user_turn_become_one_user_turn_with_separators() -> None:
+def test_e06_several_results_and_a_user_turn_become_one_user_turn_with_separators() -> None:
     turns = fold(
         [
             Message("user", "q"),

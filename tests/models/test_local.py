@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import aiohttp
+import jsonschema
 import psutil
 import pytest
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from tests.conftest import EngineAddress
 
 from naru.errors import ModelError
-from naru.messages import ChatRequest, Finish, Message, Text, Usage
+from naru.messages import CallEnd, CallStart, ChatRequest, Finish, Message, Text, ToolDefinition, Usage
 from naru.models.families import profile_for
 from naru.models.local import LocalEngine
 from naru.models.openai_http import Endpoint, OpenAIBackend
@@ -93,3 +95,39 @@ async def test_the_engine_dies_with_a_parent_that_is_killed(demo_model: Path) ->
     gone, alive = await asyncio.to_thread(psutil.wait_procs, [child], 5)
     assert alive == []
     assert gone == [child]
+
+
+async def test_a_guided_call_is_always_a_valid_call_of_an_offered_tool(local_engine: EngineAddress) -> None:
+    """The grammar is llama.cpp's to judge: every construct that ours uses must load, and bind."""
+    schema = {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "days": {"type": "integer"},
+            "unit": {"enum": ["celsius", "fahrenheit"]},
+            "hours": {"type": "array", "items": {"type": "number"}},
+            "place": {"type": "object", "properties": {"zip": {"type": "string"}}, "required": ["zip"]},
+            "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            'odd "key"\\': {"type": "boolean"},
+        },
+        "required": ["city", "unit"],
+    }
+    tools = [ToolDefinition("forecast", "Forecast the weather.", schema), ToolDefinition("now", "Tell the time.")]
+    profile = replace(profile_for(local_engine.model), strategy="guided", guided="grammar")
+    endpoint = Endpoint(local_engine.base_url, local_engine.api_key, keep_alive=False)
+    backend = OpenAIBackend(endpoint, profile, schemas="llama.cpp")
+    try:
+        request = ChatRequest(
+            "", [Message("user", "Forecast Seoul.")], tools=tools, tool_choice="required", temperature=0, max_tokens=200
+        )
+        events = [event async for event in backend.stream(request)]
+        named = replace(request, tool_choice={"type": "function", "function": {"name": "now"}})
+        events_named = [event async for event in backend.stream(named)]
+    finally:
+        await backend.close()
+    starts = [event.name for event in events if isinstance(event, CallStart)]
+    calls = [event.arguments for event in events if isinstance(event, CallEnd)]
+    assert starts in (["forecast"], ["now"])
+    if starts == ["forecast"]:
+        jsonschema.validate(calls[0], schema)
+    assert [event.name for event in events_named if isinstance(event, CallStart)] == ["now"]
