@@ -66,7 +66,8 @@ def read_messages(raw: Any) -> tuple[Message, ...]:
         where = f"messages[{position}]"
         if not isinstance(item, dict):
             raise BadRequestError(f"{where} must be an object, not {type(item).__name__}.", param=where)
-        role = _ROLES.get(item.get("role", "user"))
+        named = item.get("role", "user")
+        role = _ROLES.get(named) if isinstance(named, str) else None
         if role is None:
             raise BadRequestError(f"{where}.role {item.get('role')!r} is not known.", param=where)
         if role == "tool":
