@@ -189,3 +189,31 @@ async def test_tools_are_not_offered_when_the_client_wants_none() -> None:
         message = (await response.json())["choices"][0]["message"]
     assert message["content"] == HUB_CALL
     assert backend.requests[0].tools == ()
+
+
+@pytest.mark.parametrize("words", [0, 3], ids=["before-first-token", "mid-stream"])
+async def test_a_server_that_stops_says_so(words: int) -> None:
+    backend = Counting(words=words)
+    tasks: list[asyncio.Task[None]] = []
+    inner = application(MemoryHub(backend))
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.append(task)
+        await inner(scope, receive, send)
+
+    async with (
+        served(app) as url,
+        aiohttp.ClientSession() as session,
+    ):
+        body = {"model": "m", "messages": ASK, "stream": True}
+        asking = asyncio.ensure_future(session.post(f"{url}/v1/chat/completions", json=body))
+        await _until(lambda: backend.open == 1 and backend.said == words, 5)
+        tasks[0].cancel()
+        response = await asking
+        text = await response.text()
+        assert "stopping" in text
+        assert response.status == (200 if words else 503)
+        assert "[DONE]" not in text
+    assert backend.open == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -19,7 +20,7 @@ from naru.web.openai_exchange import Exchange, Outgoing, prepare, system_text
 from naru.web.openai_hub import ChatHub
 from naru.web.openai_models import ModelNames, Models
 from naru.web.openai_request import ChatCall, decode_body, read_chat
-from naru.web.openai_wire import KEEP_ALIVE, BadRequestError, ChunkWriter, WholeAnswer
+from naru.web.openai_wire import KEEP_ALIVE, BadRequestError, ChunkWriter, StoppingError, WholeAnswer
 from naru.web.passthrough import PassThrough
 from naru.web.plan_b import TicketDesk, Tickets, caller_of, shell_writer
 from naru.web.routes import Access, Endpoint
@@ -80,6 +81,10 @@ class ChatCompletions:
                 await self._answer(call, exchange, client, caller)
             except NaruError as error:
                 await client.fail(error)
+            except asyncio.CancelledError:
+                if not client.gone:
+                    await client.fail(StoppingError())
+                raise
             except Exception:  # noqa: BLE001 - the outermost edge: a bug becomes an answer and a traceback in the log
                 _log.exception("chat request failed")
                 await client.fail(NaruError("Naru failed on this request.", remedy="See its log."))

@@ -70,8 +70,7 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
     """
     if "messages" not in body:
         raise BadRequestError("messages is missing: a list of turns is needed.", param="messages")
-    for key in _REFUSED & body.keys():
-        raise BadRequestError(f"{key} cannot be set by a request; it is a setting of this server.", param=key)
+    check_routing(body)
     if body.get("n") not in (None, 1):
         raise BadRequestError("n must be 1; ask several times for several answers.", param="n")
     shown = body.get("model")
@@ -101,6 +100,16 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
     options = body.get("stream_options")
     include_usage = isinstance(options, dict) and options.get("include_usage") is True
     return ChatCall(request, body.get("stream") is True, include_usage, servers, shown, body)
+
+
+def check_routing(body: JsonObject) -> None:
+    """Refuse a body that says where the request shall go, or with which key (S-65).
+
+    Raises:
+        BadRequestError: it does; the message names the field.
+    """
+    for key in _REFUSED & body.keys():
+        raise BadRequestError(f"{key} cannot be set by a request; it is a setting of this server.", param=key)
 
 
 def read_tools(body: JsonObject) -> tuple[ToolDefinition, ...]:

@@ -210,6 +210,16 @@ class BadRequestError(UserError):
         self.param = param
 
 
+class StoppingError(NaruError):
+    """The server stops; the request was cut off."""
+
+    code = "stopping"
+    retry_after_seconds = 1.0
+
+    def __init__(self) -> None:
+        super().__init__("This server is stopping; the answer was cut off.", remedy="Ask again in a moment.")
+
+
 def status_of(error: NaruError) -> int:
     """Choose the HTTP status for an error that happened before the first byte."""
     match error:
@@ -225,6 +235,8 @@ def status_of(error: NaruError) -> int:
             return 400
         case ModelError():
             return 502
+        case StoppingError():
+            return 503
     return 500
 
 

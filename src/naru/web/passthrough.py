@@ -14,7 +14,7 @@ from naru.models.narrowed import Narrowed
 from naru.models.openai_http import OpenAIBackend
 from naru.web.openai_client import ChatClient, ClientGoneError, read_body, respond_error
 from naru.web.openai_hub import ChatHub
-from naru.web.openai_request import decode_body
+from naru.web.openai_request import check_routing, decode_body
 from naru.web.openai_wire import encode
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class PassThrough:
         try:
             body = await read_body(receive)
             asked = decode_body(body)
+            check_routing(asked)
         except ClientGoneError:
             return
         except NaruError as error:
