@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from tests.conftest import EngineAddress
 
 from naru.errors import ModelError
-from naru.messages import CallEnd, CallStart, ChatRequest, Finish, Message, Text, ToolDefinition, Usage
+from naru.messages import CallEnd, CallStart, ChatEvent, ChatRequest, Finish, Message, Text, ToolDefinition, Usage
 from naru.models.families import profile_for
 from naru.models.local import LocalEngine
 from naru.models.openai_http import Endpoint, OpenAIBackend
@@ -60,6 +62,25 @@ async def test_a_model_that_llama_cpp_cannot_load_gives_its_last_lines(tmp_path:
         await engine.start()
     assert "\n" not in str(refused.value)
     assert not engine.is_running
+
+
+async def test_an_engine_that_was_killed_comes_back_for_the_next_request(demo_model: Path) -> None:
+    async with LocalEngine(demo_model) as engine:
+        backend = OpenAIBackend(Endpoint(engine.base_url, engine.api_key, keep_alive=False), engine=engine)
+        request = ChatRequest("", [Message("user", "Say hi.")], max_tokens=2)
+        first = [event async for event in backend.stream(request)]
+        assert engine.pid is not None
+        os.kill(engine.pid, signal.SIGKILL)
+        second, third = await asyncio.gather(*(_all(backend, request) for _ in range(2)))
+        assert isinstance(first[-1], Finish)
+        assert isinstance(second[-1], Finish)
+        assert isinstance(third[-1], Finish)
+        await backend.close()
+        assert not engine.is_running
+
+
+async def _all(backend: OpenAIBackend, request: ChatRequest) -> list[ChatEvent]:
+    return [event async for event in backend.stream(request)]
 
 
 async def test_stopping_leaves_no_process_and_stopping_twice_is_harmless(demo_model: Path) -> None:

@@ -148,6 +148,23 @@ def test_a_guided_call_is_a_call() -> None:
     assert [event.arguments for event in events if isinstance(event, CallEnd)] == [{"a": 1}]
 
 
+@pytest.mark.parametrize("size", [1, 3, 200])
+def test_an_invented_observation_is_cut_though_the_endpoint_heeds_no_stop(size: int) -> None:
+    raw = 'I look.\n```json\n{"name": "now", "arguments": {}}\n```\n[Tool Result: now]\n12:00\n\nIt is noon.'
+    reader = answer_reader(ASK, PROMPTED)
+    events = [event for at in range(0, len(raw), size) for event in reader.text(raw[at : at + size])]
+    events += reader.finish("stop")
+    assert len([event for event in events if isinstance(event, CallEnd)]) == 1
+    words = "".join(event.text for event in events if isinstance(event, Text))
+    assert words.strip() == "I look."
+
+
+def test_a_bracket_that_is_no_observation_stays() -> None:
+    reader = answer_reader(ASK, PROMPTED)
+    events = reader.text("See [Tool") + reader.text(" shed].") + reader.text("[") + reader.finish("stop")
+    assert "".join(event.text for event in events if isinstance(event, Text)) == "See [Tool shed].["
+
+
 def test_a_tool_is_shown_by_what_a_writer_needs_of_its_schema() -> None:
     assert json.loads(describe(NOW))["parameters"] == {"type": "object", "properties": {}}
     schema = {

@@ -51,7 +51,7 @@ def _params(engine: Any, options: dict[str, Any]) -> Any:
     params.cpuparams.n_threads = options["threads"]
     params.cpuparams_batch.n_threads = options["threads"]
     params.hostnames = ["127.0.0.1"]
-    params.port = 0
+    params.port = options["port"]
     params.api_keys = [options["api_key"]]
     params.cors_origins = ""
     params.cache_ram_mib = options["prompt_cache_mib"]

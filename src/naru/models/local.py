@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import logging
 import os
 import secrets
 import signal
 import sys
+import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +26,10 @@ from naru.models.weights import check_gguf
 _LOG_LINES_KEPT = 40
 _LOG_LINES_SHOWN = 4
 _STOP_SECONDS = 3.0
+_DEATH_NOTICED_SECONDS = 1.0
+_DEATHS_AT_MOST = 3
+_DEATHS_WITHIN_SECONDS = 300.0
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,9 @@ class LocalEngine:
         self._process: asyncio.subprocess.Process | None = None
         self._log: deque[str] = deque(maxlen=_LOG_LINES_KEPT)
         self._log_reader: asyncio.Task[None] | None = None
+        self._restarting = asyncio.Lock()
+        self._deaths: list[float] = []
+        self._port = 0
 
     @property
     def pid(self) -> int | None:
@@ -112,6 +121,41 @@ class LocalEngine:
             await self.stop()
             raise
 
+    async def has_died(self) -> bool:
+        """Tell whether the child is gone; waits a moment for a death that has not been noticed yet."""
+        if self._process is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_DEATH_NOTICED_SECONDS):
+                    await self._process.wait()
+        return not self.is_running
+
+    async def ensure_running(self) -> None:
+        """Start the child again when it has died, on the same port and with the same key; one start for all callers.
+
+        Raises:
+            ModelError: it died too often, or cannot be started.
+        """
+        if self.is_running:
+            return
+        async with self._restarting:
+            if self.is_running or not self.base_url:
+                return
+            now = time.monotonic()
+            self._deaths = [at for at in self._deaths if now - at < _DEATHS_WITHIN_SECONDS] + [now]
+            if len(self._deaths) > _DEATHS_AT_MOST:
+                raise ModelError(
+                    f"The local engine died {len(self._deaths)} times within {_DEATHS_WITHIN_SECONDS:.0f} s."
+                    f"{self._log_tail()}",
+                    remedy="Take a smaller model or context size (NARU_MODEL__CONTEXT_TOKENS).",
+                )
+            _log.warning("the local engine has died and is started again.%s", self._log_tail())
+            address, reader = self.base_url, self._log_reader
+            self._process = None
+            if reader is not None:
+                reader.cancel()
+            self._port = int(address.rpartition(":")[2].partition("/")[0])
+            await self.start()
+
     async def stop(self) -> None:
         """End the child: close its stdin, then kill it."""
         process, self._process = self._process, None
@@ -157,6 +201,7 @@ class LocalEngine:
             "parent": os.getpid(),
             "model_path": str(self.model_path),
             "alias": self.alias,
+            "port": self._port,
             "api_key": self.api_key,
             "context_tokens": self._options.context_tokens,
             "threads": self._options.threads or _usable_cores(),

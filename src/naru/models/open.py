@@ -151,7 +151,7 @@ async def _open_local(settings: Settings, findings: Findings, progress: Progress
         model=name,
         schemas="llama.cpp",
         timeout_seconds=settings.agent.model_timeout_seconds,
-        on_close=engine.stop,
+        engine=engine,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ from naru.models.backend import Backend
 from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint, HttpClient, read_some
 from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html
 from naru.models.knowledge import Knowledge
+from naru.models.local import LocalEngine
 from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
 from naru.models.offer import offer
@@ -45,7 +46,7 @@ class OpenAIBackend:
         model: str = "",
         schemas: str = "openai",
         timeout_seconds: float = 120.0,
-        on_close: Callable[[], Awaitable[None]] | None = None,
+        engine: LocalEngine | None = None,
     ) -> None:
         """Take an endpoint; nothing is sent yet.
 
@@ -55,14 +56,14 @@ class OpenAIBackend:
             model: sent when a request names no model.
             schemas: form of tool schemas that the endpoint takes, a row of `tools.provider_schemas`.
             timeout_seconds: longest silence.
-            on_close: closes what was opened for this endpoint, such as the local engine.
+            engine: the local engine behind the endpoint: started again when it has died, stopped at the end.
         """
         self.endpoint = endpoint
         self.model = model
         self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self.http = HttpClient(endpoint, timeout_seconds=timeout_seconds)
         self._schemas = schemas
-        self._on_close = on_close
+        self._engine = engine
 
     @property
     def profile(self) -> Profile:
@@ -113,6 +114,8 @@ class OpenAIBackend:
     @asynccontextmanager
     async def _opened(self, request: ChatRequest) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerReader]]:
         """Ask until the endpoint takes the request in one of its forms; see `adapt`."""
+        if self._engine is not None:
+            await self._engine.ensure_running()
         learned = self.knowledge.of(request.model)
         for attempt in range(1, ATTEMPTS + 1):
             asked = learned.without_refused(request)
@@ -120,7 +123,7 @@ class OpenAIBackend:
             sent = prepare(offered.request, learned.profile)
             model = request.model or self.model
             body = request_body(sent, learned.profile, model=model, tools=offered.declared(sent))
-            response = await self.http.post("/chat/completions", orjson.dumps(body))
+            response = await self._post(orjson.dumps(body))
             if response.status < 400:
                 break
             error = http_failure(self.where, response.status, response.headers, await read_some(response))
@@ -130,6 +133,15 @@ class OpenAIBackend:
             yield response, answer_reader(offered.request, learned.profile, offered.names)
         finally:
             response.release()  # Closes the connection when the answer was not read to its end.
+
+    async def _post(self, body: bytes) -> aiohttp.ClientResponse:
+        try:
+            return await self.http.post("/chat/completions", body)
+        except aiohttp.ClientConnectorError:
+            if self._engine is None or not await self._engine.has_died():
+                raise
+        await self._engine.ensure_running()
+        return await self.http.post("/chat/completions", body)
 
     async def _read_whole(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> list[ChatEvent]:
         """Read an answer that is no event stream, or does not say so."""
@@ -226,8 +238,8 @@ class OpenAIBackend:
     async def close(self) -> None:
         """Close the connections, then what was opened for them."""
         await self.http.close()
-        if self._on_close is not None:
-            await self._on_close()
+        if self._engine is not None:
+            await self._engine.stop()
 
 
 @dataclass(slots=True)

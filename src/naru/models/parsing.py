@@ -12,7 +12,7 @@ from naru.dialects.events import Event, Text
 from naru.messages import ChatRequest, ToolDefinition
 from naru.models.normalise import AnswerReader, TextParser
 from naru.models.profile import Profile
-from naru.models.strategy import is_wrapped
+from naru.models.strategy import is_wrapped, own_stops
 
 
 def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, str] | None = None) -> AnswerReader:
@@ -26,10 +26,14 @@ def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, st
     tools = [Tool(tool.name, tool.input_schema) for tool in request.tools]
     aliases = _aliases(request.tools)
     tools += [Tool(alias, tool.input_schema) for alias, tool in aliases.items()]
-    parser = StreamParser(tools, hint=profile.dialect or request.model or None)
-    known = {**{alias: tool.name for alias, tool in aliases.items()}, **(names or {})}
-    reads = _Unwrapping(parser) if is_wrapped(request, profile) else parser
-    return AnswerReader(reads, known, keep_raw=request.keep_raw)
+    parser: TextParser = StreamParser(tools, hint=profile.dialect or request.model or None)
+    own = names or {}
+    known = {**{alias: own.get(tool.name, tool.name) for alias, tool in aliases.items()}, **own}
+    if is_wrapped(request, profile):
+        parser = _Unwrapping(parser)
+    elif stops := own_stops(request, profile):
+        parser = _Cutting(parser, stops)
+    return AnswerReader(parser, known, keep_raw=request.keep_raw)
 
 
 def _aliases(tools: Sequence[ToolDefinition]) -> dict[str, ToolDefinition]:
@@ -45,6 +49,43 @@ def _aliases(tools: Sequence[ToolDefinition]) -> dict[str, ToolDefinition]:
             if alias not in taken:
                 found.setdefault(alias, tool)
     return found
+
+
+class _Cutting:
+    """Ends the text where an invented observation begins, for endpoints that do not heed `stop` (N1)."""
+
+    def __init__(self, parser: TextParser, stops: Sequence[str]) -> None:
+        self._parser = parser
+        self._stops = stops
+        self._pattern = re.compile("|".join(map(re.escape, stops)))
+        self._held = ""
+        self._ended = False
+
+    def feed(self, delta: str) -> list[Event]:
+        """Pass on what cannot be the beginning of a stop."""
+        if self._ended:
+            return []
+        text = self._held + delta
+        if (found := self._pattern.search(text)) is not None:
+            self._ended = True
+            self._held = ""
+            return self._parser.feed(text[: found.start()])
+        keep = max((_overlap(text, stop) for stop in self._stops), default=0)
+        self._held = text[len(text) - keep :]
+        return self._parser.feed(text[: len(text) - keep]) if keep < len(text) else []
+
+    def close(self, finish_reason: str = "stop") -> list[Event]:
+        """Pass on what was held back after all."""
+        events = self._parser.feed(self._held) if self._held else []
+        return events + self._parser.close(finish_reason)
+
+
+def _overlap(text: str, stop: str) -> int:
+    """Return how much of the text's end is the beginning of a stop."""
+    for size in range(min(len(stop) - 1, len(text)), 0, -1):
+        if text.endswith(stop[:size]):
+            return size
+    return 0
 
 
 class _Unwrapping:

@@ -73,6 +73,14 @@ def is_wrapped(request: ChatRequest, profile: Profile) -> bool:
     return strategy_for(request, profile) == "guided" and request.tool_choice in {None, "auto"}
 
 
+def own_stops(request: ChatRequest, profile: Profile) -> tuple[str, ...]:
+    """Return where an answer under this request's strategy must end; empty for native tools and for none."""
+    strategy = strategy_for(request, profile)
+    if strategy == "native" or not request.tools or request.tool_choice == "none":
+        return ()
+    return teaching_for(profile, strategy).stop
+
+
 def _guide(sent: ChatRequest, tools: Sequence[ToolDefinition], profile: Profile, *, must_call: bool) -> ChatRequest:
     if profile.guided == "grammar":
         grammar = call_grammar(tools, words_allowed=not must_call, parallel=profile.parallel_calls)
