@@ -244,3 +244,15 @@ async def test_leaving_an_answer_frees_its_slot() -> None:
     await stream.aclose()
     assert queue.state().running == 0
     assert await asyncio.wait_for(_collect(backend), 1) == "second"
+
+
+async def test_an_endpoint_that_fails_once_is_asked_again_at_once_and_holds_up_nobody() -> None:
+    clock = FakeClock()
+    queue = RequestQueue(RateLimits(), clock=clock)
+    answers = [failure("upstream_failed", "oops", status=500), "done"]
+    assert await asyncio.wait_for(_collect(QueuedBackend(ScriptedBackend(answers), queue)), 1) == "done"
+    assert queue.state().blocked_seconds == 0
+    always = ScriptedBackend(lambda _: failure("upstream_failed", "oops", status=500))
+    with pytest.raises(ModelError, match="oops"):
+        await asyncio.wait_for(_collect(QueuedBackend(always, queue)), 1)
+    assert len(always.requests) == 2

@@ -46,9 +46,11 @@ _BY_STATUS = {
     404: "model_not_found",
     413: "context_exceeded",
     429: "rate_limited",
+    500: "upstream_failed",
 }
 _RETRY_IN = re.compile(r"(?:retry|try again) (?:in|after) ([\d.]+) ?(ms|s|m)\b", re.IGNORECASE)
 
+_RETRYABLE_CODES = frozenset({"rate_limited", "overloaded", "unreachable", "broken_off", "upstream_failed"})
 _REMEDIES = {
     "unauthorized": "Check the endpoint's key (NARU_MODEL__API_KEY or --api-key).",
     "model_not_found": "Check the model's name and the base URL (it usually ends in /v1).",
@@ -60,7 +62,7 @@ _REMEDIES = {
 
 def failure(code: str, message: str, *, status: int | None = None, wait_seconds: float | None = None) -> ModelError:
     """Make the error of one kind; `code` is one of those that `classify` returns."""
-    retryable = code in {"rate_limited", "overloaded", "unreachable", "broken_off"}
+    retryable = code in _RETRYABLE_CODES
     error = ModelError(
         message,
         remedy=_REMEDIES.get(code, ""),
@@ -88,7 +90,7 @@ def classify(status: int | None, text: str) -> str:
         if (status is None or status in statuses) and pattern.search(text):
             return code
     if status is None or status in RETRYABLE_STATUSES:
-        return _BY_STATUS.get(status or 500, "overloaded")
+        return _BY_STATUS.get(status or 503, "overloaded")
     return _BY_STATUS.get(status, "refused")
 
 

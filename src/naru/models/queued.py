@@ -15,8 +15,10 @@ from naru.models.profile import Profile
 from naru.models.queue import Caller, RequestQueue, current_caller
 
 _BYTES_PER_TOKEN = 3.5
-_RETRIES = {"rate_limited": 5, "overloaded": 2, "broken_off": 1}
+_RETRIES = {"rate_limited": 5, "overloaded": 2, "broken_off": 1, "upstream_failed": 1}
 """Kind of failure → how often it is asked again. A model call has no side effect, so asking again is safe."""
+_WAITED_OUT = frozenset({"rate_limited", "overloaded"})
+"""Kinds that say "not now": nobody's request goes to that key before its time."""
 
 
 class QueuedBackend:
@@ -62,7 +64,8 @@ class QueuedBackend:
                 except ModelError as error:
                     if begun or not error.retryable or attempt >= _RETRIES.get(error.code, 0):
                         raise
-                    slot.refused(error.retry_after_seconds)
+                    if error.code in _WAITED_OUT:
+                        slot.refused(error.retry_after_seconds)
                     refused = error
 
     @property
