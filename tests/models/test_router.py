@@ -52,9 +52,20 @@ async def test_a_request_goes_where_its_model_is_served(model: str, answered: st
     assert backends[answered].requests[0].model == name
 
 
+async def test_a_model_that_nobody_declared_is_looked_for_before_the_first_endpoint_gets_it() -> None:
+    local, other = ScriptedBackend(["local"] * 3, model="small"), ScriptedBackend(["other"] * 3, model="llama-9")
+    it = Router([Route("local", local), Route("other", other)])
+    assert await ask(it, "llama-9") == "other"
+    assert await ask(it, "nobody-has-this") == "local"
+    again = Router([Route("local", local), Route("other", other)])
+    narrowed = for_model(again, "llama-9")
+    request = ChatRequest("llama-9", [Message("user", "hi")])
+    assert "".join([event.text async for event in narrowed.stream(request) if isinstance(event, Text)]) == "other"
+
+
 async def test_an_unknown_model_is_refused_with_those_that_are_known() -> None:
     it, _ = router()
-    with pytest.raises(NotFoundError, match=r"model 'nobody'\. Known: big-\*, small"):
+    with pytest.raises(NotFoundError, match=r"model 'nobody'\. Known: big-\*, big-1, small"):
         await ask(it, "nobody")
 
 

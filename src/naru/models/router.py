@@ -17,6 +17,8 @@ from naru.models.narrowed import Narrowed
 from naru.models.profile import Profile
 
 _LISTED_SECONDS = 60.0
+_DOWN_SECONDS = 10.0
+"""How long an endpoint that did not answer is not asked again."""
 _LIST_TIMEOUT_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
@@ -52,7 +54,7 @@ class Router:
         return self.routes[0].backend.profile
 
     def choose(self, model: str) -> tuple[Route, str]:
-        """Return the endpoint of a model and the model's name there.
+        """Return the endpoint of a model and the model's name there, as far as is known without asking.
 
         Raises:
             NotFoundError: no endpoint serves it.
@@ -64,7 +66,7 @@ class Router:
         for route in self.routes:
             if route.serves(name):
                 return route, name
-        if not name or any(not route.patterns for route in self.routes[:1]):
+        if not name or not self.routes[0].patterns:
             return self.routes[0], name
         known = sorted({one for route in self.routes for one in (*route.patterns, *route.listed)})
         raise NotFoundError(
@@ -74,8 +76,16 @@ class Router:
 
     def for_model(self, model: str) -> Backend:
         """Return the backend of one model, with that model's profile."""
+        if not self._is_known(model):
+            return Narrowed(self, model)  # Asked when a request comes.
         route, name = self.choose(model)
         return Narrowed(for_model(route.backend, name), name)
+
+    def _is_known(self, model: str) -> bool:
+        """Whether `choose` needs to ask nobody first."""
+        name = self._aliases.get(model, model)
+        asked = all(route.patterns or route.listed for route in self.routes)
+        return asked or not name or name.partition("/")[0] in self._by_name or any(r.serves(name) for r in self.routes)
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Ask the endpoint that serves the request's model; see `Backend.stream`."""
@@ -86,12 +96,22 @@ class Router:
 
     def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask the endpoint that serves the request's model, in batches."""
+        return self._chosen(request) if self._is_known(request.model) else self._after_listing(request)
+
+    def _chosen(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         route, name = self.choose(request.model)
         return batches_of(route.backend, request if name == request.model else replace(request, model=name))
 
+    async def _after_listing(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        """Ask the endpoints what they serve before choosing one for a name that nobody declared."""
+        await self._list_all()
+        async with aclosing(self._chosen(request)) as batches:
+            async for batch in batches:
+                yield batch
+
     async def models(self) -> Sequence[str]:
         """Return every model of every endpoint, and the aliases; an endpoint that is down hides only its own."""
-        await asyncio.gather(*(self._list(route) for route in self.routes))
+        await self._list_all()
         names: dict[str, None] = {}
         for route in self.routes:
             declared = [pattern for pattern in route.patterns if "*" not in pattern]
@@ -99,6 +119,9 @@ class Router:
                 shadowed = name in names
                 names[f"{route.name}/{name}" if shadowed else name] = None
         return [*names, *(alias for alias in self._aliases if alias not in names)]
+
+    async def _list_all(self) -> None:
+        await asyncio.gather(*(self._list(route) for route in self.routes))
 
     async def _list(self, route: Route) -> None:
         if time.monotonic() - route.listed_at < _LISTED_SECONDS:
@@ -108,6 +131,7 @@ class Router:
                 listed = await route.backend.models()
         except (NaruError, TimeoutError) as error:
             _log.warning("endpoint %s lists no models: %s", route.name, str(error) or "no answer in time")
+            route.listed_at = time.monotonic() - _LISTED_SECONDS + _DOWN_SECONDS
             return
         wanted = route.patterns or ("*",)
         route.listed = tuple(name for name in listed if any(fnmatchcase(name, pattern) for pattern in wanted))
