@@ -14,8 +14,12 @@ from tests.conftest import EngineAddress, run_engine
 from tests.web.conftest import MemoryHub, application, served
 
 pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.timeout(900)]
-BEYOND_THE_MODEL = {"parallel-calls"}
-"""Both models write one call where two are asked for: the engine's own text holds no second one."""
+BEYOND_THE_MODEL = {
+    "qwen2.5-coder-0.5b": {"parallel-calls", "empty-args"},
+    "qwen2.5-coder-1.5b": {"parallel-calls"},
+}
+"""Both write one call where two are asked for: the engine's own text holds no second one. The smaller one writes a
+tool's schema where its arguments belong, when there are none; that is a definition, not a call."""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +41,7 @@ async def test_every_scenario_passes_that_the_model_can_do(engine: str, request:
     failed = {
         f"{one.scenario_id} ({one.check}, stream={one.stream}): {one.detail}"
         for one in report.outcomes
-        if one.status != "pass" and one.scenario_id not in BEYOND_THE_MODEL
+        if one.status != "pass" and one.scenario_id not in BEYOND_THE_MODEL[address.model]
     }
     assert failed == set(), report.render_text()
     print(report.render_text())
