@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from naru.agent.events import AnswerText, CallFinished, CallStarted, ClientCalls, RunFinished
-from naru.agent.limits import canonical
 from naru.agent.loop import run
 from naru.messages import (
-    ArgumentsDelta,
     CallEnd,
     CallStart,
     ChatEvent,
@@ -21,13 +19,13 @@ from naru.messages import (
     Text,
     ToolCall,
     ToolDefinition,
-    Usage,
 )
-from naru.models.backend import Backend, batches_of, for_model
+from naru.models.backend import batches_of, for_model
 from naru.tools.toolset import CallContext, Toolset
 from naru.web.openai_exchange import Exchange, Outgoing
 from naru.web.openai_hub import ChatHub
 from naru.web.openai_memory import Recent, place_of
+from naru.web.openai_repeats import answered_calls, without_repeats
 
 CLIENT_PREFIX = "client__"
 """Put before a client's tool whose name one of the hub's has; taken off again on the way back."""
@@ -69,9 +67,8 @@ class Answers:
             return kept
         if servers is None or exchange.profile.dialect == "shell":
             backend = for_model(self._hub.backend, exchange.request.model)
-            answered = _answered_calls(exchange.request.messages) if backend.profile.small else frozenset()
-            if answered and exchange.request.tools:
-                return _without_repeats(backend, exchange.request, answered)
+            if backend.profile.small and exchange.request.tools and answered_calls(exchange.request.messages):
+                return cast("Batches", without_repeats(backend, exchange.request))
             return cast("Batches", batches_of(backend, exchange.request))
         return self._run(exchange.request, caller, self._hub.tools(servers or None))
 
@@ -141,52 +138,6 @@ class Answers:
                 turns += self._hub_turns.get(place_of(caller, messages[:position], message.tool_calls[0])) or ()
             turns.append(message)
         return turns
-
-
-def _answered_calls(messages: Sequence[Message]) -> frozenset[str]:
-    """Return the calls since the person's last turn, in one spelling each."""
-    calls: set[str] = set()
-    for message in reversed(messages):
-        if message.role == "user":
-            break
-        calls.update(canonical(call) for call in message.tool_calls)
-    return frozenset(calls)
-
-
-async def _without_repeats(backend: Backend, request: ChatRequest, answered: frozenset[str]) -> Batches:
-    """Ask; a small model that only makes calls again whose results it has is asked once more, without tools.
-
-    Small models write their last turn again instead of reading the result (UPLIFT); with nothing to call they answer.
-    """
-    held: list[ChatEvent] = []
-    names: dict[int, str] = {}
-    calls: list[str] = []
-    async with aclosing(batches_of(backend, request)) as batches:
-        async for batch in batches:
-            passed: list[FaceEvent] = []
-            for event in batch:
-                match event:
-                    case CallStart(index=index, name=name):
-                        names[index] = name
-                    case CallEnd(index=index, arguments=arguments):
-                        calls.append(canonical(ToolCall("", names[index], arguments)))
-                if isinstance(event, CallStart | ArgumentsDelta | CallEnd | Usage | Finish):
-                    held.append(event)
-                else:
-                    passed.append(event)
-            if passed:
-                yield passed
-    if not calls or not answered.issuperset(calls):
-        yield held
-        return
-    spent = next((event for event in held if isinstance(event, Usage)), Usage())
-    async with aclosing(batches_of(backend, replace(request, tools=(), tool_choice=None))) as batches:
-        async for batch in batches:
-            yield [_sum(event, spent) if isinstance(event, Usage) else event for event in batch]
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(one.prompt_tokens + other.prompt_tokens, one.completion_tokens + other.completion_tokens)
 
 
 def _turns_of(finished: Sequence[CallFinished]) -> tuple[Message, ...]:
