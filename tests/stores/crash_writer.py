@@ -1,4 +1,4 @@
-"""Writes to a store until it is killed; says through a pipe what it will do, and what it did."""
+"""Processes that write to a store: one until it is killed, and one of many that count together."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import random
 from multiprocessing.connection import Connection
 
+from naru.errors import ConflictError
 from naru.records import ServerRecord
 from naru.stores.open import open_store
 
@@ -34,3 +35,30 @@ async def _write(url: str, seed: int, pipe: Connection) -> None:
             await store.save(ServerRecord(name=name, config=config))
             mine.append(name)
             pipe.send(f"saved {name}")
+
+
+def count_up(url: str, number: int, operations: int, pipe: Connection) -> None:
+    """Add to the record `counter` by compare-and-set, and keep every other record of one's own."""
+    asyncio.run(_count_up(url, number, operations, pipe))
+
+
+async def _count_up(url: str, number: int, operations: int, pipe: Connection) -> None:
+    store = open_store(url)
+    await store.open()
+    retried = 0
+    for turn in range(operations):
+        while True:
+            kept = await store.find_by_name("counter")
+            assert kept is not None
+            change = {"version": str(int(kept.version or 0) + 1), "updated_at": kept.updated_at + 1}
+            try:
+                await store.update(kept.model_copy(update=change), expected_updated_at=kept.updated_at)
+                break
+            except ConflictError:
+                retried += 1
+        name = f"w{number}-{turn}"
+        await store.save(ServerRecord(name=name, config={"url": "http://h/"}))
+        if turn % 2:
+            await store.delete(name)
+    await store.close()
+    pipe.send(retried)

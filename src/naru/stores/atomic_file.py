@@ -7,14 +7,17 @@ import fcntl
 import os
 import random
 import secrets
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from naru.errors import StoreError
 
-LOCK_SECONDS = 10.0
-"""How long a writer waits for another process."""
+LOCK_SECONDS = 20.0
+"""How long a writer waits for its turn."""
+_LOCKS: dict[str, threading.Lock] = {}
+_LOCKS_LOCK = threading.Lock()
 
 
 @contextlib.contextmanager
@@ -25,26 +28,46 @@ def file_lock(path: Path, *, wait_seconds: float = LOCK_SECONDS) -> Iterator[Non
         StoreError: another process kept it for longer than `wait_seconds`, or it cannot be made.
     """
     lock_path = path.with_name(f".{path.name}.lock")
+    deadline = time.monotonic() + wait_seconds
+    ours = _of_this_process(lock_path)
+    if not ours.acquire(timeout=wait_seconds):
+        raise _is_busy(path, wait_seconds)
+    try:
+        yield from _hold(path, lock_path, deadline, wait_seconds)
+    finally:
+        ours.release()
+
+
+def _hold(path: Path, lock_path: Path, deadline: float, wait_seconds: float) -> Iterator[None]:
+    """Hold the lock against other processes; threads of this one have queued before."""
     try:
         handle = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise StoreError(f"Cannot make the lock file {lock_path}: {error.strerror}.") from error
     try:
-        deadline = time.monotonic() + wait_seconds
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 if time.monotonic() >= deadline:
-                    raise StoreError(
-                        f"{path} is locked by another process for {wait_seconds:g} s.",
-                        remedy="End the other Naru that uses it, or give this one another store.",
-                    ) from None
+                    raise _is_busy(path, wait_seconds) from None
                 time.sleep(random.uniform(0.0005, 0.004))  # noqa: S311  # so that waiters do not move in step
         yield
     finally:
         os.close(handle)
+
+
+def _of_this_process(lock_path: Path) -> threading.Lock:
+    with _LOCKS_LOCK:
+        return _LOCKS.setdefault(str(lock_path), threading.Lock())
+
+
+def _is_busy(path: Path, wait_seconds: float) -> StoreError:
+    return StoreError(
+        f"{path} is locked by another process for {wait_seconds:g} s.",
+        remedy="End the other Naru that uses it, or give this one another store.",
+    )
 
 
 def replace_file(path: Path, content: bytes, *, backup: bool = True) -> None:

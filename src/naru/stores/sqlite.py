@@ -116,6 +116,7 @@ class SqliteDriver:
         with contextlib.suppress(OSError, sqlite3.Error):
             os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
             with contextlib.closing(sqlite3.connect(temporary)) as target:
+                target.execute("pragma synchronous = off")  # a copy may be lost in a crash; the start does not wait
                 connection.backup(target)
             temporary.replace(self._backup(self.path))
         temporary.unlink(missing_ok=True)
