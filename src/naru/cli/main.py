@@ -17,8 +17,10 @@ from naru.errors import NaruError, UserError
 COMMANDS = {
     "data": ("naru.cli.data", "Index and search documents; check the database of the data search server."),
     "demo": ("naru.cli.demo", "Answer three questions from real tools with a real small model."),
+    "keys": ("naru.cli.keys", "Make, list and revoke API keys."),
     "probe": ("naru.cli.probe", "Measure what a model can do on its endpoint, and remember it."),
     "tool": ("naru.cli.tool", "Run, list and describe tools: functions, built-in servers, the hub's servers."),
+    "servers": ("naru.cli.servers", "List, add, remove and import MCP servers."),
     "serve": ("naru.cli.serve", "Serve the model with its tools on http://127.0.0.1:20006."),
 }
 """Name → module with a typer function `command` or a typer group `app`, and the line that `naru --help` shows."""

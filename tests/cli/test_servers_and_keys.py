@@ -1,0 +1,94 @@
+"""`naru servers` and `naru keys`: S-20, S-34, S-70, A-02, R4."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from naru.cli.main import main
+from naru.stores.keys import KeyFile
+
+
+@dataclass
+class Done:
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def naru(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setenv("NARU_HUB__DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+
+    def run(*arguments: str, code: int = 0) -> Done:
+        monkeypatch.setattr(sys, "argv", ["naru", *arguments])
+        with pytest.raises(SystemExit) as left:
+            main()
+        shown = capsys.readouterr()
+        assert (left.value.code or 0) == code, shown.err
+        return Done(shown.out, shown.err)
+
+    return run
+
+
+def test_servers_are_added_listed_switched_and_removed(naru) -> None:
+    added = naru(
+        "servers", "add", "time", "--env", "API_TOKEN=SENTINEL-1", "--", "uvx", "mcp-server-time", "--tz", "UTC"
+    )
+    assert "Added time: uvx mcp-server-time --tz UTC" in added.stdout
+    assert "not pinned" in added.stderr
+    naru("servers", "add", "docs", "https://h/mcp?api_key=SENTINEL-2", "--header", "Authorization=Bearer SENTINEL-3")
+    assert "registered already" in naru("servers", "add", "docs", "http://h/", code=2).stderr
+    listed = json.loads(naru("servers", "list", "--json").stdout)
+    assert [(server["name"], server["transportType"]) for server in listed] == [("time", "STDIO"), ("docs", None)]
+    naru("servers", "disable", "time")
+    text = naru("servers", "list")
+    assert "(off)" in text.stdout
+    assert "SENTINEL" not in text.stdout + str(listed) + added.stdout
+    naru("servers", "enable", "time")
+    naru("servers", "remove", "time")
+    assert "No server named 'time'" in naru("servers", "remove", "time", code=2).stderr
+
+
+def test_servers_of_other_products_are_imported(naru, tmp_path: Path) -> None:
+    toml = tmp_path / "config.toml"
+    toml.write_text('[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "x@1.0.0"]\n')
+    claude = tmp_path / "claude_desktop_config.json"
+    claude.write_text('{"mcpServers": {"docs": {"url": "http://h/"}, "b": {"url": "${MISSING_URL}"}, "bad": 1}} // x')
+    assert "docs: would be added" in naru("servers", "import", str(toml), "--dry-run").stdout
+    assert "docs: added" in naru("servers", "import", str(toml)).stdout
+    imported = naru("servers", "import", str(claude))
+    assert "docs: is registered already" in imported.stdout
+    assert "b: added" in imported.stdout
+    assert "mcpServers.bad must be an object" in imported.stderr
+    checked = naru("servers", "check", code=1)
+    assert "b: MISSING_URL not set (mcpServers.b.url)" in checked.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("add", "a b", "http://h/"), ("add", "a", "http://h/", "-t", "pigeon"), ("add", "a", "http://h/", "--env", "x")],
+)
+def test_what_cannot_be_added_is_told_in_one_line(naru, arguments: tuple[str, ...]) -> None:
+    refused = naru("servers", *arguments, code=2)
+    assert refused.stderr.count("\n") == 1
+
+
+def test_keys_are_made_listed_and_revoked(naru, tmp_path: Path) -> None:
+    secret = naru("keys", "create", "operator", "--owner", "Kim").stdout.strip()
+    keys = KeyFile(tmp_path / "data" / "keys.json")
+    found = keys.find(secret.encode())
+    assert found is not None
+    assert (found.role, found.owner) == ("operator", "Kim")
+    assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
+    listed = naru("keys", "list").stdout
+    assert found.id in listed
+    assert secret not in listed
+    naru("keys", "revoke", found.id)
+    assert naru("keys", "list").stdout == ""
+    assert "no role 'root'" in naru("keys", "create", "root", code=2).stderr
