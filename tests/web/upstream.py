@@ -50,6 +50,7 @@ class Upstream:
 
     url: str
     asked: list[dict[str, Any]] = field(default_factory=list)
+    connections: set[object] = field(default_factory=set)
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Somebody closed a connection before its answer was complete."""
 
@@ -65,6 +66,7 @@ async def upstream(script: list[Reply] | Callable[[dict[str, Any]], Reply]) -> A
     async def answer(request: web.Request) -> web.StreamResponse:
         body = await request.json()
         served.asked.append(body)
+        served.connections.add(request.transport)
         reply = script(body) if callable(script) else script[min(len(served.asked), len(script)) - 1]
         if reply.content_type == "application/json":
             return web.json_response(reply.chunks[0], status=reply.status, headers=reply.headers)

@@ -1,0 +1,87 @@
+"""Streams start at once, arguments stream, nothing is held back that need not be, connections are kept."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.web.conftest import MemoryHub, application, served
+from tests.web.upstream import Reply, delta, text_reply, upstream
+
+TOOL = {"type": "function", "function": {"name": "write_file", "parameters": {"type": "object"}}}
+ARGUMENTS = json.dumps({"path": "a.txt", "content": "word " * 40})
+PAUSE = 0.02
+
+
+async def arrivals(reply: Reply) -> list[tuple[float, dict[str, Any]]]:
+    """Return each chunk with the second at which it came."""
+    found: list[tuple[float, dict[str, Any]]] = []
+    body = {"model": "m", "messages": [{"role": "user", "content": "go"}], "tools": [TOOL], "stream": True}
+    async with upstream([reply]) as model:
+        backend = model.backend()
+        async with served(application(MemoryHub(backend))) as url, aiohttp.ClientSession() as session:
+            started = time.monotonic()
+            async with session.post(f"{url}/v1/chat/completions", json=body) as response:
+                found += [
+                    (time.monotonic() - started, json.loads(line[6:]))
+                    async for line in response.content
+                    if line.startswith(b"data: {")
+                ]
+        await backend.close()
+    return found
+
+
+def seconds_of(found: list[tuple[float, dict[str, Any]]], key: str) -> list[float]:
+    return [at for at, chunk in found for choice in chunk["choices"] if choice["delta"].get(key)]
+
+
+def pieces(text: str, size: int) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+async def test_text_comes_as_it_is_written() -> None:
+    reply = text_reply("This is an ordinary answer of several words. " * 2, size=10)
+    reply.pause_seconds = PAUSE
+    found = await arrivals(reply)
+    texts = seconds_of(found, "content")
+    assert len(texts) >= 6
+    assert texts[0] < found[-1][0] / 3
+
+
+@pytest.mark.parametrize("form", ["native", "hermes"])
+async def test_arguments_come_as_they_are_written(form: str) -> None:
+    if form == "native":
+        first = delta(tool_calls=[{"index": 0, "id": "a", "function": {"name": "write_file", "arguments": ""}}])
+        rest = [delta(tool_calls=[{"index": 0, "function": {"arguments": p}}]) for p in pieces(ARGUMENTS, 12)]
+        chunks = [first, *rest, delta("tool_calls"), "[DONE]"]
+    else:
+        text = f'<tool_call>\n{{"name": "write_file", "arguments": {ARGUMENTS}}}\n</tool_call>'
+        chunks = [*(delta(content=piece) for piece in pieces(text, 12)), delta("stop"), "[DONE]"]
+    found = await arrivals(Reply(chunks, pause_seconds=PAUSE))
+    calls = seconds_of(found, "tool_calls")
+    assert len(calls) > 5, "the arguments came in one piece"
+    assert calls[0] < found[-1][0] / 2
+    sent = "".join(
+        call["function"].get("arguments", "")
+        for _, chunk in found
+        for choice in chunk["choices"]
+        for call in choice["delta"].get("tool_calls", ())
+    )
+    assert json.loads(sent) == json.loads(ARGUMENTS)
+
+
+async def test_connections_to_the_model_are_kept() -> None:
+    async with upstream([text_reply("Hello there.")]) as model:
+        backend = model.backend()
+        async with served(application(MemoryHub(backend))) as url, aiohttp.ClientSession() as session:
+            for stream in (True, False) * 10:
+                body = {"model": "m", "messages": [{"role": "user", "content": "go"}], "stream": stream}
+                async with session.post(f"{url}/v1/chat/completions", json=body) as response:
+                    assert "Hello" in await response.text()
+        await backend.close()
+    assert len(model.asked) == 20
+    assert len(model.connections) == 1
