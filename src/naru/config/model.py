@@ -29,6 +29,8 @@ class LimitSettings(ModelSection):
     """Tokens within any 24 hours."""
     max_concurrent: int = Field(0, ge=0)
     """Requests under way at the same time."""
+    redis_url: str = ""
+    """`redis://host:6379/0` when several Naru processes share the key; empty counts in this process alone."""
     max_wait_seconds: float = Field(300.0, gt=0)
     """Longest wait in the queue; what would wait longer is refused at once, with its position and time."""
     max_waiting: int = Field(200, gt=0)

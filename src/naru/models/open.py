@@ -19,6 +19,7 @@ from naru.models.queue import RequestQueue
 from naru.models.queued import QueuedBackend
 from naru.models.rate import RateLimits
 from naru.models.router import Route, Router
+from naru.models.shared_rate import SharedRate
 from naru.models.weights import DEFAULT_MODEL, WEIGHTS, Progress, locate_model
 from naru.stores.redact import REDACTOR
 
@@ -45,7 +46,7 @@ async def open_backend(settings: Settings, *, progress: Progress | None = None) 
     routes = [Route(_MAIN, backend)]
     for endpoint in settings.model.endpoints:
         wire = open_wire(endpoint, settings, findings)
-        routes.append(Route(endpoint.name, _queued(wire, endpoint.limits), tuple(endpoint.models)))
+        routes.append(Route(endpoint.name, _queued(wire, endpoint.name, endpoint.limits), tuple(endpoint.models)))
     return Router(routes, settings.chat.aliases)
 
 
@@ -81,8 +82,9 @@ async def open_measurable(settings: Settings, *, progress: Progress | None = Non
 async def _open_main(settings: Settings, findings: Findings, progress: Progress | None) -> Backend:
     endpoint = main_endpoint(settings.model)
     if endpoint.base_url:
-        return _queued(open_wire(endpoint, settings, findings, model=settings.model.model), endpoint.limits)
-    return _queued(await _open_local(settings, findings, progress), endpoint.limits)
+        wire = open_wire(endpoint, settings, findings, model=settings.model.model)
+        return _queued(wire, endpoint.name, endpoint.limits)
+    return _queued(await _open_local(settings, findings, progress), endpoint.name, endpoint.limits)
 
 
 def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *, model: str = "") -> WireBackend:
@@ -118,7 +120,7 @@ def _wire(given: EndpointSettings) -> str:
     return "openai"
 
 
-def _queued(backend: Backend, limits: LimitSettings) -> Backend:
+def _queued(backend: Backend, name: str, limits: LimitSettings) -> Backend:
     """Put the key's queue before a backend: without limits it still waits out refusals."""
     rates = RateLimits(
         requests_per_minute=limits.requests_per_minute,
@@ -128,7 +130,8 @@ def _queued(backend: Backend, limits: LimitSettings) -> Backend:
         max_concurrent=limits.max_concurrent,
     )
     queue = RequestQueue(rates, max_waiting=limits.max_waiting, max_wait_seconds=limits.max_wait_seconds)
-    return QueuedBackend(backend, queue)
+    shared = SharedRate(limits.redis_url, name, rates) if limits.redis_url else None
+    return QueuedBackend(backend, queue, shared)
 
 
 async def _open_local(settings: Settings, findings: Findings, progress: Progress | None) -> WireBackend:

@@ -132,7 +132,7 @@ class RequestQueue:
     ) -> None:
         self.limits = limits
         self._max_waiting = max_waiting
-        self._max_wait_seconds = max_wait_seconds
+        self.max_wait_seconds = max_wait_seconds
         self._clock = clock or LoopClock()
         self._allowance = Allowance(limits)
         self._lines: dict[str, deque[_Waiter]] = {}
@@ -201,7 +201,7 @@ class RequestQueue:
         self._advance()
         if waiter.granted.done():
             return waiter.granted.result()
-        longest = self._max_wait_seconds if caller.wait_seconds is None else caller.wait_seconds
+        longest = self.max_wait_seconds if caller.wait_seconds is None else caller.wait_seconds
         try:
             self._refuse_too_long(waiter, longest)
             waiter.deadline = self._clock.call_at(now + longest, lambda: self._give_up(waiter, longest))

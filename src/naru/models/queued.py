@@ -13,6 +13,7 @@ from naru.messages import ChatEvent, ChatRequest, Usage
 from naru.models.backend import Backend, batches_of, for_model
 from naru.models.profile import Profile
 from naru.models.queue import Caller, RequestQueue, current_caller
+from naru.models.shared_rate import SharedRate
 
 _BYTES_PER_TOKEN = 3.5
 _RETRIES = {"rate_limited": 5, "overloaded": 2, "broken_off": 1, "upstream_failed": 1}
@@ -24,9 +25,10 @@ _WAITED_OUT = frozenset({"rate_limited", "overloaded"})
 class QueuedBackend:
     """Wraps a backend; who asks is read from `current_caller`."""
 
-    def __init__(self, backend: Backend, queue: RequestQueue) -> None:
+    def __init__(self, backend: Backend, queue: RequestQueue, shared: SharedRate | None = None) -> None:
         self.backend = backend
         self.queue = queue
+        self.shared = shared
 
     @property
     def profile(self) -> Profile:
@@ -51,13 +53,17 @@ class QueuedBackend:
                 caller = replace(caller, wait_seconds=max(0.0, until - self.queue.now()))
             async with self.queue.slot(caller, tokens=tokens, again=attempt > 0, cause=refused) as slot:
                 begun = False
+                spent = await self._spend(tokens, caller)
                 try:
                     async with aclosing(batches_of(self.backend, request)) as batches:
                         async for batch in batches:
                             begun = True
                             for event in batch:
                                 if isinstance(event, Usage):
-                                    slot.used(event.prompt_tokens + event.completion_tokens)
+                                    used = event.prompt_tokens + event.completion_tokens
+                                    slot.used(used)
+                                    if self.shared is not None and used:
+                                        await self.shared.used(spent, tokens, used)
                             yield batch
                     slot.succeeded()
                     return
@@ -66,7 +72,16 @@ class QueuedBackend:
                         raise
                     if error.code in _WAITED_OUT:
                         slot.refused(error.retry_after_seconds)
+                        if self.shared is not None:
+                            await self.shared.block(error.retry_after_seconds or 1.0)
                     refused = error
+
+    async def _spend(self, tokens: int, caller: Caller) -> str:
+        """Take the request from the allowance that all processes share, if there is one."""
+        if self.shared is None:
+            return ""
+        longest = self.queue.max_wait_seconds if caller.wait_seconds is None else caller.wait_seconds
+        return await self.shared.wait(tokens, longest)
 
     @property
     def _counts_tokens(self) -> bool:
@@ -76,15 +91,17 @@ class QueuedBackend:
     def for_model(self, model: str) -> Backend:
         """Return the view of one model, behind the same queue."""
         inner = for_model(self.backend, model)
-        return self if inner is self.backend else QueuedBackend(inner, self.queue)
+        return self if inner is self.backend else QueuedBackend(inner, self.queue, self.shared)
 
     async def models(self) -> Sequence[str]:
         """Return the wrapped backend's names."""
         return await self.backend.models()
 
     async def close(self) -> None:
-        """Close the wrapped backend."""
+        """Close the wrapped backend, and the connections to Redis."""
         await self.backend.close()
+        if self.shared is not None:
+            await self.shared.close()
 
 
 def estimate_tokens(request: ChatRequest) -> int:
