@@ -69,7 +69,8 @@ def markers(hint: str = "") -> Markers:
     calls = [token for token, marker in table.items() if marker.kind == "calls"]
     return Markers(
         table,
-        re.compile(f"\n|`+|{_alternatives(table)}|[{{\\[]"),
+        # Every alternative begins with a literal: only then does `re` look for first characters before it tries them.
+        re.compile(f"\n|``*|{_alternatives(table)}|{{|\\["),
         re.compile(_alternatives(calls)),
         frozenset(token[:size] for token in table for size in range(1, len(token))),
         max(map(len, table)),
