@@ -39,6 +39,7 @@ class Engine(Core):
         super().__init__(upstreams, settings, SearchTools() if settings.meta_tools else None)
         self.keep_alive = KeepAlive(self.settings.keep_alive_seconds)
         self.closing = False
+        self.closed = False
         self._drained_at = 0.0
         self._running: set[asyncio.Task[None]] = set()
         self._enders: dict[Callable[[], None], None] = {}
@@ -204,7 +205,10 @@ class Engine(Core):
             listener()
 
     async def close(self) -> None:
-        """Let requests under way finish for a while, then end everything."""
+        """Let requests under way finish for a while, then end everything; safe to call twice."""
+        if self.closed:
+            return
+        self.closed = True
         self.end_streams()
         if self._running:
             left = self._drained_at - asyncio.get_running_loop().time()

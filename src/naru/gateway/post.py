@@ -115,6 +115,6 @@ class PostAnswer:
             self._stream = Stream(self._send, self.limits, headers=self._headers, holder=self._holder)
             if self._replay is not None:
                 self._track = self._replay.open()
-                self._track.outputs.append(self._stream.push)
+                self._track.outputs.append(self._stream)
                 self._stream.push(b"id: %d-0\n%bdata: \n\n" % (self._track.number, RETRY))
         return self._stream

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable
 
 from naru.gateway.frames import Frame
 from naru.gateway.session import Session
-from naru.gateway.streams import event
+from naru.gateway.streams import Stream, event
 
 MAX_EVENTS = 512
 MAX_BYTES = 4 * 1024 * 1024
+KEPT_ANSWERS = 4
+KEPT_BYTES = 64 * 1024
 STANDALONE = 0
 """The stream that belongs to no request."""
 
@@ -24,7 +25,7 @@ class Track:
         self.number = number
         self.sequence = 0
         self.events: deque[tuple[int, Frame]] = deque()
-        self.outputs: list[Callable[[bytes], bool]] = []
+        self.outputs: list[Stream] = []
         """Open streams of this track; each event goes to the first that takes it, never to two."""
         self.done = False
         """The answer is among the events; nothing follows."""
@@ -65,7 +66,7 @@ class Replay:
         while self._events > MAX_EVENTS or self._bytes > MAX_BYTES:
             self._forget_oldest()
         chunk = event(frame, event_id=f"{track.number}-{track.sequence}")
-        return any(output(chunk) for output in track.outputs)
+        return any(stream.push(chunk) for stream in track.outputs)
 
     def _forget_oldest(self) -> None:
         for track in list(self._tracks.values()):
@@ -76,9 +77,14 @@ class Replay:
                 return
 
     def finish(self, track: Track) -> None:
-        """Note that the answer was given; a track whose client has it is dropped."""
+        """End the streams with the answer; it is kept a while, since its client may just have been cut off."""
         track.done = True
-        if track.outputs:
+        for stream in track.outputs:
+            stream.end()
+        finished = [other for other in self._tracks.values() if other.done]
+        for old in finished[:-KEPT_ANSWERS]:
+            self.drop(old)
+        if track.outputs and sum(len(frame) for _, frame in track.events) > KEPT_BYTES:
             self.drop(track)
 
     def drop(self, track: Track) -> None:

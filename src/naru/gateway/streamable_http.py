@@ -252,7 +252,7 @@ class StreamableHttp:
         if track.done:
             stream.end()
         # Who takes a stream up again comes first; anyone else never replaces it (S-13).
-        track.outputs.insert(0 if found else len(track.outputs), stream.push)
+        track.outputs.insert(0 if found else len(track.outputs), stream)
         await self._hold_session_stream(session, track, stream, receive)
 
     async def _hold_session_stream(self, session: Session, track: Track, stream: HeldStream, receive: Receive) -> None:
@@ -267,11 +267,9 @@ class StreamableHttp:
             forget()
             engine.keep_alive.discard(stream, ticket)
             session.last_used = asyncio.get_running_loop().time()
-            track.outputs.remove(stream.push)
+            track.outputs.remove(stream)
             if track.number == STANDALONE:
                 session.detach(replay.push_standalone)
-            if track.done:
-                replay.drop(track)
 
     async def _delete(self, headers: Headers, sender: Sender, send: Send) -> None:
         session = self._session(headers, sender)

@@ -1,0 +1,112 @@
+"""A raw MCP server for benchmarks: answers from bytes, so that what stands before it shows itself.
+
+gateway_echo.py [--stdio] [--legacy] [--tools N]        prints its port when it serves HTTP
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+
+import orjson
+
+OPTIONS = argparse.Namespace(tools=1, legacy=False)
+COUNTS: dict[str, int] = {}
+
+
+def answer(message: dict) -> dict | None:
+    method, request_id = message.get("method"), message.get("id")
+    COUNTS[method] = COUNTS.get(method, 0) + 1
+    if request_id is None:
+        return None
+    if method == "tools/call":
+        params = message["params"]
+        size = params.get("arguments", {}).get("size", 0)
+        text = "x" * size if size else params.get("arguments", {}).get("text", "")
+        result = {"content": [{"type": "text", "text": text}], "resultType": "complete"}
+    elif method == "initialize":
+        version = message["params"]["protocolVersion"]
+        result = {
+            "protocolVersion": version,
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "e", "version": "1"},
+        }
+    elif method == "server/discover" and not OPTIONS.legacy:
+        result = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        result |= {"ttlMs": 60000, "cacheScope": "public"}
+    elif method == "tools/list":
+        schema = {
+            "type": "object",
+            "properties": {f"p{n}": {"type": "string", "description": "a value"} for n in range(6)},
+        }
+        tools = [
+            {"name": f"echo{n or ''}", "description": "Echo " * 12, "inputSchema": schema} for n in range(OPTIONS.tools)
+        ]
+        result = {"tools": tools, "resultType": "complete", "ttlMs": 60000, "cacheScope": "public"}
+    elif method == "counts":
+        result = COUNTS
+    elif method in ("ping", "logging/setLevel"):
+        result = {}
+    elif method in ("prompts/list", "resources/list"):
+        result = {method.split("/")[0]: []}
+    else:
+        return {"jsonrpc": "2.0", "id": request_id, "error": {"code": -32601, "message": "Method not found"}}
+    return {"jsonrpc": "2.0", "id": request_id, "result": result}
+
+
+class Http(asyncio.Protocol):
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport, self.buffer = transport, b""
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        while (end := self.buffer.find(b"\r\n\r\n")) >= 0:
+            head = self.buffer[:end].lower()
+            at = head.find(b"content-length:")
+            length = int(head[at + 15 :].split(b"\r\n", 1)[0]) if at >= 0 else 0
+            if len(self.buffer) < end + 4 + length:
+                return
+            body, self.buffer = self.buffer[end + 4 : end + 4 + length], self.buffer[end + 4 + length :]
+            self.reply(head, body)
+
+    def reply(self, head: bytes, body: bytes) -> None:
+        if not head.startswith(b"post"):
+            self.transport.write(b"HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n")
+            return
+        found = answer(orjson.loads(body))
+        if found is None:
+            self.transport.write(b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
+            return
+        data = orjson.dumps(found)
+        session = b"mcp-session-id: s\r\n" if b'"initialize"' in body else b""
+        lines = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n%bcontent-length: %d\r\n\r\n"
+        self.transport.write(lines % (session, len(data)) + data)
+
+
+async def serve() -> None:
+    server = await asyncio.get_running_loop().create_server(Http, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+def stdio() -> None:
+    for line in sys.stdin.buffer:
+        found = answer(orjson.loads(line))
+        if found is not None:
+            sys.stdout.buffer.write(orjson.dumps(found) + b"\n")
+            sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--stdio", action="store_true")
+    parser.add_argument("--legacy", action="store_true")
+    parser.add_argument("--tools", type=int, default=1)
+    OPTIONS = parser.parse_args()
+    if OPTIONS.stdio:
+        stdio()
+    else:
+        import uvloop
+
+        uvloop.run(serve())

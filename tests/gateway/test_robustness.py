@@ -1,0 +1,321 @@
+"""Clients that leave, do not read, come back or are too many (R-28, R-29, R-36, R-37, R-39); isolation (S-14)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from typing import Any
+
+import aiohttp
+import pytest
+
+from naru.gateway.core import GatewaySettings
+from naru.gateway.streams import StreamLimits
+from naru.gateway.upstream import Relay
+from tests.gateway.by_hand import META, Client, Json, events, gateway, next_event, request
+from tests.gateway.scripted import ScriptedUpstream
+
+
+def words(text: str) -> Json:
+    return {"content": [{"type": "text", "text": text}]}
+
+
+class Slow:
+    """A tool that waits, and remembers who was given up."""
+
+    def __init__(self) -> None:
+        self.started = 0
+        self.cancelled = 0
+        self.finished = 0
+
+    async def __call__(self, params: Json, relay: Relay | None) -> Json:
+        self.started += 1
+        try:
+            await asyncio.sleep(float(params["arguments"].get("seconds", 30)))
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        self.finished += 1
+        return words("slept")
+
+
+async def until(condition: Any, seconds: float = 10.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def abort(client: Client, message: Json, started: Any, **headers: str) -> None:
+    """Send a request over a socket of its own and hang up once it is under way."""
+    body = json.dumps(message).encode()
+    lines = ["POST /mcp HTTP/1.1", f"Host: {client.url[7:]}", "Content-Type: application/json"]
+    lines += [f"{key.replace('_', '-')}: {value}" for key, value in headers.items()]
+    reader, writer = await asyncio.open_connection(*client.url[7:].split(":"))
+    writer.write("\r\n".join([*lines, f"Content-Length: {len(body)}"]).encode() + b"\r\n\r\n" + body)
+    await until(started)
+    writer.transport.abort()
+    del reader
+
+
+MODERN = {"mcp_protocol_version": "2026-07-28", "mcp_method": "tools/call", "mcp_name": "a__slow"}
+
+
+async def test_a_stateless_client_that_leaves_takes_its_call_with_it() -> None:
+    slow = Slow()
+    async with gateway(ScriptedUpstream("a", {"slow": slow})) as client:  # R-28
+        for number in range(1, 21):
+            call = request("tools/call", {"name": "a__slow", "arguments": {}, "_meta": META})
+            await abort(client, call, lambda number=number: slow.started == number, **MODERN)
+            await until(lambda number=number: slow.cancelled == number, 1.0)
+        assert slow.finished == 0
+
+
+async def test_a_session_client_that_leaves_does_not_cancel_and_takes_the_answer_up_again() -> None:
+    async def work(params: Json, relay: Relay | None) -> Json:
+        assert relay is not None
+        relay.progress({"progress": 1})
+        await asyncio.sleep(0.3)
+        relay.progress({"progress": 2})
+        return words("done")
+
+    async with gateway(ScriptedUpstream("a", {"work": work})) as client:  # R-28, R-39
+        session = await client.initialize()
+        other = await client.initialize()
+        for number in range(5):
+            call = request("tools/call", {"name": "a__work", "_meta": {"progressToken": number}}, number)
+            headers = {"mcp-session-id": session}
+            async with client.http.post(client.url + "/mcp", json=call, headers=headers) as response:
+                last = ""
+                async for line in response.content:
+                    if line.startswith(b"id: "):
+                        last = line[4:].decode().strip()
+                    if line.startswith(b"data: {"):
+                        break
+                response.close()
+            stolen = {"mcp-session-id": other, "last-event-id": last}
+            async with client.http.get(client.url + "/mcp", headers=stolen) as response:
+                assert response.status == 404, "another session's events are not to be had"
+            again = {"mcp-session-id": session, "last-event-id": last}
+            async with client.http.get(client.url + "/mcp", headers=again) as response, asyncio.timeout(5):
+                got: list[Json] = events(await response.text())
+            assert [event["params"]["progress"] for event in got[:-1]] == [2]
+            assert (got[-1]["id"], got[-1]["result"]["content"][0]["text"]) == (number, "done")
+
+
+async def test_a_cancelled_request_ends_upstream_and_is_not_answered() -> None:
+    slow = Slow()
+    async with gateway(ScriptedUpstream("a", {"slow": slow})) as client:
+        session = await client.initialize()
+        call = asyncio.create_task(
+            client.post(request("tools/call", {"name": "a__slow", "arguments": {}}, 7), mcp_session_id=session)
+        )
+        await until(lambda: slow.started == 1)
+        note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+        assert (await client.post(note, mcp_session_id=session))[0] == 202
+        status, told, _ = await asyncio.wait_for(call, 5)
+        assert (status, told, slow.cancelled) == (200, [], 1)
+        assert (await client.post(request("ping", request_id=7), mcp_session_id=session))[1]["result"] == {}
+
+
+async def test_a_client_that_does_not_read_is_cut_off_and_others_feel_nothing() -> None:
+    async def flood(params: Json, relay: Relay | None) -> Json:
+        assert relay is not None
+        for step in range(2000):
+            relay.progress({"progress": step, "message": "x" * 10_000})
+            await asyncio.sleep(0)
+        return words("flooded")
+
+    settings = GatewaySettings(stream=StreamLimits(messages=256, bytes=1024 * 1024))
+    async with gateway(ScriptedUpstream("a", {"flood": flood, "quick": quick}), settings=settings) as client:  # R-37
+        session = await client.initialize()
+        body = json.dumps(request("tools/call", {"name": "a__flood", "_meta": {"progressToken": 1}})).encode()
+        _, writer = await asyncio.open_connection(*client.url[7:].split(":"), limit=1024)
+        writer.write(
+            f"POST /mcp HTTP/1.1\r\nHost: {client.url[7:]}\r\nContent-Type: application/json\r\n"
+            f"Mcp-Session-Id: {session}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        )
+        writer.write(body)
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        for _ in range(20):
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+            _, answer, _ = await client.modern("tools/call", {"name": "a__quick"})
+            assert answer["result"]["content"][0]["text"] == "quick"
+            assert loop.time() - began < 1.0
+        replay = client.engine.sessions[session].replay
+        assert replay is not None
+        assert replay._bytes <= 4 * 1024 * 1024  # type: ignore[attr-defined]
+        writer.transport.abort()
+
+
+async def quick(params: Json, relay: Relay | None) -> Json:
+    return words("quick")
+
+
+async def test_one_request_too_many_is_refused_at_once_and_says_when_to_come_back() -> None:
+    slow = Slow()
+    settings = GatewaySettings(max_inflight=5)
+    async with gateway(ScriptedUpstream("a", {"slow": slow}), settings=settings) as client:  # R-36
+        params = {"name": "a__slow", "arguments": {"seconds": 1}}
+        running = [asyncio.create_task(client.modern("tools/call", params)) for _ in range(5)]
+        await until(lambda: slow.started == 5)
+        for _ in range(10):
+            began = asyncio.get_running_loop().time()
+            status, answer, headers = await client.modern("tools/call", params)
+            assert (status, headers["retry-after"], answer["error"]["code"]) == (503, "1", -32000)
+            assert asyncio.get_running_loop().time() - began < 0.5
+        assert [status for status, _, _ in await asyncio.gather(*running)] == [200] * 5
+
+
+async def test_a_stop_ends_streams_at_once_and_lets_requests_finish() -> None:
+    slow = Slow()
+    async with gateway(ScriptedUpstream("a", {"slow": slow})) as client:  # R-29
+        session = await client.initialize()
+        call = asyncio.create_task(client.modern("tools/call", {"name": "a__slow", "arguments": {"seconds": 0.5}}))
+        await until(lambda: slow.started == 1)
+        async with client.http.get(client.url + "/mcp", headers={"mcp-session-id": session}) as stream:
+            began = asyncio.get_running_loop().time()
+            client.engine.end_streams()
+            await asyncio.wait_for(stream.content.read(), 2)
+            assert asyncio.get_running_loop().time() - began < 1.0
+        assert (await client.modern("tools/call", {"name": "a__slow"}))[0] == 503
+        assert (await call)[1]["result"]["content"][0]["text"] == "slept"
+
+
+async def test_what_does_not_finish_before_the_stop_is_answered_with_an_error() -> None:
+    slow = Slow()
+    async with gateway(ScriptedUpstream("a", {"slow": slow}), settings=GatewaySettings(drain_seconds=0.2)) as client:
+        session = await client.initialize()  # R-29
+        params = {"name": "a__slow", "arguments": {}}
+        call = asyncio.create_task(client.post(request("tools/call", params), mcp_session_id=session))
+        await until(lambda: slow.started == 1)
+        await client.engine.close()
+        _, answer, _ = await asyncio.wait_for(call, 5)
+        assert answer["error"]["message"] == "Naru is stopping."
+
+
+async def test_a_session_belongs_to_who_opened_it() -> None:
+    async with gateway() as client:  # S-13
+        session = client.engine.open_session("ann", "")
+        assert client.engine.find_session(session.id, "ann") is session
+        assert client.engine.find_session(session.id, "bob") is None
+        assert len(session.id) >= 32
+
+
+async def test_parked_calls_of_two_callers_are_not_interchangeable() -> None:
+    from naru.gateway.exchange import Exchange
+    from naru.gateway.parked import ParkedCall, Parking
+    from naru.gateway.protocol import RpcError
+
+    def exchange(caller: str) -> Exchange:
+        return Exchange(caller, "", "2026-07-28", {"elicitation": {}}, {}, lambda frame: None)
+
+    parking = Parking()
+    call = ParkedCall(exchange("ann"))
+
+    async def ask() -> Json:
+        return dict(await call.ask("elicitation/create", {}))
+
+    parking.start(call, ask())
+    assert await call.next() is None
+    parked = parking.park(call)
+    with pytest.raises(RpcError):
+        parking.take(parked, exchange("bob"))
+    assert parking.take(parked, exchange("ann")) is call
+    call.answer({next(iter(call.questions)): {"action": "decline"}})
+    assert await call.next() == {"action": "decline"}
+    await parking.close()
+
+
+async def isolation(calls: int) -> tuple[int, int]:
+    """100 clients, all with the same ids; every answer must carry its own client's canary."""
+
+    async def jitter(params: Json, relay: Relay | None) -> Json:
+        if random.random() < 0.2:
+            await asyncio.sleep(random.random() * 0.005)
+        return words(params["arguments"]["canary"])
+
+    foreign = answered = 0
+    async with gateway(ScriptedUpstream("a", {"echo": jitter})) as client:
+
+        async def one(number: int) -> None:
+            nonlocal foreign, answered
+            session = await client.initialize()
+            for request_id in range(calls // 100):
+                canary = f"{number}-{request_id}"
+                if request_id and request_id % 500 == 0:
+                    session = await client.initialize()
+                call = request("tools/call", {"name": "a__echo", "arguments": {"canary": canary}}, request_id)
+                send = client.post(call, mcp_session_id=session)
+                if random.random() < 0.01:
+                    task = asyncio.create_task(send)
+                    await asyncio.sleep(0)
+                    task.cancel()
+                    continue
+                _, answer, _ = await send
+                answered += 1
+                good = answer["id"] == request_id and answer["result"]["content"][0]["text"] == canary
+                foreign += not good
+
+        await asyncio.gather(*(one(number) for number in range(100)))
+    return answered, foreign
+
+
+async def test_no_answer_reaches_another_client() -> None:
+    answered, foreign = await isolation(2_000)  # S-14; the whole of it is the slow test below
+    assert foreign == 0
+    assert answered > 1_800
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+async def test_no_answer_reaches_another_client_in_a_hundred_thousand_calls() -> None:
+    answered, foreign = await isolation(100_000)  # S-14
+    assert foreign == 0
+    assert answered > 95_000
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+async def test_sessions_that_vanish_cost_little_and_go_after_a_while() -> None:
+    settings = GatewaySettings(session_idle_seconds=1.0)
+    async with gateway(settings=settings) as client:
+        for _ in range(500):
+            await client.initialize()
+        assert len(client.engine.sessions) <= 500
+        await until(lambda: not client.engine.sessions, 15)
+
+
+async def test_a_stream_of_a_lost_client_is_noticed() -> None:
+    async with gateway() as client:
+        async with client.http.get(client.url + "/sse") as response:
+            await response.content.readline()
+            assert len(client.engine.sessions) == 1
+            response.close()
+        await until(lambda: not client.engine.sessions)
+
+
+async def test_sampling_pushed_to_one_client_never_reaches_another() -> None:
+    async def ask(params: Json, relay: Relay | None) -> Json:
+        assert relay is not None
+        who = params["arguments"]["who"]
+        answer = await relay.ask("elicitation/create", {"message": who})
+        return words(f"{who}:{answer['content']['name']}")
+
+    async with gateway(ScriptedUpstream("a", {"ask": ask}, modern=False)) as client:
+
+        async def one(name: str) -> str:
+            session = await client.initialize(elicitation={})
+            call = request("tools/call", {"name": "a__ask", "arguments": {"who": name}})
+            async with client.http.post(
+                client.url + "/mcp", json=call, headers={"mcp-session-id": session}, timeout=aiohttp.ClientTimeout(20)
+            ) as response:
+                asked = await next_event(response)
+                assert asked["params"]["message"] == name
+                reply = {"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"name": name}}}
+                await client.post(reply, mcp_session_id=session)
+                return str((await next_event(response))["result"]["content"][0]["text"])
+
+        names = [f"client{number}" for number in range(30)]
+        assert await asyncio.gather(*map(one, names)) == [f"{name}:{name}" for name in names]
