@@ -62,7 +62,7 @@ async def rounds(
         for key, target in targets.items():
             try:
                 cells[key].append(await asyncio.wait_for(load(target, sessions, options.seconds, **more), 60))
-            except (TimeoutError, AssertionError, ConnectionError, OSError) as error:
+            except (TimeoutError, AssertionError, RuntimeError, OSError) as error:
                 print(f"  {key}: {type(error).__name__} {str(error)[:120]}")
     medians = {
         key: Cell(*(statistics.median(getattr(cell, field) for cell in own) for field in Cell.__dataclass_fields__))
@@ -150,10 +150,12 @@ async def lists(options: argparse.Namespace) -> None:
 
 
 async def held(options: argparse.Namespace) -> None:
-    async with program(sys.executable, ECHO) as (port, _):
-        async with program(sys.executable, TARGETS, "naru", f"http://127.0.0.1:{port}/mcp") as (naru_port, naru):
-            await listening(naru_port)
-            await hold(Target(naru_port, naru.pid, key=KEY, path="/sse"), 500 if options.quick else 5000)
+    async with contextlib.AsyncExitStack() as stack:
+        port, _ = await stack.enter_async_context(program(sys.executable, ECHO))
+        served = program(sys.executable, TARGETS, "naru", f"http://127.0.0.1:{port}/mcp")
+        naru_port, naru = await stack.enter_async_context(served)
+        await listening(naru_port)
+        await hold(Target(naru_port, naru.pid, key=KEY, path="/sse"), 500 if options.quick else 5000)
 
 
 async def main(options: argparse.Namespace) -> None:

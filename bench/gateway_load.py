@@ -126,7 +126,7 @@ class Cell:
 
 async def load(target: Target, sessions: int, seconds: float, method: str = "tools/call", **arguments: object) -> Cell:
     """Have each session make one request after the other for a while."""
-    opened = [await target.open() for _ in range(sessions)]
+    opened = list(await asyncio.gather(*(target.open() for _ in range(sessions))))
     params = {"name": target.tool, "arguments": arguments or {"text": "x" * 20}} if method == "tools/call" else {}
     took: list[float] = []
     head, body = await opened[0][0].ask(target.request(method, params, session=opened[0][1]))

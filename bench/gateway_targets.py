@@ -13,7 +13,7 @@ import socket
 import sys
 from pathlib import Path
 
-KEY = "nk_" + "k" * 43
+KEY = "naru_b7Qx2mVe91LkTz0sRdYw8HcJ4uFaG6pN3iXo"
 
 
 def bound_socket() -> socket.socket:
@@ -45,7 +45,9 @@ async def naru(upstreams: list[str]) -> None:
             config = {"url": upstream} if is_url else {"command": command[0], "args": command[1:]}
             kind = TransportType.HTTP if is_url else TransportType.STDIO
             await manager.register(ServerRecord(name=f"s{number}", transport_type=kind, config=config))
-        assert all(await asyncio.gather(*(manager.connect(name) for name in manager.connections)))
+        await asyncio.gather(*(manager.connect(name) for name in manager.connections))
+        for name, connection in manager.connections.items():
+            assert connection.is_live, manager.explain(name)
         section = GatewaySection(flat_names=len(upstreams) == 1)
         gateway = Gateway(manager, settings_of(section))
         keys = KeyRing(KeyFile(Path(folder) / "keys.json", fixed_admin_key=KEY))
