@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 import aiohttp
 import pytest
 
+from naru.models.queue import Caller, RequestQueue
+from naru.models.queued import QueuedBackend
+from naru.models.rate import RateLimits
+from naru.models.scripted import ScriptedBackend
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.upstream import Reply, delta, text_reply, upstream
 
@@ -85,3 +90,17 @@ async def test_connections_to_the_model_are_kept() -> None:
         await backend.close()
     assert len(model.asked) == 20
     assert len(model.connections) == 1
+
+
+async def test_a_client_that_waits_for_its_models_turn_is_told_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("naru.web.openai_chat.PROXY_GRACE_SECONDS", 0.05)
+    queue = RequestQueue(RateLimits(max_concurrent=1))
+    hub = MemoryHub(QueuedBackend(ScriptedBackend(["first", "second"]), queue))
+    async with served(application(hub)) as url, aiohttp.ClientSession() as session:
+        body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True}
+        async with (
+            queue.slot(Caller("someone else")),
+            session.post(f"{url}/v1/chat/completions", json=body) as response,
+        ):
+            line = await asyncio.wait_for(response.content.readline(), 5)
+            assert line.startswith(b": waiting for the model, 0 before you, about ")

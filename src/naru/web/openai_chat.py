@@ -72,9 +72,9 @@ class ChatCompletions:
             await respond_error(send, error)
             return
         caller = caller_of(scope.get("state"))
-        current_caller.set(Caller(caller))
         grace = PROXY_GRACE_SECONDS if call.servers is None else AGENT_GRACE_SECONDS
         async with ChatClient(receive, send, streaming=call.stream, grace_seconds=grace) as client:
+            current_caller.set(Caller(caller, on_place=client.tell_place))
             try:
                 path = scope.get("path_params", {}).get("client", "")
                 exchange = await self._exchange(call, headers, caller, path)

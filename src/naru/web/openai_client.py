@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from naru.errors import NaruError
+from naru.models.queue import Place
 from naru.web.openai_wire import KEEP_ALIVE, encode, error_headers, error_object, status_of
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class ChatClient:
         self._grace_seconds = grace_seconds
         self._writing = asyncio.Lock()
         self._quiet = True
+        self._notice = KEEP_ALIVE
         self._work: asyncio.Task[object] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._companion: asyncio.Task[None] | None = None
@@ -90,6 +92,10 @@ class ChatClient:
             self._work.uncancel()
             return True
         return False
+
+    def tell_place(self, place: Place) -> None:
+        """Let the next comment on the quiet stream say where the request stands in its model's queue (N8)."""
+        self._notice = b": waiting for the model, %d before you, about %.0f s\n\n" % (place.position, place.eta_seconds)
 
     async def write(self, data: bytes, *, last: bool = False) -> None:
         """Send a part of the stream, as soon as the client takes it."""
@@ -127,7 +133,8 @@ class ChatClient:
             except TimeoutError:
                 wait = KEEP_ALIVE_SECONDS
                 if self._quiet and not self._writing.locked():
-                    await self.write(KEEP_ALIVE)
+                    notice, self._notice = self._notice, KEEP_ALIVE
+                    await self.write(notice)
                 self._quiet = True
                 continue
             if message["type"] == "http.disconnect":
