@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import sys
 import time
@@ -14,6 +15,8 @@ import httpx2 as httpx
 import pytest
 
 from naru.records import ServerRecord, TransportType
+from naru.stores import atomic_file
+from naru.stores.open import open_store
 from tests.connections.conftest import SERVERS, free_port, sdk_port, start_http, until  # noqa: F401  # sdk_port: fixture
 from tests.web.admin_hub import AdminHub, admin_hub
 
@@ -431,3 +434,33 @@ async def test_events_tell_the_present_state_and_every_change(hub: AdminHub, tmp
         gone.set()
         await task
     assert b"event: status" in text
+
+
+async def test_f08_entries_that_cannot_be_used_are_listed_with_place_and_reason(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"a": 1, "good": {"url": "http://127.0.0.1:9/mcp"}}}))
+    async with admin_hub(tmp_path, open_store(f"file:{path}")) as hub, hub.client() as client:
+        assert [server["name"] for server in (await client.get(BASE)).json()] == ["good"]
+        (problem,) = (await client.get("/api/mcp/problems")).json()
+        assert problem["place"] == "mcpServers.a"
+        assert "must be an object" in problem["reason"]
+
+
+async def test_r24_a_registry_that_cannot_be_written_answers_507_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mcp.json"
+    async with admin_hub(tmp_path, open_store(f"file:{path}")) as hub, hub.client() as client:
+        body = {"name": "a", "config": {"url": "http://127.0.0.1:9/mcp"}, "autoConnect": False}
+
+        def full(*arguments: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(atomic_file.os, "fsync", full)
+            refused = await client.post(BASE, json=body)
+        assert refused.status_code == 507
+        assert "No space left on device" in refused.json()["detail"]
+        assert (await client.get(BASE)).json() == []
+        assert hub.manager.connections == {}
+        assert (await client.post(BASE, json=body)).status_code == 201

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -160,3 +163,36 @@ async def test_s30_what_comes_in_is_never_sent_to_a_server(tmp_path: Path) -> No
             assert f"canary-{other}" not in text
             assert secret not in text
             assert "inbound-canary" not in text
+
+
+async def test_h03_no_request_of_a_client_starts_a_program(tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    program = {"command": "sh", "args": ["-c", f"touch {marker}"]}
+    async with opened(tmp_path, auth="on", rate_limit_per_minute=0) as (hub, app):
+        _, secret = hub.keys.create("user")
+        async with client(app, Authorization=f"Bearer {secret}") as asking:
+            chat = {"model": "scripted", "messages": [{"role": "user", "content": "hi"}]}
+            rpc = {"jsonrpc": "2.0", "method": "generate_content", "id": 1}
+            for given in ({"mcp": program}, {"mcp_servers": [program]}, {"mcpServers": {"x": program}}):
+                await asking.post("/v1/chat/completions", json={**chat, **given})
+                await asking.post("/generate_with_mcp", json={**rpc, "params": {**chat, **given}, **given})
+            for method, path in (("POST", "/api/mcp/servers"), ("PUT", "/api/mcp/servers/x"), ("POST", "/mcp/add")):
+                answer = await asking.request(method, path, json={"name": "x", "url": "http://h/", "config": program})
+                assert answer.status_code == 403
+        assert dict(hub.manager.connections) == {}
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_s01_h01_serve_beyond_loopback_without_keys_ends_at_once(host: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "NARU_SERVER__AUTH": "off", "NARU_HUB__DATA_DIR": str(tmp_path)}  # noqa: TID251
+    done = subprocess.run(
+        [sys.executable, "-m", "naru.cli.main", "serve", "--host", host, "--port", "0"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+    )
+    assert done.returncode == 2
+    assert "reachable from other machines" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -22,6 +22,7 @@ from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.base import Store
 from naru.stores.expand import expand
+from naru.stores.formats import Problem
 from naru.stores.redact import REDACTOR, secrets_of
 from naru.tools.toolset import CallContext
 
@@ -127,6 +128,14 @@ class Manager:
     async def list_servers(self) -> Sequence[ServerRecord]:
         """Return all records, in order of creation."""
         return await self._store.list()
+
+    async def find_server(self, name: str) -> ServerRecord | None:
+        """Return a record, or None when there is none of that name."""
+        return await self._store.find_by_name(name)
+
+    def problems(self) -> Sequence[Problem]:
+        """Return the stored entries that cannot be used, and why."""
+        return self._store.problems()
 
     # Connecting
 

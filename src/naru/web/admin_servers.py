@@ -69,6 +69,7 @@ def endpoints(hub: ServerHub) -> list[Endpoint]:
         Endpoint(one + "/logs", ("GET",), face.logs, Access.OPERATOR),
         Endpoint(one + "/events", ("GET",), events, Access.READ, raw=True),
         Endpoint("/api/mcp/events", ("GET",), events, Access.READ, raw=True),
+        Endpoint("/api/mcp/problems", ("GET",), face.problems, Access.READ),
     ]
 
 
@@ -87,6 +88,12 @@ class AdminServers:
         """List all servers with status and tool count."""
         records = await self._manager.list_servers()
         return JSONResponse([wire.summary_of(self._manager, record) for record in records])
+
+    async def problems(self, request: Request) -> Response:
+        """List stored entries that cannot be used, with the place and the reason."""
+        await self._manager.list_servers()
+        found = self._manager.problems()
+        return JSONResponse([{"place": one.place, "reason": REDACTOR.clean(one.reason)} for one in found])
 
     async def register(self, request: Request) -> Response:
         """Register a server and connect it, unless `autoConnect` is false."""
@@ -200,7 +207,7 @@ class AdminServers:
         return JSONResponse(content, status, {**(headers or {}), "ETag": wire.etag_of(record)})
 
     async def _record(self, name: str) -> ServerRecord:
-        record = next((kept for kept in await self._manager.list_servers() if kept.name == name), None)
+        record = await self._manager.find_server(name)
         if record is None:
             raise NotFoundError(f"No server named {name[:100]!r} is registered.")
         return record

@@ -58,7 +58,7 @@ class RpcServers:
         """Register a server by name and URL, or give a registered one that URL, and connect it."""
         manager = self._hub.manager
         body = parse_body(AddBody, await read_json(request))
-        kept = next((record for record in await manager.list_servers() if record.name == body.name), None)
+        kept = await manager.find_server(body.name)
         if kept is None:
             record = parse_body(ServerRecord, {"name": body.name, "config": {"url": body.url}})
         else:
@@ -84,7 +84,7 @@ class RpcServers:
             name = parse_body(RemoveBody, await read_json(request)).name
         if not name:
             raise BodyError('Say which server: {"name": …}.')
-        if all(record.name != name for record in await self._hub.manager.list_servers()):
+        if await self._hub.manager.find_server(name) is None:
             raise NotFoundError(f"No server named {name[:100]!r} is registered.")
         await self._hub.manager.unregister(name)
         return JSONResponse({"message": "removed", "name": name})
