@@ -116,7 +116,7 @@ def read_drafts(
         NotACall: Something does, such as the block's closing tag.
     """
     while True:
-        opener = yield from literal_at(source, rows)
+        opener = yield from literal_at(source, tuple(rows))
         if not opener:
             raise NotACall
         before = len(writer.calls)

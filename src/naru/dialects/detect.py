@@ -7,6 +7,7 @@ an unmarked candidate needs less to be taken for an example than one that a dial
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _SHOWN = (
     r"for example|for instance|e\.g\.|i\.e\.|such as|like (?:this|so|that)|looks? like|would (?:be|look)"
@@ -29,10 +30,15 @@ _TAUGHT = (
     r"|\bclients? (?:send|sends|would)\b|\b(?:models?|it|llms?) (?:emits?|writes?|outputs?|produces?|returns?)\b"
     r"|할 수 있|하려면|하시면|호출하는 (?:법|방법)"
 )
-_MARKED = re.compile(rf"(?:{_SHOWN})[\w \-'\"“”]{{0,30}}\s*[:：,]?\s*\Z", re.IGNORECASE)
-_UNMARKED = re.compile(rf"{_SHOWN}|{_REFUSED}", re.IGNORECASE)
-_UNMARKED_JSON = re.compile(rf"{_SHOWN}|{_REFUSED}|{_TAUGHT}", re.IGNORECASE)
+_MARKED = rf"(?:{_SHOWN})[\w \-'\"“”]{{0,30}}\s*[:：,]?\s*\Z"
+_UNMARKED = rf"{_SHOWN}|{_REFUSED}"
+_UNMARKED_JSON = rf"{_SHOWN}|{_REFUSED}|{_TAUGHT}"
 _PARAGRAPHS = re.compile(r"\n\s*\n")
+
+
+@lru_cache(maxsize=3)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def _introduction(text: str) -> str:
@@ -43,10 +49,10 @@ def _introduction(text: str) -> str:
 
 def shows_marked(before: str) -> bool:
     """Tell whether `before` introduces a marked call as an example."""
-    return bool(before) and bool(_MARKED.search(before[-160:]))
+    return bool(before) and bool(_compiled(_MARKED).search(before[-160:]))
 
 
 def shows_unmarked(before: str, *, pythonic: bool) -> bool:
     """Tell whether `before` introduces an unmarked candidate as something else than a call."""
     pattern = _UNMARKED if pythonic else _UNMARKED_JSON
-    return bool(before) and bool(pattern.search(_introduction(before)))
+    return bool(before) and bool(_compiled(pattern).search(_introduction(before)))

@@ -1,17 +1,18 @@
-"""What varies from dialect to dialect, as data: the catalog is made of these rows, the readers interpret them."""
+"""What varies from dialect to dialect, as data: the catalog is made of these rows, the readers interpret them.
+
+Named tuples rather than dataclasses: they are made in a third of the time, which counts when the library is imported.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Role = Literal["section", "open", "name", "named", "id", "arguments", "close", "end", "noise"]
 """What a mark says: a section or a call begins; a name, an id or the arguments follow, or a name came before;
 the call or the section ends; nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(NamedTuple):
     """One way of writing calls that a marker announces."""
 
     name: str
@@ -34,8 +35,7 @@ class Dialect:
     """Beginnings of model names that write it, in lower case, for hints."""
 
 
-@dataclass(frozen=True, slots=True)
-class Thinking:
+class Thinking(NamedTuple):
     """One way of marking reasoning."""
 
     opener: str
@@ -46,14 +46,13 @@ class Thinking:
     """Counts only when the hint contains this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """What follows a header or a reasoning tag, up to one of `closers`."""
 
     kind: Literal["reasoning", "content", "code", "dropped"]
     """`code` is content whose closer is part of it."""
     closers: tuple[str, ...]
-    pending: tuple[str, ...] = field(default=())
+    pending: tuple[str, ...] = ()
     """Closers that end the body without being part of it."""
     drafts: bool = False
     """Whether calls in it count when it is never closed."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import NamedTuple
 
 from naru.dialects.attempt import read_marked
 from naru.dialects.bodies.unmarked import (
@@ -27,24 +26,22 @@ _WORD = re.compile(r"[A-Za-z_][\w.\-\\]*")
 _WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.")
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = ("[TOOL_CALLS]", "[THINK]", "[/THINK]", "[Calling tool:", "[TOOL_CALL]")
+_FIRSTS = frozenset("{[`~<>-* \t\rAfpdO_\\")
 _HEADER = " to="
 _COLON = re.compile(r":[*`\"' \t]*\Z")
 _JSON_GOES_ON = re.compile(r"[\s\"'{}\[\],\d\-]")
 _HARMONY = next(row for row in MARKED if row.reader == "header")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """Something at the start of a line that may be a call."""
-
-    WAIT: ClassVar[Candidate]
-    """More text is needed to tell."""
 
     reader: Reading[Body | None]
     kind: str
 
 
-Candidate.WAIT = Candidate(iter(()), "wait")  # type: ignore[arg-type] # never run
+WAIT = Candidate(iter(()), "wait")  # type: ignore[arg-type] # never run
+"""More text is needed to tell."""
 
 
 class LineStarts:
@@ -53,7 +50,6 @@ class LineStarts:
     def __init__(self, writer: CallWriter, said: Transcript) -> None:
         self._writer = writer
         self._said = said
-        self._firsts = frozenset("{[`~<>-* \t\rAfpdO_\\").union(name[:1] for name in writer.offered.names)
         self._first = True
         self.header_may_follow = False
         """Whether the reply may begin in the middle of a message header (gpt-oss)."""
@@ -68,7 +64,7 @@ class LineStarts:
         """Tell cheaply whether the line that begins at `at` needs a closer look."""
         if at >= len(text):
             return True
-        return text[at] in self._firsts
+        return text[at] in _FIRSTS or self._writer.offered.begins_a_name(text[at])
 
     def follows_colon(self, before: str) -> bool:
         """Tell whether text that ends in a colon stands right before a bracket."""
@@ -81,16 +77,16 @@ class LineStarts:
         if self._first:
             header = self._header(source)
             if header is not None:
-                return header if header is not Candidate.WAIT or not source.final else None
+                return header if header is not WAIT or not source.final else None
         indent = _INDENT.match(text, source.pos)
         at = indent.end() if indent else source.pos
         if at >= len(text):
-            return None if source.final else Candidate.WAIT
+            return None if source.final else WAIT
         self._first = False
         if at - source.pos > 3 and self._said.has_content:
             return None
         found = self._by_character(source, at)
-        return None if found is Candidate.WAIT and source.final else found
+        return None if found is WAIT and source.final else found
 
     def _header(self, source: Source) -> Candidate | None:
         if not self.header_may_follow or source.pos >= len(source.text):
@@ -99,7 +95,7 @@ class LineStarts:
         if rest == _HEADER:
             self._first = False
             return Candidate(read_marked(source, self._writer, _HARMONY, ""), "marked")
-        return Candidate.WAIT if _HEADER.startswith(rest) else None
+        return WAIT if _HEADER.startswith(rest) else None
 
     def _by_character(self, source: Source, at: int) -> Candidate | None:
         text, writer = source.text, self._writer
@@ -110,14 +106,14 @@ class LineStarts:
             run = text[at : at + 3]
             if run == first * 3:
                 return self._make(source, at, read_fence(source, writer), "fence", "fenced")
-            return Candidate.WAIT if at + len(run) == len(text) and run == first * len(run) else None
+            return WAIT if at + len(run) == len(text) and run == first * len(run) else None
         if first in "{[":
             if self.in_json:
                 return None
             if first == "[":
                 marker = _square_marker(text[at:])
                 if marker:
-                    return None if text.startswith(marker, at) else Candidate.WAIT
+                    return None if text.startswith(marker, at) else WAIT
             return self._make(source, at, read_bare(source, writer), "line", "json" if first == "{" else "list")
         if first == "<":
             return self._tag(source, at)
@@ -144,7 +140,7 @@ class LineStarts:
             if rest.startswith(tag):
                 return self._make(source, at, read_children(source, self._writer, name), "tag", "cline-xml")
             if len(rest) < len(tag) and tag.startswith(rest):
-                return Candidate.WAIT
+                return WAIT
         return None
 
     def _symbol(self, source: Source, at: int) -> Candidate | None:
@@ -156,14 +152,14 @@ class LineStarts:
                 reader = read_prefixed(source, writer, symbol)
                 return self._make(source, at, reader, "line", "hyperclovax")
             if symbol.startswith(text[at:]):
-                return Candidate.WAIT
+                return WAIT
         return None
 
     def _word(self, source: Source, at: int) -> Candidate | None:
         text, writer = source.text, self._writer
         for word in _WORDS:
             if word.startswith(text[at:]):
-                return Candidate.WAIT
+                return WAIT
         if self.acted and text.startswith("Observation:", at):
             return Candidate(_invented(source, at), "invented")
         for label in ("Action:", "**Action:**"):
@@ -178,7 +174,7 @@ class LineStarts:
         """Return the candidate that begins with a tool's name."""
         text, writer, said = source.text, self._writer, self._said
         if end == len(text):
-            return Candidate.WAIT if writer.offered.could_begin(word) else None
+            return WAIT if writer.offered.could_begin(word) else None
         if text[end] == "(":
             known = writer.offered.find(word.removesuffix(".call")) or word == "print"
             alone = not said.has_content or bool(re.search(r"[:：]\s*\Z", said.recent() + said.space))
@@ -194,7 +190,7 @@ class LineStarts:
         head = re.compile(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*)\s*(\S?)").match(text, at)
         if head is None or (not head[2] and head.end() >= len(text)):
             unfinished = head is not None or not text[at + prefix :].strip()
-            return Candidate.WAIT if unfinished else None
+            return WAIT if unfinished else None
         if head[2] != "{" or head[1] not in self._writer.offered.names:
             return None
         reader = _after(source, text[at : head.start(1)], read_name_then_json(source, self._writer))

@@ -16,13 +16,14 @@ _INDEX = re.compile(r":\d+\Z")
 class Offered:
     """Looks up tools; nothing that was not offered is ever a call."""
 
-    __slots__ = ("_schemas", "_tools", "_types", "_variants", "names")
+    __slots__ = ("_initials", "_schemas", "_tools", "_types", "_variants", "names")
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._variants: dict[str, Tool | None] | None = None
         self._schemas: dict[tuple[str, str], Mapping[str, Any] | None] = {}
         self._types: dict[tuple[str, str], frozenset[str]] = {}
+        self._initials: frozenset[str] | None = None
         self.names = self._tools.keys()
 
     def find(self, written: Any) -> Tool | None:
@@ -36,6 +37,12 @@ class Offered:
             if candidate in self._tools:
                 return self._tools[candidate]
         return self._spelled_alike(_PREFIX.sub("", _INDEX.sub("", name), count=1))
+
+    def begins_a_name(self, character: str) -> bool:
+        """Tell whether some tool's name begins with this character."""
+        if self._initials is None:
+            self._initials = frozenset(name[:1] for name in self.names)
+        return character in self._initials
 
     def could_begin(self, written: str) -> bool:
         """Tell whether text that is still arriving may become a tool's name."""

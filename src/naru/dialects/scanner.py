@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from naru.dialects.catalog.marked import MARKED, STOPS, STRUCTURE
 from naru.dialects.catalog.thinking import ANSWER_TAGS, THINKING
@@ -20,8 +19,7 @@ _TRIGGERS = "<[]✿◁H\n"
 _TRIGGER_CHARACTER = re.compile("[<\\[\\]✿◁H\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(NamedTuple):
     """What a literal marker stands for."""
 
     kind: Kind
@@ -29,8 +27,7 @@ class Marker:
     thinking: Thinking | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Markers:
+class Markers(NamedTuple):
     """Every marker, compiled."""
 
     table: dict[str, Marker]
@@ -112,9 +109,10 @@ def body_pattern(body: Body) -> tuple[re.Pattern[str], frozenset[str], int]:
     return re.compile(_alternatives(tokens) or r"(?!)"), prefixes, max(map(len, tokens), default=1)
 
 
+@lru_cache(maxsize=256)
 def first_body(prompt: str) -> Body | None:
     """Tell from the end of the prompt what the reply begins inside of; None for plain text."""
-    tail = prompt[-4000:]
+    tail = prompt
     header = tail.rfind("<|message|>")
     if header >= 0 and not tail[header + 11 :].strip() and "<|channel|>" in tail:
         kind: Literal["reasoning", "content"] = "reasoning"

@@ -7,7 +7,8 @@ relative to `pos` stay valid, since what was consumed is dropped: memory holds t
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
+from functools import lru_cache
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -106,19 +107,24 @@ def skip_space(source: Source) -> Reading[str]:
     return source.text[source.pos : source.pos + 1]
 
 
-def literal_at(source: Source, literals: Iterable[str], offset: int = 0) -> Reading[str]:
+@lru_cache(maxsize=256)
+def _matcher(literals: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
+    ordered = sorted(literals, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, ordered)) or r"(?!)"), len(ordered[0]) if ordered else 0
+
+
+def literal_at(source: Source, literals: tuple[str, ...], offset: int = 0) -> Reading[str]:
     """Return the longest of `literals` that stands at `offset`, or an empty string."""
+    pattern, longest = _matcher(literals)
     while True:
         start = source.pos + offset
-        best, open_ended = "", False
+        found = pattern.match(source.text, start)
+        best = found[0] if found else ""
         left = len(source.text) - start
-        for literal in literals:
-            if source.text.startswith(literal, start):
-                if len(literal) > len(best):
-                    best = literal
-            elif left < len(literal) and literal.startswith(source.text[start:]):
-                open_ended = True
-        if not open_ended or source.final:
+        if source.final or left >= longest:
+            return best
+        rest = source.text[start:]
+        if not any(len(literal) > left and literal.startswith(rest) for literal in literals):
             return best
         yield
 

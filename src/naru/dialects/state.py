@@ -64,7 +64,7 @@ def new_state(tools: Sequence[Tool], hint: str | None, generation_prompt: str | 
     writer = CallWriter(Offered(tools))
     said = Transcript(writer.events, keep=keep)
     lines = LineStarts(writer, said)
-    prompt = generation_prompt or ""
+    prompt = (generation_prompt or "")[-4000:]
     lines.header_may_follow = generation_prompt is None or prompt.rstrip().endswith("<|start|>assistant")
     lines.name_may_follow = prompt.endswith(">>>")
     table = markers("granite" if hint and "granite" in hint.lower() else "")

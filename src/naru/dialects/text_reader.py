@@ -8,7 +8,7 @@ from naru.dialects.attempt import read_at_the_end, read_drafts, read_marked, rea
 from naru.dialects.attempts import Attempts
 from naru.dialects.detect import shows_marked
 from naru.dialects.dialect import Body
-from naru.dialects.line_starts import Candidate
+from naru.dialects.line_starts import WAIT
 from naru.dialects.scanner import Marker, body_pattern, draft_openers, held_back, stray_closers
 from naru.dialects.state import ReaderState
 
@@ -40,7 +40,7 @@ class TextReader:
     def _begin_line(self) -> bool:
         state = self._state
         candidate = None if state.source.offset < state.no_line_before else state.lines.candidate(state.source)
-        if candidate is Candidate.WAIT:
+        if candidate is WAIT:
             return False
         state.line_start = False
         if candidate is not None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from naru.dialects.bodies.tagged_values import Ending, TaggedText, read_tagged_text
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
 
 
-@dataclass(frozen=True, slots=True)
-class PairTags:
+class PairTags(NamedTuple):
     """GLM's tags with a vendor's prefix or suffix on each name."""
 
     key: str

@@ -6,7 +6,6 @@ spelling: stray and odd quotes, commas, literals, control characters, a missing 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from naru.dialects.bodies.call_object import (
@@ -24,7 +23,7 @@ from naru.dialects.literal import BARE_KEY, CLOSERS, decode_json, parse_literal
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
 
 
-def read_json(source: Source, writer: CallWriter, *, marked: bool, closers: Sequence[str] = ()) -> Reading[None]:
+def read_json(source: Source, writer: CallWriter, *, marked: bool, closers: tuple[str, ...] = ()) -> Reading[None]:
     """Read the object or list of calls at `pos`.
 
     Args:
@@ -46,7 +45,7 @@ def _leave_out(writer: CallWriter, *, marked: bool) -> None:
     writer.repair("not-offered", "an item of a list of calls")
 
 
-def _read_list(source: Source, writer: CallWriter, *, marked: bool, closers: Sequence[str]) -> Reading[None]:
+def _read_list(source: Source, writer: CallWriter, *, marked: bool, closers: tuple[str, ...]) -> Reading[None]:
     before = len(writer.calls)
     source.pos += 1
     while True:
@@ -81,7 +80,7 @@ def _read_item(source: Source, writer: CallWriter, first: str, *, marked: bool) 
         yield from read_pythonic(source, writer)
 
 
-def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: Sequence[str]) -> Reading[None]:
+def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: tuple[str, ...]) -> Reading[None]:
     """Read one call object key by key; its arguments pass on once the name before them is known."""
     decoded = decode_json(source.text, source.pos)
     if decoded and isinstance(decoded[0], dict):

@@ -9,6 +9,7 @@ from naru.dialects.bodies.json_calls import read_arguments, read_json
 from naru.dialects.bodies.tagged import read_fenced_arguments
 from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.call_writer import CallWriter
+from naru.dialects.catalog.marked import MARKED
 from naru.dialects.dialect import Dialect, Role
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
 
@@ -19,15 +20,15 @@ _LONGEST_NAME = 300
 
 
 @lru_cache(maxsize=32)
-def _tokens(row: Dialect) -> tuple[re.Pattern[str], dict[str, Role]]:
-    roles = dict(row.marks)
+def _tokens(name: str) -> tuple[re.Pattern[str], dict[str, Role]]:
+    roles = next(dict(row.marks) for row in MARKED if row.name == name)
     ordered = sorted(roles, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, [*ordered, "{"]))), roles
 
 
 def read_marks(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[None]:
     """Read calls from after `opener` to the section's end, or to after the last call where there is no section."""
-    pattern, roles = _tokens(row)
+    pattern, roles = _tokens(row.name)
     role: Role | None = roles[opener]
     section = role == "section"
     before = len(writer.calls)
@@ -51,7 +52,7 @@ def read_marks(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
 def _next_role(source: Source, roles: dict[str, Role]) -> Reading[Role | None]:
     """Consume the token after a call, if there is one that can follow, and return its role."""
     offset = yield from space_end(source)
-    found = yield from literal_at(source, roles, offset)
+    found = yield from literal_at(source, tuple(roles), offset)
     role = roles.get(found)
     if role in ("open", "end"):
         source.pos += offset + len(found)
@@ -73,15 +74,15 @@ def _skip_to_call(source: Source, pattern: re.Pattern[str], roles: dict[str, Rol
 
 def _read_call(source: Source, writer: CallWriter, row: Dialect, role: Role) -> Reading[None]:
     """Read one call from after its opening token to after its closing token."""
-    pattern, roles = _tokens(row)
+    pattern, roles = _tokens(row.name)
     first = yield from skip_space(source)
-    if role == "open" and first and first in "[{" and not (yield from literal_at(source, roles)):
+    if role == "open" and first and first in "[{" and not (yield from literal_at(source, tuple(roles))):
         yield from read_json(source, writer, marked=True)
         return
     name = identifier = ""
     while role != "arguments":
         word = yield from _word(source, pattern)
-        found = yield from literal_at(source, roles)
+        found = yield from literal_at(source, tuple(roles))
         following = roles.get(found, "arguments")
         source.pos += len(found)
         if role == "id" or following == "name":
@@ -163,7 +164,7 @@ def _name_after_kind(source: Source) -> Reading[str]:
 def _close(source: Source, writer: CallWriter, roles: dict[str, Role]) -> Reading[bool]:
     """Consume the call's closing token if it is there."""
     offset = yield from space_end(source)
-    found = yield from literal_at(source, [token for token, role in roles.items() if role == "close"], offset)
+    found = yield from literal_at(source, tuple(token for token, role in roles.items() if role == "close"), offset)
     if found:
         source.pos += offset + len(found)
         writer.extend(source.offset)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import NamedTuple
 
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.literal import encodable, parse_literal
@@ -12,8 +12,7 @@ from naru.dialects.source import Incomplete, Reading, Source, literal_at, space_
 _CDATA = "<![CDATA["
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(NamedTuple):
     """How a value between tags ends."""
 
     closers: tuple[str, ...]
@@ -127,7 +126,7 @@ def read_tagged_text(source: Source, text: TaggedText, ending: Ending) -> Readin
     text.finish()
 
 
-def _followed(source: Source, size: int, followers: Sequence[str]) -> Reading[bool]:
+def _followed(source: Source, size: int, followers: tuple[str, ...]) -> Reading[bool]:
     """Tell whether one of `followers`, or the end of the text, comes after `size` characters and white space."""
     offset = yield from space_end(source, size)
     if source.pos + offset >= len(source.text):

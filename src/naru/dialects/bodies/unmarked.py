@@ -137,7 +137,7 @@ def _read_fenced_unit(source: Source, writer: CallWriter, first: str) -> Reading
 
 def _read_fenced_tag(source: Source, writer: CallWriter) -> Reading[None]:
     openers = {opener: row for row in _FENCED_WITH_TAGS for opener in row.openers}
-    found = yield from literal_at(source, [*openers, "<function", "<invoke"])
+    found = yield from literal_at(source, (*openers, "<function", "<invoke"))
     if found in openers:
         source.pos += len(found)
         yield from read_tagged(source, writer, openers[found], found)
@@ -148,7 +148,7 @@ def _read_fenced_tag(source: Source, writer: CallWriter) -> Reading[None]:
         source.pos += offset + len(closer) if closer else 0
     else:
         names = {f"<{name}>": name for name in writer.offered.names}
-        tag = yield from literal_at(source, names)
+        tag = yield from literal_at(source, tuple(names))
         if not tag:
             raise NotACall
         yield from read_children(source, writer, names[tag])

@@ -6,10 +6,9 @@ One reader for `<function=N><parameter=K>`, `<invoke name="N"><parameter name="K
 
 from __future__ import annotations
 
-import html
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from naru.dialects.bodies.json_calls import read_arguments
 from naru.dialects.bodies.tagged_values import Ending, TaggedText, read_tagged_text
@@ -28,11 +27,11 @@ _UNNAMED_HEAD = re.compile(
 )
 _XTML_HEAD = re.compile(r"<\|open\|>call\b(?P<rest>[^<>]*)<\|sep\|>")
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*\"([^\"]*)\"")
+_ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 _LONGEST_TAG = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Tags:
+class Tags(NamedTuple):
     """The tags of one call."""
 
     parameter: tuple[str, ...]
@@ -48,6 +47,14 @@ class Tags:
     trim: bool = True
     child: str = ""
     """The first character of an argument's tag where the arguments' own names are the tags."""
+
+
+def _unescaped(attribute: str) -> str:
+    """Decode the five entities of XML; `html.unescape` would cost more to import than the rest of this file."""
+    if "&" in attribute:
+        for entity, character in _ENTITIES:
+            attribute = attribute.replace(entity, character)
+    return attribute
 
 
 @lru_cache(maxsize=64)
@@ -95,7 +102,7 @@ def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
         tags, name = _XTML, dict(_ATTRIBUTE.findall(head["rest"])).get("tool", "")
     else:
         tags, name = _tags(head["lead"] or "", head["vendor"], head["tag"]), head["name"]
-    writer.start(html.unescape(name))
+    writer.start(_unescaped(name))
     closed = not xtml and bool(head["end"])
     source.pos = head.end()
     if not closed:
@@ -148,7 +155,7 @@ def _read_parameter(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
     head = yield from until(source, tags.head, _LONGEST_TAG)
     if head.start() != source.pos:
         raise NotACall
-    key = html.unescape(head["key"].strip())
+    key = _unescaped(head["key"].strip())
     if tags.child and not _is_declared(writer, key):
         raise NotACall
     source.pos = head.end()
