@@ -19,6 +19,7 @@ COMMANDS = {
     "demo": ("naru.cli.demo", "Answer three questions from real tools with a real small model."),
     "keys": ("naru.cli.keys", "Make, list and revoke API keys."),
     "probe": ("naru.cli.probe", "Measure what a model can do on its endpoint, and remember it."),
+    "parse": ("naru.cli.parse", "Show what the reader makes of a model's text: calls, dialect, repairs."),
     "tool": ("naru.cli.tool", "Run, list and describe tools: functions, built-in servers, the hub's servers."),
     "servers": ("naru.cli.servers", "List, add, remove and import MCP servers."),
     "serve": ("naru.cli.serve", "Serve the model with its tools on http://127.0.0.1:20006."),
