@@ -12,6 +12,7 @@ from functools import lru_cache
 _SHOWN = (
     r"for example|for instance|e\.g\.|i\.e\.|such as|like (?:this|so|that)|looks? like|would (?:be|look)"
     r"|an? (?:[\w\-]+ ){0,3}example\b|examples?\b(?: [\w\-]+){0,5}(?: (?:is|are|of))?"
+    r"|an? (?:[\w\-]+ )?template\b|templates? (?:is|are|for|of)\b"
     r"|sample (?:call|output|response|json)"
     r"|(?:the|this|its|a|call|correct|expected|required|same|following) (?:[\w\-]+ ){0,2}"
     r"(?:format|syntax|schema|structure|notation|shape) (?:is|are|looks|would|for|of|should)"
@@ -25,7 +26,8 @@ _REFUSED = (
     r"|\bwas called\b|\bdefinitions?\b|\bdefined as\b|하지 마|하지 않|이전에|아까|정의(?:는|입니다)"
 )
 _TAUGHT = (
-    r"\byou (?:can|could|would|should|may|might|need to|have to)\b|\byou'd\b|\bhow to\b"
+    r"\bI (?:would|could|might)\b|\bI'd\b"
+    r"|\byou (?:can|could|would|should|may|might|need to|have to)\b|\byou'd\b|\bhow to\b"
     r"|\bto (?:call|invoke|use) (?:it|this|the|a)\b|\bif you\b|\bone (?:can|could|would)\b"
     r"|\bclients? (?:send|sends|would)\b|\b(?:models?|it|llms?) (?:emits?|writes?|outputs?|produces?|returns?)\b"
     r"|할 수 있|하려면|하시면|호출하는 (?:법|방법)"

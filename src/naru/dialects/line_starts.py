@@ -11,6 +11,7 @@ from naru.dialects.bodies.unmarked import (
     read_bare,
     read_children,
     read_fence,
+    read_inline_code,
     read_line,
     read_name_then_json,
     read_prefixed,
@@ -28,7 +29,7 @@ _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = ("[TOOL_CALLS]", "[THINK]", "[/THINK]", "[Calling tool:", "[TOOL_CALL]")
 _FIRSTS = frozenset("{[`~<>-* \t\rAfpdO_\\")
 _HEADER = " to="
-_COLON = re.compile(r":[*`\"' \t]*\Z")
+_COLON = re.compile(r"[:：!.][*`\"' \t]*\Z")
 _JSON_GOES_ON = re.compile(r"[\s\"'{}\[\],\d\-]")
 _HARMONY = next(row for row in MARKED if row.reader == "header")
 
@@ -103,10 +104,7 @@ class LineStarts:
         if self.in_json and not _JSON_GOES_ON.match(first):
             self.in_json = False
         if first in "`~":
-            run = text[at : at + 3]
-            if run == first * 3:
-                return self._make(source, at, read_fence(source, writer), "fence", "fenced")
-            return WAIT if at + len(run) == len(text) and run == first * len(run) else None
+            return self._fence(source, at)
         if first in "{[":
             if self.in_json:
                 return None
@@ -120,6 +118,18 @@ class LineStarts:
         if first in "->":
             return self._symbol(source, at)
         return self._word(source, at) if first.isalpha() or first in "_*" else None
+
+    def _fence(self, source: Source, at: int) -> Candidate | None:
+        """Return the code fence at `at`, or the inline code that may be the whole reply."""
+        text, first = source.text, source.text[at]
+        run = text[at : at + 3]
+        if run == first * 3:
+            return self._make(source, at, read_fence(source, self._writer), "fence", "fenced")
+        if at + len(run) == len(text) and run == first * len(run) and not source.final:
+            return WAIT
+        if run[:2] in ("`", "``") or first == "~" or self._said.has_content:
+            return None
+        return self._make(source, at, read_inline_code(source, self._writer), "line", "inline-code")
 
     def _make(self, source: Source, at: int, reader: Reading[None], kind: str, dialect: str) -> Candidate:
         def read() -> Reading[Body | None]:

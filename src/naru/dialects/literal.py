@@ -28,7 +28,9 @@ _BARE = re.compile(r"[^,\]\})\n]*")
 BARE_KEY = re.compile(r"[^\s:={}\[\],\"'][^:={}\[\],\"'\n]*")
 _AFTER_COMMA_IN_LIST = re.compile(r"[\"'“‘\[\]{(\-\d]|(?:true|false|null|True|False|None)\b|[)}]")
 _AFTER_COMMA_IN_OBJECT = re.compile(r"[\"'“‘}\])]|[A-Za-z_][\w.\-]*\s*[:=]")
+_AFTER_COMMA_IN_CALL = re.compile(r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]*\s*=")
 _UNFINISHED_WORD = re.compile(r"[A-Za-z_][\w.\-]*\s*\Z")
+_AFTER_COMMA = {"[": _AFTER_COMMA_IN_LIST, "{": _AFTER_COMMA_IN_OBJECT, "(": _AFTER_COMMA_IN_CALL}
 _LOOK_AHEAD = 4096
 
 Nesting = Literal["{", "[", "("]
@@ -119,8 +121,7 @@ def closes(text: str, after: int, nesting: str, *, key: bool = False) -> bool | 
     at = _skip(text, at + 1)
     if at >= len(text) or at - after > _LOOK_AHEAD:
         return None if at - after <= _LOOK_AHEAD else False
-    pattern = _AFTER_COMMA_IN_LIST if nesting == "[" else _AFTER_COMMA_IN_OBJECT
-    if pattern.match(text, at):
+    if _AFTER_COMMA[nesting].match(text, at):
         return True
     return None if _UNFINISHED_WORD.match(text, at) else False
 

@@ -37,6 +37,8 @@ class ReaderState:
     """Up to where no line begins a call: an attempt showed it."""
     no_marker_before: int = 0
     """Up to where no marker counts: an attempt showed it."""
+    mentioned: tuple[str, ...] = ()
+    """Closing tags of reasoning whose opening tag was an ordinary word of the text."""
     answer_closer: str = ""
     """The closing tag of the answer that was opened."""
     tried: int = -1

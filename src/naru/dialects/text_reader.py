@@ -98,7 +98,7 @@ class TextReader:
         state = self._state
         source, said = state.source, state.said
         if marker.kind == "calls" and marker.row is not None:
-            if shows_marked(said.recent() + said.space):
+            if shows_marked(said.recent() + said.space) or (token[0] == "<" and said.in_indented_code()):
                 state.say_upto(source.pos + len(token))
             else:
                 self._attempts.begin(read_marked(source, state.writer, marker.row, token), "marked", token)
@@ -116,6 +116,8 @@ class TextReader:
             said.leave("dropped", source.offset)
             state.line_start = True
         else:
+            if marker.thinking is not None and marker.kind == "thinking":
+                state.mentioned += marker.thinking.closers
             state.say_upto(source.pos + len(token))
         return True
 
@@ -143,6 +145,9 @@ class TextReader:
         if marker.kind == "answer-end" and token == state.answer_closer:
             state.answer_closer = ""
             return True
+        if token in state.mentioned:
+            state.mentioned = tuple(closer for closer in state.mentioned if closer != token)
+            return False
         if marker.kind == "thinking-end" and not said.has_reasoning and not state.writer.calls:
             if said.has_content:
                 said.content_was_reasoning()

@@ -48,6 +48,10 @@ class Transcript:
         """Tell whether what comes next begins a line of the content, or follows a call."""
         return not self.has_content or "\n" in self.space or self.after_call
 
+    def in_indented_code(self) -> bool:
+        """Tell whether what comes next begins a line of Markdown's indented code."""
+        return self.has_content and not self.after_call and self.space.endswith(("\n\n    ", "\n\n\t"))
+
     def say(self, text: str, upto: int) -> None:
         """Say text that ends at position `upto`; white space at its end waits."""
         body = text.rstrip()

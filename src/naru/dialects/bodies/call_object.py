@@ -46,10 +46,15 @@ def first_key_may_open_a_call(key: str, offered: Offered) -> bool:
 
 
 def call_id(fields: Mapping[str, Any]) -> str:
-    """Return the id that the object carries, or an empty string."""
-    for key in _ID_KEYS:
-        if isinstance(fields.get(key), str | int):
-            return str(fields[key])
+    """Return the id that the object carries before its arguments, or an empty string.
+
+    One that comes later is left: the call was announced by then.
+    """
+    for key, value in fields.items():
+        if key in ARGUMENT_KEYS:
+            break
+        if key in _ID_KEYS and isinstance(value, str | int):
+            return str(value)
     return ""
 
 

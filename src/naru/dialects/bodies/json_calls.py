@@ -45,7 +45,9 @@ def _leave_out(writer: CallWriter, *, marked: bool) -> None:
     writer.repair("not-offered", "an item of a list of calls")
 
 
-def _read_list(source: Source, writer: CallWriter, *, marked: bool, closers: tuple[str, ...]) -> Reading[None]:
+def _read_list(
+    source: Source, writer: CallWriter, *, marked: bool, closers: tuple[str, ...], depth: int = 0
+) -> Reading[None]:
     before = len(writer.calls)
     source.pos += 1
     while True:
@@ -57,22 +59,24 @@ def _read_list(source: Source, writer: CallWriter, *, marked: bool, closers: tup
             source.pos += 1
             continue
         try:
-            yield from _read_item(source, writer, first, marked=marked)
+            yield from _read_item(source, writer, first, marked=marked, depth=depth)
         except NotOffered:
             _leave_out(writer, marked=marked)
             continue
         first = yield from skip_space(source)
-        if first and first not in ",;]{":
+        if first and first not in ",;]{" and not first.isidentifier():
             raise NotACall
     if len(writer.calls) == before:
         raise NotOffered
 
 
-def _read_item(source: Source, writer: CallWriter, first: str, *, marked: bool) -> Reading[None]:
+def _read_item(source: Source, writer: CallWriter, first: str, *, marked: bool, depth: int) -> Reading[None]:
     if not first:
         raise Incomplete
     if first == "{":
         yield from _read_object(source, writer, marked=marked, closers=("]",))
+    elif first == "[" and depth < 3:
+        yield from _read_list(source, writer, marked=marked, closers=("]",), depth=depth + 1)
     elif first in CLOSERS:
         text = yield from collect_quoted(source, "[")
         write_pythonic_text(text, writer, source.offset)

@@ -23,7 +23,7 @@ _XML_STARTS = ("<", "]")
 def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[None]:
     """Read calls up to and with the closing tag; a complete call stands also where that tag is missing."""
     closers, inside = row.closers, row.inside
-    if opener[-1] == ":":
+    if opener[0] == "<" and opener[-1] == ":":
         suffix = yield from _read_suffix(source)
         closers = (f"</tool_call:{suffix}", f"</tool_calls:{suffix}")
         inside = (f"<tool_call:{suffix}",)

@@ -13,7 +13,7 @@ from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.tagged import read_fenced_arguments, read_tagged
 from naru.dialects.bodies.xml_parameters import child_tags, read_parameters, read_xml
 from naru.dialects.call_writer import CallWriter
-from naru.dialects.catalog.marked import MARKED
+from naru.dialects.catalog.marked import MARKED, STOPS
 from naru.dialects.offered import properties_of, required_of
 from naru.dialects.source import (
     Incomplete,
@@ -70,6 +70,9 @@ def end_of_line(source: Source, writer: CallWriter) -> Reading[None]:
         yield
     found = _LINE_END.match(source.text, source.pos)
     if not found:
+        offset = yield from space_end(source)
+        if (yield from literal_at(source, STOPS, offset)):
+            return
         raise NotACall
     if "}" in found[1]:
         writer.repair("extra-brace", found[1])
@@ -78,9 +81,34 @@ def end_of_line(source: Source, writer: CallWriter) -> Reading[None]:
 
 
 def read_line(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read one Python call that fills its line."""
-    yield from read_pythonic(source, writer)
+    """Read Python calls, set apart by commas, that fill their line."""
+    while True:
+        yield from read_pythonic(source, writer)
+        offset = yield from space_end(source)
+        if source.text[source.pos + offset : source.pos + offset + 1] not in (",", ";"):
+            break
+        following = yield from space_end(source, offset + 1)
+        if not source.text[source.pos + following : source.pos + following + 1].isidentifier():
+            break
+        source.pos += following
     yield from end_of_line(source, writer)
+
+
+def read_inline_code(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read a call in backticks that is the whole reply."""
+    source.pos += 1
+    first = yield from skip_space(source)
+    if first and first in "{[":
+        yield from read_json(source, writer, marked=False)
+    elif first.isidentifier():
+        yield from read_pythonic(source, writer)
+    else:
+        raise NotACall if first else Incomplete
+    if (yield from skip_space(source)) != "`":
+        raise NotACall
+    source.pos += 1
+    if (yield from skip_space(source)):
+        raise NotACall
 
 
 def read_name_then_json(source: Source, writer: CallWriter) -> Reading[None]:
