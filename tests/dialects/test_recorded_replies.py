@@ -5,9 +5,7 @@ import pytest
 from naru.dialects import tools_from_openai
 from tests.dialects.reading import load_cases, read_every_way
 
-CASES = [
-    case for name in ("dialects.jsonl", "dialect_pack.jsonl", "dialect_more.jsonl") for case in load_cases(name)
-]
+CASES = [case for name in ("dialects.jsonl", "dialect_pack.jsonl", "dialect_more.jsonl") for case in load_cases(name)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])

@@ -113,6 +113,8 @@ def _lines(parsed: Parsed, reply: str, *, explain: bool) -> list[str]:
     lines.append(f"content    {parsed.content!r}")
     if explain:
         lines.append("")
-        lines += [f"{span.start:>6}-{span.end:<6} {span.kind:<9} {reply[span.start : span.end]!r}" for span in parsed.spans]
+        lines += [
+            f"{span.start:>6}-{span.end:<6} {span.kind:<9} {reply[span.start : span.end]!r}" for span in parsed.spans
+        ]
     lines += ["", json.dumps(openai_message(parsed), ensure_ascii=False, indent=2)]
     return lines

@@ -164,7 +164,7 @@ def from_text(text: str, types: frozenset[str]) -> Any:
     if "boolean" in types and bare in _BOOLEANS:
         return _BOOLEANS[bare]
     if "integer" in types or "number" in types:
-        number = _number(bare, whole="number" not in types)
+        number = _number(bare, whole="number" not in types, strict="string" in types)
         if number is not None:
             return number
     if ("object" in types and bare[:1] == "{") or ("array" in types and bare[:1] == "["):
@@ -174,14 +174,14 @@ def from_text(text: str, types: frozenset[str]) -> Any:
     return text
 
 
-def _number(text: str, *, whole: bool) -> int | float | None:
+def _number(text: str, *, whole: bool, strict: bool) -> int | float | None:
     if len(text) > 400 or text[:1] not in "-+.0123456789" or not text:
         return None
     try:
         value = json.loads(text.lstrip("+"))
     except ValueError:
         try:
-            value = float(text) if "_" not in text and text.lstrip("-+")[:1] in ".0123456789" else None
+            value = float(text) if not strict and "_" not in text and text.lstrip("-+")[:1] in ".0123456789" else None
         except ValueError:
             return None
     if isinstance(value, float):

@@ -24,7 +24,7 @@ _WORDS = {
     "Infinity": None, "-Infinity": None, "inf": None, "-inf": None,
 }  # fmt: skip
 _NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\Z")
-_BARE = re.compile(r"[^,\]\})\n]*")
+_BARE = re.compile(r"(?:(?!\s/[/*])[^,\]\})\n])*")
 BARE_KEY = re.compile(r"[^\s:={}\[\],\"'][^:={}\[\],\"'\n]*")
 _AFTER_COMMA_IN_LIST = re.compile(r"[\"'“‘\[\]{(\-\d]|(?:true|false|null|True|False|None)\b|[)}]")
 _AFTER_COMMA_IN_OBJECT = re.compile(r"[\"'“‘}\])]|[A-Za-z_][\w.\-]*\s*[:=]")

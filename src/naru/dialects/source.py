@@ -33,7 +33,7 @@ class Source:
     `log` keeps everything since a candidate began, so that a candidate that fails can be given back as text.
     """
 
-    __slots__ = ("base", "cut", "final", "log", "pos", "text")
+    __slots__ = ("_kept_from", "_kept_start", "base", "cut", "final", "log", "pos", "text")
 
     def __init__(self) -> None:
         self.text = ""
@@ -44,6 +44,9 @@ class Source:
         self.cut = False
         """Whether the text ended because it became too long."""
         self.log: list[str] | None = None
+        """What came since `mark`, the text that was there included; None when nothing has to be kept."""
+        self._kept_from = 0
+        self._kept_start = 0
 
     @property
     def offset(self) -> int:
@@ -60,15 +63,16 @@ class Source:
 
     def mark(self, offset: int | None = None) -> None:
         """Keep what comes from here on, or from a position that is still in `text`, so that it can be given back."""
-        start = self.pos if offset is None else max(0, offset - self.base)
-        self.log = [self.text[start:]]
+        self.log = [self.text]
+        self._kept_from = self.base
+        self._kept_start = self.base + self.pos if offset is None else max(self.base, offset)
 
     def rewind(self, offset: int) -> None:
         """Go back to a position that was marked, or is still in `text`, and stop keeping."""
-        end = self.base + len(self.text)
         if self.log is not None:
-            self.text = "".join(self.log)
-            self.base = end - len(self.text)
+            self.base = self._kept_from
+            self.text = self.log[0] if len(self.log) == 1 else "".join(self.log)
+            offset = max(offset, self._kept_start)
             self.log = None
         self.pos = max(0, offset - self.base)
 
@@ -130,17 +134,19 @@ def literal_at(source: Source, literals: tuple[str, ...], offset: int = 0) -> Re
 
 
 def until(source: Source, pattern: re.Pattern[str], limit: int) -> Reading[re.Match[str]]:
-    """Return the first match of `pattern` that does not touch the end of what has come.
+    """Return the first match of `pattern` in the next `limit` characters that does not touch the end of what has come.
 
     Raises:
-        NotACall: There is none within `limit` characters.
+        NotACall: There is none.
         Incomplete: The text ends before one.
     """
     while True:
-        found = pattern.search(source.text, source.pos)
-        if found and (found.end() < len(source.text) or source.final):
+        size = len(source.text)
+        end = min(size, source.pos + limit)
+        found = pattern.search(source.text, source.pos, end)
+        if found and (found.end() < end or (end == size and source.final)):
             return found
-        if not found and len(source.text) - source.pos > limit:
+        if end < size:
             raise NotACall
         if source.final:
             raise Incomplete

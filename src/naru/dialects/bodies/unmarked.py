@@ -34,6 +34,7 @@ _FENCE_START = re.compile(r"(?:`{3,}|~{3,})[ \t]*[\w+\-.]*[ \t]*\r?\Z")
 _ACTION_NAME = re.compile(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
 _ACTION_INPUT = (
     "Action Input:",
+    "**Action Input:**",
     "Action input:",
     "action_input:",
     "Action_Input:",

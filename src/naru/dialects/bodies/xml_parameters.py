@@ -200,7 +200,12 @@ def _ends_a_call(source: Source, size: int) -> Reading[bool]:
     offset = yield from space_end(source, size)
     if source.pos + offset >= len(source.text):
         return True
-    return bool((yield from literal_at(source, ("</tool_call", "<tool_call", "</function_call", "<function"), offset)))
+    found = yield from literal_at(source, ("</tool_call>", "<tool_call>", "</function_calls>", "<function"), offset)
+    if not found.startswith("</"):
+        return bool(found)
+    while source.pos + offset + len(found) >= len(source.text) and not source.final:
+        yield
+    return source.text[source.pos + offset + len(found) :][:1] in ("", "\n", "\r", "<")
 
 
 def _opens_another(source: Source, writer: CallWriter, tags: Tags) -> Reading[bool]:

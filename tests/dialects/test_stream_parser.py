@@ -1,0 +1,231 @@
+"""The reader's promises: the same under every split, nothing lost, nothing invented, calls shown as they arrive."""
+
+import json
+import random
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from naru.dialects import ArgumentsDelta, CallEnd, CallStart, Reasoning, StreamParser, Text, Tool, parse
+from tests.dialects.reading import assert_accounted, pieces, read_every_way, stream, summed
+
+WRITE = Tool(
+    "write_file",
+    {"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}, "required": ["path"]},
+)
+PING = Tool("ping", {"type": "object", "properties": {"host": {"type": "string"}, "count": {"type": "integer"}}})
+TOOLS = [WRITE, PING]
+CALL = '{"name": "ping", "arguments": {"host": "a"}}'
+
+
+def call_of(form: str, content: str) -> str:
+    arguments = json.dumps({"path": "a", "content": content})
+    return {
+        "hermes": f'<tool_call>{{"name": "write_file", "arguments": {arguments}}}</tool_call>',
+        "mistral": f"[TOOL_CALLS]write_file[ARGS]{arguments}",
+        "xml": "<tool_call><function=write_file><parameter=path>a</parameter><parameter=content>"
+        f"{content}</parameter></function></tool_call>",
+        "glm": "<tool_call>write_file<arg_key>path</arg_key><arg_value>a</arg_value><arg_key>content</arg_key>"
+        f"<arg_value>{content}</arg_value></tool_call>",
+        "gemma": f'<|tool_call>call:write_file{{path:<|"|>a<|"|>,content:<|"|>{content}<|"|>}}<tool_call|>',
+        "deepseek": f"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>write_file<｜tool▁sep｜>{arguments}"
+        "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+        "harmony": f"<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>{arguments}<|call|>",
+    }[form]
+
+
+FRAGMENTS = [
+    "<tool_call>", CALL, "</tool_call>", "<think>", "</think>", "\n", "```json\n", "\n```", " ", "text", "[TOOL_CALLS]",
+    "ping", "[ARGS]", '{"host": "a"}', "[ping(host='a')]", "Action: ping\n", "Action Input: ", "<|channel|>", "{", '"',
+    "`", "<ping>", "<host>", "</host>", "</ping>", "Observation: x", "\n\n", ": ", "<|im_end|>",
+]  # fmt: skip
+FORMS = ("hermes", "mistral", "xml", "glm", "gemma", "deepseek", "harmony")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_long_argument_shows_progress_before_it_ends(form):
+    text = call_of(form, "line of text; " * 200)
+    parser = StreamParser(TOOLS)
+    shown = 0
+    for delta in pieces(text[: len(text) // 2], 7):
+        shown += sum(len(event.json) for event in parser.feed(delta) if isinstance(event, ArgumentsDelta))
+    assert shown > len(text) // 3
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_call_cut_anywhere_never_counts(form):
+    text = call_of(form, 'say "hi" {now} <b>')
+    last = max(text.rfind(mark) for mark in ("}", "</function>", "</arg_value>"))
+    for size in range(last):
+        for reason in ("length", "stop"):
+            assert parse(text[:size], TOOLS, finish_reason=reason).calls == (), text[:size]
+
+
+def test_a_cut_call_leaves_a_report_and_no_markup():
+    parsed = parse('I look.\n<tool_call>{"name": "ping", "arguments": {"host": "a', TOOLS, finish_reason="length")
+    assert parsed.content == "I look."
+    assert [mended.kind for mended in parsed.repairs] == ["incomplete-call"]
+    assert_accounted('I look.\n<tool_call>{"name": "ping", "arguments": {"host": "a', parsed)
+
+
+def test_a_complete_call_before_a_cut_one_stands():
+    text = f'<tool_call>{CALL}</tool_call>\n<tool_call>{{"name": "ping", "arguments": {{"ho'
+    assert [call.name for call in parse(text, TOOLS, finish_reason="length").calls] == ["ping"]
+
+
+def test_events_come_in_order_start_deltas_end():
+    events, _ = stream([f"<tool_call>{CALL}</tool_call>"], TOOLS)
+    assert type(events[0]) is CallStart
+    assert {type(event) for event in events[1:-1]} == {ArgumentsDelta}
+    assert type(events[-1]) is CallEnd
+
+
+def test_ordinary_text_is_held_back_no_longer_than_a_marker_could_be():
+    parser = StreamParser(TOOLS)
+    parser.feed("Hello")
+    for delta in (" world", " and", " <b", ">bold", "</b", "> [1", "] text"):
+        events = parser.feed(delta)
+        held = len(delta) - sum(len(event.text) for event in events if isinstance(event, Text))
+        assert held <= 3, delta
+    assert parser.feed(" so") == [Text(" so")] or parser.feed("") == []
+
+
+def test_the_first_word_is_not_held_back():
+    assert StreamParser(TOOLS).feed("Hello") == [Text("Hello")]
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "reasoning", "count"),
+    [
+        ("<think>a</think>b", "b", "a", 0),
+        (f"<think>Try <tool_call>{CALL}</tool_call>? No.</think>Fine.", "Fine.", None, 0),
+        (f"<think>Try <tool_call>{CALL}</tool_call></think>", "", None, 0),
+        (f"<think>I must.\n<tool_call>{CALL}</tool_call>", "", "I must.", 1),
+        (f"<think>Try <tool_call>{CALL}</tool_call> or not", "", None, 0),
+        (f"<think>a</think>\n<tool_call>{CALL}</tool_call>", "", "a", 1),
+        ("no opener</think>b", "b", "no opener", 0),
+        ("The <think> tag and the </think> tag.", "The <think> tag and the </think> tag.", "", 0),
+        (f"<think>```json\n{CALL}\n```</think>done", "done", None, 0),
+        (f"<think>{CALL}", "", CALL, 0),
+    ],
+)
+def test_reasoning_is_kept_apart_and_its_drafts_never_run(text, content, reasoning, count):
+    parsed = read_every_way(text, TOOLS)
+    assert parsed.content == content
+    assert len(parsed.calls) == count
+    if reasoning is not None:
+        assert parsed.reasoning == reasoning
+
+
+def test_a_draft_in_reasoning_that_was_cut_off_never_runs():
+    assert parse(f"<think>Try <tool_call>{CALL}</tool_call>", TOOLS, finish_reason="length").calls == ()
+
+
+def test_the_prompt_may_have_opened_the_reasoning():
+    parsed = read_every_way("hm\n", TOOLS, "length", generation_prompt="<|im_start|>assistant\n<think>\n")
+    assert (parsed.content, parsed.reasoning) == ("", "hm\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('{"host": "a", "host": "b"}', {"host": "a"}),
+        ('{"host": "a", "count": NaN}', {"host": "a", "count": None}),
+        ('{"host": "\\ud83d\\ude00"}', {"host": "😀"}),
+        ('{"host": "x\\ud83d"}', {"host": "x\ufffd"}),
+        ('{"host": "x\ud83dy"}', {"host": "x\ufffdy"}),
+        ('{"host": "tab\there\u0000"}', {"host": "tab\there\u0000"}),
+        ('{"host": "a\nb"}', {"host": "a\nb"}),
+        ('{"host": "the "beta" flag", "count": 1}', {"host": 'the "beta" flag', "count": 1}),
+        ('{"host": "C:\\windows\\_x"}', {"host": "C:\\windows_x"}),
+        ("{“host”: “a”}", {"host": "a"}),
+        ("{'host': 'it\\'s'}", {"host": "it's"}),
+        ('{"host": "a", "count": "3"}', {"host": "a", "count": 3}),
+        ('{"host": "a", "count": 3,}', {"host": "a", "count": 3}),
+    ],
+)
+def test_odd_json_has_one_defined_reading_that_can_be_encoded(arguments, expected):
+    parsed = read_every_way(f'<tool_call>{{"name": "ping", "arguments": {arguments}}}</tool_call>', TOOLS)
+    assert [call.arguments for call in parsed.calls] == [expected]
+    json.dumps(expected, ensure_ascii=False).encode()
+
+
+def test_a_value_that_holds_the_closing_tag_is_read_whole():
+    content = "close with </parameter> and </function></tool_call> here"
+    parsed = read_every_way(call_of("xml", content), TOOLS)
+    assert parsed.calls[0].arguments["content"] == content
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(FRAGMENTS)
+        | st.text(max_size=4),
+        max_size=14,
+    ),
+    st.randoms(use_true_random=False),
+)  # fmt: skip
+def test_any_text_is_read_the_same_in_any_pieces_and_none_is_lost(parts, rng: random.Random):
+    text = "".join(parts)
+    events, whole = stream([text], TOOLS)
+    deltas, at = [], 0
+    while at < len(text):
+        size = rng.randint(1, 9)
+        deltas.append(text[at : at + size])
+        at += size
+    again, parsed = stream(deltas, TOOLS)
+    assert parsed == whole
+    assert summed(again) == summed(events)
+    assert_accounted(text, whole)
+
+
+def test_said_text_and_reasoning_are_pieces_of_the_input():
+    text = f"one <think> two\n<tool_call>{CALL}</tool_call> three"
+    _, parsed = stream([text], TOOLS)
+    said = "".join(text[span.start : span.end] for span in parsed.spans if span.kind == "text")
+    assert said == parsed.content
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_reading_takes_linear_time(form):
+    def cost(size: int) -> float:
+        text = call_of(form, "x" * size)
+        best = 1e9
+        for _ in range(3):
+            parser, start = StreamParser(TOOLS), time.process_time()
+            for delta in pieces(text, 16):
+                parser.feed(delta)
+            parser.close()
+            best = min(best, (time.process_time() - start) / len(text))
+        return best
+
+    assert cost(64_000) < 3 * cost(4_000)
+
+
+@pytest.mark.parametrize(
+    "unit", ["<tool_call>", "[TOOL_CALLS]ping", '{"name":"ping","arguments":{', "```json\n{", "<think>", "[ping("]
+)
+def test_hostile_repetition_takes_linear_time(unit):
+    def cost(size: int) -> float:
+        text = unit * (size // len(unit))
+        start = time.process_time()
+        parse(text, TOOLS)
+        return time.process_time() - start
+
+    cost(1000)
+    assert cost(40_000) < 60 * max(cost(2_000), 0.001)
+
+
+def test_repairs_are_reported():
+    parsed = parse(
+        '<tool_call>{"name": "functions.ping", "arguments": {"host": "a", "count": "3"}}}</tool_call>', TOOLS
+    )
+    assert {mended.kind for mended in parsed.repairs} == {"tool-name", "coerced", "extra-brace"}
+
+
+def test_reasoning_events_stream():
+    parser = StreamParser(TOOLS)
+    events = parser.feed("<think>abc")
+    assert events == [Reasoning("abc")]
