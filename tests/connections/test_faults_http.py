@@ -410,7 +410,7 @@ async def test_an_answer_compressed_unasked_is_still_read(manager: Manager) -> N
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_no_redirect_carries_credentials_to_another_origin(manager: Manager, status: int) -> None:
-    """S-12"""
+    """S-12, h15"""
     async with FakeHttpServer() as server, FakeHttpServer() as canary:
 
         async def redirect(request: web.Request, message: dict[str, Any]) -> web.StreamResponse | None:
@@ -811,3 +811,44 @@ async def test_retries_stop_after_the_last_attempt_and_the_explanation_says_so()
         assert "No further try is planned" in told.summary
         assert "connect it again" in told.remedy
         assert told.next_retry_seconds is None
+
+
+async def test_a_thousand_registered_servers_start_and_list_fast() -> None:
+    """R-31"""
+    async with managed(ConnectionSettings()) as manager, FakeHttpServer() as server:
+        for n in range(1000):
+            record = http(f"s{n}", server.url).model_copy(update={"auto_connect": n < 100})
+            await manager._store.save(record)
+        start, cpu = time.monotonic(), time.process_time()
+        await manager.initialize_from_store()
+        ready, cpu = time.monotonic() - start, time.process_time() - cpu
+        await until(lambda: sum(one.is_live for one in manager.connections.values()) == 100, 30)
+        live = time.monotonic() - start
+        taken = []
+        for _ in range(20):
+            start = time.monotonic()
+            await manager.list_servers()
+            for name in manager.connections:
+                manager.explain(name)
+            taken.append(time.monotonic() - start)
+        p95 = statistics.quantiles(taken, n=20)[-1]
+        rss = psutil.Process().memory_info().rss / 2**20
+        print(
+            f"R-31: ready {ready:.2f} s ({cpu:.2f} CPU s), 100 live {live:.2f} s, explained {p95:.3f} s, {rss:.0f} MiB"
+        )
+        assert cpu < 1, "5 s of wall time on a machine that does nothing else"
+        assert p95 < 0.2
+        assert rss < 300
+
+
+async def test_the_wall_clock_may_jump_without_ending_anything(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R-21: all waits are monotonic."""
+    async with FakeHttpServer() as server:
+        await connected(manager, server)
+        real = time.time
+        for hours in (22, -22):
+            monkeypatch.setattr(time, "time", lambda hours=hours: real() + hours * 3600)
+            assert await echo(manager, "x") == "x"
+        assert manager.connection("web").generation == 1

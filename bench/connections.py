@@ -1,0 +1,155 @@
+"""Connections beside the bare SDK and fastmcp's proxy: `python bench/connections.py [ROUNDS] [SECONDS]`.
+
+Starts and stops everything on loopback. Targets take turns, each in a process of its own; medians over the rounds.
+Further rows: memory of a held server, and how long recovery takes when the server dies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import resource
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from naru.connections.manager import Manager  # noqa: E402  # the path comes first
+from naru.records import ServerRecord, TransportType  # noqa: E402
+from naru.stores.memory import MemoryStore  # noqa: E402
+
+RAW = str(ROOT / "tests" / "fixtures" / "servers" / "raw_server.py")
+HERE = Path(__file__).parent
+TARGETS = ("naru", "sdk", "fastmcp")
+FIGURES = ("connect_ms", "list_ms", "p50_ms_1", "p99_ms_1", "cpu_ms_1", "calls_per_second_100", "cpu_ms_100", "rss_mib")
+
+
+@contextlib.contextmanager
+def upstream(port: int) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([sys.executable, str(HERE / "connections_upstream.py"), str(port)])
+    try:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.02)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def pythons() -> dict[str, str]:
+    """Return the Python of each target; fastmcp has an environment of its own, and is left out when it cannot."""
+    import pytest
+    from tests.client_environments import python_environment
+
+    found = {"naru": sys.executable, "sdk": sys.executable}
+    try:
+        found["fastmcp"] = str(python_environment("fastmcp==4.2.3"))
+    except pytest.skip.Exception as error:
+        print(f"fastmcp is left out: {error}")
+    return found
+
+
+def measured(command: list[str]) -> dict[str, float]:
+    """Run one worker; nothing when it fails or does not end."""
+    # Byte code is what users have, and starts would otherwise be compiled anew.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    name = f"{command[2]} over {command[3]}"
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    except subprocess.TimeoutExpired:
+        print(f"{name} did not end within 60 s")
+        return {}
+    if done.returncode:
+        print(f"{name} failed: {done.stderr.strip()[-300:]}")
+        return {}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def compare(rounds: int, seconds: float) -> None:
+    found = pythons()
+    port = free_port()
+    with upstream(port):
+        for transport, place in (("http", f"http://127.0.0.1:{port}/mcp"), ("stdio", RAW)):
+            figures: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in found}
+            for _ in range(rounds):
+                for name, python in found.items():
+                    command = [python, str(HERE / "connections_worker.py"), name, transport, place, str(seconds)]
+                    for figure, value in measured(command).items():
+                        figures[name][figure].append(value)
+            show(transport, figures)
+
+
+def show(transport: str, figures: dict[str, dict[str, list[float]]]) -> None:
+    print(f"\n{transport}: {' | '.join(['target', *FIGURES])}")
+    for name, values in figures.items():
+        if values:
+            print(f"{name:8}", " | ".join(f"{statistics.median(values[figure]):.2f}" for figure in FIGURES))
+    ours = figures["naru"]
+    for name, values in figures.items():
+        if name != "naru" and values and ours:
+            ratios = {f: statistics.median(values[f]) / statistics.median(ours[f]) for f in ("cpu_ms_1", "cpu_ms_100")}
+            print(f"{name} takes {ratios['cpu_ms_1']:.1f}x the CPU at 1, {ratios['cpu_ms_100']:.1f}x at 100")
+
+
+async def held_and_lost() -> None:
+    """Memory of a held HTTP server, and recovery of both transports."""
+    port = free_port()
+    with upstream(port) as process:
+        manager = Manager(MemoryStore())
+
+        async def add(name: str) -> None:
+            config = {"url": f"http://127.0.0.1:{port}/mcp"}
+            await manager.register(ServerRecord(name=name, transport_type=TransportType.HTTP, config=config))
+            assert await manager.connect(name)
+
+        await add("first")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        await asyncio.gather(*(add(f"s{n}") for n in range(200)))
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        print(f"\nmemory of a held HTTP server: {grown / 200:.0f} kB (200 held)")
+        process.kill()
+        process.wait()
+    with upstream(port):
+        start = time.perf_counter()
+        await manager.call_tool("first", "echo", {"text": "x"})
+        print(f"HTTP server back: first call after {(time.perf_counter() - start) * 1000:.0f} ms")
+        config = {"command": sys.executable, "args": ["-S", RAW]}
+        await manager.register(ServerRecord(name="child", transport_type=TransportType.STDIO, config=config))
+        start = time.perf_counter()
+        await manager.connect("child")
+        first = time.perf_counter() - start
+        taken = []
+        for _ in range(5):
+            os.kill(manager.connection("child").pid or 0, signal.SIGKILL)
+            start = time.perf_counter()
+            while manager.connection("child").is_live:
+                await asyncio.sleep(0)
+            await manager.call_tool("child", "echo", {"text": "x"})
+            taken.append(time.perf_counter() - start)
+        back = statistics.median(taken)
+        print(f"stdio child killed: back after {back * 1000:.0f} ms (its start takes {first * 1000:.0f})")
+        await manager.close()
+
+
+if __name__ == "__main__":
+    compare(int(sys.argv[1]) if len(sys.argv) > 1 else 5, float(sys.argv[2]) if len(sys.argv) > 2 else 1.0)
+    asyncio.run(held_and_lost())
