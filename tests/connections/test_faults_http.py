@@ -813,6 +813,27 @@ async def test_retries_stop_after_the_last_attempt_and_the_explanation_says_so()
         assert told.next_retry_seconds is None
 
 
+@pytest.mark.parametrize("is_modern", [False, True], ids=["legacy", "modern"])
+async def test_a_server_that_hangs_with_open_connections_is_noticed(is_modern: bool) -> None:
+    """R-14: half-open, as after SIGSTOP; with short intervals."""
+    settings = ConnectionSettings(ping_interval_seconds=0.2, ping_timeout_seconds=0.2, reconnect=QUICK.reconnect)
+    async with managed(settings) as manager, FakeHttpServer(is_modern=is_modern) as server:
+        await connected(manager, server)
+        stuck = asyncio.Event()
+
+        async def hang(request: web.Request, message: dict[str, Any]) -> web.StreamResponse | None:
+            await stuck.wait()
+            return None
+
+        server.behave = hang
+        took = await until(lambda: not manager.connection("web").is_live)
+        assert "pings in a row" in manager.explain("web").failure.message  # type: ignore[union-attr]
+        print(f"R-14 http: interval 0.2 s, noticed after {took:.2f} s")
+        server.behave = None
+        stuck.set()
+        assert await echo(manager, "back") == "back"
+
+
 async def test_a_thousand_registered_servers_start_and_list_fast() -> None:
     """R-31"""
     async with managed(ConnectionSettings()) as manager, FakeHttpServer() as server:
