@@ -11,7 +11,7 @@ from naru.connections.manager import Manager
 from naru.errors import ConflictError, NotFoundError, ToolError, UnknownToolError
 from naru.records import ServerStatus, TransportType
 from naru.tools.toolset import CallContext
-from tests.connections.conftest import http, stdio, until
+from tests.connections.conftest import http, managed, stdio, until
 
 
 def record_for(kind: str, port: int):
@@ -98,3 +98,18 @@ async def test_calling_a_server_that_was_never_connected_says_so(manager: Manage
     await manager.register(stdio("one", "raw_server.py"))
     with pytest.raises(ToolError, match="PENDING"):
         await manager.call_tool("one", "echo", {"text": "x"})
+
+
+async def test_a_defect_of_ours_is_told_and_does_not_end_the_supervision() -> None:
+    broken = [True]
+
+    def resolve(record):
+        if broken.pop() if broken else False:
+            raise RuntimeError("boom")
+        return record.config
+
+    async with managed(resolve=resolve) as manager:
+        await manager.register(stdio("one", "raw_server.py"))
+        assert not await manager.connect("one")
+        assert "boom" in manager.explain("one").summary
+        assert await manager.connect("one")

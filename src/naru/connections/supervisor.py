@@ -184,13 +184,23 @@ class Supervisor:
                     self._stop.clear()
                     self._rest()
                 if wait == 0.0:
-                    await self._live_once()
+                    await self._attempt()
                 else:
                     self._rest()
                     await self._pause(wait)
         finally:
             self._settle(is_live=False)
             self._rest()
+
+    async def _attempt(self) -> None:
+        try:
+            await self._live_once()
+        except Exception as error:  # noqa: BLE001  # the edge: a defect here must not end the supervision
+            log.exception("server %s: the supervisor failed", self.record.name)
+            failure = Failure("connect", "internal", f"Naru itself failed: {error!r}.", "Report it with Naru's log.")
+            self.life.failed(self._loop.time(), failure)
+            self._settle(is_live=False)
+            self._changed("status")
 
     async def _live_once(self) -> None:
         """Make one attempt, and serve the link that comes of it to its end."""
@@ -207,19 +217,24 @@ class Supervisor:
         if opened is None:
             return
         self._adopt(opened)
-        failure: Failure | None = None
         try:
             failure = await self._serve(opened.session)
+            if failure is not None and not self._stop.is_set():
+                self._lose(opened.session, failure)
         finally:
+            # Told before it is closed: closing a link to a server that hangs takes its time.
             self.session = None
             await opened.session.close()
-        if failure is not None and not self._stop.is_set():
-            self.life.failed(self._loop.time(), failure, at_once=opened.session.session_gone)
-            log.warning("server %s: link lost: %s", self.record.name, failure.message)
-            if self._waiters and self._may_try(self._loop.time()):
-                self.life.demand(self._loop.time())
-            elif self._waiters:
-                self._settle(is_live=False)
+
+    def _lose(self, session: Session, failure: Failure) -> None:
+        now = self._loop.time()
+        self.life.failed(now, failure, at_once=session.session_gone)
+        log.warning("server %s: link lost: %s", self.record.name, failure.message)
+        if self._waiters and self._may_try(now):
+            self.life.demand(now)
+        else:
+            self._settle(is_live=False)
+        self.session = None
         self._changed("status")
 
     async def _open(self) -> Opened:
