@@ -50,7 +50,7 @@ def test_e05_a_call_and_its_result_become_model_and_user_turns_that_name_the_too
     )
     assert roles(turns) == ["user", "assistant", "user"]
     assert turns[1].text == '```json\n{"name": "get-profile", "arguments": {"id": "22"}}\n```'
-    assert turns[2].text == '[Tool Result: get-profile]\n{"error":"not found"}'
+    assert turns[2].text == '[Tool Result: get-profile #0]\n{"error":"not found"}'
 
 
 def test_e06_several_results_and_a_user_turn_become_one_user_turn_with_separators() -> None:
@@ -66,7 +66,7 @@ def test_e06_several_results_and_a_user_turn_become_one_user_turn_with_separator
         DEFAULT_TEACHING,
     )
     assert roles(turns) == ["user", "assistant", "user"]
-    assert turns[2].text == "[Tool Result: get-profile]\nA\n\n[Tool Result: get-roles]\nB\n\nand now?"
+    assert turns[2].text == "[Tool Result: get-profile #0]\nA\n\n[Tool Result: get-roles #1]\nB\n\nand now?"
 
 
 def test_an_image_in_a_result_stays_an_image() -> None:

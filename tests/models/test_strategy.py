@@ -54,8 +54,8 @@ def test_prompted_shows_the_tools_in_the_system_text_and_sends_none() -> None:
 def test_the_history_is_written_in_the_taught_dialect() -> None:
     history = [
         Message("user", "1+2?"),
-        Message("assistant", "", tool_calls=(ToolCall("c", "add", {"a": 1}),)),
-        Message("tool", "3", tool_call_id="c"),
+        Message("assistant", "", tool_calls=(ToolCall("call_8Zk2mQ", "add", {"a": 1}),)),
+        Message("tool", "3", tool_call_id="call_8Zk2mQ"),
     ]
     sent = prepare(replace(ASK, messages=history), replace(PROMPTED, teach="hermes"))
     assert [turn.role for turn in sent.messages] == ["system", "user", "assistant", "user"]

@@ -38,8 +38,8 @@ def _as_plain_turns(messages: Iterable[Message], teaching: Teaching) -> Iterable
     names: dict[str, str] = {}
     for message in messages:
         if message.role == "tool":
-            name = message.name or names.get(message.tool_call_id) or message.tool_call_id or "tool"
-            yield Message("user", _join(teaching.result_head(name), message.content, "\n"))
+            name = message.name or names.get(message.tool_call_id) or "tool"
+            yield Message("user", _join(teaching.result_head(name, message.tool_call_id), message.content, "\n"))
         elif message.tool_calls:
             names |= {call.id: call.name for call in message.tool_calls}
             written = "\n".join(teaching.write_call(call.name, call.arguments) for call in message.tool_calls)

@@ -16,6 +16,8 @@ from naru.models.grammar import resolved
 
 _RESULT_HEAD = "[Tool Result: {name}]"
 _DEPTH = 4
+_SHORT_ID = 8
+"""Characters of an id that a person may have given."""
 _SHOWN_KEYWORDS = ("type", "description", "enum", "const", "default")
 
 
@@ -32,9 +34,10 @@ class Teaching:
     stop: tuple[str, ...] = ("[Tool Result",)
     """Where an invented observation begins: generation stops there (N1)."""
 
-    def result_head(self, name: str) -> str:
-        """Return the line above a result in the user turn that carries it (R5)."""
-        return self.result_label.format(name=name)
+    def result_head(self, name: str, call_id: str = "") -> str:
+        """Return the line above a result in the user turn that carries it (R5); long random ids are only noise."""
+        shown_id = f" #{call_id}" if 0 < len(call_id) <= _SHORT_ID else ""
+        return self.result_label.format(name=f"{name}{shown_id}")
 
     def instructions(self, tools: Sequence[ToolDefinition], *, must_call: bool = False) -> str:
         """Return the system text that offers the tools."""
