@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from naru.config import Settings, load_settings, settings_path
+from naru.config.reference import markdown
 from naru.errors import ConfigError
 
 GUIDE = """
@@ -131,3 +132,13 @@ def test_a_file_that_is_named_and_missing_is_told(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("NARU_CONFIG", str(tmp_path / "none.yaml"))
     with pytest.raises(ConfigError, match=r"Cannot read .*none\.yaml"):
         load_settings()
+
+
+def test_every_setting_is_documented_and_the_page_is_up_to_date() -> None:
+    page = Path(__file__).parent.parent / "docs" / "reference" / "settings.md"
+    made = markdown()
+    rows = [line for line in made.splitlines() if line.startswith("| `")]
+    undocumented = [row.split("`")[1] for row in rows if not row.split(" | ")[2].strip()]
+    assert undocumented == []
+    assert len(rows) > 50
+    assert page.read_text(encoding="utf-8") == made, "run: python -m naru.config.reference > docs/reference/settings.md"

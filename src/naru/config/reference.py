@@ -1,0 +1,80 @@
+"""The reference of all settings as Markdown, made from their docstrings, so that it cannot age."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+from naru.config.settings import DataSettings, Settings
+
+_HEAD = """# Settings
+
+Flags win over the environment, that over the settings file, that over the defaults. The file is the one that `--config`
+or `NARU_CONFIG` names, else `~/.config/naru/naru.yaml`; a file in the working directory is never read by itself.
+`server.port` is `server: {port: …}` in the file and `NARU_SERVER__PORT` in the environment.
+
+Made from the docstrings in `src/naru/config`: `python -m naru.config.reference > docs/reference/settings.md`.
+"""
+
+
+def markdown() -> str:
+    """Return the whole page."""
+    lines = [_HEAD]
+    for name, field in Settings.model_fields.items():
+        model = _model_of(field.annotation)
+        if model is None:
+            lines += [f"## `{name}`\n", _row_head(), _row(name, field, prefix="NARU_"), ""]
+            continue
+        lines += [f"## `{name}`\n", f"{_first_line(model)}\n", _row_head()]
+        lines += [_row(path, inner, prefix="NARU_") for path, inner in _fields(model, name)]
+        lines.append("")
+    lines += ["## The data search server\n", f"{_first_line(DataSettings)}\n", _row_head()]
+    lines += [_row(name, field, prefix="") for name, field in DataSettings.model_fields.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _fields(model: type[BaseModel], path: str) -> Iterator[tuple[str, FieldInfo]]:
+    for name, field in model.model_fields.items():
+        inner = _model_of(field.annotation)
+        if inner is not None and get_origin(field.annotation) is None:
+            yield from _fields(inner, f"{path}.{name}")
+            continue
+        yield f"{path}.{name}", field
+        if inner is not None:  # a list of tables
+            yield from _fields(inner, f"{path}.{name}[]")
+
+
+def _model_of(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for found in map(_model_of, get_args(annotation)) if found), None)
+
+
+def _row_head() -> str:
+    return "| setting | default | what it does | environment |\n|---|---|---|---|"
+
+
+def _row(path: str, field: FieldInfo, *, prefix: str) -> str:
+    described = " ".join((field.description or "").split()).replace("|", "\\|")
+    variable = "" if "[]" in path else f"`{prefix}{path.replace('.', '__').upper()}`"
+    return f"| `{path}` | {_default(field)} | {described} | {variable} |"
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True, validated_data={})
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    if field.is_required() or value in ("", None, [], {}):
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _first_line(model: type[BaseModel]) -> str:
+    return (model.__doc__ or "").strip().splitlines()[0]
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")  # noqa: T201  # the page is the program's output
