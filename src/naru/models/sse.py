@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from naru.errors import ModelError
 
 _LIMIT_BYTES = 16 << 20
+_ONE_EVENT = re.compile(rb"data: [^\r\n]+\n\n")
+"""What arrives most often while a model writes."""
 
 
 class SseReader:
@@ -17,6 +21,8 @@ class SseReader:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Return the payloads that this chunk completes."""
+        if not self._pieces and not self._data and _ONE_EVENT.fullmatch(chunk):
+            return [chunk[6:-2]]
         if b"\n" not in chunk and b"\r" not in chunk:
             self._hold(chunk)
             return []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from naru.dialects.writers import ElementXml, Writer
 from naru.errors import NaruError
-from naru.messages import ChatEvent, ToolDefinition
+from naru.messages import ChatEvent, Text, ToolDefinition
 from naru.models.queue import Caller, current_caller
 from naru.web.client_profiles import ClientProfile, Signs, recognise
 from naru.web.openai_answers import Answers, Batches, FaceEvent, RunNote, ToolsRunning
@@ -161,7 +161,10 @@ async def _stream(call: ChatCall, told: _Told, client: ChatClient) -> None:
     pieces = [writer.start()]
     feed = writer.feed
     async for batch in told.batches:
-        pieces += [KEEP_ALIVE if isinstance(event, ToolsRunning) else feed(event) for event in told.adapt(batch)]
+        if told.outgoing is None and len(batch) == 1 and type(batch[0]) is Text:
+            pieces.append(feed(batch[0]))  # What most batches are while a model writes.
+        else:
+            pieces += [KEEP_ALIVE if isinstance(event, ToolsRunning) else feed(event) for event in told.adapt(batch)]
         if data := b"".join(pieces):
             await client.write(data)
         pieces = []

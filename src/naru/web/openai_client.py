@@ -65,7 +65,8 @@ class ChatClient:
         self._send = send
         self._streaming = streaming
         self._grace_seconds = grace_seconds
-        self._writing = asyncio.Lock()
+        self._starting = asyncio.Lock()
+        self._sending = False
         self._quiet = True
         self._notice = KEEP_ALIVE
         self._work: asyncio.Task[object] | None = None
@@ -100,11 +101,14 @@ class ChatClient:
     async def write(self, data: bytes, *, last: bool = False) -> None:
         """Send a part of the stream, as soon as the client takes it."""
         self._quiet = False
-        async with self._writing:
-            if not self.started:
-                self.started = True
-                await self._send({"type": "http.response.start", "status": 200, "headers": _SSE_HEADERS})
-            await self._send({"type": "http.response.body", "body": data, "more_body": not last})
+        if not self.started:
+            async with self._starting:
+                if not self.started:
+                    await self._send({"type": "http.response.start", "status": 200, "headers": _SSE_HEADERS})
+                    self.started = True
+        self._sending = True
+        await self._send({"type": "http.response.body", "body": data, "more_body": not last})
+        self._sending = False
 
     async def end(self, data: bytes = b"") -> None:
         """Send the last part of the stream."""
@@ -132,7 +136,7 @@ class ChatClient:
                     message = await self._receive()
             except TimeoutError:
                 wait = KEEP_ALIVE_SECONDS
-                if self._quiet and not self._writing.locked():
+                if self._quiet and not self._sending:
                     notice, self._notice = self._notice, KEEP_ALIVE
                     await self.write(notice)
                 self._quiet = True
