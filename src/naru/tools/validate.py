@@ -12,6 +12,7 @@ from naru.errors import InvalidArgumentsError
 from naru.messages import JsonObject
 from naru.tools.fit import fit
 from naru.tools.provider_schemas.normalise import normalised
+from naru.tools.schema_bounds import is_bounded
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +30,7 @@ class ArgumentsValidator:
         self.schema = schema
         self.problem = ""
         """Why arguments cannot be checked; empty when they can."""
+        self._effective = schema
         self._validator = self._compiled(schema)
 
     def validate(self, arguments: Any, *, tool: str = "") -> JsonObject:
@@ -43,7 +45,7 @@ class ArgumentsValidator:
             )
         if self._validator is None or self._validator.is_valid(arguments):
             return arguments
-        fitted = fit(self.schema, arguments)
+        fitted = fit(self._effective, arguments)
         problems = [
             _explained(error) for _, error in zip(range(MAX_ERRORS), self._validator.iter_errors(fitted), strict=False)
         ]
@@ -56,12 +58,15 @@ class ArgumentsValidator:
             if len(orjson.dumps(schema)) > LARGEST_SCHEMA:
                 self.problem = f"the schema is larger than {LARGEST_SCHEMA} bytes"
                 return None
-            return _compile(schema)
+            if is_bounded(schema):
+                return _compile(schema)
+            first_problem = "it refers to itself without end, or has too many parts"
         except (ValueError, TypeError, RecursionError) as error:
             first_problem = str(error).splitlines()[0]
         try:
-            # Badly shaped (`properties: []`, `type: "int"`, a reference to elsewhere): read it as `normalised` does.
-            return _compile({key: value for key, value in normalised(schema).items() if key != "$schema"})
+            # Badly shaped (`properties: []`, `type: "int"`) or without bounds: read it as `normalised` does.
+            self._effective = {key: value for key, value in normalised(schema).items() if key != "$schema"}
+            return _compile(self._effective)
         except (ValueError, TypeError, RecursionError):
             self.problem = first_problem
             logger.warning("a tool's schema cannot be used to check its arguments: %s", first_problem)

@@ -86,16 +86,23 @@ class _Resolver:
         fragment = unquote(reference[1:])
         if fragment and not fragment.startswith("/"):
             return self._anchors.get(fragment, (None, reference))
-        target: Any = self._root
-        for step in fragment.split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(target, list) and name.isdigit() and int(name) < len(target):
-                target = target[int(name)]
-            elif isinstance(target, dict):
-                target = target.get(name)
-            else:
-                return None, reference
-        return target, "#" + fragment
+        return find_pointer(self._root, reference), "#" + fragment
+
+
+def find_pointer(root: Any, reference: str) -> Any:
+    """Return what a JSON pointer such as `#/$defs/Node` leads to within a document; None when nothing is there."""
+    if not reference.startswith("#"):
+        return None
+    target = root
+    for step in unquote(reference[1:]).split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(target, list) and name.isdigit() and int(name) < len(target):
+            target = target[int(name)]
+        elif isinstance(target, dict):
+            target = target.get(name)
+        else:
+            return None
+    return target
 
 
 def _anchors(node: Any, depth: int, pointer: str = "#") -> dict[str, tuple[JsonObject, str]]:

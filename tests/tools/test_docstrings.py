@@ -1,0 +1,43 @@
+"""LESSONS 17: every docstring style, and none that is an error."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from naru.tools.docstrings import read_docstring
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Get it.\n\nMore.\n\nArgs:\n    city (str): The city.\n    *rest: Others.\n\nReturns:\n    str: x\n",
+        "Get it.\n\nMore.\n\nArgs:\n  city: The city.\n  **rest: Others.\nRaises:\n  ValueError: never",
+        "Get it.\n\nMore.\n\nParameters\n----------\ncity : str\n    The city.\nrest : int, optional\n    Others.\n",
+        "Get it.\n\nMore.\n\n:param city: The city.\n:type city: str\n:param int rest: Others.\n:returns: x\n",
+        "\n    Get it.\n\n    More.\n\n    Args:\n        city: The\n            city.\n        rest: Others.\n    ",
+    ],
+    ids=["google with types", "google without", "numpy", "sphinx", "indented"],
+)
+def test_each_style_gives_description_and_parameters(text):
+    found = read_docstring(text)
+    assert found.description == "Get it.\n\nMore."
+    assert found.parameters == {"city": "The city.", "rest": "Others."}
+
+
+def test_raises_and_returns_are_not_told_to_the_model():
+    found = read_docstring("Do.\n\nArgs:\n    a: A.\n\nReturns:\n    SECRET\n\nRaises:\n    ValueError: SECRET")
+    assert "SECRET" not in str(found)
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "   ", "Args:", ":param", "Args:\n  :\n", "----\n----", "Parameters\n-----"]
+)
+def test_a_strange_docstring_is_no_error(text):
+    read_docstring(text)
+
+
+@given(st.text(st.sampled_from("Args: \n\t-aReturns:param*\\"), max_size=60))
+def test_no_docstring_is_an_error(text):
+    read_docstring(text)
