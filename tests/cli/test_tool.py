@@ -132,3 +132,19 @@ def test_the_installed_command_runs_a_tool_end_to_end():
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["remaining"] == 11
+
+
+def test_a_hub_servers_tool_is_run_and_one_that_cannot_start_says_why(tmp_path, monkeypatch):
+    monkeypatch.setenv("NARU_HUB__DATA_DIR", str(tmp_path / "data"))
+    servers = {
+        "people": {"command": sys.executable, "args": ["-m", "naru.builtins.hr.server"]},
+        "broken": {"command": "/no/such/command"},
+    }
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    store = ["--store", f"file:{tmp_path / 'mcp.json'}"]
+    done = run("run", *store, "people.get_employee_info", "employee_id=EMP001")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["name"] == "Kim Minjun"
+    failed = run("run", *store, "broken.anything")
+    assert failed.exit_code == 5
+    assert "'/no/such/command' does not exist" in failed.stderr

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from naru.errors import ConfigError
+from naru.config import load_settings
+from naru.errors import ConfigError, ConnectionFailedError
 from naru.tools.combined import CombinedToolset
 from naru.tools.functions import FunctionToolset
 from naru.tools.registry import REGISTRY, discover
@@ -21,6 +23,8 @@ BUILTINS = {
     "data": ("naru.builtins.data.toolset", "data_toolset"),
 }
 """Server name → where its toolset is made; imported only when it is needed."""
+CONNECT_SECONDS = 30.0
+"""How long servers of the hub may take to connect."""
 OWN = ""
 """Server name of the functions of modules: they are called by their own names."""
 
@@ -39,6 +43,7 @@ class Sources:
 
         Raises:
             ConfigError: a module cannot be imported.
+            ConnectionFailedError: the name says a server of the hub, and it cannot be reached.
         """
         toolsets: dict[str, Toolset] = {}
         if self.modules:
@@ -50,9 +55,35 @@ class Sources:
         await combined.open()
         try:
             await combined.tools()
-            yield combined
+            if self.local or self.modules or (name and combined.locate(name) is not None):
+                yield combined
+            else:
+                async with self._with_servers(toolsets, name) as everything:
+                    yield everything
         finally:
             await combined.close()
+
+    @asynccontextmanager
+    async def _with_servers(self, local: Mapping[str, Toolset], name: str) -> AsyncIterator[CombinedToolset]:
+        """Connect the hub's servers, or the one that a name says, beside the local tools."""
+        settings = load_settings()
+        if self.store:
+            settings = settings.model_copy(update={"hub": settings.hub.model_copy(update={"store": self.store})})
+        # The hub is heavy to import, and most tools are found without it.
+        async with importlib.import_module("naru.hub").open_servers(settings) as manager:
+            registered = [record.name for record in await manager.list_servers()]
+            server = next((each for each in sorted(registered, key=len, reverse=True) if _is_of(name, each)), "")
+            if server:
+                if not await manager.ensure_connected(server) and not await manager.started(CONNECT_SECONDS):
+                    raise _unreachable(manager, server)
+                if not manager.connection(server).is_live:
+                    raise _unreachable(manager, server)
+            else:
+                await manager.started(CONNECT_SECONDS)
+            chosen = [server] if server else registered
+            combined = CombinedToolset({**{each: manager.toolsets[each] for each in chosen}, **local})
+            await combined.tools()
+            yield combined
 
 
 def module_toolset(modules: tuple[str, ...]) -> FunctionToolset:
@@ -92,6 +123,15 @@ def builtin_toolset(name: str) -> Toolset:
     module, factory = BUILTINS[name]
     made: Toolset = getattr(importlib.import_module(module), factory)()
     return made
+
+
+def _is_of(name: str, server: str) -> bool:
+    return any(name.startswith(f"{server}{separator}") for separator in ("__", ".", "/"))
+
+
+def _unreachable(manager: Any, server: str) -> ConnectionFailedError:
+    explanation = manager.explain(server)
+    return ConnectionFailedError(f"server {server!r} cannot be used: {explanation.summary}", remedy=explanation.remedy)
 
 
 def _server_of(name: str) -> str:
