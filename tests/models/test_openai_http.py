@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
@@ -132,6 +133,11 @@ async def test_native_calls_in_pieces_become_events_with_streamed_arguments() ->
             id="arguments-encoded-twice",
         ),
         pytest.param(
+            [tool_delta(0, call_id="a", name="look_up", arguments="{'id': '1',}")],
+            [("look_up", {"id": "1"})],
+            id="arguments-misspelt",
+        ),
+        pytest.param(
             [delta(function_call={"name": "look_up"}), delta(function_call={"arguments": '{"id": "1"}'})],
             [("look_up", {"id": "1"})],
             id="the-old-function-call",
@@ -171,6 +177,9 @@ async def test_every_way_of_sending_calls_gives_the_calls(
     assert calls(events) == expected
     starts = [event.index for event in events if isinstance(event, CallStart)]
     assert starts == list(range(len(starts))), "indexes have no gaps"
+    for index, (_, arguments) in enumerate(expected):
+        deltas = "".join(event.json for event in events if isinstance(event, ArgumentsDelta) and event.index == index)
+        assert json.loads(deltas) == arguments
     reason = "tool_calls" if expected else "length"
     assert events[-1] == Finish(reason)
 

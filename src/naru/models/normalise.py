@@ -7,12 +7,17 @@ object, and a reason of stopping that says `tool_calls` only when there is a com
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, Reasoning, Text
+from naru.dialects.literal import parse_literal
 from naru.messages import ChatEvent, Finish, RawText, Usage
+
+_STRICT_OBJECT = re.compile(r'\s*\{\s*(?:"|\})')
+"""Arguments that begin like this are streamed as they come; any other spelling is mended first."""
 
 
 class TextParser(Protocol):
@@ -138,7 +143,7 @@ class AnswerReader:
             return []
         events: list[ChatEvent] = []
         if call.index is None:
-            if not call.json.lstrip().startswith("{"):
+            if not _STRICT_OBJECT.match(call.json):
                 return []
             call.index = self._take_index()
             events.append(CallStart(call.index, call.id, self._own(call.name)))
@@ -226,13 +231,16 @@ def _begins_another(last: _NativeCall, call_id: str, name: str) -> bool:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """Decode a call's arguments: an object, nothing for none at all, or an object encoded twice."""
+    """Decode a call's arguments: an object, nothing for none at all, an object encoded twice or misspelt.
+
+    Spelling is mended (quotes, commas, Python's literals); what is missing is never completed.
+    """
     if not text.strip():
         return {}
     try:
-        value = json.loads(text)
+        value = parse_literal(text)
         if isinstance(value, str):
-            value = json.loads(value) if value.strip() else {}
+            value = parse_literal(value) if value.strip() else {}
     except ValueError:
         return None
     if value is None:
