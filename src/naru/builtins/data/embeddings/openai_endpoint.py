@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -117,7 +118,7 @@ class OpenAIEmbedder:
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=REQUEST_SECONDS))
         async with self._session.post(
-            self._options.url, data=body.encode("utf-8", "replace"), headers=headers, allow_redirects=False
+            self._options.url, data=io.BytesIO(body.encode("utf-8", "replace")), headers=headers, allow_redirects=False
         ) as response:
             raw = await response.content.read(MAX_ANSWER_BYTES)
             while len(raw) < MAX_ANSWER_BYTES and (more := await response.content.read(MAX_ANSWER_BYTES - len(raw))):
