@@ -102,7 +102,7 @@ def mutated(chance: random.Random) -> str:
 @pytest.mark.timeout(1800)
 async def test_no_mutation_changes_anything(bga: BgaServer):
     chance = random.Random(SEED)
-    database = bga.database(DatabaseOptions(limits=Limits(statement_seconds=0.5), pool_min=4, pool_max=8))
+    database = bga.database(DatabaseOptions(limits=Limits(statement_seconds=2), pool_min=4, pool_max=8))
     before = bga.fingerprint()
     ran = 0
 
