@@ -19,8 +19,8 @@ from naru.stores.embedded_postgres import EmbeddedPostgres
 CASES = Path(__file__).parents[2] / "cases"
 
 _STATE = """
-SELECT (SELECT array_agg(concat_ws(' ', r.oid, r.relname, r.relkind, r.relowner, r.relacl, r.relpersistence, r.relfilenode)
-    ORDER BY r.oid) FROM pg_class r WHERE r.relkind IN ('r', 'v', 'S', 'i', 'm')),
+SELECT (SELECT array_agg(concat_ws(' ', r.oid, r.relname, r.relkind, r.relowner, r.relacl, r.relpersistence,
+    r.relfilenode) ORDER BY r.oid) FROM pg_class r WHERE r.relkind IN ('r', 'v', 'S', 'i', 'm')),
   (SELECT array_agg(p.oid::text || p.proname ORDER BY p.oid) FROM pg_proc p),
   (SELECT array_agg(r::text ORDER BY r.oid) FROM pg_authid r), (SELECT array_agg(s::text) FROM pg_db_role_setting s),
   (SELECT array_agg(d.datname || coalesce(d.datacl::text, '') ORDER BY d.oid) FROM pg_database d),

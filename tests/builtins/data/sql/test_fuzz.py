@@ -9,8 +9,9 @@ import random
 import pytest
 
 from naru.builtins.data.sql.database import DatabaseOptions
+from naru.builtins.data.sql.errors import DatabaseUnavailableError, QueryError
+from naru.builtins.data.sql.statement import RefusedStatementError
 from naru.builtins.data.sql.transaction import Limits
-from naru.errors import NaruError
 from tests.builtins.data.servers import CASES, BgaServer
 from tests.builtins.data.sql.test_guard import REFUSED
 
@@ -67,34 +68,59 @@ SPLICES = (
 )
 
 
+LEGITIMATE = [case["sql"].rstrip("; ") for case in CASES_OF_BOTH_KINDS if case["expect"] == "allow"]
+FRAMES = (
+    "SELECT * FROM ({a}) a CROSS JOIN ({b}) b LIMIT 3",
+    "WITH a AS ({a}) SELECT {x} FROM a LIMIT 3",
+    "WITH a AS MATERIALIZED ({a}), b AS ({b}) SELECT count(*) FROM a, b",
+    "SELECT EXISTS ({a}), ARRAY(SELECT {x}), (SELECT count(*) FROM ({b}) b)",
+    "SELECT {x}::text UNION ALL SELECT '1'",
+    "SELECT * FROM ({a}) a, LATERAL (SELECT {x}) l LIMIT 3",
+    "SELECT coalesce(NULL, {x}::text) FROM ({a}) a GROUP BY 1 HAVING count({x}) > 0",
+    "{a} /* ; DELETE FROM docs */ -- {x}",
+    "SELECT CASE WHEN {x} IS NULL THEN 1 END",
+    "VALUES ({x}), ({x})",
+    "SELECT a.* FROM ({a}) a WHERE a IS NOT NULL ORDER BY 1 LIMIT 2",
+    "TABLE docs",
+)
+
+
 def mutated(chance: random.Random) -> str:
-    """Return one statement, changed one to four times."""
+    """Return one statement: half of them composed of whole ones, the other half broken up one to three times."""
+    if chance.random() < 0.5:
+        harmless = ("now()", "random()", "1", "'a'", "lower('A')", "length('가')")
+        parts = {"a": chance.choice(LEGITIMATE), "b": chance.choice(LEGITIMATE)}
+        x = chance.choice(DANGEROUS if chance.random() < 0.4 else harmless)
+        text = chance.choice(FRAMES).format(x=x, **{key: f"\n{value}\n" for key, value in parts.items()})
+        return text.replace(" ", chance.choice((" ", " /* ' */ ", "\n", "\u00a0")))
     text = chance.choice(SEEDS)
-    for _ in range(chance.randint(1, 4)):
-        at = chance.randrange(len(text) + 1)
-        words = text.split(" ")
-        match chance.randrange(8):
-            case 0:
-                text = text[:at] + chance.choice(SPLICES) + text[at:]
-            case 1:
-                text = text[:at] + text[at + chance.randint(1, 6) :]
-            case 2:
-                words[chance.randrange(len(words))] = chance.choice(DANGEROUS)
-                text = " ".join(words)
-            case 3:
-                other = chance.choice(SEEDS)
-                text = text[:at] + other[chance.randrange(len(other) + 1) :]
-            case 4:
-                text = chance.choice(SPLICES) + text + chance.choice(SPLICES)
-            case 5:
-                text = f"SELECT {chance.choice(DANGEROUS)} FROM ({text.rstrip('; ')}) d"
-            case 6:
-                text = "".join(letter.swapcase() if chance.random() < 0.3 else letter for letter in text)
-            case _:
-                first, second = chance.randrange(len(words)), chance.randrange(len(words))
-                words[first], words[second] = words[second], words[first]
-                text = " ".join(words)
+    for _ in range(chance.randint(1, 3)):
+        text = _broken_up(text, chance)
     return text
+
+
+def _broken_up(text: str, chance: random.Random) -> str:
+    at = chance.randrange(len(text) + 1)
+    words = text.split(" ")
+    place = chance.randrange(len(words))
+    match chance.randrange(8):
+        case 0:
+            return text[:at] + chance.choice(SPLICES) + text[at:]
+        case 1:
+            return text[:at] + text[at + chance.randint(1, 6) :]
+        case 2:
+            return " ".join([*words[:place], chance.choice(DANGEROUS), *words[place + 1 :]])
+        case 3:
+            other = chance.choice(SEEDS)
+            return text[:at] + other[chance.randrange(len(other) + 1) :]
+        case 4:
+            return chance.choice(SPLICES) + text + chance.choice(SPLICES)
+        case 5:
+            return f"SELECT {chance.choice(DANGEROUS)} FROM ({text.rstrip('; ')}) d"
+        case 6:
+            return "".join(letter.swapcase() if chance.random() < 0.3 else letter for letter in text)
+        case _:
+            return " ".join([*words[:place], *reversed(words[place:])])
 
 
 @pytest.mark.slow
@@ -105,11 +131,16 @@ async def test_no_mutation_changes_anything(bga: BgaServer):
     database = bga.database(DatabaseOptions(limits=Limits(statement_seconds=2), pool_min=4, pool_max=8))
     before = bga.fingerprint()
     ran = 0
+    at_once = asyncio.Semaphore(8)
 
     async def tried(sql: str) -> bool:
         try:
-            await database.query(sql)
-        except NaruError:
+            async with at_once:
+                await database.query(sql)
+        except (RefusedStatementError, QueryError):
+            return False
+        except DatabaseUnavailableError as error:  # a busy machine; anything else is a fault
+            assert "stopped answering" in str(error) or "busy" in str(error), error  # noqa: PT017
             return False
         return True
 
@@ -117,6 +148,6 @@ async def test_no_mutation_changes_anything(bga: BgaServer):
         statements = [mutated(chance) for _ in range(BATCH)]
         ran += sum(await asyncio.gather(*map(tried, statements)))
         assert bga.fingerprint() == before, f"one of the statements {start} to {start + BATCH} of seed {SEED} wrote"
-    assert ran > COUNT // 50, "the mutations must not all be broken SQL"
+    assert ran > COUNT // 10, "the mutations must not all be broken SQL"
     print(f"{COUNT} statements, {ran} ran, 0 changes")
     await database.close()

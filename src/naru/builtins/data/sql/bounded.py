@@ -40,15 +40,17 @@ async def bounded(
     task = asyncio.ensure_future(work)
     try:
         done, _ = await asyncio.wait({task}, timeout=min(seconds, patience))
-        if not done and seconds > patience and await is_alive():
+        lives = bool(done) or await is_alive()
+        if not done and lives and seconds > patience:
             done, _ = await asyncio.wait({task}, timeout=seconds - patience)
-        if not done:  # the server's own limit is over as well, so asking it to cancel would not help
-            await _cut(connection, task)
+        if not done:
+            await (_stop if lives else _cut)(connection, task)
             _forget(task)
             raise SilentDatabaseError
         return task.result()
     except asyncio.CancelledError:
         await _stop(connection, task)
+        _forget(task)
         raise
 
 
@@ -58,7 +60,6 @@ async def _stop(connection: AsyncConnection[Any], task: asyncio.Future[Any]) -> 
     done, _ = await asyncio.wait({task}, timeout=STOP_SECONDS)
     if not done:
         await _cut(connection, task)
-    _forget(task)
 
 
 def _forget(task: asyncio.Future[Any]) -> None:

@@ -29,8 +29,10 @@ POOL_MIN, POOL_MAX = 5, 20
 CONNECT_SECONDS = 2.5
 PATIENCE_SECONDS = 1.5
 """A query that takes longer makes us ask whether the database is still there."""
-GRACE_SECONDS = 0.5
+GRACE_SECONDS = 1.0
 """Time beyond the statement's own limit; then the server is stuck, and its connection is cut."""
+_SERVER_REFUSES = ("FATAL", "치명적오류")
+"""In a failed connection: the server itself answered, if only that it has too many connections."""
 RETRY_SECONDS = 0.5
 """After a failed connection, calls within this time share its error instead of trying again."""
 
@@ -231,9 +233,12 @@ class Database:
 
     async def _answers(self) -> bool:
         try:
-            async with asyncio.timeout(CONNECT_SECONDS), await self._connect() as connection:
-                await connection.execute("SELECT 1", prepare=False)
-        except (DatabaseUnavailableError, psycopg.Error, TimeoutError):
+            async with asyncio.timeout(CONNECT_SECONDS):
+                async with await AsyncConnection.connect(self._conninfo(), autocommit=True) as connection:
+                    await connection.execute("SELECT 1", prepare=False)
+        except psycopg.OperationalError as error:
+            return any(word in str(error) for word in _SERVER_REFUSES)
+        except TimeoutError:
             return False
         return True
 
