@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -188,12 +190,19 @@ async def test_s46_an_unknown_host_or_closed_port_shows_no_secret(host: str):
     assert "canary" not in str(failure.value)
 
 
-async def test_s46_a_refused_password_shows_no_secret(tmp_path_factory: pytest.TempPathFactory):
-    rules = tmp_path_factory.mktemp("hba") / "pg_hba.conf"
-    rules.write_text("local all postgres trust\nlocal all all scram-sha-256\n")
-    for folder in (rules, *list(rules.parents)[:3]):
-        folder.chmod(folder.stat().st_mode | 0o055)
-    with EmbeddedPostgres(settings={"hba_file": str(rules)}) as server:
+@pytest.fixture
+def password_rules() -> Iterator[Path]:
+    """A file that asks all but the superuser for a password, where PostgreSQL's own user can read it."""
+    with tempfile.TemporaryDirectory(prefix="naru-hba-") as folder:
+        Path(folder).chmod(0o755)
+        rules = Path(folder) / "pg_hba.conf"
+        rules.write_text("local all postgres trust\nlocal all all scram-sha-256\n")
+        rules.chmod(0o644)
+        yield rules
+
+
+async def test_s46_a_refused_password_shows_no_secret(password_rules: Path):
+    with EmbeddedPostgres(settings={"hba_file": str(password_rules)}) as server:
         with psycopg.connect(server.dsn, autocommit=True) as admin:
             admin.execute("CREATE ROLE canary_user LOGIN PASSWORD 'right'")
         folder = psycopg.conninfo.conninfo_to_dict(server.dsn)["host"]
