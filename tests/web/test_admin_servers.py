@@ -464,3 +464,27 @@ async def test_r24_a_registry_that_cannot_be_written_answers_507_and_changes_not
         assert (await client.get(BASE)).json() == []
         assert hub.manager.connections == {}
         assert (await client.post(BASE, json=body)).status_code == 201
+
+
+async def test_s20_describing_a_program_needs_no_right_to_start_another(
+    hub: AdminHub, client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    await hub.manager.register(Mutable(tmp_path, T1).record())
+    shown = (await client.get(f"{BASE}/m")).json()
+    described = await client.put(f"{BASE}/m", json={**shown, "description": "mine"})
+    assert (described.status_code, described.json()["description"]) == (200, "mine")
+    for change in ({"args": ["x"]}, {"env": {"A": "1"}}, {"cwd": "/"}, {"command": "npx"}, {"envFile": "/etc/passwd"}):
+        refused = await client.patch(f"{BASE}/m", json={"config": change})
+        assert refused.status_code == 403, change
+
+
+async def test_a_server_that_another_process_just_registered_is_shown(tmp_path: Path) -> None:
+    url = f"sqlite:{tmp_path / 'naru.db'}"
+    async with admin_hub(tmp_path, open_store(url)) as hub, hub.client() as client:
+        elsewhere = open_store(url)
+        await elsewhere.open()
+        await elsewhere.save(ServerRecord(name="x", config={"url": "http://127.0.0.1:9/"}, auto_connect=False))
+        await elsewhere.close()
+        assert (await client.get(BASE)).json()[0]["status"] == "PENDING"
+        assert (await client.get(f"{BASE}/x")).json()["toolCount"] == 0
+        assert (await client.post(f"{BASE}/x/connect")).status_code == 503

@@ -151,7 +151,7 @@ class AdminServers:
             found.summary,
             code="not_connected",
             remedy=found.remedy,
-            status_word=found.status,
+            serverStatus=found.status,
             explanation=found.model_dump(by_alias=True, exclude_none=True),
         )
 
@@ -203,13 +203,16 @@ class AdminServers:
         return PlainTextResponse(text)
 
     def _shown(self, record: ServerRecord, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-        content = wire.detail_of(self._manager, record) | {"toolCount": len(self._manager.tools(record.name))}
-        return JSONResponse(content, status, {**(headers or {}), "ETag": wire.etag_of(record)})
+        return JSONResponse(
+            wire.detail_of(self._manager, record), status, {**(headers or {}), "ETag": wire.etag_of(record)}
+        )
 
     async def _record(self, name: str) -> ServerRecord:
         record = await self._manager.find_server(name)
         if record is None:
             raise NotFoundError(f"No server named {name[:100]!r} is registered.")
+        if name not in self._manager.connections:  # another process registered it a moment ago
+            await self._manager.reload()
         return record
 
     async def _matching(self, request: Request) -> ServerRecord:
@@ -248,7 +251,10 @@ class AdminServers:
         merged["updated_at"] = max(now_ms(), record.updated_at + 1)
         changed = _record(merged)
         wire.check_config_keys(changed.transport_type, changed.config, record.config)
-        self._check(request, changed)
+        if _starts_another(record, changed):
+            self._check(request, changed)
+        else:
+            self._policy.check_name(changed.name)
         try:
             await self._manager.update(changed, expected_updated_at=record.updated_at)
         except ConflictError as error:
@@ -266,6 +272,12 @@ def _record(fields: dict[str, Any]) -> ServerRecord:
 
 def _fits(transport: TransportType | None, config: dict[str, Any]) -> bool:
     return ("command" in config) == (transport is TransportType.STDIO)
+
+
+def _starts_another(old: ServerRecord, new: ServerRecord) -> bool:
+    """Tell whether a change touches what is started; a new description of a program is nobody's risk."""
+    fields = (*wire.PROGRAM_KEYS, "limits")
+    return old.transport_type != new.transport_type or any(old.config.get(key) != new.config.get(key) for key in fields)
 
 
 def _merged(target: Any, patch: Any) -> Any:
