@@ -14,6 +14,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
+from naru.errors import ToolTimeoutError
 from naru.records import ServerRecord, TransportType
 from naru.stores import atomic_file
 from naru.stores.open import open_store
@@ -488,3 +489,12 @@ async def test_a_server_that_another_process_just_registered_is_shown(tmp_path: 
         assert (await client.get(BASE)).json()[0]["status"] == "PENDING"
         assert (await client.get(f"{BASE}/x")).json()["toolCount"] == 0
         assert (await client.post(f"{BASE}/x/connect")).status_code == 503
+
+
+async def test_the_timeout_of_an_entry_is_milliseconds_and_wins(hub: AdminHub, tmp_path: Path) -> None:
+    await hub.manager.register(Mutable(tmp_path, {**T1, "name": "sleep"}).record(timeout=200))
+    await hub.manager.connect("m")
+    started = time.monotonic()
+    with pytest.raises(ToolTimeoutError):
+        await hub.manager.call_tool("m", "sleep", {})
+    assert time.monotonic() - started < 2

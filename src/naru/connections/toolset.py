@@ -46,7 +46,7 @@ class ServerToolset:
             raise self._unknown(name)
         progress = _Progress(context.on_progress)
         options = RequestOptions(
-            timeout_seconds=context.timeout_seconds,
+            timeout_seconds=connection.record.timeout_seconds or context.timeout_seconds,
             meta=context.meta,
             on_notification=progress.hear if context.on_progress is not None else None,
         )

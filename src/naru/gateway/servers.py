@@ -61,6 +61,11 @@ class ServerUpstream:
         """What it tells models about itself."""
         return self.connection.instructions
 
+    @property
+    def _deadline(self) -> float:
+        """Seconds that a request may take: the server's own `timeout`, else the gateway's."""
+        return self.connection.record.timeout_seconds or self._timeout_seconds
+
     async def list(self, kind: ListKind) -> Listing:
         """Return one of its lists; tools that the rules of this installation hold back are not in it."""
         listing = await self._translated(self.connection.listing(kind))
@@ -82,10 +87,10 @@ class ServerUpstream:
         if envelope is not None:
             meta = self._envelope(envelope, allowed)
         if relay is None:
-            options = RequestOptions(timeout_seconds=self._timeout_seconds, meta=meta)
+            options = RequestOptions(timeout_seconds=self._deadline, meta=meta)
             return await self._translated(self.connection.request(method, params, options))
         options = RequestOptions(
-            timeout_seconds=ASKING_SECONDS if allowed else self._timeout_seconds,
+            timeout_seconds=ASKING_SECONDS if allowed else self._deadline,
             progress_extends=True,
             meta=meta,
             on_notification=_heard(relay),

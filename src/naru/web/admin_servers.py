@@ -203,9 +203,8 @@ class AdminServers:
         return PlainTextResponse(text)
 
     def _shown(self, record: ServerRecord, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-        return JSONResponse(
-            wire.detail_of(self._manager, record), status, {**(headers or {}), "ETag": wire.etag_of(record)}
-        )
+        given = {**(headers or {}), "ETag": wire.etag_of(record)}
+        return JSONResponse(wire.detail_of(self._manager, record), status, given)
 
     async def _record(self, name: str) -> ServerRecord:
         record = await self._manager.find_server(name)
