@@ -183,7 +183,7 @@ class _Reader:
             found = BARE_KEY.match(self.text, at)
             if not found:
                 raise ValueError("key expected")
-            key, at = found[0].strip(), found.end()
+            key, at = encodable(found[0].strip()), found.end()
         at = _skip(self.text, at)
         if self.text[at : at + 1] not in (":", "="):
             raise ValueError("colon expected")
