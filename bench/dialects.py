@@ -212,9 +212,8 @@ def mutations(corpus, count):
             lost += span.start != at
             at = span.end
         lost += at != len(case.text)
-    print(
-        f"{count:,} mutated inputs                    exceptions {raised}, differences {differing}, lost text {lost}, bad arguments {bad}"
-    )
+    outcome = f"exceptions {raised}, differences {differing}, lost text {lost}, bad arguments {bad}"
+    print(f"{count:,} mutated inputs".ljust(40), outcome)
 
 
 def best_of(times, function):
@@ -231,8 +230,8 @@ def long_call(form, size):
     arguments = json.dumps({"path": "a", "content": body})
     return {
         "hermes": f'<tool_call>\n{{"name": "write_file", "arguments": {arguments}}}\n</tool_call>',
-        "qwen3-xml": f"<tool_call>\n<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\n{body}\n"
-        "</parameter>\n</function>\n</tool_call>",
+        "qwen3-xml": "<tool_call>\n<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\n"
+        f"{body}\n</parameter>\n</function>\n</tool_call>",
         "glm": "<tool_call>write_file<arg_key>path</arg_key><arg_value>a</arg_value><arg_key>content</arg_key>"
         f"<arg_value>{body}</arg_value></tool_call>",
         "mistral": f"[TOOL_CALLS]write_file[ARGS]{arguments}",
@@ -253,9 +252,7 @@ def stream_cost(text, size):
 
 
 def speed(fixtures):
-    print(
-        f"calibration: 10 million additions        {best_of(2, lambda: sum(range(10_000_000))) * 1e3:.0f} ms (a quiet desktop: 150-200)"
-    )
+    print(f"calibration: 10 million additions        {best_of(2, lambda: sum(range(10_000_000))) * 1e3:.0f} ms")
     for case in fixtures:
         parse(case.text, case.tools, generation_prompt=case.prompt)
     times = [
@@ -263,7 +260,8 @@ def speed(fixtures):
         for case in fixtures
     ]
     print(
-        f"whole text, 469 replies                  median {statistics.median(times):.0f} us, mean {statistics.mean(times):.0f} us   (floor: 60)"
+        f"whole text, 469 replies                  median {statistics.median(times):.0f} us,"
+        f" mean {statistics.mean(times):.0f} us   (floor: 60)"
     )
     total = tokens = 0
     for case in fixtures:
@@ -297,9 +295,9 @@ def speed(fixtures):
 
 def holding_back():
     parser = StreamParser([WRITE])
-    worst, given, said = 0, 0, 0
-    for character in "Ordinary text < with [brackets] and `code`, {braces}: see <b>this</b>.\n\nNext line; x <tool":
-        given += 1
+    worst, said = 0, 0
+    text = "Ordinary text < with [brackets] and `code`, {braces}: see <b>this</b>.\n\nNext line; x <tool"
+    for given, character in enumerate(text, 1):
         said += sum(len(event.text) for event in parser.feed(character) if isinstance(event, Text))
         worst = max(worst, given - said)
     first = StreamParser([WRITE]).feed("H")
@@ -317,7 +315,8 @@ def import_cost():
     runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() for _ in range(7)]
     package, parser = (min(float(run[column]) for run in runs) for column in (0, 1))
     print(
-        f"import naru.dialects                     {package:.0f} ms CPU, the parser on first use {parser:.0f} ms more   (floor: 30)"
+        f"import naru.dialects                     {package:.0f} ms CPU,"
+        f" the parser on first use {parser:.0f} ms more   (floor: 30)"
     )
 
 

@@ -97,7 +97,6 @@ def read_marked(source: Source, writer: CallWriter, row: Dialect, opener: str) -
             source.pos += offset + len(closer)
         elif row.reader == "gemma" and source.cut and source.pos + offset >= len(source.text):
             writer.repair("missing-tag", "", row.closers[0])
-    writer.extend(source.offset)
     return None
 
 

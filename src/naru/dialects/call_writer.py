@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from naru.dialects.coerce import coerce, from_text
@@ -81,10 +80,11 @@ class CallWriter:
 
     def extend(self, offset: int) -> None:
         """Let the last complete call reach to `offset`: what came after it is its closing marker."""
-        if self.calls and self.tool is None and self.calls[-1].span[1] == self.span_start:
+        if offset > self.span_start and self.calls and self.tool is None:
             last = self.calls[-1]
-            self.calls[-1] = replace(last, span=(last.span[0], offset))
-            self.span_start = offset
+            if last.span[1] == self.span_start:
+                self.calls[-1] = ParsedCall(last.id, last.name, last.arguments, last.dialect, (last.span[0], offset))
+                self.span_start = offset
 
     def _is_definition(self, tool: Tool) -> bool:
         found = self._arguments
@@ -167,8 +167,10 @@ class CallWriter:
 
     def _coerced(self, value: Any) -> Any:
         assert self.tool is not None
+        if type(value) is str and "string" in self.offered.types(self.tool, self._key):
+            return value
         schema = self.offered.schema(self.tool, self._key)
-        if not schema or (type(value) is str and "string" in self.offered.types(self.tool, self._key)):
+        if not schema:
             return value
         wanted = coerce(value, schema, self.tool.parameters)
         if wanted != value or type(wanted) is not type(value):

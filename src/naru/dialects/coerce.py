@@ -16,6 +16,7 @@ from naru.dialects.literal import parse_literal
 Schema = Mapping[str, Any]
 
 _EVERY = frozenset({"string", "number", "integer", "boolean", "null", "object", "array"})
+ONE_TYPE = {name: frozenset({name}) for name in _EVERY}
 _DEPTH = 24
 _BOOLEANS = {"true": True, "false": False, "True": True, "False": False, "TRUE": True, "FALSE": False}
 _NULLS = frozenset({"null", "None", "NULL", "nil"})
@@ -24,7 +25,7 @@ _NULLS = frozenset({"null", "None", "NULL", "nil"})
 def resolve(schema: Any, root: Schema) -> Schema:
     """Follow local `$ref`s; a reference that leads nowhere, or in a circle, says nothing."""
     for _ in range(_DEPTH):
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, dict):
             return {}
         reference = schema.get("$ref")
         if not isinstance(reference, str):
@@ -36,7 +37,7 @@ def resolve(schema: Any, root: Schema) -> Schema:
 def _target(reference: str, root: Schema) -> Any:
     found: Any = root if reference.startswith("#") else {}
     for part in reference.removeprefix("#").strip("/").split("/"):
-        if part and isinstance(found, Mapping):
+        if part and isinstance(found, dict):
             found = found.get(part.replace("~1", "/").replace("~0", "~"), {})
     return found
 
@@ -47,8 +48,8 @@ def types_of(schema: Any, root: Schema, depth: int = 0) -> frozenset[str]:
     if depth > _DEPTH:
         return _EVERY
     kind = schema.get("type")
-    if isinstance(kind, str) and kind in _EVERY:
-        found = frozenset({kind})
+    if isinstance(kind, str) and kind in ONE_TYPE:
+        found = ONE_TYPE[kind]
     elif isinstance(kind, list):
         found = frozenset(name for name in kind if name in _EVERY) or _EVERY
     elif isinstance(schema.get("enum"), list):
@@ -69,7 +70,7 @@ def _types_of_parts(schema: Schema, root: Schema, depth: int) -> frozenset[str]:
     found = _EVERY
     for part in schema.get("allOf") or ():
         found &= types_of(part, root, depth + 1)
-    if found is _EVERY and isinstance(schema.get("properties"), Mapping):
+    if found is _EVERY and isinstance(schema.get("properties"), dict):
         return frozenset({"object"})
     return found or _EVERY
 
@@ -94,15 +95,15 @@ def property_schema(schema: Any, key: str, root: Schema) -> Schema | None:
     """Return what the schema says about one property; None when it does not name it."""
     schema = resolve(schema, root)
     properties = schema.get("properties")
-    if isinstance(properties, Mapping) and key in properties:
+    if isinstance(properties, dict) and key in properties:
         return resolve(properties[key], root)
     for word in ("allOf", "anyOf", "oneOf"):
         for part in schema.get(word) or ():
-            found = property_schema(part, key, root) if isinstance(part, Mapping) and "$ref" not in part else None
+            found = property_schema(part, key, root) if isinstance(part, dict) and "$ref" not in part else None
             if found is not None:
                 return found
     extra = schema.get("additionalProperties")
-    return resolve(extra, root) if isinstance(extra, Mapping) else None
+    return resolve(extra, root) if isinstance(extra, dict) else None
 
 
 def coerce(value: Any, schema: Any, root: Schema, depth: int = 0) -> Any:
@@ -133,7 +134,7 @@ def _coerce_object(value: dict[str, Any], schema: Schema, root: Schema, depth: i
 
 def _items(schema: Schema, root: Schema) -> Schema:
     found = schema.get("items")
-    if isinstance(found, Mapping):
+    if isinstance(found, dict):
         return resolve(found, root)
     for word in ("anyOf", "oneOf"):
         arrays = [part for part in schema.get(word) or () if "array" in types_of(part, root)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from naru.dialects.coerce import property_schema, types_of
+from naru.dialects.coerce import ONE_TYPE, property_schema, types_of
 from naru.dialects.tool import Tool
 
 _PREFIX = re.compile(r"(?:functions?|default_api|tools?|multi_tool_use)[.:/]")
@@ -66,6 +66,12 @@ class Offered:
 
     def types(self, tool: Tool, key: str) -> frozenset[str]:
         """Return the JSON types that the tool's schema lets through for an argument."""
+        properties = tool.parameters.get("properties")
+        declared = properties.get(key) if type(properties) is dict else None
+        if type(declared) is dict and "$ref" not in declared and "nullable" not in declared:
+            kind = declared.get("type")
+            if type(kind) is str and kind in ONE_TYPE:
+                return ONE_TYPE[kind]
         found = self._types.get((tool.name, key))
         if found is None:
             found = types_of(self.schema(tool, key) or {}, tool.parameters)

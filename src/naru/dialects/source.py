@@ -112,14 +112,15 @@ def skip_space(source: Source) -> Reading[str]:
 
 
 @lru_cache(maxsize=256)
-def _matcher(literals: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
+def _matcher(literals: tuple[str, ...]) -> tuple[re.Pattern[str], int, frozenset[str]]:
     ordered = sorted(literals, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, ordered)) or r"(?!)"), len(ordered[0]) if ordered else 0
+    beginnings = frozenset(literal[:size] for literal in literals for size in range(len(literal)))
+    return re.compile("|".join(map(re.escape, ordered)) or r"(?!)"), len(ordered[0]) if ordered else 0, beginnings
 
 
 def literal_at(source: Source, literals: tuple[str, ...], offset: int = 0) -> Reading[str]:
     """Return the longest of `literals` that stands at `offset`, or an empty string."""
-    pattern, longest = _matcher(literals)
+    pattern, longest, beginnings = _matcher(literals)
     while True:
         start = source.pos + offset
         found = pattern.match(source.text, start)
@@ -127,8 +128,7 @@ def literal_at(source: Source, literals: tuple[str, ...], offset: int = 0) -> Re
         left = len(source.text) - start
         if source.final or left >= longest:
             return best
-        rest = source.text[start:]
-        if not any(len(literal) > left and literal.startswith(rest) for literal in literals):
+        if source.text[start:] not in beginnings:
             return best
         yield
 

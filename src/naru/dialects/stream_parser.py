@@ -74,8 +74,12 @@ class StreamParser:
         Args:
             finish_reason: The engine's; after `length` nothing that is incomplete is taken for complete.
         """
+        return self._end("", finish_reason)
+
+    def _end(self, delta: str, finish_reason: str) -> list[Event]:
         self._leave_plain()
         source, said = self._source, self._said
+        source.push(delta)
         source.final = True
         source.cut = finish_reason in _CUT
         self._reader.run()
@@ -119,6 +123,5 @@ def parse(
 ) -> Parsed:
     """Read a whole reply: a `StreamParser` fed once, so that whole and streamed cannot differ."""
     parser = StreamParser(tools, hint=hint, generation_prompt=generation_prompt, keep=True)
-    parser.feed(text)
-    parser.close(finish_reason)
+    parser._end(text, finish_reason)
     return parser.parsed()

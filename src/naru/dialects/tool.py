@@ -13,7 +13,7 @@ class Tool:
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """JSON Schema of the arguments; empty when nothing is known about them."""
+    """JSON Schema of the arguments, made of plain dicts and lists; empty when nothing is known about them."""
 
 
 def tools_from_openai(tools: Iterable[Mapping[str, Any]]) -> tuple[Tool, ...]:

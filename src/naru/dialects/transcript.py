@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from naru.dialects.events import Event, Reasoning, Span, Text
 
 _RECENT = 48
@@ -16,7 +18,7 @@ class Transcript:
         """Whether content and reasoning are kept for `Parsed`, not only passed on."""
         self.content: list[str] = []
         self.reasoning: list[str] = []
-        self.spans: list[list[int | str]] = []
+        self.spans: list[list[Any]] = []
         self.position = 0
         self.space = ""
         """White space that is not said yet: it may be the layout around a call."""
@@ -149,4 +151,4 @@ class Transcript:
 
     def all_spans(self) -> tuple[Span, ...]:
         """Return what every piece of the input so far was."""
-        return tuple(Span(str(kind), int(start), int(end)) for kind, start, end in self.spans)
+        return tuple(Span(*span) for span in self.spans)

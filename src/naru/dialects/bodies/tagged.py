@@ -28,10 +28,11 @@ def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -
         closers = (f"</tool_call:{suffix}", f"</tool_calls:{suffix}")
         inside = (f"<tool_call:{suffix}",)
     before = len(writer.calls)
+    layout = (*closers, *inside, "```")
     while True:
         offset = yield from space_end(source)
         first = source.text[source.pos + offset : source.pos + offset + 1]
-        found = yield from literal_at(source, (*closers, *inside, "```"), offset)
+        found = yield from literal_at(source, layout, offset)
         some = len(writer.calls) > before
         if some and not found and not _may_go_on(first):
             return
