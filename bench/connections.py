@@ -29,6 +29,7 @@ from naru.records import ServerRecord, TransportType  # noqa: E402
 from naru.stores.memory import MemoryStore  # noqa: E402
 
 RAW = str(ROOT / "tests" / "fixtures" / "servers" / "raw_server.py")
+SDK = str(ROOT / "tests" / "fixtures" / "servers" / "sdk_server.py")
 HERE = Path(__file__).parent
 _WORKER_SECONDS = 40
 FIGURES = ("connect_ms", "list_ms", "p50_ms_1", "p99_ms_1", "cpu_ms_1", "calls_per_second_100", "cpu_ms_100", "rss_mib")
@@ -74,9 +75,7 @@ def measured(command: list[str]) -> dict[str, float]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     name = f"{command[2]} over {command[3]}"
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_WORKER_SECONDS, check=False, env=environment
-        )
+        done = subprocess.run(command, capture_output=True, timeout=_WORKER_SECONDS, check=False, env=environment)
     except subprocess.TimeoutExpired as error:
         said = (error.stdout or b"").decode().splitlines()
         print(f"{name}: a cell did not end within {_WORKER_SECONDS} s")
@@ -91,7 +90,7 @@ def compare(rounds: int, seconds: float) -> None:
     found = pythons()
     port = free_port()
     with upstream(port):
-        for transport, place in (("http", f"http://127.0.0.1:{port}/mcp"), ("stdio", RAW)):
+        for transport, place in (("http", f"http://127.0.0.1:{port}/mcp"), ("stdio", SDK)):
             figures: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in found}
             for _ in range(rounds):
                 for name, python in found.items():
@@ -116,43 +115,50 @@ def show(transport: str, figures: dict[str, dict[str, list[float]]]) -> None:
 
 
 async def held_and_lost() -> None:
-    """Memory of a held HTTP server, and recovery of both transports."""
+    """Show the memory of a held HTTP server, and recovery of both transports."""
     port = free_port()
-    with upstream(port) as process:
-        manager = Manager(MemoryStore())
-
-        async def add(name: str) -> None:
-            config = {"url": f"http://127.0.0.1:{port}/mcp"}
-            await manager.register(ServerRecord(name=name, transport_type=TransportType.HTTP, config=config))
-            assert await manager.connect(name)
-
-        await add("first")
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        await asyncio.gather(*(add(f"s{n}") for n in range(200)))
-        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-        print(f"\nmemory of a held HTTP server: {grown / 200:.0f} kB (200 held)")
-        process.kill()
-        process.wait()
-    with upstream(port):
-        start = time.perf_counter()
-        await manager.call_tool("first", "echo", {"text": "x"})
-        print(f"HTTP server back: first call after {(time.perf_counter() - start) * 1000:.0f} ms")
-        config = {"command": sys.executable, "args": ["-S", RAW]}
-        await manager.register(ServerRecord(name="child", transport_type=TransportType.STDIO, config=config))
-        start = time.perf_counter()
-        await manager.connect("child")
-        first = time.perf_counter() - start
-        taken = []
-        for _ in range(5):
-            os.kill(manager.connection("child").pid or 0, signal.SIGKILL)
+    manager = Manager(MemoryStore())
+    try:
+        with upstream(port):
+            await hold(manager, port)
+        with upstream(port):
             start = time.perf_counter()
-            while manager.connection("child").is_live:
-                await asyncio.sleep(0)
-            await manager.call_tool("child", "echo", {"text": "x"})
-            taken.append(time.perf_counter() - start)
-        back = statistics.median(taken)
-        print(f"stdio child killed: back after {back * 1000:.0f} ms (its start takes {first * 1000:.0f})")
+            await manager.call_tool("first", "echo", {"text": "x"})
+            print(f"HTTP server back: first call after {(time.perf_counter() - start) * 1000:.0f} ms")
+            await kill_children(manager)
+    finally:
         await manager.close()
+
+
+async def hold(manager: Manager, port: int) -> None:
+    async def add(name: str) -> None:
+        config = {"url": f"http://127.0.0.1:{port}/mcp"}
+        await manager.register(ServerRecord(name=name, transport_type=TransportType.HTTP, config=config))
+        assert await manager.connect(name)
+
+    await add("first")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    await asyncio.gather(*(add(f"s{n}") for n in range(200)))
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(f"\nmemory of a held HTTP server: {grown / 200:.0f} kB (200 held)")
+
+
+async def kill_children(manager: Manager) -> None:
+    config = {"command": sys.executable, "args": ["-S", RAW]}
+    await manager.register(ServerRecord(name="child", transport_type=TransportType.STDIO, config=config))
+    start = time.perf_counter()
+    await manager.connect("child")
+    first = time.perf_counter() - start
+    taken = []
+    for _ in range(5):
+        os.kill(manager.connection("child").pid or 0, signal.SIGKILL)
+        start = time.perf_counter()
+        while manager.connection("child").is_live:
+            await asyncio.sleep(0)
+        await manager.call_tool("child", "echo", {"text": "x"})
+        taken.append(time.perf_counter() - start)
+    back = statistics.median(taken)
+    print(f"stdio child killed: back after {back * 1000:.0f} ms (its start takes {first * 1000:.0f})")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ async def naru(transport: str, place: str) -> AsyncIterator[tuple[Call, Callable
     from naru.stores.memory import MemoryStore
 
     manager = Manager(MemoryStore(), settings=ConnectionSettings(max_concurrent=100, max_queued=1000))
-    stdio = {"command": sys.executable, "args": ["-S", place]}
+    stdio = {"command": sys.executable, "args": [place, "stdio"]}
     kind = TransportType.STDIO if transport == "stdio" else TransportType.HTTP
     config = stdio if transport == "stdio" else {"url": place}
     await manager.register(ServerRecord(name="up", transport_type=kind, config=config))
@@ -50,7 +50,7 @@ async def naru(transport: str, place: str) -> AsyncIterator[tuple[Call, Callable
 async def sdk(transport: str, place: str) -> AsyncIterator[tuple[Call, Callable[[], Awaitable[int]]]]:
     from mcp import Client, StdioServerParameters
 
-    target = StdioServerParameters(command=sys.executable, args=["-S", place]) if transport == "stdio" else place
+    target = StdioServerParameters(command=sys.executable, args=[place, "stdio"]) if transport == "stdio" else place
     async with Client(target, read_timeout_seconds=30) as client:
 
         async def call(text: str) -> str:
@@ -68,7 +68,7 @@ async def fastmcp(transport: str, place: str) -> AsyncIterator[tuple[Call, Calla
     from fastmcp.client.transports import StdioTransport
     from fastmcp.server import create_proxy
 
-    target = StdioTransport(sys.executable, ["-S", place]) if transport == "stdio" else place
+    target = StdioTransport(sys.executable, [place, "stdio"]) if transport == "stdio" else place
     async with Client(create_proxy(target)) as client:
 
         async def call(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import pytest
 
@@ -11,7 +12,7 @@ from naru.connections.manager import Manager
 from naru.errors import ConflictError, NotFoundError, ToolError, UnknownToolError
 from naru.records import ServerStatus, TransportType
 from naru.tools.toolset import CallContext
-from tests.connections.conftest import http, managed, stdio, until
+from tests.connections.conftest import free_port, http, managed, start_http, stdio, until
 
 
 def record_for(kind: str, port: int):
@@ -113,3 +114,24 @@ async def test_a_defect_of_ours_is_told_and_does_not_end_the_supervision() -> No
         assert not await manager.connect("one")
         assert "boom" in manager.explain("one").summary
         assert await manager.connect("one")
+
+
+async def test_a_call_after_a_restart_that_nobody_noticed_gets_through(manager: Manager) -> None:
+    """a20, PERF 9: the loop was busy while the server died and came back; its pooled connection is dead."""
+    port = free_port()
+    first = start_http(port)
+    try:
+        await manager.register(http("one", f"http://127.0.0.1:{port}/mcp"))
+        await manager.connect("one")
+        pid = (await manager.call_tool("one", "pid", {})).text
+    finally:
+        first.kill()
+        first.wait()
+    second = start_http(port)  # blocks the loop all the while
+    try:
+        start = time.monotonic()
+        assert (await manager.call_tool("one", "pid", {})).text != pid
+        print(f"first call after an unnoticed restart: {(time.monotonic() - start) * 1000:.0f} ms")
+    finally:
+        second.kill()
+        second.wait()

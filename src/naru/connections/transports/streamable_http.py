@@ -27,6 +27,7 @@ from naru.messages import Json, JsonObject
 _RESUME_SECONDS = 1.0
 _LISTEN_PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0)
 _DRAIN_SECONDS = 1.0
+_IDLE_SECONDS = 0.5
 
 
 class StreamableHttpTransport:
@@ -48,6 +49,7 @@ class StreamableHttpTransport:
         self._version = ""
         self._is_modern = False
         self._is_forgotten = False
+        self._used_at = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self, inbox: Inbox) -> None:
@@ -57,6 +59,7 @@ class StreamableHttpTransport:
     async def exchange(self, call: Outgoing) -> JsonObject:
         """POST a request and read its answer. Raises LinkError."""
         headers = self._request_headers(call)
+        await self._notice_closed_connections()
         for _ in range(2):
             try:
                 response = await self._post(call.body, headers)
@@ -69,6 +72,17 @@ class StreamableHttpTransport:
                 raise unreachable(error, self._url) from error
         failure = Failure("connect", "redirected", "the server redirects in circles.", retryable=False)
         raise LinkError(failure)
+
+    async def _notice_closed_connections(self) -> None:
+        """After a pause, let the loop hear that the server closed its end, or a call goes out on a dead connection.
+
+        Such a call fails as one that may have run, although nobody got it (a20).
+        """
+        now = asyncio.get_running_loop().time()
+        idle, self._used_at = now - self._used_at, now
+        if idle > _IDLE_SECONDS:
+            for _ in range(3):  # the end of the stream, the closing, the pool's look at it
+                await asyncio.sleep(0)
 
     def _post(self, body: bytes, headers: Mapping[str, str]) -> aiohttp.client._RequestContextManager:
         return self._http.session.post(self._url, data=body, headers=headers, allow_redirects=False)
