@@ -1,7 +1,7 @@
 """Naru's MCP face beside a raw forwarder and other gateways, in one run: `python bench/gateway.py [--quick]`.
 
 Starts and stops everything on loopback. CPU is the target's own process; wall numbers depend on what else runs.
-Peers are measured when they are installed: fastmcp and mcp-proxy in a Python named by --peers, npm mcp-hub by --npm.
+Peers are measured when they are named: --peers a Python with fastmcp, --mcp-proxy the program of that name.
 """
 
 from __future__ import annotations
@@ -115,20 +115,26 @@ async def stdio_calls(options: argparse.Namespace) -> None:
             peer_port, peer = await start(program(options.peers, TARGETS, "fastmcp", json.dumps(command)))
             await listening(peer_port)
             targets["fastmcp proxy"] = Target(peer_port, peer.pid)
+        if options.mcp_proxy:
             proxy_port = 42391
             proxy = await asyncio.create_subprocess_exec(
-                str(Path(options.peers).parent / "mcp-proxy"),
+                options.mcp_proxy,
                 f"--port={proxy_port}",
                 "--",
                 *command,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.DEVNULL,
             )
-            stack.callback(proxy.kill)
+            stack.callback(_kill, proxy)
             await listening(proxy_port)
             targets["mcp-proxy"] = Target(proxy_port, proxy.pid, path="/mcp/")
         for sessions in (1, 8, 64):
             await rounds("tools/call over stdio", targets, sessions, options)
+
+
+def _kill(child: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        child.kill()
 
 
 async def lists(options: argparse.Namespace) -> None:
@@ -167,7 +173,8 @@ async def main(options: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short round")
-    parser.add_argument("--peers", default="", help="a Python with fastmcp and mcp-proxy")
+    parser.add_argument("--peers", default="", help="a Python with fastmcp")
+    parser.add_argument("--mcp-proxy", default="", help="the program of PyPI's mcp-proxy")
     parser.add_argument("--only", default="", help="http_calls, stdio_calls, lists or held")
     chosen = parser.parse_args()
     chosen.rounds, chosen.seconds = (1, 1.0) if chosen.quick else (5, 2.0)
