@@ -113,7 +113,7 @@ async def running(program: Path, *args: str) -> AsyncIterator[int]:
     )
     assert child.stdout is not None
     try:
-        yield int(await asyncio.wait_for(child.stdout.readline(), 20))
+        yield int(await asyncio.wait_for(child.stdout.readline(), 90))
     finally:
         child.kill()
         await child.wait()

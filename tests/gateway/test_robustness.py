@@ -254,6 +254,7 @@ async def isolation(calls: int) -> tuple[int, int]:
                     task.cancel()
                     continue
                 _, answer, _ = await send
+                answer = answer[-1] if isinstance(answer, list) else answer  # an event stream when it took long
                 answered += 1
                 good = answer["id"] == request_id and answer["result"]["content"][0]["text"] == canary
                 foreign += not good
@@ -279,12 +280,12 @@ async def test_no_answer_reaches_another_client_in_a_hundred_thousand_calls() ->
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_sessions_that_vanish_cost_little_and_go_after_a_while() -> None:
-    settings = GatewaySettings(session_idle_seconds=1.0)
+    settings = GatewaySettings(session_idle_seconds=4.0)
     async with gateway(settings=settings) as client:
         for _ in range(500):
             await client.initialize()
         assert len(client.engine.sessions) <= 500
-        await until(lambda: not client.engine.sessions, 15)
+        await until(lambda: not client.engine.sessions, 60)
 
 
 async def test_a_stream_of_a_lost_client_is_noticed() -> None:
