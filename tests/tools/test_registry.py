@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from naru.errors import ConfigError, ConflictError
-from naru.tools.registry import ToolRegistry, discover, generate_tool_config, register_tool
+from naru.tools.registry import (
+    REGISTRY,
+    ToolRegistry,
+    discover,
+    generate_tool_config,
+    get_registered_tools,
+    register_tool,
+)
 
 
 def test_the_decorator_works_with_and_without_brackets_and_returns_the_function():
@@ -48,3 +55,32 @@ def test_what_cannot_be_called_is_refused_with_a_hint(target):
 def test_discovery_of_a_package_that_is_not_there_says_so():
     with pytest.raises(ConfigError, match="importing 'no_such_package'"):
         discover("no_such_package")
+
+
+def test_discovery_imports_every_module_of_a_package_and_signatures_are_read_anew(tmp_path, monkeypatch):
+    package = tmp_path / "found_tools"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "inner.py").write_text(
+        "from naru.tools.registry import register_tool\n@register_tool\ndef found_by_discovery(a: int): ...\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert discover("found_tools") == ["found_tools", "found_tools.inner"]
+    (tool,) = REGISTRY.of_modules("found_tools")
+    try:
+        assert tool.function in get_registered_tools()
+        assert "found_by_discovery" in generate_tool_config().available_tools
+        assert tool.definition.input_schema["required"] == ["a"]
+    finally:
+        REGISTRY.remove("found_by_discovery")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "x\n", "\x1b[31m", "a" * 129])
+def test_a_name_that_nobody_could_call_is_refused(name):
+    registry = ToolRegistry()
+    if not name:
+        with pytest.raises(TypeError, match="lambda has no name"):
+            register_tool(registry=registry)(lambda: 1)
+        return
+    with pytest.raises(ValueError, match="is not allowed"):
+        register_tool(name, registry=registry)(lambda: 1)

@@ -7,6 +7,7 @@ What cannot be told in JSON is an error that names the type and where it stands,
 from __future__ import annotations
 
 import json
+from pathlib import PurePath
 from typing import Any
 
 import orjson
@@ -46,6 +47,8 @@ _PLAIN = frozenset({str, int, bool, type(None)})
 
 def _other(value: Any) -> Any:
     """Tell what pydantic does not know: rows by name, arrays and scalars of numeric packages as lists and numbers."""
+    if isinstance(value, PurePath):
+        return str(value)
     if hasattr(value, "keys") and hasattr(value, "__getitem__"):
         return {key: value[key] for key in value.keys()}  # noqa: SIM118  # sqlite3.Row iterates over values
     if callable(getattr(value, "tolist", None)):

@@ -33,22 +33,29 @@ def find_documents(db: HrDatabase, query: str) -> list[dict[str, Any]]:
         r" ORDER BY title LIKE ?1 ESCAPE '\' DESC, id",
         (pattern,),
     )
-    return whole or _by_words(db, text)
+    if whole or "%" in text or "_" in text:  # these mean themselves; their words would be another question
+        return whole
+    return _by_words(db, text)
 
 
 def _by_words(db: HrDatabase, text: str) -> list[dict[str, Any]]:
-    words = [word for word in _words(text) if word not in _FILLER]
+    words = [word for word in _words(text) if word not in _FILLER and (len(word) > 1 or not word.isascii())]
     if not words:
         return []
     scored = []
     for row in db.rows(f"{_SELECT} ORDER BY id"):
         title, content = _squeezed(row["title"]), _squeezed(f"{row['content']} {row['category']}")
-        score = sum(3 if word in title else 1 if word in content else 0 for word in words)
+        score = sum(3 if _holds(title, word) else 1 if _holds(content, word) else 0 for word in words)
         if score:
             scored.append((score, row))
     best = max((score for score, _ in scored), default=0)
     fitting = [(score, row) for score, row in scored if score * 2 > best]
     return [row for _, row in sorted(fitting, key=lambda pair: -pair[0])][:MAX_DOCUMENTS]
+
+
+def _holds(text: str, word: str) -> bool:
+    """Say whether a text holds a word: a Latin one from its beginning, a Korean one anywhere, as it is compounded."""
+    return re.search(rf"\b{word}", text) is not None if word.isascii() else word in text
 
 
 def _words(text: str) -> list[str]:
