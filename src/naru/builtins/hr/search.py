@@ -55,7 +55,10 @@ def _by_words(db: HrDatabase, text: str) -> list[dict[str, Any]]:
 
 def _holds(text: str, word: str) -> bool:
     """Say whether a text holds a word: a Latin one from its beginning, a Korean one anywhere, as it is compounded."""
-    return re.search(rf"\b{word}", text) is not None if word.isascii() else word in text
+    if not word.isascii():
+        return word in text
+    end = r"\b" if len(word) < 3 else ""
+    return re.search(rf"\b{word}{end}", text) is not None
 
 
 def _words(text: str) -> list[str]:
