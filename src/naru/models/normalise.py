@@ -7,17 +7,13 @@ object, and a reason of stopping that says `tool_calls` only when there is a com
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, Reasoning, Text
-from naru.dialects.literal import parse_literal
 from naru.messages import ChatEvent, Finish, RawText, Usage
-
-_STRICT_OBJECT = re.compile(r'\s*\{\s*(?:"|\})')
-"""Arguments that begin like this are streamed as they come; any other spelling is mended first."""
+from naru.models.native_call import NativeCall
 
 
 class TextParser(Protocol):
@@ -30,19 +26,6 @@ class TextParser(Protocol):
     def close(self, finish_reason: str = "stop") -> list[Event]:
         """Return what was held back."""
         ...
-
-
-@dataclass(slots=True)
-class _NativeCall:
-    """A call that arrives as the wire's own deltas."""
-
-    id: str = ""
-    name: str = ""
-    json: str = ""
-    index: int | None = None
-    """Its place among the answer's calls; None until it is shown."""
-    sent: int = 0
-    """Characters of `json` shown so far."""
 
 
 @dataclass(slots=True)
@@ -61,7 +44,7 @@ class AnswerReader:
         self._parser = parser
         self._raw: list[str] | None = [] if keep_raw else None
         self._names = names or {}
-        self._native: dict[int, _NativeCall] = {}
+        self._native: dict[int, NativeCall] = {}
         self._order: list[int] = []
         self._leaked: dict[int, _LeakedCall] = {}
         self._shown_indexes: dict[int, int] = {}
@@ -94,12 +77,8 @@ class AnswerReader:
         """
         call = self._native_call(key, call_id, name)
         call.id = call.id or call_id
-        call.name = call.name or name
-        if isinstance(arguments, str):
-            call.json += arguments
-        elif arguments is not None:
-            call.json = json.dumps(arguments, ensure_ascii=False)
-        return self._show(call)
+        call.add_name(name)
+        return self._show(call, call.add(arguments))
 
     def whole_call(self, call_id: str, name: str, arguments: object) -> list[ChatEvent]:
         """Read a native call that arrives in one piece."""
@@ -122,7 +101,7 @@ class AnswerReader:
             return str(reason)
         return "tool_calls" if self._complete else "stop"
 
-    def _native_call(self, key: int | None, call_id: str, name: str) -> _NativeCall:
+    def _native_call(self, key: int | None, call_id: str, name: str) -> NativeCall:
         if key is None:
             key = self._order[-1] if self._order else 0
             last = self._native.get(key)
@@ -133,43 +112,40 @@ class AnswerReader:
             same = [other for other in self._order if self._native[other].id == call_id]
             key = same[0] if same else max(self._order) + 1
         if key not in self._native:
-            self._native[key] = _NativeCall()
+            self._native[key] = NativeCall()
             self._order.append(key)
         return self._native[key]
 
-    def _show(self, call: _NativeCall) -> list[ChatEvent]:
+    def _show(self, call: NativeCall, piece: str) -> list[ChatEvent]:
         """Show what can be shown of a native call: arguments stream once they are known to be an object."""
         if not call.name or self._complete_from_text():
             return []
+        if call.index is not None:
+            return [ArgumentsDelta(call.index, piece)] if piece else []
+        if not call.shows():
+            return []
+        call.index = self._take_index()
+        return [CallStart(call.index, call.id, self._own(call.name)), ArgumentsDelta(call.index, call.json)]
+
+    def _end(self, call: NativeCall, *, cut: bool) -> list[ChatEvent]:
+        if not call.name:
+            return []
+        arguments = call.arguments()
+        if (cut and not call.json) or (call.index is not None and not call.is_strict()):
+            arguments = None  # What has been shown cannot be mended any more.
+        if arguments is None:
+            # No text is lost: what cannot be read as a call is said, unless it has been shown already.
+            unread = f"{call.name}({call.json})" if call.json else ""
+            return [Text(unread)] if call.index is None and unread else []
         events: list[ChatEvent] = []
         if call.index is None:
-            if not _STRICT_OBJECT.match(call.json):
+            if (call.name, arguments) in self._complete:
                 return []
             call.index = self._take_index()
             events.append(CallStart(call.index, call.id, self._own(call.name)))
-        if len(call.json) > call.sent:
-            events.append(ArgumentsDelta(call.index, call.json[call.sent :]))
-            call.sent = len(call.json)
-        return events
-
-    def _end(self, call: _NativeCall, *, cut: bool) -> list[ChatEvent]:
-        if not call.name:
-            return []
-        arguments = _object(call.json)
-        if call.index is None:
-            if arguments is not None and (call.name, arguments) in self._complete:
-                return []
-            index = self._take_index()
-            events: list[ChatEvent] = [CallStart(index, call.id, self._own(call.name))]
-            shown = json.dumps(arguments, ensure_ascii=False) if arguments is not None else call.json
-            if shown:
-                events.append(ArgumentsDelta(index, shown))
-        else:
-            index, events = call.index, []
-        if arguments is None or (cut and not call.json):
-            return events
+            events.append(ArgumentsDelta(call.index, json.dumps(arguments, ensure_ascii=False)))
         self._complete.append((call.name, arguments))
-        return [*events, CallEnd(index, arguments)]
+        return [*events, CallEnd(call.index, arguments)]
 
     def _from_text(self, events: Iterable[Event]) -> list[ChatEvent]:
         """Renumber the parser's calls, and drop those that the endpoint has also sent natively."""
@@ -213,7 +189,7 @@ class AnswerReader:
         return out
 
     def _is_twin(self, name: str, arguments: dict[str, Any]) -> bool:
-        return any(call.name == name and _object(call.json) == arguments for call in self._native.values())
+        return any(call.name == name and call.arguments() == arguments for call in self._native.values())
 
     def _complete_from_text(self) -> bool:
         return bool(self._shown_indexes)
@@ -226,23 +202,5 @@ class AnswerReader:
         return self._next_index - 1
 
 
-def _begins_another(last: _NativeCall, call_id: str, name: str) -> bool:
-    return bool(call_id and last.id and call_id != last.id) or bool(name and last.name and last.json)
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    """Decode a call's arguments: an object, nothing for none at all, an object encoded twice or misspelt.
-
-    Spelling is mended (quotes, commas, Python's literals); what is missing is never completed.
-    """
-    if not text.strip():
-        return {}
-    try:
-        value = parse_literal(text)
-        if isinstance(value, str):
-            value = parse_literal(value) if value.strip() else {}
-    except ValueError:
-        return None
-    if value is None:
-        return {}
-    return value if isinstance(value, dict) else None
+def _begins_another(last: NativeCall, call_id: str, name: str) -> bool:
+    return bool(call_id and last.id and call_id != last.id) or bool(name and last.name and last.parts)

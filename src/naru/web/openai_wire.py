@@ -151,7 +151,8 @@ class WholeAnswer:
         self._model = model
         self._text: list[str] = []
         self._reasoning: list[str] = []
-        self._names: dict[int, str] = {}
+        self._open: dict[int, list[str]] = {}
+        """Name and pieces of arguments of the calls that have not ended."""
         self._calls: list[dict[str, Any]] = []
 
     def feed(self, event: ChatEvent) -> None:
@@ -162,21 +163,24 @@ class WholeAnswer:
             case Reasoning(text=text):
                 self._reasoning.append(text)
             case CallStart(index=index, name=name):
-                self._names[index] = name
+                self._open[index] = [name]
+            case ArgumentsDelta(index=index, json=piece):
+                self._open[index].append(piece)
             case CallEnd(index=index, arguments=arguments):
-                function = {"name": self._names[index], "arguments": arguments_text(arguments)}
+                name = self._open.pop(index)[0]
+                function = {"name": name, "arguments": arguments_text(arguments)}
                 self._calls.append({"id": call_id(), "type": "function", "function": function})
                 self.outcome.calls += 1
             case Usage():
                 self.outcome.usage = event
             case Finish(reason=reason):
                 self.outcome.upstream = reason
-            case ArgumentsDelta():
-                pass
 
     def body(self, extra: Mapping[str, Any] | None = None) -> bytes:
         """Return the JSON body."""
-        content = "".join(self._text)
+        # A call that never ended is none; what was written of it is not lost.
+        unread = [f"{name}({''.join(pieces)})" for name, *pieces in self._open.values()]
+        content = "".join(self._text + unread)
         message: dict[str, Any] = {"role": "assistant", "content": content or (None if self._calls else "")}
         if self._reasoning:
             message["reasoning_content"] = "".join(self._reasoning)

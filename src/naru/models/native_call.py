@@ -1,0 +1,119 @@
+"""One native call as its deltas arrive: arguments that stream once they are known to be an object, and end as one."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from naru.dialects.literal import parse_literal
+
+_BEGINS_OBJECT = re.compile(r"\s*\{\s*[\"}]")
+_UNDECIDED = re.compile(r"\s*(?:\{\s*)?")
+_GLUED = re.compile(r"\}\s*\{")
+_GLUE_LENGTH = 16
+_MAX_GLUE_CHECKS = 8
+"""How often an object is looked at whether it is over, where `}{` stands; code in a string holds that too."""
+
+
+@dataclass(slots=True)
+class NativeCall:
+    """A call that arrives as the wire's own deltas."""
+
+    id: str = ""
+    name: str = ""
+    index: int | None = None
+    """Its place among the answer's calls; None until it is shown."""
+    parts: list[str] = field(default_factory=list)
+    is_other: bool = False
+    """What came is no JSON object as it stands: it is looked at when it is complete."""
+    _tail: str = ""
+    _is_over: bool = False
+    _checks: int = 0
+
+    @property
+    def json(self) -> str:
+        """What came so far."""
+        return "".join(self.parts)
+
+    def add_name(self, name: str) -> None:
+        """Take a name: once, repeated in every delta, or in pieces before the arguments."""
+        if not self.name:
+            self.name = name
+        elif name and name != self.name and self.index is None and not self.parts:
+            self.name += name
+
+    def add(self, arguments: object) -> str:
+        """Take a piece of arguments, or all of them as a value; return what of it counts."""
+        if arguments is None or self._is_over:
+            return ""
+        if not isinstance(arguments, str):
+            self.parts = [json.dumps(arguments, ensure_ascii=False)]
+            return self.parts[0]
+        piece = self._within_first_object(arguments) if "{" in arguments else arguments
+        if piece:
+            self.parts.append(piece)
+            self._tail = (self._tail + piece)[-_GLUE_LENGTH:]
+        return piece
+
+    def shows(self) -> bool:
+        """Tell whether what came begins an object and may be shown."""
+        if self.is_other:
+            return False
+        text = self.json
+        if _BEGINS_OBJECT.match(text):
+            return True
+        self.is_other = not _UNDECIDED.fullmatch(text)
+        return False
+
+    def arguments(self) -> dict[str, Any] | None:
+        """Return the complete arguments; None when they are no object, however read."""
+        return read_object(self.json)
+
+    def is_strict(self) -> bool:
+        """Tell whether what came is one JSON object as it stands."""
+        return _is_object(self.json)
+
+    def _within_first_object(self, piece: str) -> str:
+        """Cut what follows a complete object: some gateways glue the arguments of several calls together."""
+        tail = self._tail
+        for found in _GLUED.finditer(tail + piece):
+            if self._checks >= _MAX_GLUE_CHECKS:
+                break
+            self._checks += 1
+            size = found.start() + 1 - len(tail)
+            first = self.json + piece[:size] if size > 0 else self.json[: size or None]
+            if _is_object(first):
+                self._is_over = True
+                return piece[: max(size, 0)]
+        return piece
+
+
+def read_object(text: str) -> dict[str, Any] | None:
+    """Decode arguments: an object, nothing for none at all, an object encoded twice, or one in Python's spelling."""
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text)
+        if isinstance(value, str):
+            value = json.loads(value) if value.strip() else {}
+    except (ValueError, RecursionError):
+        value = _tolerantly(text)
+    if value is None:
+        return {} if text.strip() in ("null", "None", '"null"') else None
+    return value if isinstance(value, dict) else None
+
+
+def _tolerantly(text: str) -> Any:
+    try:
+        return parse_literal(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
