@@ -57,6 +57,7 @@ class Hub:
             max_rounds=settings.agent.max_iterations,
             tool_timeout_seconds=settings.agent.tool_timeout_seconds,
             model_timeout_seconds=settings.agent.model_timeout_seconds,
+            max_tools=settings.mcp.max_tools_per_request,
         )
         self._all = HubToolset(manager, manager.toolsets)
 

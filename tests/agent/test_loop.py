@@ -12,6 +12,7 @@ from naru.agent.limits import Limits
 from naru.agent.loop import run
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
+from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
 
 
@@ -180,3 +181,15 @@ async def test_a_run_reports_each_call_with_its_result(shop) -> None:
     finished = [event for event in await events_of(backend, shop) if isinstance(event, CallFinished)]
     assert finished[0].ran
     assert "Mina Park" in finished[0].result.text
+
+
+async def test_a_request_offers_the_most_relevant_tools_where_there_is_a_limit(shop) -> None:  # H13
+    backend = ScriptedBackend(["It weighs 12 kg."])
+    await events_of(backend, shop, ask("What is the shipping weight of the order ORD7?"), limits=Limits(max_tools=2))
+    assert [tool.name for tool in backend.requests[0].tools] == ["shop__get_order", "shop__get_weight"]
+
+
+async def test_what_a_probe_found_limits_the_tools_as_well(shop) -> None:  # H13, N4
+    backend = ScriptedBackend(["It weighs 12 kg."], profile=Profile(tool_budget=1))
+    await events_of(backend, shop, ask("What is the shipping weight of ORD7?"))
+    assert [tool.name for tool in backend.requests[0].tools] == ["shop__get_weight"]

@@ -28,6 +28,8 @@ class Limits:
     """One budget over all tool results of the run (H12)."""
     fruitless_rounds: int = 3
     """Rounds in a row in which no call gave anything before the search ends."""
+    max_tools: int = 0
+    """Tools that a request may offer, the most relevant ones; 0 is no limit (H13)."""
     identical_calls: int = 1
     """How often the same call (name and canonical arguments) may run."""
 

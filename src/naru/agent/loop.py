@@ -31,6 +31,7 @@ from naru.agent.execute import Executor, Outcome, refused
 from naru.agent.limits import Budget, Limits
 from naru.agent.planner import OrdinaryPlanner, Planner
 from naru.agent.prompts import NO_TOOLS_NOTE, UNAVAILABLE
+from naru.agent.selection import most_relevant
 from naru.agent.small import SmallPlanner
 from naru.agent.trace import Journal, recorded
 from naru.errors import ModelError
@@ -47,6 +48,7 @@ from naru.messages import (
     Usage,
 )
 from naru.models.backend import Backend, for_model
+from naru.models.profile import Profile
 from naru.tools.combined import CombinedToolset
 from naru.tools.toolset import CallContext, Toolset
 
@@ -88,7 +90,7 @@ async def run(
     budget = Budget(replace(limits, max_result_characters=min(limits.max_result_characters, room)))
     wanted = toolset is not None
     toolset = toolset or CombinedToolset({})
-    tools = await toolset.tools()
+    tools = _offered(await toolset.tools(), request, limits, profile)
     problems = tuple(toolset.problems()) if isinstance(toolset, ToolsetWithProblems) else ()
     planner = _planner_for(backend, request, tools, _note(problems, missing=wanted and not tools and not request.tools))
     work = _Run(backend, Executor(toolset, budget, context), planner, budget)
@@ -100,6 +102,17 @@ async def run(
     async with aclosing(happening) as events:
         async for event in events:
             yield event
+
+
+def _offered(
+    tools: Sequence[ToolDefinition], request: ChatRequest, limits: Limits, profile: Profile
+) -> Sequence[ToolDefinition]:
+    """Return what may be offered: the most relevant ones, where setting or probe set a limit (H13)."""
+    if profile.small:
+        return tools  # Its planner shows few of all in each round, other ones in the next.
+    most = min(filter(None, (limits.max_tools, profile.tool_budget)), default=0)
+    question = next((turn.text for turn in reversed(request.messages) if turn.role == "user"), "")
+    return most_relevant(tools, question, most)
 
 
 @runtime_checkable

@@ -106,3 +106,11 @@ class ToolIndex:
 def select_tools(question: str, tools: Sequence[ToolDefinition], limit: int) -> list[Ranked]:
     """Return the `limit` most relevant tools for a question, with scores and the terms that decided."""
     return ToolIndex(tools).rank(question)[:limit]
+
+
+def most_relevant(tools: Sequence[ToolDefinition], question: str, most: int) -> Sequence[ToolDefinition]:
+    """Return at most so many tools, those that the question speaks of, in their own order (H13); 0 is no limit."""
+    if not most or len(tools) <= most:
+        return tools
+    chosen = {one.tool.name for one in ToolIndex(tools).rank(question)[:most]}
+    return [tool for tool in tools if tool.name in chosen]
