@@ -85,6 +85,9 @@ PROFILES: Mapping[str, ClientProfile] = {
 }
 
 
+_BY_PHRASE = tuple((phrase, profile) for profile in PROFILES.values() for phrase in profile.prompts)
+
+
 @dataclass(frozen=True, slots=True)
 class Signs:
     """By what a client can be recognised, the surest first."""
@@ -112,10 +115,9 @@ def recognise(signs: Signs, default: str = "openai") -> ClientProfile | None:
         return found
     if signs.alias:
         return PROFILES["void"]
-    if signs.prompt:
-        for profile in PROFILES.values():
-            if any(phrase in signs.prompt for phrase in profile.prompts):
-                return profile
+    for phrase, profile in _BY_PHRASE:
+        if phrase in signs.prompt:
+            return profile
     return PROFILES.get(default, OPENAI)
 
 
