@@ -19,10 +19,11 @@ from naru.models.scripted import ScriptedBackend
 from naru.records import ServerRecord
 from naru.stores.redact import REDACTOR, RedactingFilter
 from naru.web.app import App, open_app
+from naru.web.console import FILES
 from naru.web.routes import Access
 
 BASE_URL = "http://127.0.0.1:20006"
-PUBLIC = {"/healthz"}
+PUBLIC = {"/healthz", "/"} | {f"/console/{name}" for name in FILES}  # the files of the login page
 
 
 @asynccontextmanager

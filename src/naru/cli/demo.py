@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -55,9 +56,13 @@ GO_ON = """
 
 def command(model: Model = "", base_url: BaseUrl = "") -> None:
     """Ask three questions; exit with 1 when one of them is not answered from a tool's result."""
-    settings = settings_from(model__model=model, model__base_url=base_url, hub__store="memory:", hub__demo=True)
     console = Console(highlight=False, soft_wrap=True)
-    run(_demo(settings, console))
+    with tempfile.TemporaryDirectory(prefix="naru-demo-") as data_dir:
+        # Nothing of an earlier run or installation may change what the demo shows.
+        settings = settings_from(
+            model__model=model, model__base_url=base_url, hub__store="memory:", hub__demo=True, hub__data_dir=data_dir
+        )
+        run(_demo(settings, console))
 
 
 async def _demo(settings: Settings, console: Console) -> None:

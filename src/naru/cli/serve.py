@@ -12,7 +12,8 @@ from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serve_mcp import Transport, serve_own_tools, serve_servers_on_stdio
 from naru.cli.serving import address_of, listen, run, serve
 from naru.config import Settings, settings_path
-from naru.hub import key_file, open_hub
+from naru.errors import ModelError
+from naru.hub import Hub, key_file, open_hub
 from naru.web.app import open_app
 from naru.web.security import auth_is_on, check_bind
 
@@ -62,6 +63,13 @@ async def _serve(settings: Settings, config: Path | None) -> None:
             settings, progress=progress, settings_file=config or settings_path(), asks_for_keys=asks_for_keys
         )
         async with opened as hub, open_app(hub) as app:
-            models = ", ".join(await hub.backend.models())
-            console.print(f"Naru serves {models} on {address_of(bound)}")
+            console.print(f"Naru serves {await _models(hub)} on {address_of(bound)}")
             await serve(app.asgi, bound, app.stopping)
+
+
+async def _models(hub: Hub) -> str:
+    """Name the models; an endpoint that is away now may come later."""
+    try:
+        return ", ".join(await hub.backend.models())
+    except ModelError as error:
+        return f"no model yet ({error})"

@@ -32,13 +32,16 @@ _CHILD_START_SECONDS = 3.0
 """How long a starting child counts against `max_connecting`: a hanging one must not hold up others for longer."""
 
 
+STOPPING = "stopping"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """Something that listeners may want to show or pass on."""
 
     server: str
     what: str
-    """`registered`, `updated`, `removed`, `status`, `tools`, `prompts` or `resources`."""
+    """`registered`, `updated`, `removed`, `status`, `tools`, `prompts`, `resources`, or `stopping` (of no server)."""
 
 
 Listen = Callable[[Change], None]
@@ -249,6 +252,10 @@ class Manager:
         """Have a function told of every notification that belongs to no request; returns how to stop that."""
         self._hearers.append(hearer)
         return lambda: self._hearers.remove(hearer)
+
+    def announce_stop(self) -> None:
+        """Tell listeners that Naru stops, so that they end what they hold open (R-29)."""
+        self._tell(Change("", STOPPING))
 
     async def close(self) -> None:
         """Close every link, gracefully and then by force, side by side; the store stays open (its owner closes it)."""

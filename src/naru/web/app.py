@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
-from naru.web import admin_keys, admin_servers, health, mcp_faces, openai_chat, openapi, rpc, rpc_servers, runs
+from naru.web import admin_keys, admin_servers, console, health, mcp_faces, openai_chat, openapi, rpc, rpc_servers, runs
 from naru.web.access import KeyRing, RateLimiter
 from naru.web.problems import problem, problem_of
 from naru.web.routes import Endpoint, Handler
@@ -38,10 +38,12 @@ class App:
     asgi: ASGIApp
     endpoints: tuple[Endpoint, ...]
     gateway: Gateway
+    hub: Hub
 
     def stopping(self) -> None:
         """End held streams: call it when a stop was asked for, before waiting for requests (R-29)."""
         self.gateway.end_streams()
+        self.hub.manager.announce_stop()
 
 
 @asynccontextmanager
@@ -55,6 +57,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     gateway = Gateway(hub.manager, settings_of(hub.settings.gateway))
     rows: list[Endpoint] = [
         *health.endpoints(hub),
+        *console.endpoints(hub),
         *openai_chat.endpoints(hub),
         *rpc.endpoints(hub),
         *runs.endpoints(hub),
@@ -67,7 +70,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     server = hub.settings.server
     asgi = guard(dispatch, rows, server, keys=ring, limits=RateLimiter(server.rate_limit_per_minute))
     try:
-        yield App(asgi, tuple(rows), gateway)
+        yield App(asgi, tuple(rows), gateway, hub)
     finally:
         gateway.end_streams()
         await gateway.close()

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from starlette.types import Receive, Scope, Send
 
-from naru.connections.manager import Change, Manager
+from naru.connections.manager import STOPPING, Change, Manager
 from naru.stores.redact import REDACTOR
 
 KEEP_ALIVE_SECONDS = 15.0
@@ -29,10 +29,10 @@ class ServerEvents:
         queue: asyncio.Queue[Change | None] = asyncio.Queue(MAX_WAITING)
 
         def hear(change: Change) -> None:
-            if only is not None and change.server != only:
+            if only is not None and change.server != only and change.what != STOPPING:
                 return
             try:
-                queue.put_nowait(change)
+                queue.put_nowait(None if change.what == STOPPING else change)
             except asyncio.QueueFull:
                 while not queue.empty():
                     queue.get_nowait()

@@ -1,0 +1,99 @@
+"""The console's endpoints: tools, results by type, the dialect inspector, runs, files under a strict policy (S-68)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2 as httpx
+
+from naru.config import Settings
+from naru.hub import open_hub
+from naru.models.scripted import ScriptedBackend
+from naru.web.app import open_app
+from naru.web.console import FILES
+
+BASE_URL = "http://127.0.0.1:20006"
+KEY = "Zq7xW2pLm9vRt4sB8nKc3Jd6Hf5Gy1Ua0Ei"
+
+
+@asynccontextmanager
+async def console(folder: Path, answers: list[str], **server: object) -> AsyncIterator[httpx.AsyncClient]:
+    settings = Settings.model_validate({"hub": {"data_dir": folder, "store": "memory:"}, "server": server})
+    async with open_hub(settings, backend=ScriptedBackend(answers)) as hub, open_app(hub) as app:
+        transport = httpx.ASGITransport(app.asgi)
+        async with httpx.AsyncClient(transport=transport, base_url=BASE_URL, timeout=10) as client:
+            yield client
+
+
+async def test_every_file_is_served_without_inline_code_and_small(tmp_path: Path) -> None:
+    async with console(tmp_path, []) as client:
+        total = 0
+        for name in FILES:
+            answer = await client.get("/" if name == "index.html" else f"/console/{name}")
+            assert answer.status_code == 200
+            assert "default-src 'none'" in answer.headers["content-security-policy"]
+            assert "unsafe" not in answer.headers["content-security-policy"]
+            total += len(answer.content)
+            again = await client.get(answer.url, headers={"If-None-Match": answer.headers["etag"]})
+            assert again.status_code == 304
+        assert total < 150_000
+
+
+async def test_no_file_builds_markup_from_text() -> None:
+    folder = Path(__file__).parents[2] / "src" / "naru" / "web" / "static"
+    for file in folder.glob("*.js"):
+        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert way not in file.read_text(), file.name
+
+
+async def test_a_models_text_is_inspected_with_spans_that_cover_it(tmp_path: Path) -> None:
+    text = 'Hi. <tool_call>\n{"name": "look", "arguments": {"id": "7"}}\n</tool_call>'
+    tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+    async with console(tmp_path, []) as client:
+        read = (await client.post("/api/dialects/inspect", json={"text": text, "tools": [tool]})).json()
+    assert [(call["name"], call["arguments"]) for call in read["calls"]] == [("look", {"id": "7"})]
+    assert read["spans"][0]["start"] == 0
+    assert read["spans"][-1]["end"] == len(text)
+
+
+async def test_a_tool_that_fails_is_a_result_that_says_so(tmp_path: Path) -> None:
+    async with console(tmp_path, []) as client:
+        result = (await client.post("/api/tools/call", json={"name": "none__such", "arguments": {}})).json()
+    assert result["isError"]
+    assert "none__such" in result["content"][0]["text"]
+
+
+async def test_models_are_shown_with_what_is_known_of_them(tmp_path: Path) -> None:
+    async with console(tmp_path, []) as client:
+        models = (await client.get("/api/models")).json()["models"]
+    assert models[0]["name"] == "scripted"
+    assert models[0]["strategy"] == "native"
+
+
+async def test_a_run_streams_its_steps_and_is_kept(tmp_path: Path) -> None:
+    async with console(tmp_path, ["Hello."]) as client:
+        body = {"model": "scripted", "messages": [{"role": "user", "content": "Hi"}], "servers": []}
+        streamed = await client.post("/api/play", json=body)
+        steps = [json.loads(line[6:]) for line in streamed.text.splitlines() if line.startswith("data: ")]
+        assert [step["step"] for step in steps if step["step"] != "text"] == ["round", "model", "end"]
+        assert "".join(step["text"] for step in steps if step["step"] == "text") == "Hello."
+        runs = (await client.get("/api/runs")).json()["runs"]
+        assert runs[0]["question"] == "Hi"
+        again = (await client.post(f"/api/runs/{runs[0]['id']}/replay")).json()
+        assert again["same"]
+        assert (await client.get("/api/runs/none")).status_code == 404
+
+
+async def test_a_run_of_another_caller_is_not_found(tmp_path: Path) -> None:  # S-66
+    async with console(tmp_path, ["Hello."], auth="on", api_key=KEY) as client:
+        admin = {"Authorization": f"Bearer {KEY}"}
+        made = (await client.post("/api/keys", json={"role": "user"}, headers=admin)).json()
+        body = {"model": "scripted", "messages": [{"role": "user", "content": "secret"}], "servers": []}
+        await client.post("/api/play", json=body, headers=admin)
+        run = (await client.get("/api/runs", headers=admin)).json()["runs"][0]
+        user = {"Authorization": f"Bearer {made['key']}"}
+        assert (await client.get("/api/runs", headers=user)).json()["runs"] == []
+        assert (await client.get(f"/api/runs/{run['id']}", headers=user)).status_code == 404
