@@ -141,6 +141,25 @@ async def test_a_wait_that_would_be_too_long_is_refused_at_once_with_position_an
     await waiting
 
 
+async def test_the_time_to_wait_for_a_free_slot_is_told_from_how_long_slots_were_held() -> None:
+    it = service(RateLimits(max_concurrent=1))
+    for _ in range(20):
+        task = asyncio.ensure_future(it.ask("a", seconds=10))
+        await it.clock.advance(10)
+        await task
+    holder = asyncio.ensure_future(it.ask("a", seconds=10))
+    await settle()
+    places: list[Place] = []
+    waiting = asyncio.ensure_future(it.ask("b"))
+    await settle()
+    last = asyncio.ensure_future(_ask_with_place(it, places))
+    await settle()
+    assert places[0].position == 1
+    assert places[0].eta_seconds == pytest.approx(20, abs=0.5)
+    await it.clock.advance(11)
+    await asyncio.wait_for(asyncio.gather(holder, waiting, last), 1)
+
+
 async def test_a_wait_that_turns_out_too_long_ends_at_its_bound() -> None:
     it = service(RateLimits(max_concurrent=1), max_wait_seconds=30)
     holder = asyncio.ensure_future(it.ask("a", seconds=1000))

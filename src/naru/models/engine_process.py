@@ -45,9 +45,10 @@ def _params(engine: Any, options: dict[str, Any]) -> Any:
     params = engine.CommonParams()
     params.model.path = options["model_path"]
     params.model_alias = {options["alias"]}
-    params.n_ctx = options["context_tokens"]
+    # One cache for all would be smaller, but a request then fails when others have filled it.
+    params.n_ctx = options["context_tokens"] * options["parallel"]
     params.n_parallel = options["parallel"]
-    params.kv_unified = True
+    params.kv_unified = False
     params.cpuparams.n_threads = options["threads"]
     params.cpuparams_batch.n_threads = options["threads"]
     params.hostnames = ["127.0.0.1"]

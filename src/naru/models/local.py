@@ -39,8 +39,8 @@ class EngineOptions:
     context_tokens: int = 8192
     threads: int = 0
     """0 takes the cores that this process may use."""
-    parallel: int = 4
-    """Requests decoded side by side; they share the context."""
+    parallel: int = 2
+    """Requests decoded side by side, each with the whole context size."""
     prompt_cache_mib: int = 512
     """Memory for prompts seen before."""
     start_timeout_seconds: float = 180.0

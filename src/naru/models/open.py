@@ -84,7 +84,10 @@ async def _open_main(settings: Settings, findings: Findings, progress: Progress 
     if endpoint.base_url:
         wire = open_wire(endpoint, settings, findings, model=settings.model.model)
         return _queued(wire, endpoint.name, endpoint.limits)
-    return _queued(await _open_local(settings, findings, progress), endpoint.name, endpoint.limits)
+    local = await _open_local(settings, findings, progress)
+    # The engine's own queue knows neither turns nor places.
+    side_by_side = endpoint.limits.max_concurrent or EngineOptions().parallel
+    return _queued(local, endpoint.name, endpoint.limits.model_copy(update={"max_concurrent": side_by_side}))
 
 
 def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *, model: str = "") -> WireBackend:

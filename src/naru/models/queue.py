@@ -18,6 +18,7 @@ from naru.errors import ModelError
 from naru.models.rate import Allowance, RateLimits, Receipt
 
 _LONGEST_BLOCK_SECONDS = 60.0
+_NEWEST_COUNTS = 0.3
 _NEWS_SECONDS = 1.0
 """A turn that shifts by more is told to the caller."""
 
@@ -140,6 +141,8 @@ class RequestQueue:
         self._running = 0
         self._timer: TimerHandle | None = None
         self._refusals = 0
+        self._held_seconds = 0.0
+        """How long requests hold their slot, the newer ones counting more."""
 
     @asynccontextmanager
     async def slot(
@@ -160,10 +163,12 @@ class RequestQueue:
             receipt = await self._wait(caller, tokens, again=again)
         except ModelError as error:
             raise error from cause
+        granted_at = self._clock.now()
         try:
             yield Slot(self, receipt)
         finally:
             self._running -= 1
+            self._held_seconds += (self._clock.now() - granted_at - self._held_seconds) * _NEWEST_COUNTS
             self._advance()
 
     def now(self) -> float:
@@ -239,13 +244,13 @@ class RequestQueue:
 
     def _refuse_too_long(self, waiter: _Waiter, longest: float) -> None:
         """Refuse at once what would not get its turn in time: an early no is worth more than a late one."""
-        place = waiter.place
-        if place is not None and place.eta_seconds > longest:
+        seconds = waiter.due - self._clock.now()  # By the windows alone: how long others hold their slots is a guess.
+        if waiter.place is not None and seconds > longest:
             raise self._error(
                 "queue_full",
-                f"The request would be number {place.position + 1} in the queue and wait about "
-                f"{place.eta_seconds:.0f} s, longer than the {longest:g} s allowed.",
-                place.eta_seconds,
+                f"The request would be number {waiter.place.position + 1} in the queue and wait about "
+                f"{seconds:.0f} s, longer than the {longest:g} s allowed.",
+                seconds,
             )
 
     def _give_up(self, waiter: _Waiter, longest: float) -> None:
@@ -305,11 +310,18 @@ class RequestQueue:
         for position, waiter in enumerate(self._turns()):
             at = future.earliest(waiter.tokens, at)
             future.spend(waiter.tokens, at)
-            place = Place(position, at - now)
+            place = Place(position, max(at - now, self._seconds_until_free(position)))
             moved = waiter.place is None or waiter.place.position != position or abs(at - waiter.due) > _NEWS_SECONDS
             waiter.place, waiter.due = place, at
             if moved and waiter.caller.on_place is not None:
                 waiter.caller.on_place(place)
+
+    def _seconds_until_free(self, position: int) -> float:
+        """Guess when a slot is free for a place in the queue, from how long requests have held theirs."""
+        most = self.limits.max_concurrent
+        if not most:
+            return 0.0
+        return max(0, self._running + position + 1 - most) / most * self._held_seconds
 
     def _remove(self, waiter: _Waiter) -> None:
         line = self._lines.get(waiter.caller.name)
