@@ -17,6 +17,7 @@ _EMPTY = frozenset(
     "니다 습니 입니 합니 됩니 겠습 에서 으로 하는 있는 있습 다음 같습 정보 제공 찾은 찾아 결과 도구 문서 위의".split()
 )
 _YES_NO = re.compile(r"\s*(?:yes|no|예|네|아니)\b", re.IGNORECASE)
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 _FENCE = re.compile(r"^```\w*\n?|\n?```$")
 
 
@@ -31,22 +32,19 @@ def tidy(text: str) -> str:
 def fault(answer: str, question: str, sources: Sources, found: Sequence[str] = ()) -> str:
     """Say what is wrong with an answer; empty when nothing is. `found` are the results it should draw on."""
     text = answer.strip()
-    if not text:
-        return "it is empty"
-    if _CALL_SHAPES.search(text) or (text[0] in "{[" and text[-1] in "}]"):
-        return "it is a call or JSON, not an answer"
-    if text.casefold().rstrip("?.! ") == question.strip().casefold().rstrip("?.! "):
-        return "it repeats the question"
-    if text.endswith(("?", "？")) and question.strip().endswith(("?", "？")):
-        return "it asks back"
     invented = [token for token in sources.invented(text) if len(token.strip(".,:")) > 1]
-    if invented:
-        return f"it names {invented[0]}, which no result holds"
-    if found and not _says_something(text, question, found):
-        return "it says nothing that the results hold"
-    if is_korean(question) and not is_korean(text) and len(text) > 60:
-        return "it is not in Korean"
-    return ""
+    asks = question.strip().endswith(("?", "？"))
+    faults = {
+        "it is empty": not text,
+        "it is a call or JSON, not an answer": bool(_CALL_SHAPES.search(text)) or text[:1] + text[-1:] in ("{}", "[]"),
+        "it repeats the question": text.casefold().rstrip("?.! ") == question.strip().casefold().rstrip("?.! "),
+        "it asks back": asks and text.endswith(("?", "？")),
+        f"it names {invented[:1]}, which no result holds": bool(invented),
+        "it is in Chinese, which nobody wrote": bool(_HAN.search(text)) and not _HAN.search(sources.text),
+        "it says nothing that the results hold": bool(found) and not _says_something(text, question, found),
+        "it is not in Korean": is_korean(question) and not is_korean(text) and len(text) > 60,
+    }
+    return next((fault for fault, holds in faults.items() if holds), "")
 
 
 def _says_something(answer: str, question: str, found: Sequence[str]) -> bool:

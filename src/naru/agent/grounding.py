@@ -185,6 +185,11 @@ def is_identifier(name: str, schema: JsonObject) -> bool:
     return bool(_IDENTIFIER_NAME.search(name) or prefix_of(schema) or schema.get("pattern"))
 
 
+def is_path(name: str) -> bool:
+    """Tell whether a parameter takes a path, by its name."""
+    return bool(_PATH_NAME.search(name))
+
+
 def candidates(name: str, schema: JsonObject, sources: Sources) -> list[str]:
     """Return the values in question and results that a parameter could take, the question's first."""
     if is_identifier(name, schema):

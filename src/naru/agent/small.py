@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from naru.agent.answers import fault, tidy
 from naru.agent.execute import Outcome
+from naru.agent.fitness import fit, implied
 from naru.agent.glossary import in_english
 from naru.agent.grounding import Grounded, candidates, fill, ground, is_identifier, properties, required
 from naru.agent.planner import Verdict
@@ -36,6 +37,8 @@ _ASKS = re.compile(
     r"|몇|언제|누구|왜|무엇|뭐|어느|어떤|얼마|어디|요약|설명|비교|차이",
     re.IGNORECASE,
 )
+_COUNTS = re.compile(r"\bhow (many|much)\b|\bcount\b|\bnumber of\b|몇|개수|얼마", re.IGNORECASE)
+_NOT_FOUND = re.compile(r"not found|no such|there is no|does not exist|unknown|\bno \w+ |없", re.IGNORECASE)
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 OFFERED = 3
 """Tools shown at once: three did better than eight, as long as the right one is among them."""
@@ -83,6 +86,7 @@ class SmallPlanner:
         self._index = ToolIndex([replace(tool, name=shown) for shown, tool in self._by_shown.items()])
         self._stems = {term: stem for word, stem in in_english(self._question).items() for term in terms(word)}
         self._sources = Sources(self._question)
+        self._asked = f"{self._question} {implied(self._sources)}"
         self._outcomes: list[Outcome] = []
         self._set_aside: set[str] = set()
         self._refusals = 0
@@ -99,7 +103,7 @@ class SmallPlanner:
 
     def next_request(self) -> ChatRequest | None:
         """Ask the question anew, with the results so far in front and the few tools that may still help."""
-        if self._refusals >= 2:
+        if self._refusals >= 2 or (not self._found and any(self._does_not_exist(one) for one in self._outcomes)):
             return None
         offered = self._offered()
         if not offered:
@@ -132,11 +136,16 @@ class SmallPlanner:
         return "\n\n".join(_reading(one) for one in self._found)
 
     def _offered(self) -> list[Ranked]:
-        ranked = [one for one in self._index.rank(self._question) if self._may_help(one)]
+        ranked = [one for one in self._ranked() if self._may_help(one)]
         if not ranked:
             return []
         best = ranked[0].score
         return [one for one in ranked[:OFFERED] if one.score >= best * 0.35]
+
+    def _ranked(self) -> list[Ranked]:
+        """Rank by words, and by whether the question holds what a tool's parameters take."""
+        found = [replace(one, score=one.score * fit(one.tool, self._sources)) for one in self._index.rank(self._asked)]
+        return sorted(found, key=lambda one: -one.score)
 
     def _may_help(self, ranked: Ranked) -> bool:
         tool = ranked.tool
@@ -157,8 +166,21 @@ class SmallPlanner:
             return bool(ids) and any(one not in used for one in asked) and bool(used & set(asked))
         if not self._can_be_filled(tool):
             return False
-        served = {self._origin(term) for name in self._used for term in self._reasons(name)}
+        answered = self._used.keys() - self._set_aside
+        served = {self._origin(term) for name in answered for term in self._reasons(name)}
         return bool({self._origin(term) for term in ranked.reasons} - served)
+
+    def _does_not_exist(self, one: Outcome) -> bool:
+        """Tell whether an id that the person gave, of the right shape, was looked up and not found: then say so."""
+        tool = next((tool for tool in self._by_shown.values() if tool.name == one.call.name), None)
+        if tool is None or not one.failed or not _NOT_FOUND.search(one.shown):
+            return False
+        asked = set(self._sources.ids(results_too=False))
+        known = properties(tool)
+        return any(
+            str(value) in asked and name in known and is_identifier(name, known[name])
+            for name, value in one.call.arguments.items()
+        )
 
     def _can_be_filled(self, tool: ToolDefinition) -> bool:
         """Tell whether question and results hold an id for each parameter that needs one."""
@@ -174,7 +196,7 @@ class SmallPlanner:
         return self._stems.get(term, term)
 
     def _reasons(self, name: str) -> tuple[str, ...]:
-        return next((one.reasons for one in self._index.rank(self._question) if one.tool.name == name), ())
+        return next((one.reasons for one in self._index.rank(self._asked) if one.tool.name == name), ())
 
     def judge(self, call: ToolCall) -> Verdict:
         """Ground the arguments; refuse what was invented and what has run already."""
@@ -227,6 +249,8 @@ class SmallPlanner:
         if len(self._found) != 1:
             return ""
         found = self._found[0]
+        if _is_listing(found) and not _COUNTS.search(self._question):
+            return _reading(found)
         rows = records(found.result)
         if len(rows) >= LISTED and not self._sources.ids(results_too=False):
             return "\n".join(f"- {row_line(row)}" for row in rows)
@@ -268,6 +292,14 @@ class SmallPlanner:
         if is_korean(self._question):
             return "질문에 맞는 도구를 찾지 못했습니다."
         return "No tool fits this question."
+
+
+def _is_listing(found: Outcome) -> bool:
+    """Tell whether a tool that lists gave several short lines."""
+    if not re.search(r"(^|_)list(_|$|ed)", _SNAKE.sub("_", _bare(found.call.name))):
+        return False
+    lines = [line for line in _reading(found).splitlines() if line.strip()]
+    return 2 <= len(lines) <= 200 and max(map(len, lines)) <= 120
 
 
 def _shown_names(tools: Sequence[ToolDefinition]) -> dict[str, ToolDefinition]:

@@ -1,0 +1,83 @@
+"""`naru doctor`: try the model and every server once; say of each what is wrong and what to do (N10)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+
+from naru.cli.options import BaseUrl, Config, Model, settings_from
+from naru.cli.serving import run
+from naru.config import Settings
+from naru.connections.open import open_manager
+from naru.errors import NaruError
+from naru.models.open import open_backend
+from naru.stores.open import open_store, store_url
+
+CONNECT_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of one thing that was tried."""
+
+    what: str
+    is_well: bool
+    summary: str
+    remedy: str = ""
+
+
+def command(
+    model: Model = "",
+    base_url: BaseUrl = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    config: Config = None,
+) -> None:
+    """Exit with 1 when something does not work."""
+    settings = settings_from(config, model__model=model, model__base_url=base_url)
+    run(_report(settings, as_json))
+
+
+async def _report(settings: Settings, as_json: bool) -> None:
+    found = [*await asyncio.gather(_model(settings)), *await _servers(settings)]
+    if as_json:
+        print(json.dumps([asdict(one) for one in found], ensure_ascii=False, indent=2))
+    for one in [] if as_json else found:
+        print(f"{'ok  ' if one.is_well else 'WRONG'} {one.what}: {one.summary} {one.remedy}".rstrip())
+    if not all(one.is_well for one in found):
+        raise typer.Exit(1)
+
+
+async def _model(settings: Settings) -> Finding:
+    try:
+        backend = await open_backend(settings)
+        try:
+            names = await backend.models()
+        finally:
+            await backend.close()
+    except NaruError as error:
+        return Finding("model", False, error.message, error.remedy)
+    return Finding("model", True, ", ".join(names) or "the endpoint lists no models")
+
+
+async def _servers(settings: Settings) -> list[Finding]:
+    store = open_store(store_url(settings.hub))
+    try:
+        await store.open()
+    except NaruError as error:
+        return [Finding("store", False, error.message, error.remedy)]
+    manager = open_manager(settings, store, asks_for_keys=False)
+    try:
+        await manager.initialize_from_store()
+        await manager.started(CONNECT_SECONDS)
+        explained = {name: manager.explain(name) for name in sorted(manager.connections)}
+    finally:
+        await manager.close()
+        await store.close()
+    return [
+        Finding(f"server {name}", found.is_usable, f"{found.status}. {found.summary}", found.remedy)
+        for name, found in explained.items()
+    ]

@@ -1,0 +1,33 @@
+"""`naru doctor` and `naru chat` as a person uses them (N10)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.test_bad_input import is_one_clear_line, naru
+
+AWAY = ("--base-url", "http://127.0.0.1:9/v1", "--model", "x")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    return {"NARU_HUB__DATA_DIR": str(tmp_path / "data"), "NARU_HUB__STORE": f"sqlite:{tmp_path / 'naru.db'}"}
+
+
+def test_a_command_and_an_address_that_do_not_exist_are_explained(home: dict[str, str]) -> None:
+    naru("naru.cli.main", "servers", "add", "odd", "--", "no-such-program-here", environment=home)
+    naru("naru.cli.main", "servers", "add", "gone", "http://127.0.0.1:9/mcp", environment=home)
+    done = naru("naru.cli.main", "doctor", "--json", *AWAY, environment=home)
+    found = {one["what"]: one for one in json.loads(done.stdout)}
+    assert done.returncode == 1
+    assert "no-such-program-here" in found["server odd"]["summary"]
+    assert found["server odd"]["remedy"]
+    assert "127.0.0.1:9" in found["server gone"]["summary"]
+    assert "127.0.0.1:9" in found["model"]["summary"]
+    assert "Traceback" not in done.stderr
+
+
+def test_chat_without_a_reachable_model_is_one_line(home: dict[str, str]) -> None:
+    is_one_clear_line(naru("naru.cli.main", "chat", "Hi", *AWAY, environment=home), "127.0.0.1:9")
