@@ -15,13 +15,14 @@ from naru.config import environment
 
 @pytest.mark.slow
 @pytest.mark.postgres
+@pytest.mark.timeout(300)
 async def test_a_fresh_machine_answers_every_tool_with_embedded_services(tmp_path: Path):
     settings = dict.fromkeys(("CHROMADB_HOST", "POSTGRESQL_DB_HOST", "TEXT_EMBEDDING_MODEL_URL"), "")
     variables = {**environment(), **settings, "NARU_DATA_DIR": str(tmp_path)}
     server = StdioServerParameters(
         command=sys.executable, args=["-m", "naru.builtins.data.server"], env=variables, cwd=tmp_path
     )
-    async with Client(stdio_client(server)) as client:
+    async with Client(stdio_client(server), mode="legacy") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert list(tools) == ["get_text_embedding", "get_sim_search", "query_bga_database", "serialize_for_cell"]
         assert list(tools["query_bga_database"].input_schema["properties"]) == [
