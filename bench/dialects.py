@@ -206,7 +206,9 @@ def mutations(corpus, count):
             raised += 1
             print("  raised", repr(error)[:100], repr(case.text)[:200])
             continue
-        differing += split != whole or (result_of(events) != result_of(whole_events))
+        if split != whole or result_of(events) != result_of(whole_events):
+            differing += 1
+            print("  differs in pieces of", size, repr(case.text), repr(case.prompt))
         at = 0
         for span in whole.spans:
             lost += span.start != at

@@ -210,12 +210,14 @@ def test_reading_takes_linear_time(form):
 def test_hostile_repetition_takes_linear_time(unit):
     def cost(size: int) -> float:
         text = unit * (size // len(unit))
-        start = time.process_time()
-        parse(text, TOOLS)
-        return time.process_time() - start
+        best = 1e9
+        for _ in range(3):
+            start = time.process_time()
+            parse(text, TOOLS)
+            best = min(best, time.process_time() - start)
+        return best
 
-    cost(1000)
-    assert cost(40_000) < 60 * max(cost(2_000), 0.001)
+    assert cost(80_000) < 30 * cost(10_000)
 
 
 def test_repairs_are_reported():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import Enum
 
 from naru.dialects.bodies.channels import read_element, read_header
 from naru.dialects.bodies.gemma import read_gemma
@@ -18,13 +17,7 @@ from naru.dialects.source import NotACall, Reading, Source, literal_at, space_en
 _TAG_END = re.compile(">")
 
 
-class Outcome(Enum):
-    """How an attempt stands."""
-
-    WAITING = "needs more text"
-    DONE = "read"
-    FAILED = "no call"
-    ENDED = "the text ended inside it"
+_HELD = ("line", "fence", "action", "draft")
 
 
 @dataclass(slots=True)
@@ -45,11 +38,8 @@ class Attempt:
     index: int
     marked: int
     """From where on the source keeps the text."""
-
-    @property
-    def held(self) -> bool:
-        """Whether its events must wait for its end."""
-        return self.kind in ("line", "fence", "action", "draft")
+    held: bool
+    """Whether its events must wait for its end."""
 
 
 def begin(reader: Reading[Body | None], kind: str, opener: str, source: Source, writer: CallWriter) -> Attempt:
@@ -60,6 +50,7 @@ def begin(reader: Reading[Body | None], kind: str, opener: str, source: Source, 
     return Attempt(
         reader, kind, opener, start, len(writer.events), len(writer.calls), len(writer.repairs), writer.next_index,
         start,
+        kind in _HELD,
     )  # fmt: skip
 
 
@@ -132,15 +123,6 @@ def read_drafts(
             if source.cut:
                 raise NotACall
             return None
-
-
-def step(attempt: Attempt) -> tuple[Outcome, Body | None]:
-    """Run the reader until it needs more text or ends."""
-    try:
-        next(attempt.reader)
-    except StopIteration as stop:
-        return Outcome.DONE, stop.value
-    return Outcome.WAITING, None
 
 
 def read_at_the_end(source: Source, token: str) -> Reading[Body | None]:

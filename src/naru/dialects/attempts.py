@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from naru.dialects.attempt import Attempt, Outcome, begin, step, undo
+from naru.dialects.attempt import Attempt, begin, undo
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.detect import shows_unmarked
 from naru.dialects.dialect import Body
@@ -25,21 +25,20 @@ class Attempts:
 
     def go_on(self, attempt: Attempt) -> bool:
         """Run an attempt as far as the text goes; False when it needs more."""
-        source = self._state.source
         try:
-            outcome, body = step(attempt)
+            next(attempt.reader)
+        except StopIteration as end:
+            self._succeed(attempt, end.value)
+            return True
         except Incomplete:
-            self._fail(attempt, ended=source.final)
+            self._fail(attempt, ended=self._state.source.final)
             return True
         except NotACall:
             self._fail(attempt, ended=False)
             return True
-        if outcome is Outcome.WAITING:
-            if not attempt.held:
-                self._keep_only_what_may_come_back(attempt)
-            return False
-        self._succeed(attempt, body)
-        return True
+        if not attempt.held:
+            self._keep_only_what_may_come_back(attempt)
+        return False
 
     def _keep_only_what_may_come_back(self, attempt: Attempt) -> None:
         """Stop keeping the text of a call that was announced; begin again after each call."""

@@ -25,6 +25,10 @@ from naru.dialects.transcript import Transcript
 _INDENT = re.compile(r"[ \t]*")
 _WORD = re.compile(r"[A-Za-z_][\w.\-\\]*")
 _WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.")
+_LONGEST_WORD = 32
+_UNFINISHED_WORDS = frozenset(word[:size] for word in _WORDS for size in range(1, len(word)))
+_TAG = re.compile(r"<([^<>\s]{0,128})(>?)")
+_NAME_THEN_JSON = re.compile(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*)\s*(\S?)")
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = ("[TOOL_CALLS]", "[THINK]", "[/THINK]", "[Calling tool:", "[TOOL_CALL]")
 _FIRSTS = frozenset("{[`~<>-* \t\rAfpdO_\\")
@@ -109,7 +113,7 @@ class LineStarts:
             if self.in_json:
                 return None
             if first == "[":
-                marker = _square_marker(text[at:])
+                marker = _square_marker(text[at : at + _LONGEST_WORD])
                 if marker:
                     return None if text.startswith(marker, at) else WAIT
             return self._make(source, at, read_bare(source, writer), "line", "json" if first == "{" else "list")
@@ -144,14 +148,17 @@ class LineStarts:
         return Candidate(read(), kind)
 
     def _tag(self, source: Source, at: int) -> Candidate | None:
-        rest = source.text[at:]
-        for name in self._writer.offered.names:
-            tag = f"<{name}>"
-            if rest.startswith(tag):
-                return self._make(source, at, read_children(source, self._writer, name), "tag", "cline-xml")
-            if len(rest) < len(tag) and tag.startswith(rest):
-                return WAIT
-        return None
+        offered = self._writer.offered
+        tag = _TAG.match(source.text, at)
+        if tag is None:
+            return None
+        if tag[2]:
+            name = tag[1]
+            if name not in offered.names:
+                return None
+            return self._make(source, at, read_children(source, self._writer, name), "tag", "cline-xml")
+        unfinished = tag.end() == len(source.text) and any(name.startswith(tag[1]) for name in offered.names)
+        return WAIT if unfinished else None
 
     def _symbol(self, source: Source, at: int) -> Candidate | None:
         text, writer = source.text, self._writer
@@ -161,15 +168,14 @@ class LineStarts:
                     return self._named_json(source, at, prefix=3)
                 reader = read_prefixed(source, writer, symbol)
                 return self._make(source, at, reader, "line", "hyperclovax")
-            if symbol.startswith(text[at:]):
+            if symbol.startswith(text[at : at + _LONGEST_WORD]):
                 return WAIT
         return None
 
     def _word(self, source: Source, at: int) -> Candidate | None:
         text, writer = source.text, self._writer
-        for word in _WORDS:
-            if word.startswith(text[at:]):
-                return WAIT
+        if text[at : at + _LONGEST_WORD] in _UNFINISHED_WORDS:
+            return WAIT
         if self.acted and text.startswith("Observation:", at):
             return Candidate(_invented(source, at), "invented")
         for label in ("Action:", "**Action:**"):
@@ -184,7 +190,9 @@ class LineStarts:
         """Return the candidate that begins with a tool's name."""
         text, writer, said = source.text, self._writer, self._said
         if end == len(text):
-            return WAIT if writer.offered.could_begin(word) else None
+            base, _, last = word.rpartition(".")
+            called = "call".startswith(last) and writer.offered.find(base)
+            return WAIT if called or writer.offered.could_begin(word) else None
         if text[end] == "(":
             known = writer.offered.find(word.removesuffix(".call")) or word == "print"
             alone = not said.has_content or bool(re.search(r"[:：]\s*\Z", said.recent() + said.space))
@@ -197,9 +205,9 @@ class LineStarts:
 
     def _named_json(self, source: Source, at: int, prefix: int = 0) -> Candidate | None:
         text = source.text
-        head = re.compile(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*)\s*(\S?)").match(text, at)
+        head = _NAME_THEN_JSON.match(text, at)
         if head is None or (not head[2] and head.end() >= len(text)):
-            unfinished = head is not None or not text[at + prefix :].strip()
+            unfinished = head is not None or not text[at + prefix : at + 200].strip()
             return WAIT if unfinished else None
         if head[2] != "{" or head[1] not in self._writer.offered.names:
             return None

@@ -29,7 +29,7 @@ BARE_KEY = re.compile(r"[^\s:={}\[\],\"'][^:={}\[\],\"'\n]*")
 _AFTER_COMMA_IN_LIST = re.compile(r"[\"'“‘\[\]{(\-\d]|(?:true|false|null|True|False|None)\b|[)}]")
 _AFTER_COMMA_IN_OBJECT = re.compile(r"[\"'“‘}\])]|[A-Za-z_][\w.\-]*\s*[:=]")
 _AFTER_COMMA_IN_CALL = re.compile(r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]*\s*=")
-_UNFINISHED_WORD = re.compile(r"[A-Za-z_][\w.\-]*\s*\Z")
+_UNFINISHED_WORD = re.compile(r"(?:[A-Za-z_][\w.\-\\]*\s*|\*|/)\Z")
 _AFTER_COMMA = {"[": _AFTER_COMMA_IN_LIST, "{": _AFTER_COMMA_IN_OBJECT, "(": _AFTER_COMMA_IN_CALL}
 _LOOK_AHEAD = 4096
 

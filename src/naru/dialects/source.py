@@ -92,6 +92,9 @@ def space_end(source: Source, offset: int = 0) -> Reading[int]:
     Raises:
         NotACall: There is more white space than any call has.
     """
+    following = source.text[source.pos + offset : source.pos + offset + 1]
+    if following and not following.isspace():
+        return offset
     first = offset
     while True:
         found = _SPACE.match(source.text, source.pos + offset)
@@ -112,23 +115,27 @@ def skip_space(source: Source) -> Reading[str]:
 
 
 @lru_cache(maxsize=256)
-def _matcher(literals: tuple[str, ...]) -> tuple[re.Pattern[str], int, frozenset[str]]:
+def _matcher(literals: tuple[str, ...]) -> tuple[re.Pattern[str], int, frozenset[str], frozenset[str]]:
     ordered = sorted(literals, key=len, reverse=True)
-    beginnings = frozenset(literal[:size] for literal in literals for size in range(len(literal)))
-    return re.compile("|".join(map(re.escape, ordered)) or r"(?!)"), len(ordered[0]) if ordered else 0, beginnings
+    unfinished = frozenset(literal[:size] for literal in literals for size in range(len(literal)))
+    firsts = frozenset(literal[:1] for literal in literals) | {""}
+    pattern = re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
+    return pattern, len(ordered[0]) if ordered else 0, unfinished, firsts
 
 
 def literal_at(source: Source, literals: tuple[str, ...], offset: int = 0) -> Reading[str]:
     """Return the longest of `literals` that stands at `offset`, or an empty string."""
-    pattern, longest, beginnings = _matcher(literals)
+    pattern, longest, unfinished, firsts = _matcher(literals)
     while True:
         start = source.pos + offset
+        if source.text[start : start + 1] not in firsts:
+            return ""
         found = pattern.match(source.text, start)
         best = found[0] if found else ""
         left = len(source.text) - start
         if source.final or left >= longest:
             return best
-        if source.text[start:] not in beginnings:
+        if source.text[start:] not in unfinished:
             return best
         yield
 

@@ -89,7 +89,9 @@ class TextReader:
         """Tell whether a bracket comes right after a colon, where a call may begin as on a line of its own."""
         state, source = self._state, self._state.source
         place = source.base + bracket.start()
-        if place <= state.tried or not state.lines.follows_colon(source.text[source.pos : bracket.start()]):
+        if place <= state.tried or not state.lines.follows_colon(
+            source.text[max(source.pos, bracket.start() - 8) : bracket.start()]
+        ):
             return False
         state.tried = place
         return True

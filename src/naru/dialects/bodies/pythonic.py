@@ -15,6 +15,8 @@ from naru.dialects.tool import Tool
 _NAME = re.compile(r"[A-Za-z_][\w.\-\\]*")
 _OPEN = re.compile(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
 _KEYWORD = re.compile(r"\s*([A-Za-z_][\w\-\\]*)\s*=(?!=)")
+_SPREAD = re.compile(r"\s*\*\*")
+_BLANK = re.compile(r"\s*\Z")
 _SEPARATOR = re.compile(r"\s*(,|\Z)\s*")
 
 
@@ -69,13 +71,13 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
     found: dict[str, Any] = {}
     positional: list[Any] = []
     at = 0
-    while text[at:].strip():
+    while at < len(text) and not _BLANK.match(text, at):
         keyword = _KEYWORD.match(text, at)
-        spread = re.match(r"\s*\*\*", text[at:])
+        spread = _SPREAD.match(text, at)
         if keyword:
             at = keyword.end()
         elif spread:
-            at += spread.end()
+            at = spread.end()
         try:
             value, at = read_value(text, at, "(")
         except ValueError as error:

@@ -42,6 +42,8 @@ _ACTION_INPUT = (
     "Input:",
     "Arguments:",
 )
+_NAME = re.compile(r"[^\s{]+")
+_BRACKETED = re.compile(r"\[[A-Za-z_][\w.\-]*\]")
 _LINE = re.compile(r"[^\n]*(?=\n|\Z)")
 _FENCED_WITH_TAGS = tuple(row for row in MARKED if row.reader == "tagged")
 FENCE_LANGUAGES = frozenset(
@@ -114,7 +116,7 @@ def read_inline_code(source: Source, writer: CallWriter) -> Reading[None]:
 
 def read_name_then_json(source: Source, writer: CallWriter) -> Reading[None]:
     """Read a tool's name on a line of its own and the arguments after it (Functionary 3.2, GLM-4-9B)."""
-    line = yield from until(source, re.compile(r"[^\s{]+"), 200)
+    line = yield from until(source, _NAME, 200)
     writer.start(line[0])
     source.pos = line.end()
     if (yield from skip_space(source)) != "{":
@@ -216,7 +218,7 @@ def read_action(source: Source, writer: CallWriter) -> Reading[None]:
     if (yield from literal_at(source, ("```",))):
         yield from read_fence(source, writer)
         return
-    if first in "{[" and not re.match(r"\[[A-Za-z_][\w.\-]*\]", source.text[source.pos :]):
+    if first in "{[" and not _BRACKETED.match(source.text, source.pos):
         yield from read_json(source, writer, marked=False)
         yield from end_of_line(source, writer)
         return

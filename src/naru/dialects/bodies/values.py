@@ -12,6 +12,8 @@ _STOPS = {closer: re.compile(f"[^{re.escape(closer)}\\\\]*") for closer in set(C
 _MARKS = re.compile(r"[\"'“‘\[\]{}(),:=]")
 _MARKS_OR_DELIMITER: dict[str, re.Pattern[str]] = {}
 _PAIRS = {"}": "{", "]": "[", ")": "("}
+_UNICODE_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}")
+_SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _HIGH_SURROGATE = re.compile(r"\\u[dD][89abAB]")
 
 
@@ -61,10 +63,10 @@ def _escape_size(source: Source) -> Reading[int]:
     if not (yield from need(source, 6)):
         raise Incomplete
     if not _HIGH_SURROGATE.match(source.text, source.pos):
-        return 6 if re.match(r"\\u[0-9a-fA-F]{4}", source.text[source.pos : source.pos + 6]) else 2
+        return 6 if _UNICODE_ESCAPE.match(source.text, source.pos) else 2
     if not (yield from need(source, 12)):
         raise Incomplete
-    pair = re.match(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}", source.text[source.pos :])
+    pair = _SURROGATE_PAIR.match(source.text, source.pos)
     return 12 if pair else 6
 
 
