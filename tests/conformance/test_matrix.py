@@ -67,7 +67,7 @@ async def run(*command: str) -> str:
         *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2]
     )
     try:
-        out, err = await asyncio.wait_for(child.communicate(), 60)
+        out, err = await asyncio.wait_for(child.communicate(), 170)
     finally:
         if child.returncode is None:
             child.kill()
@@ -103,7 +103,7 @@ async def use(client: Client, face: str, where: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.node
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("upstream", UPSTREAMS)
 async def test_every_client_works_over_every_face(upstream: str, capsys: pytest.CaptureFixture[str]) -> None:
     settings = GatewaySettings(catalog=CatalogSettings(flat=True))

@@ -20,7 +20,7 @@ SEEN: dict[str, Any] = {"sdk": VERSION, "progress": [], "changed": False, "elici
 
 
 async def main(face: str, address: str, mode: str) -> None:
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(150):
         await (run_two(face, address, mode) if MAJOR >= 2 else run_one(face, address))
 
 
@@ -87,7 +87,7 @@ async def run_two(face: str, address: str, mode: str) -> None:
         return ElicitResult(action="accept", content={"username": "ada", "email": "a@b.c"})
 
     async with Client(
-        target, mode=mode, message_handler=on_message, elicitation_callback=on_elicit, read_timeout_seconds=20
+        target, mode=mode, message_handler=on_message, elicitation_callback=on_elicit, read_timeout_seconds=60
     ) as client:
         SEEN["version"] = client.protocol_version
         SEEN["tools"] = len((await client.list_tools()).tools)

@@ -50,7 +50,7 @@ const transport =
   face === "stdio"
     ? new Stdio({ command: command[0], args: command.slice(1), stderr: "inherit" })
     : new (face === "sse" ? Sse : Http)(new URL(address));
-const limit = setTimeout(() => process.exit(3), 40000);
+const limit = setTimeout(() => process.exit(3), 150000);
 await client.connect(transport);
 seen.tools = (await client.listTools()).tools.length;
 seen.text = (await call(client, { name: "test_simple_text", arguments: {} })).content[0].text;
