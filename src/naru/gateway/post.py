@@ -21,6 +21,7 @@ class PostAnswer:
     """Decides between JSON and events as late as it can: an error keeps its HTTP status, and JSON is cheaper."""
 
     __slots__ = (
+        "_finished",
         "_headers",
         "_holder",
         "_replay",
@@ -44,6 +45,7 @@ class PostAnswer:
         self._replay: Replay | None = None
         self._track: Track | None = None
         self._holder: asyncio.Task[object] | None = None
+        self._finished = False
         self.json = True
         """The client takes JSON."""
         self.sse = True
@@ -55,13 +57,13 @@ class PostAnswer:
 
     def emit(self, frame: Frame) -> None:
         """Send a frame before the answer."""
-        if self.sse:
+        if self.sse and not self._finished:
             self._stream_now()
             self._push(frame)
 
     def ping(self, now: float) -> None:
         """Keep the line open while the answer takes its time."""
-        if not self.sse or now - self._since < self._wait:
+        if self._finished or not self.sse or now - self._since < self._wait:
             return
         stream = self._stream_now()
         if stream.idle:
@@ -69,6 +71,8 @@ class PostAnswer:
 
     async def finish(self, frame: Frame, status: int = 200) -> None:
         """Send the answer itself."""
+        # Set before the first await: a keep-alive that comes now must not begin a stream.
+        self._finished = True
         if self._stream is None and self.json:
             await respond(self._send, status, frame, self._headers)
             return

@@ -1,0 +1,43 @@
+"""The answer to a POST, when a keep-alive comes at the wrong moment."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from naru.gateway.post import PostAnswer
+from naru.gateway.streams import StreamLimits
+
+
+async def test_a_keep_alive_during_and_after_the_answer_begins_no_second_one() -> None:
+    sent: list[str] = []
+    answer: PostAnswer
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+        answer.ping(1000.0)
+        answer.emit(b"{}")
+        await asyncio.sleep(0)
+
+    answer = PostAnswer(send, StreamLimits(), (), since=0.0, wait=3.0)
+    await answer.finish(b"{}")
+    answer.ping(1000.0)
+    await asyncio.sleep(0.01)
+    assert sent == ["http.response.start", "http.response.body"]
+
+
+async def test_a_slow_answer_becomes_a_stream_that_is_kept_open() -> None:
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    answer = PostAnswer(send, StreamLimits(), (), since=0.0, wait=3.0)
+    answer.ping(2.9)
+    await asyncio.sleep(0.01)
+    assert sent == []
+    answer.ping(3.1)
+    await asyncio.sleep(0.01)
+    await answer.finish(b"{}")
+    bodies = b"".join(message.get("body", b"") for message in sent)
+    assert bodies == b": ping\n\nevent: message\ndata: {}\n\n"
