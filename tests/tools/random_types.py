@@ -13,9 +13,10 @@ import uuid
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
-import typing_extensions
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, Field, TypeAdapter, create_model
+
+from naru.tools import typed_dicts
 
 MAX_DEPTH = 4
 
@@ -154,7 +155,7 @@ def _names(members: list[Typed]) -> list[str]:
 
 def _typed_dict(members: list[Typed]) -> Typed:
     names = _names(members)
-    shape: Any = typing_extensions.TypedDict("Shape", {n: m.annotation for n, m in zip(names, members, strict=True)})
+    shape: Any = typing.TypedDict("Shape", {n: m.annotation for n, m in zip(names, members, strict=True)})
     values = st.fixed_dictionaries({n: m.values for n, m in zip(names, members, strict=True)})
     return Typed(shape, values, "object")
 
@@ -167,11 +168,16 @@ def _dataclass(members: list[Typed]) -> Typed:
 
 def _model(members: list[Typed]) -> Typed:
     """Make a model, of what a model writes as it reads it: its own configuration says how, not ours."""
-    plain = [member for member in members if "bytes" not in repr(member.annotation)] or [LEAVES[0]]
+    plain = [member for member in members if not _holds_bytes(member.annotation)] or [LEAVES[0]]
     fields: dict[str, Any] = {name: (member.annotation, ...) for name, member in zip(_names(plain), plain, strict=True)}
     made = create_model("Model", **fields)
     values = {name: member.values for name, member in zip(_names(plain), plain, strict=True)}
     return Typed(made, st.builds(made, **values), "object")
+
+
+def _holds_bytes(annotation: Any) -> bool:
+    typed_dicts.adopt(annotation)
+    return "'bytes'" in str(TypeAdapter(annotation).core_schema)
 
 
 def _named_tuple(members: list[Typed]) -> Typed:

@@ -93,3 +93,11 @@ def test_the_text_is_valid_json_of_the_same_value(value):
 
 def test_text_is_compact_and_keeps_every_script():
     assert to_json_text({"이름": "김민준"}) == '{"이름":"김민준"}'
+
+
+def test_a_models_bytes_that_are_no_text_are_told_as_base64():
+    class Blob(BaseModel):
+        data: bytes
+
+    assert to_jsonable([Blob(data=b"\xff")]) == [{"data": "/w=="}]
+    assert to_jsonable(Blob(data=b"text")) == {"data": "text"}

@@ -1,1 +1,62 @@
-"""Everything that can be called, as Toolsets composed by wrapping; Python functions as tools."""
+"""Everything that can be called, as Toolsets composed by wrapping; Python functions as tools.
+
+The names of `__all__` are what a user's own tools need; each is loaded at its first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from naru.tools.combined import CombinedToolset
+    from naru.tools.dependencies import Container
+    from naru.tools.execute import execute_tool, run_tool
+    from naru.tools.functions import FunctionToolset
+    from naru.tools.inject import Depends, ToolContext
+    from naru.tools.json_schema import type_to_json_schema
+    from naru.tools.registry import discover, generate_tool_config, get_registered_tools, register_tool
+    from naru.tools.signature import build_tool_schema
+    from naru.tools.toolset import CallContext, Toolset
+
+_HOMES = {
+    "CallContext": "toolset",
+    "CombinedToolset": "combined",
+    "Container": "dependencies",
+    "Depends": "inject",
+    "FunctionToolset": "functions",
+    "ToolContext": "inject",
+    "Toolset": "toolset",
+    "build_tool_schema": "signature",
+    "discover": "registry",
+    "execute_tool": "execute",
+    "generate_tool_config": "registry",
+    "get_registered_tools": "registry",
+    "register_tool": "registry",
+    "run_tool": "execute",
+    "type_to_json_schema": "json_schema",
+}
+__all__ = [
+    "CallContext",
+    "CombinedToolset",
+    "Container",
+    "Depends",
+    "FunctionToolset",
+    "ToolContext",
+    "Toolset",
+    "build_tool_schema",
+    "discover",
+    "execute_tool",
+    "generate_tool_config",
+    "get_registered_tools",
+    "register_tool",
+    "run_tool",
+    "type_to_json_schema",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from the module that holds it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"naru.tools.{_HOMES[name]}"), name)

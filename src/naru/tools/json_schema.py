@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter
-from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from naru.messages import JsonObject
+from naru.tools import typed_dicts
 
 ADAPTER_CONFIG = ConfigDict(arbitrary_types_allowed=False, val_json_bytes="base64", ser_json_bytes="base64")
 """Bytes travel as base64 text."""
@@ -48,7 +49,7 @@ def type_to_json_schema(annotation: Any) -> JsonObject:
     try:
         adapter: TypeAdapter[Any] = _adapter(annotation)
         schema = adapter.json_schema(schema_generator=PlainJsonSchema)
-    except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation) as error:
+    except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
         raise TypeError(f"no JSON Schema for {annotation!r}: {error.message}") from error
     return simplified(schema)
 
@@ -56,10 +57,19 @@ def type_to_json_schema(annotation: Any) -> JsonObject:
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
     try:
         return TypeAdapter(annotation, config=ADAPTER_CONFIG)
-    except Exception as error:
+    except PydanticUserError as error:
         # Models, dataclasses and typed dicts bring their own configuration; pydantic refuses a second one.
-        if getattr(error, "code", None) != "type-adapter-config-unused":
+        if error.code == typed_dicts.CODE:
+            typed_dicts.adopt(annotation)
+            return _adapter(annotation)
+        if error.code != "type-adapter-config-unused":
             raise
+    try:
+        return TypeAdapter(annotation)
+    except PydanticUserError as error:
+        if error.code != typed_dicts.CODE:
+            raise
+        typed_dicts.adopt(annotation)
         return TypeAdapter(annotation)
 
 

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 import orjson
+from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from naru.errors import ToolError
@@ -32,14 +33,39 @@ def to_jsonable(value: Any) -> Json:
     if type(value) in _PLAIN:
         return value
     try:
-        return to_jsonable_python(
-            value, bytes_mode="base64", inf_nan_mode="null", timedelta_mode="iso8601", by_alias=True, fallback=_other
-        )
+        return _told(value)
+    except UnicodeDecodeError:
+        pass  # a model that calls its bytes text, and they are none: told as base64 like all others
+    except PydanticSerializationError as error:
+        if "utf-8" not in str(error):
+            raise _refused(error) from error
+    except (ValueError, RecursionError) as error:
+        raise _refused(error) from error
+    try:
+        return _told(_opened(value))
     except (PydanticSerializationError, ValueError, RecursionError) as error:
-        raise UnserialisableError(
-            f"the result cannot be written as JSON: {error}.",
-            remedy="Return plain values, dataclasses or models.",
-        ) from error
+        raise _refused(error) from error
+
+
+def _told(value: Any) -> Json:
+    return to_jsonable_python(
+        value, bytes_mode="base64", inf_nan_mode="null", timedelta_mode="iso8601", by_alias=True, fallback=_other
+    )
+
+
+def _refused(error: Exception) -> UnserialisableError:
+    return UnserialisableError(
+        f"the result cannot be written as JSON: {error}.", remedy="Return plain values, dataclasses or models."
+    )
+
+
+def _opened(value: Any) -> Any:
+    """Take models apart, so that their bytes are told as all others are."""
+    if isinstance(value, BaseModel):
+        return _opened(value.model_dump(mode="python", by_alias=True))
+    if isinstance(value, dict):
+        return {key: _opened(item) for key, item in value.items()}
+    return [_opened(item) for item in value] if isinstance(value, list | tuple | set | frozenset) else value
 
 
 _PLAIN = frozenset({str, int, bool, type(None)})

@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, PydanticUndefined, to_jsonable_python
 
 from naru.messages import JsonObject
+from naru.tools import typed_dicts
 from naru.tools.annotations import annotation_of_default, public_name, resolve, unwrap
 from naru.tools.docstrings import read_docstring
 from naru.tools.inject import Injection, injection_of
@@ -60,7 +61,6 @@ class ToolSignature:
     """Reads the arguments object: JSON values in, Python values out."""
     schema: JsonObject
     """JSON Schema 2020-12 of the arguments object."""
-    returns: Any = EMPTY
 
 
 def build_tool_schema(function: Any) -> JsonObject:
@@ -108,7 +108,6 @@ def read_signature(function: Any, local_names: Mapping[str, Any] | None = None) 
         injected=tuple(injected),
         validator=validator,
         schema=_schema(validator, visible),
-        returns=hints.get("return", EMPTY),
     )
 
 
@@ -177,7 +176,14 @@ def _validator(name: str, parameters: list[Parameter]) -> TypeAdapter[dict[str, 
     shape = make_shape(name, fields, **keywords)
     shape.__pydantic_config__ = config
     try:
-        return TypeAdapter(shape)
+        try:
+            return TypeAdapter(shape)
+        except PydanticUserError as error:
+            if error.code != typed_dicts.CODE:
+                raise
+            for parameter in parameters:
+                typed_dicts.adopt(parameter.annotation)
+            return TypeAdapter(shape)
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
         raise TypeError(
             f"tool {name!r}: a parameter's type cannot be read from JSON: {error.message.splitlines()[0]} "
