@@ -173,3 +173,19 @@ async def test_a_tool_that_changes_something_is_not_offered_for_a_question_that_
 )
 def test_what_changes_something_is_told_by_annotation_or_verb(tool: ToolDefinition, changes: bool) -> None:
     assert changes_something(tool) is changes
+
+
+async def test_each_id_of_a_comparison_is_looked_up_even_when_the_model_answers_at_once() -> None:
+    _, calls, _ = await answer(
+        "Compare the departments of EMP003 and EMP009.",
+        [call("get_employee_info", employee_id="EMP003"), "EMP009 is in Marketing.", "Sales and Finance."],
+    )
+    assert [one.call.arguments["employee_id"] for one in calls] == ["EMP003", "EMP009"]
+
+
+async def test_a_repeated_call_gives_way_to_the_one_that_is_still_open() -> None:
+    _, calls, _ = await answer(
+        "Compare the departments of EMP003 and EMP009.",
+        [call("get_employee_info", employee_id="EMP003")] * 2 + ["Sales and Finance."],
+    )
+    assert [one.call.arguments["employee_id"] for one in calls] == ["EMP003", "EMP009"]

@@ -15,6 +15,7 @@ from naru.agent.execute import Outcome
 from naru.agent.fitness import fit, implied
 from naru.agent.glossary import in_english
 from naru.agent.grounding import Grounded, candidates, fill, ground, is_identifier, properties, required
+from naru.agent.limits import canonical
 from naru.agent.planner import Verdict
 from naru.agent.prompts import final_turn, is_korean, language_line
 from naru.agent.rendering import readable, records, row_line
@@ -207,7 +208,13 @@ class SmallPlanner:
         grounded: Grounded = ground(call, tool, self._sources, used)
         if grounded.refusal:
             return Verdict(call, grounded.refusal)
-        return Verdict(replace(grounded.call, name=tool.name))
+        made = replace(grounded.call, name=tool.name)
+        if canonical(made) in {canonical(one.call) for one in self._outcomes if one.ran}:
+            # It repeats what has run: take the call that is still open, such as the other id of a comparison.
+            evident = self.evident_call()
+            if evident is not None:
+                return Verdict(replace(evident, id=call.id, name=self._by_shown[evident.name].name))
+        return Verdict(made)
 
     def record(self, text: str, outcomes: Sequence[Outcome]) -> None:
         """Keep what was found; set aside what failed."""
