@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.agent.conftest import Shop
 
+from naru.agent.hooks import Hooks
 from naru.agent.loop import run
 from naru.agent.replay import replay
 from naru.agent.trace import Journal
@@ -20,7 +21,7 @@ CALL = '<tool_call>\n{"name": "shop__get_order", "arguments": {"order_id": "ORD7
 
 async def kept_run(shop: Shop, journal: Journal, answers=(CALL, "Three lamps.")) -> None:
     request = ChatRequest("scripted", (Message("user", "What is in ORD7?"),))
-    async for _ in run(ScriptedBackend(list(answers)), shop, request, journal=journal):
+    async for _ in run(ScriptedBackend(list(answers)), shop, request, hooks=Hooks(journal=journal)):
         pass
 
 

@@ -28,12 +28,13 @@ from naru.agent.events import (
     RunFinished,
 )
 from naru.agent.execute import Executor, Outcome, refused
+from naru.agent.hooks import INSISTED, Hooks, Missing
 from naru.agent.limits import Budget, Limits
 from naru.agent.planner import OrdinaryPlanner, Planner
 from naru.agent.prompts import NO_TOOLS_NOTE, UNAVAILABLE
 from naru.agent.selection import most_relevant
 from naru.agent.small import SmallPlanner
-from naru.agent.trace import Journal, recorded
+from naru.agent.trace import recorded
 from naru.errors import ModelError
 from naru.messages import (
     CallEnd,
@@ -74,16 +75,18 @@ async def run(
     *,
     limits: Limits | None = None,
     context: CallContext | None = None,
-    journal: Journal | None = None,
+    hooks: Hooks | None = None,
 ) -> AsyncGenerator[AgentEvent, None]:
     """Carry a conversation to its answer: ask, call tools, ask again, up to the limits.
 
     `toolset` None means that no tools are wanted. `request.tools` are the client's own: a call of one ends the run
     with ClientCalls (V8). The last event is always RunFinished, with an answer that is never empty unless the
-    client's tools were called. Closing the generator cancels what runs. `journal` keeps the run.
+    client's tools were called. Closing the generator cancels what runs.
     """
     backend = for_model(backend, request.model)
-    limits, context = limits or Limits(), context or CallContext()
+    limits, context, hooks = limits or Limits(), context or CallContext(), hooks or Hooks()
+    for before_model in hooks.before_model:
+        request = await before_model(request)
     profile = backend.profile
     # One result may fill half of the context at most, or the next turn has no room (e07).
     room = max(1000, profile.context_tokens * 3 // 2)
@@ -96,9 +99,10 @@ async def run(
     work = _Run(backend, Executor(toolset, budget, context), planner, budget)
     work.client_tools = frozenset(tool.name for tool in request.tools)
     work.note = "; ".join(problems)
+    work.missing = hooks.missing
     happening = work.events(bool(tools))
-    if journal is not None:
-        happening = recorded(happening, request, [*request.tools, *tools], journal, context.caller)
+    if hooks.journal is not None:
+        happening = recorded(happening, request, [*request.tools, *tools], hooks.journal, context.caller)
     async with aclosing(happening) as events:
         async for event in events:
             yield event
@@ -150,6 +154,9 @@ class _Run:
         self._ran: list[str] = []
         self._fruitless = 0
         self.client_tools: frozenset[str] = frozenset()
+        self.missing: Missing | None = None
+        self._outcomes: list[Outcome] = []
+        self._insisted = 0
 
     async def events(self, has_tools: bool) -> AsyncGenerator[AgentEvent, None]:
         reason: EndReason | None = None
@@ -169,6 +176,8 @@ class _Run:
                     raise
                 self.note, reason = str(error), "model_failed"
                 break
+            if not turn.calls and self._insists(turn):
+                continue
             if not turn.calls and self._planner.accept_answer(turn.text):
                 yield AnswerText(turn.text[turn.streamed :])
                 yield self._finished("answered" if has_tools or self.client_tools else "no_tools", turn.text.strip())
@@ -185,6 +194,18 @@ class _Run:
             reason = self._stuck()
         async for event in self._conclude(reason or "answered"):
             yield event
+
+    def _insists(self, turn: _Turn) -> bool:
+        """Tell the model what the run must still produce (D6); after some tries the run ends and says so."""
+        missing = self.missing(self._outcomes) if self.missing else ""
+        if not missing:
+            return False
+        if self._insisted == INSISTED:
+            self.note = "; ".join(filter(None, (self.note, f"Ended without the required result: {missing}")))
+            return False
+        self._insisted += 1
+        self._planner.insist(turn.text, missing)
+        return True
 
     def _take_evident(self, turn: _Turn) -> bool:
         call = self._planner.evident_call()
@@ -267,6 +288,7 @@ class _Run:
         self._ran += [outcome.call.name for outcome in ordered if outcome.ran]
         for outcome in ordered:
             yield CallFinished(number, outcome.call, outcome.result, outcome.seconds, outcome.ran)
+        self._outcomes += ordered
         self._planner.record(turn.text, ordered)
         self._fruitless = 0 if any(one.ran and not one.failed for one in ordered) else self._fruitless + 1
         self._all_repeated = bool(to_run) and all(not one.ran for one in ordered)

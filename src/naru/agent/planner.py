@@ -49,6 +49,10 @@ class Planner(Protocol):
         """Tell whether a round's text without calls is the answer."""
         ...
 
+    def insist(self, text: str, missing: str) -> None:
+        """Take in that the model wanted to end with this text, and tell it what is missing (D6)."""
+        ...
+
     def evident_call(self) -> ToolCall | None:
         """Return the call that question and tools leave no doubt about, when the model made none."""
         ...
@@ -115,6 +119,10 @@ class OrdinaryPlanner:
     def accept_answer(self, text: str) -> bool:
         """Take any text as the answer."""
         return bool(text.strip())
+
+    def insist(self, text: str, missing: str) -> None:
+        """Append the model's words and what is missing."""
+        self._messages += [Message("assistant", text), Message("user", missing)]
 
     def evident_call(self) -> ToolCall | None:
         """Leave calling to the model."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
+from naru.agent.hooks import Hooks
 from naru.agent.loop import run as run_agent
 from naru.agent.trace import RecordedTools, calls_of, message_from, recorded_texts
 from naru.errors import ModelError
@@ -37,7 +38,7 @@ async def replay(run: JsonObject, *, backend: Backend | None = None, model: str 
     request = ChatRequest(name, tuple(message_from(turn) for turn in run["messages"]))
     kept = _Kept()
     try:
-        async with aclosing(run_agent(asked, RecordedTools(run), request, journal=kept)) as events:
+        async with aclosing(run_agent(asked, RecordedTools(run), request, hooks=Hooks(journal=kept))) as events:
             async for _ in events:
                 pass
     except ModelError as error:

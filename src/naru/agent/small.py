@@ -238,6 +238,10 @@ class SmallPlanner:
         self._refusals += 1
         return False
 
+    def insist(self, text: str, missing: str) -> None:
+        """Put what is missing with the question: each round is a fresh one."""
+        self._question = f"{self._question}\n{missing}"
+
     def evident_call(self) -> ToolCall | None:
         """Make the call that the best tool leaves no doubt about; only one that reads."""
         for ranked in self._offered()[:1]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from naru.agent.events import AnswerText, CallFinished, CallStarted, RunFinished
+from naru.agent.hooks import Hooks
 from naru.agent.loop import run as run_agent
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serving import run
@@ -63,7 +64,9 @@ async def _answer(hub: Hub, model: str, turns: tuple[Message, ...], steps: Conso
     """Stream one answer to stdout, its calls to stderr."""
     request = ChatRequest(model, turns)
     answer = ""
-    async with aclosing(run_agent(hub.backend, hub.tools(), request, limits=hub.limits, journal=hub.journal)) as events:
+    async with aclosing(
+        run_agent(hub.backend, hub.tools(), request, limits=hub.limits, hooks=Hooks(journal=hub.journal))
+    ) as events:
         async for event in events:
             match event:
                 case CallStarted(call=call):

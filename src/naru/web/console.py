@@ -24,6 +24,7 @@ from naru.agent.events import (
     RoundStarted,
     RunFinished,
 )
+from naru.agent.hooks import Hooks
 from naru.agent.loop import run
 from naru.dialects import parse, tools_from_openai
 from naru.errors import NaruError, UserError
@@ -241,7 +242,12 @@ class Playground:
         context = CallContext(caller=caller)
         async with ChatClient(receive, send, streaming=True, grace_seconds=1.0) as client:
             work = run(
-                self._hub.backend, toolset, request, limits=self._hub.limits, context=context, journal=self._hub.journal
+                self._hub.backend,
+                toolset,
+                request,
+                limits=self._hub.limits,
+                context=context,
+                hooks=Hooks(journal=self._hub.journal),
             )
             try:
                 async for data in _steps(work):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from naru.agent.events import AnswerText, CallFinished, CallStarted, ClientCalls, RunFinished
+from naru.agent.hooks import Hooks
 from naru.agent.loop import run
 from naru.messages import (
     CallEnd,
@@ -109,7 +110,7 @@ class Answers:
             request,
             limits=self._hub.limits,
             context=CallContext(caller=caller),
-            journal=self._hub.journal,
+            hooks=Hooks(journal=self._hub.journal),
         )
         async with aclosing(run_events) as events:
             async for event in events:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RoundStarted, RunFinished
+from naru.agent.hooks import Hooks
 from naru.agent.loop import run
 from naru.errors import ModelError, NaruError, NotFoundError, UserError
 from naru.messages import ChatRequest, JsonObject, Message
@@ -159,7 +160,7 @@ class RpcHost:
                 request,
                 limits=limits,
                 context=CallContext(caller=caller),
-                journal=self._hub.journal,
+                hooks=Hooks(journal=self._hub.journal),
             )
             async with aclosing(work) as events:
                 async for event in events:

@@ -1,0 +1,36 @@
+"""What an application hangs into a run: retrieval before the model (D5), a required result (D6), a journal (N13)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from naru.agent.execute import Outcome
+from naru.agent.trace import Journal
+from naru.messages import ChatRequest
+
+BeforeModel = Callable[[ChatRequest], Awaitable[ChatRequest]]
+"""Sees the request before the first model call and may add to it, such as retrieved documents (D5)."""
+Missing = Callable[[Sequence[Outcome]], str]
+"""Says what the run must still produce before it may end; empty when nothing is missing (D6)."""
+INSISTED = 2
+"""How often a model is told that a required result is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """All hooks of one run."""
+
+    before_model: Sequence[BeforeModel] = ()
+    missing: Missing | None = None
+    journal: Journal | None = None
+
+
+def requires_tool(name: str) -> Missing:
+    """Return the rule that a run may not end before a tool has given a result (the seed's exit tool, D6)."""
+
+    def missing(outcomes: Sequence[Outcome]) -> str:
+        called = any(one.ran and not one.failed and one.call.name == name for one in outcomes)
+        return "" if called else f"Call {name} with your result before you end."
+
+    return missing
