@@ -97,3 +97,12 @@ async def test_a_run_of_another_caller_is_not_found(tmp_path: Path) -> None:  # 
         user = {"Authorization": f"Bearer {made['key']}"}
         assert (await client.get("/api/runs", headers=user)).json()["runs"] == []
         assert (await client.get(f"/api/runs/{run['id']}", headers=user)).status_code == 404
+
+
+async def test_metrics_count_runs_and_show_the_state_of_servers(tmp_path: Path) -> None:
+    async with console(tmp_path, ["Hello."]) as client:
+        body = {"model": "scripted", "messages": [{"role": "user", "content": "Hi"}], "servers": []}
+        await client.post("/api/play", json=body)
+        figures = (await client.get("/metrics")).text
+    assert 'naru_runs_total{reason="no_tools"} 1.0' in figures or 'naru_runs_total{reason="answered"} 1.0' in figures
+    assert 'naru_servers{status="CONNECTED"} 0.0' in figures

@@ -15,7 +15,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
-from naru.web import admin_keys, admin_servers, console, health, mcp_faces, openai_chat, openapi, rpc, rpc_servers, runs
+from naru.web import (
+    admin_keys,
+    admin_servers,
+    console,
+    health,
+    mcp_faces,
+    metrics,
+    openai_chat,
+    openapi,
+    rpc,
+    rpc_servers,
+    runs,
+)
 from naru.web.access import KeyRing, RateLimiter
 from naru.web.problems import problem, problem_of
 from naru.web.routes import Endpoint, Handler
@@ -56,6 +68,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     ring = KeyRing(hub.keys)
     gateway = Gateway(hub.manager, settings_of(hub.settings.gateway))
     rows: list[Endpoint] = [
+        *metrics.endpoints(hub),
         *health.endpoints(hub),
         *console.endpoints(hub),
         *openai_chat.endpoints(hub),

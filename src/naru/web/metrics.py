@@ -1,0 +1,89 @@
+"""`/metrics` for Prometheus: the state of servers, their tools, and runs by the reason of their end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import Response
+
+from naru.agent.trace import Journal
+from naru.hub import Hub
+from naru.messages import JsonObject
+from naru.records import ServerStatus
+from naru.web.routes import Access, Endpoint
+
+
+class CountingJournal:
+    """A journal that counts runs and tool calls on their way to another one."""
+
+    def __init__(self, inner: Journal | None) -> None:
+        self._inner = inner
+        self.runs: Counter[str] = Counter()
+        self.calls: Counter[tuple[str, str]] = Counter()
+        self.seconds = 0.0
+
+    async def save(self, run: JsonObject) -> None:
+        """Count a run, then keep it."""
+        self.runs[str(run["reason"])] += 1
+        self.seconds += float(run["seconds"])
+        for one in run["rounds"]:
+            for call in one["calls"]:
+                outcome = "refused" if not call["ran"] else "error" if call["is_error"] else "ok"
+                self.calls[call["name"], outcome] += 1
+        if self._inner is not None:
+            await self._inner.save(run)
+
+
+class HubCollector(Collector):
+    """Reads the hub at each scrape."""
+
+    def __init__(self, hub: Hub, counts: CountingJournal) -> None:
+        self._hub = hub
+        self._counts = counts
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the families."""
+        yield from self._servers()
+        runs = CounterMetricFamily("naru_runs", "Agent runs by the reason of their end.", labels=["reason"])
+        for reason, count in self._counts.runs.items():
+            runs.add_metric([reason], count)
+        yield runs
+        yield CounterMetricFamily("naru_run_seconds", "Wall time of all runs.", value=self._counts.seconds)
+        calls = CounterMetricFamily("naru_tool_calls", "Tool calls of runs.", labels=["tool", "outcome"])
+        for (tool, outcome), count in self._counts.calls.items():
+            calls.add_metric([tool, outcome], count)
+        yield calls
+
+    def _servers(self) -> Iterator[Metric]:
+        manager = self._hub.manager
+        states = Counter(connection.status for connection in manager.connections.values())
+        servers = GaugeMetricFamily("naru_servers", "MCP servers by state.", labels=["status"])
+        for status in ServerStatus:
+            servers.add_metric([status], states[status])
+        yield servers
+        tools = GaugeMetricFamily("naru_server_tools", "Tools that a server offers now.", labels=["server"])
+        for name in sorted(manager.connections):
+            tools.add_metric([name], len(manager.tools(name)))
+        yield tools
+
+
+def endpoints(hub: Hub) -> list[Endpoint]:
+    """Return the row; from here on the hub's runs are counted."""
+    counts = CountingJournal(hub.journal)
+    hub.journal = counts
+    registry = CollectorRegistry()
+    registry.register(HubCollector(hub, counts))
+    for collector in (ProcessCollector, PlatformCollector, GCCollector):
+        collector(registry=registry)
+
+    async def metrics(request: Request) -> Response:
+        """Give all figures in Prometheus' text form."""
+        return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
+
+    return [Endpoint("/metrics", ("GET",), metrics, Access.READ)]
