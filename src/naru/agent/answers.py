@@ -29,6 +29,12 @@ def tidy(text: str) -> str:
     return re.sub(r"^(?:Answer|답변|답)\s*[:：]\s*", "", stripped)
 
 
+def looks_like_call(text: str) -> bool:
+    """Tell whether a text is a call, or holds one, rather than words for a person."""
+    whole = text.strip()
+    return bool(_CALL_SHAPES.search(whole)) and whole[:1] in ("{", "[", "<", "`")
+
+
 def fault(answer: str, question: str, sources: Sources, found: Sequence[str] = ()) -> str:
     """Say what is wrong with an answer; empty when nothing is. `found` are the results it should draw on."""
     text = answer.strip()

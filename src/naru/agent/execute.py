@@ -91,7 +91,8 @@ def _observation(call: ToolCall, result: ToolResult) -> str:
     text = result.text.strip()
     if not text:
         text = "(the tool failed and gave no text)" if result.is_error else "(the tool gave an empty result)"
-    images = sum(isinstance(part, ImagePart) for part in result.content)
-    if images and "[Image" not in text:
-        text += f"\n({images} image(s) were returned)"
+    images = [part for part in result.content if isinstance(part, ImagePart)]
+    if images:
+        kinds = ", ".join(f"{image.mime_type}, {len(image.data) * 3 // 4} bytes" for image in images)
+        text += f"\n({len(images)} image(s): {kinds})"
     return f"Error: {text}" if result.is_error and not text.lower().startswith("error") else text

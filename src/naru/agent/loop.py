@@ -236,7 +236,7 @@ class _Run:
                         case Text(text=text):
                             turn.text += text
                             yield ModelText(number, text)
-                            if not turn.names and self._planner.streams_early and len(turn.text) > hold:
+                            if not turn.names and self._streams(turn.text, hold):
                                 yield AnswerText(turn.text[turn.streamed :])
                                 turn.streamed = len(turn.text)
                         case Reasoning(text=text):
@@ -260,6 +260,10 @@ class _Run:
             ) from None
         ended = time.monotonic()
         yield ModelAnswered(number, raw or turn.text, tuple(turn.calls), ended - started, first - started, turn.finish)
+
+    def _streams(self, text: str, hold: int) -> bool:
+        """Tell whether text may go to the client now: not while it may still turn out to be a call."""
+        return self._planner.streams_early and len(text) > hold and text.lstrip()[:1] not in ("", "{", "[", "<", "`")
 
     def _count(self, usage: Usage) -> None:
         self._usage = Usage(

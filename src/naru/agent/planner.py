@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from naru.agent.answers import looks_like_call
 from naru.agent.context import trimmed
 from naru.agent.execute import Outcome
 from naru.agent.prompts import LAST_TURN
@@ -140,14 +141,13 @@ class OrdinaryPlanner:
         return replace(self._request, messages=trimmed(messages, self._context_tokens), tools=())
 
     def judge_answer(self, text: str) -> str:
-        """Take what was said."""
-        return text.strip()
+        """Take what was said, unless it is a call: its text is never an answer."""
+        return "" if looks_like_call(text) else text.strip()
 
     def fallback_answer(self) -> str:
         """Give the last results themselves."""
-        found = [one.shown for one in self._outcomes if not one.failed]
+        ran = [one for one in self._outcomes if one.ran]
+        found = [one.shown for one in ran if not one.failed] or [one.shown for one in ran]
         if found:
             return found[-1]
-        if self._outcomes:
-            return self._outcomes[-1].shown
         return "The model gave no answer."
