@@ -36,7 +36,19 @@ def node_environment(packages: dict[str, str]) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         manifest = {"private": True, "type": "module", "dependencies": packages}
         (folder / "package.json").write_text(json.dumps(manifest))
-        _run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder)])
+        _run(
+            [
+                "npm",
+                "install",
+                "--silent",
+                "--no-audit",
+                "--no-fund",
+                "--fetch-retries=1",
+                "--fetch-timeout=60000",
+                "--prefix",
+                str(folder),
+            ]
+        )
         (folder / ".ready").touch()
     return folder
 
