@@ -10,7 +10,7 @@ import orjson
 import pytest
 import xllamacpp
 from google.genai import types as genai
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
 from tests.tools.random_schemas import objects
 
@@ -110,6 +110,7 @@ any_json = st.recursive(
 @pytest.mark.parametrize("provider", ["openai", "openai-strict", "anthropic", "gemini", "ollama", "llama.cpp"])
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(junk=st.dictionaries(st.sampled_from(["type", "properties", "anyOf", "$ref", "items"]), any_json))
+@example(junk={"type": [["object"]]})
 def test_no_schema_however_broken_costs_the_other_tools(provider, junk):
     good = ToolDefinition("good", "", {"type": "object", "properties": {"x": {"type": "string"}}})
     form = provider_form([ToolDefinition("bad", "", junk), good], provider)

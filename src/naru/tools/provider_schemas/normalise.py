@@ -100,7 +100,8 @@ def _type(value: Any) -> Any:
         name = value.strip().lower()
         return name if name in TYPES else _ALIASES.get(name)
     if isinstance(value, list):
-        names = list(dict.fromkeys(name for item in value if (name := _type(item)) is not None))
+        # Only names count: a list within the list means nothing to anyone.
+        names = list(dict.fromkeys(name for item in value if isinstance(item, str) and (name := _type(item))))
         return names or None
     return None
 
