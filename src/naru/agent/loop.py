@@ -157,6 +157,7 @@ class _Run:
         self.missing: Missing | None = None
         self._outcomes: list[Outcome] = []
         self._insisted = 0
+        self._all_repeated = False
 
     async def events(self, has_tools: bool) -> AsyncGenerator[AgentEvent, None]:
         reason: EndReason | None = None
@@ -296,8 +297,6 @@ class _Run:
         self._planner.record(turn.text, ordered)
         self._fruitless = 0 if any(one.ran and not one.failed for one in ordered) else self._fruitless + 1
         self._all_repeated = bool(to_run) and all(not one.ran for one in ordered)
-
-    _all_repeated = False
 
     def _stuck(self) -> EndReason | None:
         """Say whether going on would change nothing."""

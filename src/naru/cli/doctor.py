@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -42,7 +41,7 @@ def command(
 
 
 async def _report(settings: Settings, as_json: bool) -> None:
-    found = [*await asyncio.gather(_model(settings)), *await _servers(settings)]
+    found = [await _model(settings), *await _servers(settings)]
     if as_json:
         print(json.dumps([asdict(one) for one in found], ensure_ascii=False, indent=2))
     for one in [] if as_json else found:

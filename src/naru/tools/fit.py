@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from naru.messages import Json, JsonObject
+from naru.tools.value_type import json_type
 
 MAX_DEPTH = 32
 _TRUE = frozenset({"true", "yes", "on", "1"})
@@ -52,9 +53,9 @@ class _Fitter:
             named = schema["type"]
             return frozenset([named] if isinstance(named, str) else named)
         if "const" in schema:
-            return frozenset({_type_of(schema["const"])})
+            return frozenset({json_type(schema["const"])})
         if isinstance(schema.get("enum"), list):
-            return frozenset(_type_of(item) for item in schema["enum"])
+            return frozenset(json_type(item) for item in schema["enum"])
         for key in ("anyOf", "oneOf"):
             if isinstance(schema.get(key), list):
                 return frozenset().union(*(self.types(branch, depth + 1) for branch in schema[key]))
@@ -108,26 +109,8 @@ class _Fitter:
         return None
 
 
-def _type_of(value: Json) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"
-
-
 def _is_one_of(value: Json, types: frozenset[str]) -> bool:
-    found = _type_of(value)
+    found = json_type(value)
     return found in types or (found == "integer" and "number" in types)
 
 

@@ -16,6 +16,7 @@ from naru.messages import Json, JsonObject
 from naru.tools.provider_schemas.dialect import SchemaDialect
 from naru.tools.provider_schemas.normalise import folded, merged
 from naru.tools.provider_schemas.references import MAX_DEPTH
+from naru.tools.value_type import json_type
 
 _ALL_TYPES = ["object", "array", "string", "number", "integer", "boolean", "null"]
 _SILENT = frozenset(
@@ -134,7 +135,7 @@ class _Converter:
         if not isinstance(choices, list) or not choices:
             del node["enum"]
             return
-        types = list(dict.fromkeys(_json_type(choice) for choice in choices))
+        types = list(dict.fromkeys(json_type(choice) for choice in choices))
         if "type" not in node and "anyOf" not in node and (self._row.untyped != "keep"):
             node["type"] = types[0] if len(types) == 1 else types
         if self._row.enum_of == "strings" and (types != ["string"] or "" in choices or node.get("type") != "string"):
@@ -338,24 +339,6 @@ def _compiles(pattern: str) -> bool:
     except (re.error, OverflowError, RecursionError):
         return False
     return True
-
-
-def _json_type(value: Json) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"
 
 
 def _brief(part: JsonObject) -> str:
