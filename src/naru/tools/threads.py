@@ -63,20 +63,19 @@ class WorkerThreads:
                 continue
             self._do(job)
             del job  # hold nothing of it while idle
-            with self._lock:
-                self._idle += 1
 
     def _do(self, job: _Job) -> None:
-        if job.future.cancelled():
-            return
         result: Any = None
         error: BaseException | None = None
         try:
-            result = job.context.run(job.function)
+            if not job.future.cancelled():
+                result = job.context.run(job.function)
         except StopIteration as stop:  # a future cannot carry it
             error = RuntimeError(f"the function raised StopIteration({stop.value!r})")
         except BaseException as raised:  # noqa: BLE001  # carried over to the waiting task, whatever it is
             error = raised
+        with self._lock:  # idle before the result is out: whoever waits for it may use this worker next
+            self._idle += 1
         try:
             job.loop.call_soon_threadsafe(_settle, job.future, result, error)
         except RuntimeError:
