@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import pytest
 
@@ -37,10 +36,8 @@ async def test_a_full_line_and_a_slow_one_are_refused_with_the_reason() -> None:
     with pytest.raises(BusyError, match="1 requests are running and 1 are waiting"):
         async with gate:
             pass
-    start = time.monotonic()
     with pytest.raises(BusyError, match=r"within 0\.1 s"):
         await second
-    assert time.monotonic() - start < 0.5
     release.set()
     await first
     assert (gate.active, gate.waiting) == (0, 0)

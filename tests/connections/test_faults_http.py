@@ -24,6 +24,7 @@ from naru.tools.toolset import CallContext
 from tests.connections.conftest import QUICK, free_port, http, managed, stdio, until
 from tests.connections.fake_http import FakeHttpServer, events
 from tests.connections.test_faults_stdio import forget_peak, peak_mib, worst_lag
+from tests.sizes import sized, within
 
 
 async def connected(manager: Manager, server: FakeHttpServer, name: str = "web", **config: Any) -> None:
@@ -125,10 +126,11 @@ async def test_two_hundred_restarts_need_no_hand(manager: Manager) -> None:
     """R-10"""
     async with FakeHttpServer() as server:
         await connected(manager, server)
-        for n in range(200):
+        count = sized(30, 200)
+        for n in range(count):
             server.sessions.clear()
             assert await echo(manager, str(n)) == str(n)
-        print(f"R-10: 200 restarts, {200} calls ok, generation {manager.connection('web').generation}")
+        print(f"R-10: {count} restarts, {count} calls ok, generation {manager.connection('web').generation}")
 
 
 async def test_a_server_that_refuses_every_new_session_is_not_hammered(manager: Manager) -> None:
@@ -162,7 +164,7 @@ async def test_a_failing_server_is_left_alone_and_probed(manager: Manager) -> No
         start = time.monotonic()
         with pytest.raises(ToolError, match="503") as caught:
             await echo(manager, "x")
-        assert time.monotonic() - start < 1
+        assert time.monotonic() - start < within(1)
         assert "may have run" in str(caught.value)
         for _ in range(199):
             with pytest.raises(ToolError):
@@ -179,7 +181,8 @@ async def test_a_failing_server_is_left_alone_and_probed(manager: Manager) -> No
 
 @pytest.mark.parametrize("fault", ["status", "reset", "half", "silent-end", "html"])
 async def test_a_call_that_may_have_run_is_never_repeated(manager: Manager, fault: str) -> None:
-    """R-13: a counter with side effects, 200 faulted calls each."""
+    """R-13: a counter with side effects; at full size 5 x 2,000 faulted calls."""
+    count = sized(40, 2_000)
     async with FakeHttpServer() as server:
         await connected(manager, server)
         ran = 0
@@ -208,15 +211,15 @@ async def test_a_call_that_may_have_run_is_never_repeated(manager: Manager, faul
         server.behave = on_call(run_then_fail)
         manager.connection("web")._breaker.failures = 10**9
         hangs = 0
-        for offered in range(1, 201):
+        for offered in range(1, count + 1):
             start = time.monotonic()
             with pytest.raises(ToolError) as caught:
                 await echo(manager, "x")
-            hangs += time.monotonic() - start > 1
+            hangs += time.monotonic() - start > within(1)
             assert ran == offered
             assert "'web'" in str(caught.value)
             assert "may have run" in str(caught.value)
-        print(f"R-13 {fault}: 200 faulted calls, {ran - 200} duplicates, {hangs} slower than 1 s")
+        print(f"R-13 {fault}: {count} faulted calls, {ran - count} duplicates, {hangs} slower than 1 s")
         assert hangs == 0
 
 
@@ -252,8 +255,8 @@ async def test_an_upstream_that_dies_mid_call_and_returns_is_back_by_itself() ->
             f"R-01 http: errors after {failed * 1000:.0f} ms, back {back:.2f} s after return, "
             f"other's p99 {quiet * 1000:.2f} -> {loud * 1000:.2f} ms"
         )
-        assert failed < 1
-        assert back < 2
+        assert failed < within(1)
+        assert back < within(2)
         assert await echo(manager, "again") == "again"
 
 
@@ -279,7 +282,7 @@ async def test_a_call_brings_a_returned_server_back_at_once(manager: Manager, is
         assert await echo(manager, "back") == "back"
         took = time.monotonic() - start
         print(f"back with the first call after {took * 1000:.0f} ms")
-        assert took < 0.2
+        assert took < within(0.2)
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -321,17 +324,16 @@ async def test_a_server_that_asks_for_rest_gets_it(manager: Manager, status: int
             return answers.pop() if answers else None
 
         server.behave = on_call(busy)
-        start = time.monotonic()
         with pytest.raises(LinkError) as caught:
             await manager.connection("web").request("tools/call", {"name": "echo", "arguments": {}})
+        heard = time.monotonic()
         assert caught.value.failure.retry_after_seconds == 1
         before = server.seen.total()
-        while time.monotonic() - start < 0.9:
+        for _ in range(50):
             with pytest.raises(BusyError, match="Left alone"):
                 await manager.connection("web").request("tools/call", {"name": "echo", "arguments": {}})
-            await asyncio.sleep(0.02)
         assert server.seen.total() == before
-        await until(lambda: time.monotonic() - start > 1.05)
+        await until(lambda: time.monotonic() - heard > 1.05)
         assert await echo(manager, "rested") == "rested"
         print(f"R-12 {status}: 0 requests in the window of 1 s")
 
@@ -388,7 +390,7 @@ async def test_a_compression_bomb_is_not_inflated(manager: Manager) -> None:
         await asyncio.gather(lag, return_exceptions=True)
         assert server.headers[-1]["accept-encoding"] == "identity"
         print(f"R-08: {len(bomb)} bytes of gzip, memory at most +{grown:.0f} MiB, lag {worst_lag.seen * 1000:.0f} ms")
-        assert worst_lag.seen < 0.25
+        assert worst_lag.seen < within(0.25)
         assert grown < 3 * 16
         server.behave = None
         assert await echo(manager, "ok") == "ok"
@@ -488,7 +490,7 @@ async def test_a_hub_starts_with_most_of_its_servers_dead() -> None:
     """R-15, a24: 50 dead of 60; the good ones are usable at once, each dead one has its reason."""
     silent = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     silent_port = silent.sockets[0].getsockname()[1]
-    async with managed(ConnectionSettings(connect_timeout_seconds=5)) as manager, FakeHttpServer() as server:
+    async with managed(ConnectionSettings(connect_timeout_seconds=2)) as manager, FakeHttpServer() as server:
         for n in range(50):
             record = (
                 http(f"dead{n}", f"http://127.0.0.1:{silent_port}/mcp"),
@@ -503,11 +505,11 @@ async def test_a_hub_starts_with_most_of_its_servers_dead() -> None:
         ready = time.monotonic() - start
         await until(lambda: all(manager.connection(f"ok{n}").is_live for n in range(10)))
         usable = time.monotonic() - start
-        await until(lambda: all(manager.get_status(f"dead{n}") is ServerStatus.FAILED for n in range(50)), 10)
+        await until(lambda: all(manager.get_status(f"dead{n}") is ServerStatus.FAILED for n in range(50)), 30)
         reasons = {manager.explain(f"dead{n}").failure.code for n in range(50)}  # type: ignore[union-attr]
         print(f"R-15: ready in {ready * 1000:.0f} ms, 10 good servers usable after {usable * 1000:.0f} ms; {reasons}")
-        assert ready < 3
-        assert usable < 3
+        assert ready < within(3)
+        assert usable < within(3)
         assert reasons == {"timeout", "refused", "command_not_found"}
         assert all(manager.explain(f"dead{n}").next_retry_seconds is not None for n in range(50))
     silent.close()
@@ -720,7 +722,7 @@ async def test_a_modern_server_that_says_list_changed_but_cannot_be_listened_to_
         await asyncio.sleep(0.7)
         print(f"connected in {took * 1000:.0f} ms with {server.seen['subscriptions/listen']} attempt to listen")
         assert server.seen["subscriptions/listen"] == 1
-        assert took < 1
+        assert took < within(1)
 
 
 async def test_changes_are_heard_in_the_modern_era_and_after_a_cut(manager: Manager) -> None:
@@ -764,7 +766,7 @@ async def test_a_page_that_is_no_mcp_server_says_so(manager: Manager, kind: str)
         assert not await manager.connect("web")
         told = manager.explain("web")
         assert "instead of JSON" in told.summary
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < within(2)
 
 
 async def test_cycles_over_http_leave_nothing(manager: Manager) -> None:
@@ -775,12 +777,13 @@ async def test_cycles_over_http_leave_nothing(manager: Manager) -> None:
         await manager.disconnect("web")
         process = psutil.Process()
         before = (len(asyncio.all_tasks()), process.num_threads())
-        for _ in range(100):
+        count = sized(50, 500)
+        for _ in range(count):
             await manager.connect("web")
             await manager.disconnect("web")
         await asyncio.sleep(0.05)
         after = (len(asyncio.all_tasks()), process.num_threads())
-        print(f"R-18 http: tasks and threads {before} -> {after} after 100 cycles")
+        print(f"R-18 http: tasks and threads {before} -> {after} after {count} cycles")
         assert after[0] <= before[0] + 2
         assert after[1] == before[1]
         assert server.sessions == set(), "each session is given back"
@@ -858,8 +861,8 @@ async def test_a_thousand_registered_servers_start_and_list_fast() -> None:
         print(
             f"R-31: ready {ready:.2f} s ({cpu:.2f} CPU s), 100 live {live:.2f} s, explained {p95:.3f} s, {rss:.0f} MiB"
         )
-        assert cpu < 2, "5 s of wall time on a machine that does nothing else"
-        assert p95 < 1
+        assert ready < within(5)
+        assert p95 < within(0.2)
         assert rss < 200
 
 

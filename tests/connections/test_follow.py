@@ -19,7 +19,7 @@ from naru.stores.base import Store
 from naru.stores.open import open_store
 from tests.connections.conftest import QUICK, SERVERS, until
 
-SERVER = [str(SERVERS / "sdk_server.py"), "stdio"]
+SERVER = [str(SERVERS / "raw_server.py")]
 
 
 @asynccontextmanager

@@ -23,6 +23,7 @@ from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.tools.toolset import CallContext
 from tests.client_environments import node_environment, python_environment
 from tests.connections.conftest import SERVERS, free_port, managed, until
+from tests.sizes import IS_FULL
 
 NPM = {
     "@modelcontextprotocol/server-everything": "2026.8.31",
@@ -30,8 +31,8 @@ NPM = {
     "@modelcontextprotocol/server-memory": "2026.8.31",
     "@modelcontextprotocol/server-sequential-thinking": "2026.8.31",
 }
-PATIENT = ConnectionSettings(connect_timeout_seconds=60)
-"""The product's own delays; only the start may take longer, since test machines are busy."""
+PATIENT = ConnectionSettings(connect_timeout_seconds=60, ping_interval_seconds=15 if IS_FULL else 1)
+"""The product's own delays; the start may take longer, since test machines are busy, and silence shows sooner."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 

@@ -20,9 +20,10 @@ from naru.errors import NotFoundError, StoreError
 from naru.records import ServerRecord
 from naru.stores import atomic_file
 from naru.stores.open import open_store
+from tests.sizes import sized, within
 from tests.stores.crash_writer import count_up, write_until_killed
 
-KILLS = 500
+KILLS = sized(30, 500)
 
 
 def urls(folder: Path) -> dict[str, str]:
@@ -110,7 +111,7 @@ def run_and_kill(url: str, seed: int, lines_before: int, seconds: float) -> list
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("kind", ["file", "sqlite"])
-async def test_r25_five_hundred_kills_lose_nothing_that_was_acknowledged(tmp_path: Path, kind: str) -> None:
+async def test_r25_kills_lose_nothing_that_was_acknowledged(tmp_path: Path, kind: str) -> None:
     url = urls(tmp_path)[kind]
     chance = random.Random(7)
     history: dict[str, str] = {}
@@ -136,7 +137,7 @@ async def test_r25_five_hundred_kills_lose_nothing_that_was_acknowledged(tmp_pat
     print(
         f"R-25 {kind}: {KILLS // 2} kills, {operations} operations, 0 lost; up in {middle:.0f} ms, at most {worst:.0f}"
     )
-    assert middle < 2_000
+    assert middle < within(2) * 1000
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, module: object, name: str, code: int, *, after: int = 0) -> None:
@@ -264,8 +265,8 @@ async def test_r26_a_broken_database_is_refused_with_the_way_back(tmp_path: Path
     [
         ("file", 2),
         ("sqlite", 3),
-        pytest.param("file", 100, marks=[pytest.mark.slow, pytest.mark.timeout(600)]),
-        pytest.param("sqlite", 700, marks=[pytest.mark.slow, pytest.mark.timeout(600)]),
+        pytest.param("file", sized(6, 500), marks=[pytest.mark.slow, pytest.mark.timeout(900)]),
+        pytest.param("sqlite", sized(60, 500), marks=[pytest.mark.slow, pytest.mark.timeout(900)]),
     ],
 )
 async def test_r27_eight_processes_lose_no_update(tmp_path: Path, kind: str, operations: int) -> None:

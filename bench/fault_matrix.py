@@ -1,0 +1,38 @@
+"""The fault matrix of SECURITY.md at its stated figures: `python bench/fault_matrix.py [PATTERN]`.
+
+Runs the matrix's tests with `NARU_FULL_SIZE=1`, where their bounds are the claims themselves, and prints what each
+measured. About ten minutes for everything; PATTERN is a `-k` expression over test names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+TESTS = ("tests/connections", "tests/stores")
+_FIGURE = re.compile(r"^\.*((?:R-\d\d|a\d\d|f\d\d)\b.*)")
+
+
+def main(pattern: str) -> int:
+    command = [sys.executable, "-m", "pytest", "-s", "-q", "--timeout=1200", *TESTS]
+    if pattern:
+        command += ["-k", pattern]
+    environment = {**os.environ, "NARU_FULL_SIZE": "1", "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if found := _FIGURE.match(line):
+                print(found[1], flush=True)
+    failed = process.returncode != 0
+    print("".join(said[-60:]) if failed else said[-1].strip())
+    return process.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))
