@@ -2,6 +2,8 @@
 .PHONY: demo test test-fast check format lock clean bench model-1.5b
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
+# Two workers; what shares an engine or a database stays in one of them (tests/conftest.py).
+WORKERS ?= -n 2 --dist loadgroup --no-loadscope-reorder
 export PYTHONUTF8 := 1
 
 help:
@@ -22,10 +24,10 @@ model-1.5b: .venv/.ready
 	.venv/bin/uv pip install --require-hashes -r requirements-1.5b.lock
 
 test: .venv/.ready
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest $(WORKERS) $(ARGS)
 
 test-fast: .venv/.ready
-	$(PY) -m pytest -m "not slow" $(ARGS)
+	$(PY) -m pytest -m "not slow" $(WORKERS) $(ARGS)
 
 check: .venv/.ready
 	.venv/bin/ruff check .

@@ -17,6 +17,22 @@ from naru.models.weights import locate_model
 from tests.postgres_servers import postgres_servers  # noqa: F401  # a fixture for all folders
 
 CACHE_DIR = Path("~/.cache/naru")
+SHARED = ("local_engine", "bga", "postgres_servers", "chroma_url")
+"""Fixtures too costly to have in two workers at once: their tests stay together."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Deal the tests out to `make test`'s workers by what they share, else by file; the slow ones start first."""
+    slow: dict[str, bool] = {}
+    groups: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        names = getattr(item, "fixturenames", ())
+        group = next((name for name in SHARED if name in names), f"{item.path.parent.name}/{item.path.name}")
+        item.add_marker(pytest.mark.xdist_group(group))
+        groups.setdefault(group, []).append(item)
+        slow[group] = slow.get(group, False) or item.get_closest_marker("slow") is not None
+    items[:] = [item for group in sorted(groups, key=lambda name: not slow[name]) for item in groups[group]]
 
 
 @dataclass(frozen=True)
