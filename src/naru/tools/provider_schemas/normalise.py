@@ -47,10 +47,22 @@ def _mended(node: Any, depth: int) -> JsonObject:
     mended: JsonObject = {}
     for key, value in node.items():
         _mend(mended, str(key), value, depth + 1)
+    _lift_required(mended, node.get("properties"))
+    if mended.get("items") is False and not mended.get("prefixItems"):
+        mended.update({"items": {}, "maxItems": 0})  # no provider's form has an array of nothing
     if node.get("nullable") is True:
         mended.pop("nullable", None)
         return _with_null(mended)
     return mended
+
+
+def _lift_required(mended: JsonObject, properties: Any) -> None:
+    """Name in the object's `required` the properties that say `required: true` themselves, as draft 3 had it."""
+    if not isinstance(properties, dict):
+        return
+    said = [str(k) for k, v in properties.items() if isinstance(v, dict) and v.get("required") is True]
+    if said:
+        mended["required"] = list(dict.fromkeys([*mended.get("required", []), *said]))
 
 
 def _mend(mended: JsonObject, key: str, value: Any, depth: int) -> None:
@@ -89,7 +101,7 @@ def _mend_subschemas(mended: JsonObject, key: str, value: Any, depth: int) -> No
             mended[key] = [_mended(item, depth) for item in value]
     elif key == "items" and isinstance(value, list):
         mended["prefixItems"] = [_mended(item, depth) for item in value]
-    elif key in ("additionalProperties", "items") and isinstance(value, bool):
+    elif isinstance(value, bool) and (key == "additionalProperties" or not value):
         mended[key] = value
     else:
         mended[key] = _mended(value, depth)
