@@ -21,7 +21,9 @@ from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.keys import KeyFile
 from naru.stores.open import open_store, store_url
 from naru.stores.runs import RunStore
+from naru.telemetry.audit import Audit, open_audit
 from naru.tools.combined import CombinedToolset
+from naru.tools.supervision import Supervision
 from naru.tools.toolset import Toolset
 
 
@@ -60,6 +62,11 @@ class Hub:
             max_tools=settings.mcp.max_tools_per_request,
         )
         self._all = HubToolset(manager, manager.toolsets)
+
+    @property
+    def audit(self) -> Audit | None:
+        """Who did what, where that is written down."""
+        return self.manager.supervision.audit
 
     def tools(self, servers: Sequence[str] | None = None) -> Toolset:
         """Return the tools of these servers, or of all of them.
@@ -135,7 +142,10 @@ async def open_servers(
         store = open_store(store_url(settings.hub))
         await store.open()
         stack.push_async_callback(store.close)
-        manager = open_manager(settings, store, asks_for_keys=asks_for_keys)
+        audit = open_audit(settings)
+        stack.push_async_callback(audit.close)
+        supervision = Supervision(audit)
+        manager = open_manager(settings, store, asks_for_keys=asks_for_keys, supervision=supervision)
         stack.push_async_callback(manager.close)
         if settings.hub.demo and await store.find_by_name("hr") is None:
             await store.save(demo_record())

@@ -22,6 +22,7 @@ COMMANDS = {
     "parse": ("naru.cli.parse", "Show what the reader makes of a model's text: calls, dialect, repairs."),
     "tool": ("naru.cli.tool", "Run, list and describe tools: functions, built-in servers, the hub's servers."),
     "servers": ("naru.cli.servers", "List, add, remove and import MCP servers."),
+    "audit": ("naru.cli.audit", "Read the audit log, and prove that nobody changed it."),
     "chat": ("naru.cli.chat", "Talk to the model with its tools in this terminal."),
     "doctor": ("naru.cli.doctor", "Try the model and every server; say what is wrong and what to do."),
     "serve": ("naru.cli.serve", "Serve the model with its tools on http://127.0.0.1:20006."),

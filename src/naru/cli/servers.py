@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,8 @@ from naru.stores.declared import read_declared
 from naru.stores.expand import MissingVariableError, expand
 from naru.stores.open import open_store, store_url
 from naru.stores.redact import masked_config
+from naru.telemetry.audit import audit_once
+from naru.telemetry.audited_store import AuditedStore
 
 app = typer.Typer(help="List, add, remove and import MCP servers.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -166,11 +169,12 @@ def _switch(name: str, store: str, config: Path | None, *, is_on: bool) -> None:
 
 
 def _run(config: Path | None, store: str, work: Work) -> None:
-    url = store or store_url(settings_from(config).hub)
+    settings = settings_from(config)
+    url = store or store_url(settings.hub)
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Store]:
-        made = open_store(url)
+        made = AuditedStore(open_store(url), partial(audit_once, settings))
         await made.open()
         try:
             yield made

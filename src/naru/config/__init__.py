@@ -12,9 +12,12 @@ from naru.config.settings import (
     ServerSettings,
     Settings,
 )
+from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
 
 __all__ = [
     "AgentSettings",
+    "ApprovalSettings",
+    "AuditSettings",
     "ChatSettings",
     "DataSettings",
     "DeclaredServer",
@@ -28,6 +31,7 @@ __all__ = [
     "ReconnectionSettings",
     "ServerSettings",
     "Settings",
+    "TelemetrySettings",
     "check_private",
     "environment",
     "load_settings",

@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from naru.config.mcp import McpSettings
 from naru.config.model import ModelSettings
+from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
 
 
 class Section(BaseModel):
@@ -114,8 +115,13 @@ class Settings(BaseSettings):
     agent: AgentSettings = AgentSettings()
     gateway: GatewaySection = GatewaySection()
     mcp: McpSettings = McpSettings()
+    audit: AuditSettings = AuditSettings()
+    approvals: ApprovalSettings = ApprovalSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """Least severe log lines that are written."""
+    log_format: Literal["text", "json"] = "text"
+    """Log lines for people, or one JSON object each; secrets are taken out of both."""
 
     @classmethod
     def settings_customise_sources(

@@ -24,6 +24,7 @@ from naru.stores.base import Store
 from naru.stores.expand import expand
 from naru.stores.formats import Problem
 from naru.stores.redact import REDACTOR, secrets_of
+from naru.tools.supervision import Supervision
 from naru.tools.toolset import CallContext
 
 log = logging.getLogger(__name__)
@@ -66,9 +67,11 @@ class Manager:
         hooks: Hooks | None = None,
         guard: Guard | None = None,
         resolve: Resolve = _expanded,
+        supervision: Supervision | None = None,
     ) -> None:
         self.settings = settings or ConnectionSettings()
         self.guard = guard or NoGuard()
+        self.supervision = supervision or Supervision()
         self._store = store
         self._http = HttpClient()
         hooks = hooks or Hooks()
@@ -274,7 +277,7 @@ class Manager:
         if not record.enabled:
             connection.disable()
         self._connections[record.name] = connection
-        self._toolsets[record.name] = ServerToolset(connection, self.guard)
+        self._toolsets[record.name] = ServerToolset(connection, self.guard, self.supervision)
         return connection
 
     async def _follow(self, record: ServerRecord) -> None:

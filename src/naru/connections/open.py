@@ -10,6 +10,7 @@ from naru.connections.policy import Policy, PolicyGuard
 from naru.connections.session import Hooks
 from naru.connections.settings import ConnectionSettings
 from naru.stores.base import Store
+from naru.tools.supervision import Supervision
 
 
 def open_guard(settings: Settings, *, asks_for_keys: bool) -> PolicyGuard:
@@ -25,7 +26,14 @@ def open_guard(settings: Settings, *, asks_for_keys: bool) -> PolicyGuard:
     return PolicyGuard(Policy(security), pins, quarantines=quarantines)
 
 
-def open_manager(settings: Settings, store: Store, *, asks_for_keys: bool, hooks: Hooks | None = None) -> Manager:
+def open_manager(
+    settings: Settings,
+    store: Store,
+    *,
+    asks_for_keys: bool,
+    hooks: Hooks | None = None,
+    supervision: Supervision | None = None,
+) -> Manager:
     """Return a manager over an open store; it connects nothing yet.
 
     Args:
@@ -33,12 +41,13 @@ def open_manager(settings: Settings, store: Store, *, asks_for_keys: bool, hooks
         store: where the records are.
         asks_for_keys: whether callers need a key; `quarantine: auto` follows it.
         hooks: what servers may ask of us.
+        supervision: what stands round every tool call.
 
     Raises:
         StoreError: the pins cannot be read.
     """
     guard = open_guard(settings, asks_for_keys=asks_for_keys)
-    return Manager(store, settings=connection_settings(settings.mcp), hooks=hooks, guard=guard)
+    return Manager(store, settings=connection_settings(settings.mcp), hooks=hooks, guard=guard, supervision=supervision)
 
 
 def connection_settings(mcp: McpSettings) -> ConnectionSettings:

@@ -13,15 +13,19 @@ from naru.connections.results import to_result
 from naru.connections.session import RequestOptions
 from naru.errors import ToolError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.tools.supervision import Call, Came, Supervision
 from naru.tools.toolset import CallContext, ProgressCallback
 
 
 class ServerToolset:
     """Lists and calls the tools of one connection; connects on demand, never repeats a call."""
 
-    def __init__(self, connection: Connection, guard: Guard | None = None) -> None:
+    def __init__(
+        self, connection: Connection, guard: Guard | None = None, supervision: Supervision | None = None
+    ) -> None:
         self.connection = connection
         self._guard = guard or NoGuard()
+        self._supervision = supervision or Supervision()
 
     async def open(self) -> None:
         """Do nothing: the manager decides when servers connect."""
@@ -38,12 +42,18 @@ class ServerToolset:
 
         Raises:
             UnknownToolError: the server has no such tool.
+            PolicyError: it needs a person's yes and got none.
             ToolTimeoutError: no answer in time; it may still have run.
             ToolError: the server cannot be reached, or refused; a tool's own failure is a result with `is_error`.
         """
-        connection = self.connection
-        if connection.is_live and all(tool.name != name for tool in await self.tools()):
+        definition = next((tool for tool in await self.tools() if tool.name == name), None)
+        if definition is None and self.connection.is_live:
             raise self._unknown(name)
+        call = Call(self.connection.name, name, arguments, context.caller, definition)
+        return await self._supervision.run(call, lambda: self._call(name, arguments, context), _came)
+
+    async def _call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
+        connection = self.connection
         progress = _Progress(context.on_progress)
         options = RequestOptions(
             timeout_seconds=connection.record.timeout_seconds or context.timeout_seconds,
@@ -74,6 +84,10 @@ class ServerToolset:
         return UnknownToolError(
             f"Server {self.connection.name!r} has no tool {name!r}.", remedy=f"It has: {names or 'none'}."
         )
+
+
+def _came(result: ToolResult) -> Came:
+    return Came(result.is_error, len(result.text))
 
 
 class _Progress:

@@ -11,11 +11,10 @@ from naru.connections import faults
 from naru.connections.asking import allowed_questions
 from naru.connections.connection import Connection
 from naru.connections.foreign_text import as_offered
-from naru.connections.guard import Guard
 from naru.connections.manager import Change as ManagerChange
 from naru.connections.manager import Manager
 from naru.connections.session import RequestOptions, ServerRequest
-from naru.errors import NaruError
+from naru.errors import NaruError, PolicyError
 from naru.gateway.protocol import (
     ASK_CAPABILITY,
     META_CAPABILITIES,
@@ -26,6 +25,7 @@ from naru.gateway.protocol import (
 )
 from naru.gateway.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
 from naru.messages import JsonObject
+from naru.tools.supervision import Call, Came
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -37,10 +37,11 @@ ASKING_SECONDS = 600.0
 class ServerUpstream:
     """One connection."""
 
-    def __init__(self, connection: Connection, guard: Guard, *, timeout_seconds: float) -> None:
+    def __init__(self, connection: Connection, manager: Manager, *, timeout_seconds: float) -> None:
         self.name = connection.name
         self.connection = connection
-        self._guard = guard
+        self._guard = manager.guard
+        self._supervision = manager.supervision
         self._timeout_seconds = timeout_seconds
         self._relays: dict[int, Relay] = {}
         self._uris: set[str] = set()
@@ -83,9 +84,7 @@ class ServerUpstream:
     ) -> JsonObject:
         """Send a request once; what belongs to it while it runs goes to the relay."""
         allowed = allowed_questions(self.connection.record.config)
-        meta: JsonObject = {}
-        if envelope is not None:
-            meta = self._envelope(envelope, allowed)
+        meta: JsonObject = self._envelope(envelope, allowed) if envelope is not None else {}
         if relay is None:
             options = RequestOptions(timeout_seconds=self._deadline, meta=meta)
             return await self._translated(self.connection.request(method, params, options))
@@ -98,9 +97,24 @@ class ServerUpstream:
         )
         self._relays[id(relay)] = relay
         try:
+            if method == "tools/call":
+                return await self._translated(self._call(params, options, relay.caller))
             return await self._translated(self.connection.request(method, params, options))
         finally:
             self._relays.pop(id(relay), None)
+
+    async def _call(self, params: JsonObject, options: RequestOptions, caller: str) -> JsonObject:
+        """Call a tool under supervision; the frame is passed on as it is."""
+        name = str(params.get("name"))
+        offered = self._guard.offered(self.connection.record, self.connection.catalogue.definitions)
+        definition = next((tool for tool in offered if tool.name == name), None)
+        call = Call(self.name, name, params.get("arguments") or {}, caller, definition)
+        try:
+            return await self._supervision.run(
+                call, lambda: self.connection.request("tools/call", params, options), _came
+            )
+        except PolicyError as error:  # something that the model can be told, so a result (SEP-1303)
+            return {"content": [{"type": "text", "text": str(error)}], "isError": True}
 
     @staticmethod
     def _envelope(envelope: Envelope, allowed: frozenset[str]) -> JsonObject:
@@ -199,6 +213,12 @@ def _heard(relay: Relay) -> Callable[[str, JsonObject], None]:
     return hear
 
 
+def _came(result: JsonObject) -> Came:
+    content = result.get("content")
+    texts = (part.get("text") for part in content if isinstance(part, dict)) if isinstance(content, list) else ()
+    return Came(result.get("isError") is True, sum(len(text) for text in texts if isinstance(text, str)))
+
+
 class ServerUpstreams:
     """All connections of a manager, and Naru's own tools beside them."""
 
@@ -233,7 +253,7 @@ class ServerUpstreams:
         connection = self._manager.connections[name]
         known = self._known.get(name)
         if known is None or known.connection is not connection:
-            known = ServerUpstream(connection, self._manager.guard, timeout_seconds=self._timeout_seconds)
+            known = ServerUpstream(connection, self._manager, timeout_seconds=self._timeout_seconds)
             self._known[name] = known
         return known
 

@@ -20,6 +20,11 @@ LIST_METHODS: dict[ListKind, str] = {
 class Relay(Protocol):
     """Where a request's own traffic goes while it runs: back to the one client that made it."""
 
+    @property
+    def caller(self) -> str:
+        """The verified identity of that client."""
+        ...
+
     def progress(self, params: JsonObject) -> None:
         """Take a progress note; its token is the server's side of it."""
         ...

@@ -13,6 +13,7 @@ from naru.errors import PolicyError
 from naru.records import now_ms
 from naru.stores.keys import ApiKey
 from naru.web.access import SESSION_SECONDS, KeyRing
+from naru.web.audited import note_audit
 from naru.web.bodies import parse_body, read_json
 from naru.web.incoming import SESSION_COOKIE
 from naru.web.routes import Access, Endpoint
@@ -75,6 +76,7 @@ class AdminKeys:
         key, secret = self._hub.key_ring.keys.create(
             body.role, owner=body.owner, expires_at=expires_at, rate_limit_per_minute=body.rate_limit_per_minute
         )
+        note_audit(request.scope, key=key.id, role=key.role, owner=key.owner)
         return JSONResponse(_shown(key) | {"key": secret}, 201, {"Location": f"/api/keys/{key.id}"})
 
     async def revoke(self, request: Request) -> Response:

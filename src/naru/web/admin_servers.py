@@ -14,6 +14,7 @@ from naru.errors import ConflictError, NotFoundError
 from naru.records import ServerRecord, TransportType, now_ms
 from naru.stores.redact import REDACTOR, is_mask, masked_config, unmasked_config
 from naru.web import admin_wire as wire
+from naru.web.audited import note_audit
 from naru.web.bodies import BodyError, UnusableBodyError, parse_body, read_json
 from naru.web.problems import problem
 from naru.web.routes import Access, Endpoint
@@ -104,6 +105,7 @@ class AdminServers:
         if any(True for _ in _masks(record.config)):
             raise UnusableBodyError("The config holds a mask instead of a secret.")
         self._check(request, record)
+        note_audit(request.scope, server=record.name, transport=record.transport_type)
         await self._manager.register(record)
         if record.auto_connect and record.enabled:
             await self._manager.connect(record.name)
@@ -185,7 +187,7 @@ class AdminServers:
         body = parse_body(wire.ToolNames, await read_json(request) if raw.strip() else {})
         guard = self._manager.guard
         if isinstance(guard, PolicyGuard):
-            guard.approve(record, body.tools)
+            note_audit(request.scope, approved=guard.approve(record, body.tools))
         return self._shown(record)
 
     async def explanation(self, request: Request) -> Response:

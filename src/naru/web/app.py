@@ -29,6 +29,7 @@ from naru.web import (
     runs,
 )
 from naru.web.access import KeyRing, RateLimiter
+from naru.web.audited import Audited
 from naru.web.problems import problem, problem_of
 from naru.web.routes import Endpoint, Handler
 from naru.web.security import guard
@@ -81,7 +82,9 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     ]
     rows += openapi.endpoints(lambda: rows)
     server = hub.settings.server
-    asgi = guard(dispatch, rows, server, keys=ring, limits=RateLimiter(server.rate_limit_per_minute))
+    audited = Audited(dispatch, hub.audit)
+    limiter = RateLimiter(server.rate_limit_per_minute)
+    asgi = guard(audited, rows, server, keys=ring, limits=limiter, refused=audited.refused)
     try:
         yield App(asgi, tuple(rows), gateway, hub)
     finally:

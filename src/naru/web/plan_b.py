@@ -6,7 +6,6 @@ The arguments stay here. A command carries random characters alone, or a payload
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 import os
 import secrets
@@ -32,6 +31,7 @@ from naru.dialects.writers.shell import (
 )
 from naru.errors import ConflictError, NotFoundError, PolicyError
 from naru.messages import JsonObject, ToolDefinition
+from naru.tools.supervision import definition_hash
 from naru.tools.toolset import CallContext
 from naru.web.openai_hub import ChatHub
 from naru.web.openai_memory import Recent
@@ -93,13 +93,6 @@ class Tickets:
         """Return what a ticket stands for, to read a history; nothing is run."""
         found = self._known.get(ticket)
         return found.call if found is not None and found.caller == caller else None
-
-
-def definition_hash(tool: ToolDefinition) -> str:
-    """Return a hash of all that a tool's definition says."""
-    said = [tool.server, tool.name, tool.title, tool.description, tool.input_schema, tool.output_schema]
-    data = orjson.dumps([*said, tool.annotations], option=orjson.OPT_SORT_KEYS, default=str)
-    return hashlib.sha256(data).hexdigest()
 
 
 def signing_key(data_dir: Path) -> bytes:

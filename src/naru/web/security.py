@@ -6,7 +6,7 @@ A path that no row names is not reachable; a row without `Access.PUBLIC` needs a
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -72,6 +72,11 @@ class RateLimit(Protocol):
         ...
 
 
+Refused = Callable[[Scope, str], None]
+"""Gets the request and a code of `NOTED_REFUSALS`."""
+NOTED_REFUSALS = frozenset({"wrong_key", "forbidden", "several_credentials", "key_in_url"})
+
+
 def check_bind(settings: ServerSettings) -> None:
     """Refuse to serve beyond loopback without keys (S-01).
 
@@ -104,14 +109,17 @@ def guard(
     *,
     keys: KeyCheck | None = None,
     limits: RateLimit | None = None,
+    refused: Refused | None = None,
 ) -> ASGIApp:
     """Wrap the application in the gate; the principal and the matched row go into `scope["state"]`.
+
+    `refused` is told of wrong keys and of keys that may not do what they tried.
 
     Raises:
         ConfigError: this configuration would serve an open port.
     """
     check_bind(settings)
-    return Gate(app, RouteTable(endpoints), settings, keys, limits)
+    return Gate(app, RouteTable(endpoints), settings, keys, limits, refused)
 
 
 class _RefusedError(Exception):
@@ -121,6 +129,7 @@ class _RefusedError(Exception):
         self, status: int, code: str, detail: str, *, remedy: str = "", headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(detail)
+        self.code = code
         self.response = problem(status, detail, code=code, remedy=remedy, headers=headers)
 
 
@@ -134,12 +143,14 @@ class Gate:
         settings: ServerSettings,
         keys: KeyCheck | None,
         limits: RateLimit | None,
+        refused: Refused | None = None,
     ) -> None:
         self._app = app
         self._table = table
         self._settings = settings
         self._keys = keys
         self._limits = limits
+        self._refused = refused
         self._hosts = HostRules(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -155,6 +166,8 @@ class Gate:
                 receive = self._admit(scope, headers, receive)
         except (_RefusedError, NaruError) as error:
             response = error.response if isinstance(error, _RefusedError) else problem_of(error)
+            if self._refused is not None and isinstance(error, _RefusedError) and error.code in NOTED_REFUSALS:
+                self._refused(scope, error.code)
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
                 return

@@ -1,0 +1,130 @@
+"""What stands round every tool call, whichever face it came by: a person's yes where one is needed, and the audit."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import orjson
+
+from naru.errors import NaruError, PolicyError, ToolTimeoutError, UnknownToolError
+from naru.messages import JsonObject, ToolDefinition
+from naru.telemetry.audit import Audit
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that is about to be made, under the server's own name of the tool."""
+
+    server: str
+    tool: str
+    arguments: JsonObject
+    caller: str = ""
+    definition: ToolDefinition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came of a call, without its content."""
+
+    is_error: bool
+    size: int = 0
+    """Bytes or characters of the result, as far as that is cheap to tell."""
+
+
+class Gatekeeper(Protocol):
+    """Decides about calls (N9)."""
+
+    async def decide(self, call: Call) -> str:
+        """Return why the call may be made: `allowed`, `approved` …. Raises PolicyError when it may not."""
+        ...
+
+
+class Supervision:
+    """Asks the gatekeeper, makes the call once, writes down what came of it."""
+
+    def __init__(self, audit: Audit | None = None, gatekeeper: Gatekeeper | None = None) -> None:
+        self.audit = audit
+        self.gatekeeper = gatekeeper
+        self._hashes: dict[tuple[str, str], tuple[ToolDefinition, str]] = {}
+
+    async def run(self, call: Call, make: Callable[[], Awaitable[Result]], came: Callable[[Result], Came]) -> Result:
+        """Make a call under supervision.
+
+        Raises:
+            PolicyError: it was denied, or nobody answered; it was not made.
+            StoreError: the audit log cannot be written and the settings say to stop then.
+        """
+        started = time.monotonic()
+        decision, outcome, size = "denied", "refused", 0
+        try:
+            decision = await self.gatekeeper.decide(call) if self.gatekeeper is not None else "allowed"
+            result = await make()
+        except asyncio.CancelledError:
+            self._mention(call, decision, "cancelled", started)
+            raise
+        except Exception as error:
+            await self._note(call, decision, _outcome_of(error), started, 0)
+            raise
+        told = came(result)
+        outcome, size = "tool_error" if told.is_error else "ok", told.size
+        await self._note(call, decision, outcome, started, size)
+        return result
+
+    async def _note(self, call: Call, decision: str, outcome: str, started: float, size: int) -> None:
+        if self.audit is not None and self.audit.keeps_calls:
+            await self.audit.note("call", call.caller, **self._facts(call, decision, outcome, started, size))
+
+    def _mention(self, call: Call, decision: str, outcome: str, started: float) -> None:
+        if self.audit is not None and self.audit.keeps_calls:
+            self.audit.mention("call", call.caller, **self._facts(call, decision, outcome, started, 0))
+
+    def _facts(self, call: Call, decision: str, outcome: str, started: float, size: int) -> dict[str, object]:
+        assert self.audit is not None
+        return {
+            "server": call.server,
+            "tool": call.tool[:200],
+            "decision": decision,
+            "outcome": outcome,
+            "ms": round((time.monotonic() - started) * 1000),
+            "arguments": self.audit.describe(call.arguments),
+            "result_size": size,
+            "definition": self._definition(call),
+        }
+
+    def _definition(self, call: Call) -> str | None:
+        """Return the hash of the tool's definition, worked out once for as long as it is the same."""
+        if call.definition is None:
+            return None
+        kept = self._hashes.get((call.server, call.tool))
+        if kept is None or kept[0] is not call.definition:
+            if len(self._hashes) > 10_000:
+                self._hashes.clear()
+            kept = self._hashes[call.server, call.tool] = (call.definition, definition_hash(call.definition))
+        return kept[1]
+
+
+def definition_hash(tool: ToolDefinition) -> str:
+    """Return a hash of all that a tool's definition says."""
+    said = [tool.server, tool.name, tool.title, tool.description, tool.input_schema, tool.output_schema]
+    data = orjson.dumps([*said, tool.annotations], option=orjson.OPT_SORT_KEYS, default=str)
+    return hashlib.sha256(data).hexdigest()
+
+
+def _outcome_of(error: Exception) -> str:
+    match error:
+        case PolicyError():
+            return "refused"
+        case UnknownToolError():
+            return "unknown_tool"
+        case ToolTimeoutError():
+            return "timeout"
+        case NaruError():
+            return error.code
+    return "failed"
