@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hmac
+import hashlib
 import json
 import os
 import secrets
@@ -27,7 +27,8 @@ def shape(value: Any, depth: int = 0) -> Any:
     if isinstance(value, dict):
         if depth == _MAX_DEPTH:
             return f"object({len(value)})"
-        shown = {str(key)[:_MAX_NAME]: shape(item, depth + 1) for key, item in list(value.items())[:_MAX_KEYS]}
+        first = value.items() if len(value) <= _MAX_KEYS else list(value.items())[:_MAX_KEYS]
+        shown = {str(key)[:_MAX_NAME]: shape(item, depth + 1) for key, item in first}
         return shown if len(value) <= _MAX_KEYS else {**shown, "…": len(value) - _MAX_KEYS}
     if isinstance(value, list | tuple):
         return f"array({len(value)})"
@@ -63,8 +64,8 @@ def describer(data_dir: Path, *, with_values: bool) -> Callable[[JsonObject], Js
         if not key:
             key.append(digest_key(data_dir))
         data = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
-        digest = hmac.digest(key[0], data, "sha256").hex()[:32]
-        told: JsonObject = {"shape": shape(arguments), "bytes": len(data), "hmac": digest}
+        digest = hashlib.blake2b(data, key=key[0], digest_size=16).hexdigest()
+        told: JsonObject = {"shape": shape(arguments), "bytes": len(data), "digest": digest}
         if with_values:
             text = REDACTOR.clean(json.dumps(arguments, ensure_ascii=False, default=str))
             told["values"] = text if len(text) <= _MAX_VALUES else f"{text[:_MAX_VALUES]}…"

@@ -1,7 +1,8 @@
-"""The audit log as the rest of Naru uses it: one owned writer task, a bounded queue, batches of many lines.
+"""The audit log as the rest of Naru uses it: one owned writer task with a bounded queue, and a short way past it.
 
 `commit` returns when the disk has the entry: for what changes this installation. `note` returns when the system has it
 (a killed Naru loses nothing that was answered), or at once where `audit.calls` is `queued`. `mention` never waits.
+A line is handed to the system without waiting for the disk, as any log does it; a thread waits for the disk.
 """
 
 from __future__ import annotations
@@ -42,8 +43,6 @@ class Audit:
         self.file = file
         self.settings = settings
         self.describe = describe
-        self.entries = 0
-        """Entries written by this process."""
         self.dropped = 0
         """Mentions that found the queue full."""
         self.failures = 0
@@ -51,6 +50,7 @@ class Audit:
         self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue(MAX_QUEUED)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="naru-audit")
         self._writer: asyncio.Task[None] | None = None
+        self._is_writing = False
         self._closed = False
         self._told_drops = 0
         self._complained = -_COMPLAIN_SECONDS
@@ -82,8 +82,10 @@ class Audit:
         """
         if not self.settings.enabled:
             return
+        entry, wait = _entry(what, who, facts), self.settings.calls == "written"
         try:
-            await self._put(_entry(what, who, facts), durable=False, wait=self.settings.calls == "written")
+            if not (wait and self._is_idle and self.file.try_append([entry])):
+                await self._put(entry, durable=False, wait=wait)
         except StoreError:
             if self.settings.when_it_fails == "refuse_all":
                 raise
@@ -105,6 +107,12 @@ class Audit:
             await self._queue.put(None)
             await self._writer
         self._thread.shutdown()
+        self.file.close()
+
+    @property
+    def _is_idle(self) -> bool:
+        """Tell whether a line may be written past the queue: nothing waits, and no thread is at the file."""
+        return not self._is_writing and self._queue.empty() and not self._closed
 
     async def _put(self, entry: JsonObject, *, durable: bool, wait: bool) -> None:
         if self._closed:
@@ -128,14 +136,15 @@ class Audit:
             drops = self.dropped - self._told_drops
             if drops:
                 batch.insert(0, _Waiting({"what": "audit.dropped", "at": now(), "entries": drops}, False, None))
+            self._is_writing = True
             try:
                 await self._append(batch)
-                self.entries += len(batch)
                 self._told_drops += drops
                 error = None
             except StoreError as failure:
                 error = failure
                 self._complain(error)
+            self._is_writing = False
             _settle(batch, error)
 
     def _rest(self, first: _Waiting | None) -> tuple[list[_Waiting], bool]:
@@ -150,10 +159,12 @@ class Audit:
         return batch, True
 
     async def _append(self, batch: Sequence[_Waiting]) -> None:
+        """Hand the lines to the system at once, as any log does; what the disk must have goes by way of a thread."""
         entries = [one.entry for one in batch]
         durable = any(one.durable for one in batch)
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._thread, lambda: self.file.append(entries, durable=durable))
+        if durable or not self.file.try_append(entries):
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._thread, lambda: self.file.append(entries, durable=durable))
 
     def _complain(self, error: StoreError) -> None:
         self.failures += 1

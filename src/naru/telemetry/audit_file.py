@@ -7,24 +7,31 @@ kept elsewhere (`naru audit verify --expect`).
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import orjson
+
 from naru.errors import StoreError
 from naru.messages import JsonObject
-from naru.stores.atomic_file import file_lock
 
+LOCK_SECONDS = 20.0
+"""How long a writer waits for its turn among processes."""
 FIRST = "0" * 64
 """What the first line of all has in the place of an earlier hash."""
 _HASH_MEMBER = b',"hash":"'
 _TAIL_BYTES = len(_HASH_MEMBER) + 64 + len(b'"}')
 _NUMBERED = "audit-*.jsonl"
+_ESCAPING = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 _MAX_LINE = 4 * 1024 * 1024
 
 
@@ -56,84 +63,120 @@ class Verdict:
         return not self.problems
 
 
-@dataclass(slots=True)
-class _Place:
-    """Where the next line goes, as far as this process knows."""
-
-    inode: int = -1
-    size: int = -1
-    head: Head = field(default_factory=Head)
-
-
 class AuditFile:
-    """Appends to the log. Blocks: call it from a thread."""
+    """Appends to the log, one append at a time; files stay open in between."""
 
     def __init__(self, path: Path, *, max_bytes: int = 16 * 1024 * 1024, keep_files: int = 10) -> None:
         self.path = path.expanduser()
+        self._name = str(self.path)
         self._max_bytes = max_bytes
         self._keep_files = keep_files
-        self._place = _Place()
+        self._head = Head()
+        self._size = -1
+        """Where the next line goes, as far as this process knows; another one may have been here meanwhile."""
+        self._inode = -1
+        self._descriptor = -1
+        self._lock = -1
 
     @property
     def head(self) -> Head:
         """The last line that this process has written or seen."""
-        return self._place.head
+        return self._head
 
-    def append(self, entries: Sequence[JsonObject], *, durable: bool) -> None:
-        """Write entries in order with one write; `durable` waits until the disk has them.
+    def append(self, entries: Sequence[JsonObject], *, durable: bool = False) -> None:
+        """Write entries in order with one write. Blocks: call it from a thread.
+
+        Args:
+            entries: without number and hashes.
+            durable: wait until the disk has them.
 
         Raises:
             StoreError: they could not be written; then none of them stands in the log.
         """
+        deadline = time.monotonic() + LOCK_SECONDS
+        while not self._attempt(entries, durable=durable):
+            if time.monotonic() >= deadline:
+                raise StoreError(f"The audit log {self.path} is locked by another process for {LOCK_SECONDS:g} s.")
+            time.sleep(0.002)
+
+    def try_append(self, entries: Sequence[JsonObject]) -> bool:
+        """Hand entries to the system, unless another process is writing just now; never waits for the disk.
+
+        Raises:
+            StoreError: they could not be written; then none of them stands in the log.
+        """
+        return self._attempt(entries, durable=False)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for descriptor in (self._descriptor, self._lock):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._descriptor = self._lock = self._inode = -1
+
+    def _attempt(self, entries: Sequence[JsonObject], *, durable: bool) -> bool:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with file_lock(self.path):
+            if self._lock < 0:
+                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                lock_path = self.path.with_name(f".{self.path.name}.lock")
+                self._lock = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            try:
                 self._append(entries, durable=durable)
+            finally:
+                fcntl.flock(self._lock, fcntl.LOCK_UN)
         except OSError as error:
-            self._place = _Place()
+            self.close()
             raise StoreError(
                 f"The audit log {self.path} cannot be written: {error.strerror or error}.",
                 remedy="Free the disk, or say what to do then with audit.when_it_fails.",
             ) from error
+        return True
 
     def _append(self, entries: Sequence[JsonObject], *, durable: bool) -> None:
-        descriptor = self._open()
+        size = self._find_end()
+        before: list[JsonObject] = []
+        if size != self._size:
+            before = self._find_head(size)
+            size = os.fstat(self._descriptor).st_size
+        if size >= self._max_bytes:
+            self._put_aside()
+            size = self._find_end()
+        head, lines = self._head, bytearray()
+        for entry in (*before, *entries):
+            head, line = chained(head, entry)
+            lines += line
+        _write_all(self._descriptor, bytes(lines), size)
+        if durable:
+            os.fdatasync(self._descriptor)
+        self._head, self._size = head, size + len(lines)
+
+    def _find_end(self) -> int:
+        """Have the present file open, and return its length."""
         try:
-            info = os.fstat(descriptor)
-            before: list[JsonObject] = []
-            if (info.st_ino, info.st_size) != (self._place.inode, self._place.size):
-                before = self._find_place(descriptor)
-                info = os.fstat(descriptor)
-            if info.st_size >= self._max_bytes:
-                self._put_aside()
-                os.close(descriptor)
-                descriptor = self._open()
-                info = os.fstat(descriptor)
-            head, lines = self._place.head, bytearray()
-            for entry in (*before, *entries):
-                head, line = chained(head, entry)
-                lines += line
-            _write_all(descriptor, bytes(lines), info.st_size)
-            if durable:
-                os.fdatasync(descriptor)
-            self._place = _Place(info.st_ino, info.st_size + len(lines), head)
-        finally:
-            os.close(descriptor)
+            info = os.stat(self._name)  # noqa: PTH116  # Path.stat costs twice as much, at each call
+        except FileNotFoundError:
+            info = None
+        if info is not None and info.st_ino == self._inode:
+            return info.st_size
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        info = os.fstat(self._descriptor)
+        self._inode, self._size = info.st_ino, -1
+        return info.st_size
 
-    def _open(self) -> int:
-        return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-
-    def _find_place(self, descriptor: int) -> list[JsonObject]:
+    def _find_head(self, size: int) -> list[JsonObject]:
         """Read the end of the chain; cut off what a crash left unfinished, and return the entry that says so."""
-        with os.fdopen(os.dup(descriptor), "rb") as file:
-            kept, torn, last = _last_line(file)
-        if last:
-            self._place.head = _head_of(last)
-        elif kept == 0:
-            self._place.head = _last_head([*older_files(self.path)])
+        with os.fdopen(os.dup(self._descriptor), "rb") as file:
+            _, torn, last = _last_line(file)
+        self._head = _head_of(last) if last else _last_head(older_files(self.path))
         if not torn:
             return []
-        os.ftruncate(descriptor, kept)
+        os.ftruncate(self._descriptor, size - torn)
         return [{"what": "audit.recovered", "at": now(), "torn_bytes": torn}]
 
     def _put_aside(self) -> None:
@@ -157,10 +200,17 @@ def now() -> str:
 def chained(head: Head, entry: JsonObject) -> tuple[Head, bytes]:
     """Return the new end of the chain and the line that makes it; control characters are escaped (S-36)."""
     seq = head.seq + 1
-    body = json.dumps({"seq": seq, **entry, "prev": head.sha256}, ensure_ascii=True, separators=(",", ":"))
-    start = body.encode("ascii")[:-1].replace(b"\x7f", b"\\u007f")
+    start = _ascii_json({"seq": seq, **entry, "prev": head.sha256})[:-1]
     digest = hashlib.sha256(start).hexdigest()
     return Head(seq, digest), b'%s,"hash":"%s"}\n' % (start, digest.encode("ascii"))
+
+
+def _ascii_json(entry: JsonObject) -> bytes:
+    with contextlib.suppress(TypeError):  # a lone surrogate
+        data = orjson.dumps(entry)
+        if data.isascii():
+            return data.replace(b"\x7f", b"\\u007f")
+    return _ESCAPING.encode(entry).encode("ascii").replace(b"\x7f", b"\\u007f")
 
 
 def read_entries(path: Path) -> Iterator[JsonObject]:
