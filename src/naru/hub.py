@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,7 +14,7 @@ from naru.config import Settings, load_settings
 from naru.connections.follow import Follower
 from naru.connections.manager import Manager
 from naru.connections.open import open_manager
-from naru.errors import NotFoundError
+from naru.errors import NotFoundError, StoreUnavailableError
 from naru.models.backend import Backend
 from naru.models.open import open_backend
 from naru.models.weights import Progress
@@ -86,8 +87,9 @@ class Hub:
         return HubToolset(self.manager, {name: known[name] for name in servers})
 
     def not_ready(self) -> list[str]:
-        """Name the servers that should be connected and are not."""
-        return [
+        """Name the store if it cannot be read, and the servers that should be connected and are not."""
+        trouble = self.manager.store_trouble
+        return ([f"store: {trouble}"] if trouble else []) + [
             f"{name}: {connection.status}"
             for name, connection in self.manager.connections.items()
             if connection.record.auto_connect
@@ -140,20 +142,20 @@ async def open_servers(
     """Open the servers alone, without a model, for faces that need none. Arguments and errors as of `open_hub`."""
     async with AsyncExitStack() as stack:
         store = open_store(store_url(settings.hub))
-        await store.open()
         stack.push_async_callback(store.close)
+        with contextlib.suppress(StoreUnavailableError):  # the follower tries again and says so (R-22)
+            await store.open()
         audit = open_audit(settings)
         stack.push_async_callback(audit.close)
         supervision = Supervision(audit)
         manager = open_manager(settings, store, asks_for_keys=asks_for_keys, supervision=supervision)
         stack.push_async_callback(manager.close)
-        if settings.hub.demo and await store.find_by_name("hr") is None:
-            await store.save(demo_record())
         follower = Follower(
             store,
             manager,
             lambda: load_settings(settings_file).mcp if settings_file else settings.mcp,
             paths=[settings_file] if settings_file else None,
+            own=[demo_record()] if settings.hub.demo else (),
         )
         stack.push_async_callback(follower.close)
         await follower.start()

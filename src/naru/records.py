@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 import uuid
@@ -18,6 +19,10 @@ SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 def now_ms() -> int:
     """Return the wall clock in epoch milliseconds, the unit of every stored time (H9)."""
     return int(time.time() * 1000)
+
+
+LAZY_IDLE_SECONDS = 300.0
+_SWITCHES = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 class TransportType(StrEnum):
@@ -59,6 +64,13 @@ def guess_transport(config: dict[str, Any]) -> TransportType | None:
     if isinstance(url, str) and url.split("?")[0].rstrip("/").endswith("/sse"):
         return TransportType.SSE
     return None
+
+
+def flag(value: object, *, default: bool) -> bool:
+    """Read a switch as people write it: `true`, `"true"`, `1`, `"on"`; anything unclear is the default."""
+    if isinstance(value, str):
+        return _SWITCHES.get(value.strip().lower(), default)
+    return bool(value) if isinstance(value, bool) or value in (0, 1) else default
 
 
 def check_config_types(name: str, config: dict[str, Any]) -> None:
@@ -145,7 +157,7 @@ class ServerRecord(BaseModel):
     @property
     def enabled(self) -> bool:
         """False when the entry says `disabled: true` or `enabled: false`; such a server is never connected."""
-        return self.config.get("disabled") is not True and self.config.get("enabled") is not False
+        return not flag(self.config.get("disabled"), default=False) and flag(self.config.get("enabled"), default=True)
 
     @property
     def timeout_seconds(self) -> float | None:
@@ -153,6 +165,20 @@ class ServerRecord(BaseModel):
         value = self.config.get("timeout")
         usable = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
         return float(value) / 1000 if usable and value is not None else None
+
+    def is_lazy(self, *, default: bool) -> bool:
+        """Tell whether it starts at its first call: `lazy` of the entry, else the setting."""
+        return flag(self.config.get("lazy"), default=default)
+
+    def idle_stop_seconds(self, default: float, *, is_lazy: bool) -> float:
+        """Return how long a link without work is kept: `idleStopMs` of the entry, else the setting; infinite for 0.
+
+        A lazily started server is closed after five minutes unless something else is said.
+        """
+        value = self.config.get("idleStopMs")
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+            return value / 1000 or math.inf
+        return default or (LAZY_IDLE_SECONDS if self.is_lazy(default=is_lazy) else math.inf)
 
     @property
     def allowed_tools(self) -> frozenset[str] | None:

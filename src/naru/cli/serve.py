@@ -14,6 +14,8 @@ from naru.cli.serving import address_of, listen, run, serve
 from naru.config import Settings, settings_path
 from naru.errors import ModelError
 from naru.hub import Hub, key_file, open_hub
+from naru.stores.occupied import occupied
+from naru.stores.open import store_url
 from naru.web.app import open_app
 from naru.web.security import auth_is_on, check_bind
 
@@ -62,9 +64,11 @@ async def _serve(settings: Settings, config: Path | None) -> None:
         opened = open_hub(
             settings, progress=progress, settings_file=config or settings_path(), asks_for_keys=asks_for_keys
         )
-        async with opened as hub, open_app(hub) as app:
-            console.print(f"Naru serves {await _models(hub)} on {address_of(bound)}")
-            await serve(app.asgi, bound, app.stopping)
+        address = address_of(bound)
+        with occupied(store_url(settings.hub), address):
+            async with opened as hub, open_app(hub) as app:
+                console.print(f"Naru serves {await _models(hub)} on {address}")
+                await serve(app.asgi, bound, app.stopping)
 
 
 async def _models(hub: Hub) -> str:

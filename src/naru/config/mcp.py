@@ -39,6 +39,10 @@ class DeclaredServer(BaseModel):
     """What it is for."""
     auto_connect: bool = True
     """Connect at start."""
+    lazy: bool | None = None
+    """Start it at its first call, once its tools are known; overrides `mcp.lazy_start`."""
+    idle_stop_ms: int | None = Field(None, ge=0)
+    """Close its link after so many milliseconds without a call, until the next one; overrides `mcp.idle_stop_ms`."""
 
 
 class PolicySettings(BaseModel):
@@ -101,6 +105,11 @@ class McpSettings(BaseModel):
     """When a failed connection is tried again."""
     connection_timeout_ms: int = Field(30_000, ge=1)
     """From launch or dial to tools listed, in milliseconds."""
+    lazy_start: bool = False
+    """Start each server at its first call instead of with Naru, once its tools are known; `lazy` of a server wins."""
+    idle_stop_ms: int = Field(0, ge=0)
+    """Close a server's link after so many milliseconds without a call, until the next one; 0 keeps it, lazily started
+    servers for five minutes. `idleStopMs` of a server wins."""
     security: PolicySettings = PolicySettings()
     """What may be registered, started and returned."""
     max_tools_per_request: int = Field(0, ge=0)

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from naru.connections.breaker import Breaker
 from naru.connections.bulkhead import Bulkhead
-from naru.connections.catalogue import Listing, ToolCatalogue, read_list
+from naru.connections.catalogue import LIST_METHODS, Listing, ToolCatalogue, read_list
 from naru.connections.faults import BusyError, Failure, LinkError, RpcError
 from naru.connections.lifecycle import Lifecycle
-from naru.connections.protocol import Era, parameter_header_values
+from naru.connections.protocol import INVALID_PARAMS, Era, parameter_header_values
 from naru.connections.session import DEFAULT_OPTIONS, RequestOptions, Session
 from naru.connections.supervisor import Supervisor
 from naru.connections.surroundings import Surroundings
@@ -24,6 +24,7 @@ from naru.connections.transports.base import Counters
 from naru.messages import Json, JsonObject, ToolDefinition
 from naru.records import ServerRecord, ServerStatus, TransportType
 
+_SUBSCRIBING = ("resources/subscribe", "resources/unsubscribe")
 _COMING_BACK = (ServerStatus.CONNECTING, ServerStatus.FAILED)
 
 
@@ -37,13 +38,13 @@ class Connection:
         """Requests made for others."""
         settings = around.settings
         self._settings = settings
+        self._guard = around.guard
         self._keeper = Supervisor(record, around)
         self._bulkhead = Bulkhead(settings.max_concurrent, settings.max_queued, settings.queue_timeout_seconds)
         self._breaker = Breaker()
         self._breaker_generation = 0
         self._trouble = Failure("call", "failing", "it keeps failing.")
         self._now = asyncio.get_running_loop().time
-        self._listings: dict[str, tuple[int, Listing]] = {}
 
     # Facts
 
@@ -64,6 +65,11 @@ class Connection:
         return session is not None and session.failure is None
 
     @property
+    def is_parked(self) -> bool:
+        """Not connected for want of work: the next request connects it."""
+        return self.life.is_parked
+
+    @property
     def generation(self) -> int:
         """Number of the present link; grows at each reconnect."""
         return self._keeper.life.generation
@@ -82,7 +88,7 @@ class Connection:
     def tools(self) -> Sequence[ToolDefinition]:
         """What can be called now, which includes a server that is being brought back: a call waits for it."""
         coming_back = self.generation > 0 and not self.life.gave_up and self.status in _COMING_BACK
-        return self._keeper.tools.definitions if self.is_live or coming_back else ()
+        return self._keeper.tools.definitions if self.is_live or coming_back or self.is_parked else ()
 
     @property
     def transport_type(self) -> TransportType | None:
@@ -92,27 +98,27 @@ class Connection:
     @property
     def era(self) -> Era:
         """The protocol era of the present or last link."""
-        return self._session.era if self._session else "legacy"
+        return self._keeper.facts.era
 
     @property
     def protocol_version(self) -> str:
         """The negotiated version; empty before the first link."""
-        return self._session.version if self._session else ""
+        return self._keeper.facts.version
 
     @property
     def capabilities(self) -> JsonObject:
         """The server's capabilities, as sent."""
-        return self._session.capabilities if self._session else {}
+        return self._keeper.facts.capabilities
 
     @property
     def server_info(self) -> JsonObject:
         """Name, title, version as the server gives them; never used to identify it."""
-        return self._session.server_info if self._session else {}
+        return self._keeper.facts.server_info
 
     @property
     def instructions(self) -> str:
         """What the server tells models about itself."""
-        return self._session.instructions if self._session else ""
+        return self._keeper.facts.instructions
 
     @property
     def pid(self) -> int | None:
@@ -154,9 +160,15 @@ class Connection:
         """Make ready for a call: one attempt when FAILED or DISCONNECTED, none when PENDING or CONNECTING (H11)."""
         if self.is_live:
             return True
+        if self.is_parked:
+            return await self._keeper.demand(forced=False)
         if self.status in (ServerStatus.PENDING, ServerStatus.CONNECTING, ServerStatus.DISABLED):
             return False
         return self._settings.reconnect.enabled and await self._keeper.demand(forced=False)
+
+    def recall(self) -> bool:
+        """Offer what is remembered of it until a call needs it; False when nothing is, so that it has to be started."""
+        return self._keeper.recall()
 
     async def disconnect(self) -> None:
         """Close the link and keep it closed until someone asks for it."""
@@ -187,21 +199,27 @@ class Connection:
             BusyError: its queue is full, or it asked to be left alone.
             LinkError: it is not connected and could not be, or no answer came.
         """
+        revision = self.revision
         async with self._bulkhead:
             self.calls += 1
             self._hold_back(method)
             try:
-                return await self._send(method, params, options)
+                return await self._send(method, params, options, revision)
             except LinkError as error:
                 if error.delivered or not (error.session_gone or error.breaks_link):
                     raise error.of(self.name, method) from error
             try:
-                return await self._send(method, params, options)
+                return await self._send(method, params, options, revision)
             except LinkError as error:
                 raise error.of(self.name, method) from error
 
-    async def _send(self, method: str, params: Mapping[str, Json] | None, options: RequestOptions) -> JsonObject:
+    async def _send(
+        self, method: str, params: Mapping[str, Json] | None, options: RequestOptions, revision: int
+    ) -> JsonObject:
         session = await self._ready()
+        self._keeper.used_at = self._now()
+        if method == "tools/call" and revision != self.revision:
+            self._check_still_offered(params)
         try:
             result = await session.request(method, params, self._dressed(session, method, params, options))
         except LinkError as error:
@@ -211,10 +229,22 @@ class Connection:
             self._note_success()
             raise
         self._note_success()
+        if method in _SUBSCRIBING and params:
+            change = {str(params.get("uri"))}
+            held = self._keeper.held
+            self._keeper.held = held | change if method == "resources/subscribe" else held - change
         return result
+
+    def _check_still_offered(self, params: Mapping[str, Json] | None) -> None:
+        """Refuse a tool that changed or vanished while its call waited for the link (S-50). Raises RpcError."""
+        name = params.get("name") if params else None
+        offered = self._guard.offered(self.record, self.catalogue.definitions)
+        if all(tool.name != name for tool in offered):
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {name} (it changed or went while the call waited)")
 
     def _note_success(self) -> None:
         self.life.prove()
+        self._keeper.used_at = self._now()
         if self._breaker.is_open and self._breaker.succeeded():
             self._keeper.recovered()
 
@@ -241,6 +271,7 @@ class Connection:
     async def watch(self, uris: frozenset[str]) -> None:
         """Hear of changes of these resources, in the stateless era, until the link ends. Raises LinkError."""
         (await self._ready()).watch(uris)
+        self._keeper.held = uris
 
     async def listing(self, kind: str) -> Listing:
         """Return `tools`, `prompts`, `resources` or `templates` as sent, read once per revision.
@@ -249,14 +280,19 @@ class Connection:
             RpcError: the server refused.
             LinkError: it is not connected.
         """
-        session = await self._ready()
+        session = None if self.is_parked else await self._ready()
         if kind == "tools":
             return Listing(self.catalogue.raw, " ".join(self.catalogue.warnings))
-        revision, kept = self._listings.get(kind, (-1, Listing()))
-        if revision != self.revision:
-            revision = self.revision
-            kept = await read_list(session, kind, self._settings)
-            self._listings[kind] = (revision, kept)
+        kept = self._keeper.lists.get(kind)
+        if kept is not None:
+            return kept
+        if LIST_METHODS[kind][2] not in self.capabilities:
+            return Listing()
+        revision = self.revision
+        kept = await read_list(session or await self._ready(), kind, self._settings)
+        if revision == self.revision:
+            self._keeper.lists[kind] = kept
+            self._keeper.remember()
         return kept
 
     async def _ready(self) -> Session:

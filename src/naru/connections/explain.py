@@ -48,7 +48,7 @@ def explain(connection: Connection, now: float) -> Explanation:
     summary, remedy = _words(connection, failure, wait, now - began, crash_loop=life.in_crash_loop(now))
     return Explanation(
         status=life.status,
-        is_usable=connection.is_live,
+        is_usable=connection.is_live or connection.is_parked,
         summary=summary,
         remedy=remedy,
         failure=failure,
@@ -68,6 +68,9 @@ def _words(
     if status is ServerStatus.CONNECTED:
         tools = len(connection.tools)
         return f"Connected with {tools} {'tool' if tools == 1 else 'tools'}.", " ".join(connection.catalogue.warnings)
+    if connection.is_parked:
+        tools = len(connection.tools)
+        return f"It rests until a call needs it; {tools} {'tool is' if tools == 1 else 'tools are'} on offer.", ""
     if status in _SIMPLE:
         summary, remedy = _SIMPLE[status]
         if failure is not None and status is ServerStatus.CONNECTING:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from naru.config import McpSettings
 from naru.connections.manager import Manager
+from naru.errors import NaruError, StoreUnavailableError
+from naru.records import ServerRecord
 from naru.stores.base import Store
 from naru.stores.declared import Declared, follow, read_declared, seed
 from naru.stores.watch import INTERVAL_SECONDS, ask, files_version, watch
@@ -25,6 +27,7 @@ class Follower:
         manager: what follows them.
         settings: gives the `mcp` section as it is now, read anew when a file changes.
         paths: the settings file, if there is one; the files that the section names are watched as well.
+        own: servers that this installation brings along; they seed the store like declared ones.
         interval: seconds between looks.
     """
 
@@ -35,12 +38,15 @@ class Follower:
         settings: Callable[[], McpSettings],
         *,
         paths: list[Path] | None = None,
+        own: Sequence[ServerRecord] = (),
         interval: float = INTERVAL_SECONDS,
     ) -> None:
         self._store = store
         self._manager = manager
         self._settings = settings
         self._own_paths = paths or []
+        self._own = own
+        self._is_taken_up = False
         self._interval = interval
         self._section = McpSettings()
         self._declared = Declared({}, {}, ())
@@ -52,13 +58,22 @@ class Follower:
         return self._declared
 
     async def start(self) -> None:
-        """Seed the store with declared servers, have the manager take up all, then watch (H8). Raises StoreError."""
+        """Seed the store with declared servers, have the manager take up all, then watch (H8).
+
+        A store that cannot be reached just now delays that and nothing else (R-22): it is asked again and again.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
         self._section = self._settings()
-        watched = ((self._store.version, self._manager.reload), (self._files_version, self._redeclare))
+        watched = ((self._store_version, self._take_up), (self._files_version, self._redeclare))
         seen = [await ask(version) for version, _ in watched]
         self._take(await read_declared(self._section))
-        await seed(self._store, self._declared)
-        await self._manager.initialize_from_store()
+        try:
+            await self._take_up()
+        except StoreUnavailableError as error:
+            logger.error("no server is connected until the store is there: %s", error)
+            self._manager.store_trouble = str(error)
         self._tasks = [
             asyncio.get_running_loop().create_task(watch(version, act, seen=before, interval=self._interval))
             for (version, act), before in zip(watched, seen, strict=True)
@@ -72,6 +87,24 @@ class Follower:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
         self._tasks = []
+
+    async def _take_up(self) -> None:
+        """Bring the manager to what the store says; the first time, the store to what is declared."""
+        if self._is_taken_up:
+            await self._manager.reload()
+            return
+        await seed(self._store, self._declared, self._own)
+        await self._manager.initialize_from_store()
+        self._is_taken_up = True
+
+    async def _store_version(self) -> object:
+        try:
+            version = await self._store.version()
+        except NaruError as error:
+            self._manager.store_trouble = str(error)
+            raise
+        self._manager.store_trouble = ""
+        return version
 
     async def _files_version(self) -> object:
         return await files_version([*self._own_paths, *(path.expanduser() for path in self._section.files)])

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 from enum import Enum
 
 from yarl import URL
 
 from naru.connections.faults import Failure, LinkError
+from naru.connections.lifecycle import Lifecycle
 from naru.connections.negotiation import ping
 from naru.connections.session import Session
 from naru.connections.settings import ConnectionSettings
+from naru.records import ServerStatus
 
 _MISSES = 2
 _KNOCK_TIMEOUT_SECONDS = 2.0
+_SLOW_KNOCK_SECONDS = 15.0
+"""How often to knock once the retries are used up."""
 
 
 class Pulse(Enum):
@@ -81,6 +86,23 @@ class Health:
             return Pulse.UNSURE
         self.due_at = now + self._interval
         return Pulse.BUSY if session.in_flight else Pulse.DEAD
+
+
+def knock_pause(life: Lifecycle, settings: ConnectionSettings, wait: float | None) -> float | None:
+    """Return when to knock next at a server that refused, or None when only the planned retry counts."""
+    failure = life.last_failure
+    if (
+        life.status is not ServerStatus.FAILED
+        or failure is None
+        or failure.code not in ("refused", "cut")
+        or not settings.reconnect.enabled
+        or settings.knock_interval_seconds <= 0
+    ):
+        return None
+    interval = settings.knock_interval_seconds if wait is not None else _SLOW_KNOCK_SECONDS
+    # Jittered, so that many servers behind one door do not knock in step (R-33).
+    pause = max(interval, settings.knock_interval_seconds) * (0.75 + 0.5 * random.random())  # noqa: S311 - no secret
+    return None if wait is not None and wait <= pause else pause
 
 
 async def door_opens(address: str) -> bool:

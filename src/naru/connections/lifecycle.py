@@ -9,6 +9,8 @@ The owner (`connection.py`) tells it facts with the time they happened and asks 
                                     failed └──retry, connect───┤ dropped
                                       ▼                        ▼
               NEEDS_AUTH ◀──────── FAILED ◀────────────────────┘      disconnect → DISCONNECTED, disable → DISABLED
+
+A link that nobody uses may be parked: DISCONNECTED too, but its tools stay on offer and the next call opens it.
 """
 
 from __future__ import annotations
@@ -74,6 +76,8 @@ class Lifecycle:
         """When `last_failure` happened."""
         self.failing_since: float | None = None
         """When the present trouble began; None while all is well."""
+        self.is_parked = False
+        """Closed for want of work, or not started yet: usable all the same, since the next call opens it."""
         self.gave_up = False
         """No retry is planned: the attempts are used up, or trying again cannot help."""
         self._due: float | None = None
@@ -118,8 +122,14 @@ class Lifecycle:
             self.gave_up = False
             self._due = now
 
+    def park(self, now: float) -> None:
+        """Close it for want of work, until a call needs it."""
+        self._stop(ServerStatus.DISCONNECTED, now)
+        self.is_parked = True
+
     def begin(self, now: float) -> None:
         """An attempt starts."""
+        self.is_parked = False
         self._due = None
         self._enter(ServerStatus.CONNECTING, now)
 
@@ -196,6 +206,7 @@ class Lifecycle:
         self._due = now + delay
 
     def _stop(self, status: ServerStatus, now: float) -> None:
+        self.is_parked = False
         self._due = None
         self.attempt = 0
         self.gave_up = False

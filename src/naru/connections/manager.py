@@ -11,6 +11,7 @@ from typing import Any
 from naru.connections.connection import Connection
 from naru.connections.explain import Explanation, explain
 from naru.connections.guard import Guard, NoGuard
+from naru.connections.remembered import Memory
 from naru.connections.session import Hooks
 from naru.connections.settings import ConnectionSettings
 from naru.connections.surroundings import Resolve, Surroundings
@@ -72,12 +73,18 @@ class Manager:
         self.settings = settings or ConnectionSettings()
         self.guard = guard or NoGuard()
         self.supervision = supervision or Supervision()
+        self.store_trouble = ""
+        """Why the store cannot be read just now; empty when it can."""
         self._store = store
         self._http = HttpClient()
         hooks = hooks or Hooks()
         self._hearers: list[Hear] = [hooks.on_notification] if hooks.on_notification else []
         hooks = replace(hooks, on_notification=self._heard)
-        self._around = Surroundings(self.settings, self._http, hooks, resolve, self._connection_changed)
+        kept_in = self.settings.kept_in
+        self._memory = Memory(kept_in / "listings" if kept_in else None)
+        self._around = Surroundings(
+            self.settings, self._http, hooks, resolve, self._connection_changed, self._memory, self.guard
+        )
         self._connections: dict[str, Connection] = {}
         self._toolsets: dict[str, ServerToolset] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -129,6 +136,7 @@ class Manager:
         if not existed and connection is None:
             raise _unknown(name)
         self.guard.forget(name)
+        await asyncio.to_thread(self._memory.forget, name)
         self._tell(Change(name, "removed"))
 
     async def list_servers(self) -> Sequence[ServerRecord]:
@@ -295,6 +303,8 @@ class Manager:
 
     def _connect_in_background(self, connection: Connection, *, forced: bool = False) -> None:
         if not (connection.record.auto_connect or forced) or connection.status is ServerStatus.DISABLED:
+            return
+        if not forced and connection.record.is_lazy(default=self.settings.is_lazy) and connection.recall():
             return
         self._own(self._start(connection))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from naru.config import McpSettings, Settings
 from naru.connections.lifecycle import ReconnectPolicy
 from naru.connections.manager import Manager
@@ -47,7 +49,13 @@ def open_manager(
         StoreError: the pins cannot be read.
     """
     guard = open_guard(settings, asks_for_keys=asks_for_keys)
-    return Manager(store, settings=connection_settings(settings.mcp), hooks=hooks, guard=guard, supervision=supervision)
+    return Manager(
+        store,
+        settings=replace(connection_settings(settings.mcp), kept_in=settings.hub.data_dir),
+        hooks=hooks,
+        guard=guard,
+        supervision=supervision,
+    )
 
 
 def connection_settings(mcp: McpSettings) -> ConnectionSettings:
@@ -55,6 +63,8 @@ def connection_settings(mcp: McpSettings) -> ConnectionSettings:
     again = mcp.reconnection
     return ConnectionSettings(
         connect_timeout_seconds=mcp.connection_timeout_ms / 1000,
+        is_lazy=mcp.lazy_start,
+        idle_stop_seconds=mcp.idle_stop_ms / 1000,
         reconnect=ReconnectPolicy(
             enabled=again.enabled,
             max_attempts=again.max_attempts,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from naru.connections.lifecycle import ReconnectPolicy
 
@@ -27,6 +28,12 @@ class ConnectionSettings:
     ping_interval_seconds: float = 15.0
     ping_timeout_seconds: float = 8.0
     """Two pings in a row unanswered: the link is dead (R-14)."""
+    is_lazy: bool = False
+    """Servers whose tools are remembered start at their first call."""
+    idle_stop_seconds: float = 0.0
+    """A link that carried no request for so long is parked; 0 keeps it."""
+    kept_in: Path | None = None
+    """Folder for what outlives this process: listings of parked servers, renewed tokens; None keeps nothing."""
     knock_interval_seconds: float = 1.0
     """How often a TCP dial tells whether a refused server is back, between retries; 0 never knocks."""
     max_frame_bytes: int = 8 * MIB

@@ -9,19 +9,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import random
 from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from naru.connections.asking import declared
-from naru.connections.catalogue import ToolCatalogue, read_list, read_tools
+from naru.connections.catalogue import Listing, ToolCatalogue, read_list, read_tools
 from naru.connections.faults import Failure, LinkError, RpcError
-from naru.connections.health import Health, Pulse, door_opens
+from naru.connections.health import Health, Pulse, door_opens, knock_pause
 from naru.connections.lifecycle import Lifecycle
 from naru.connections.opening import Known, Opened, Opener
+from naru.connections.remembered import Facts, Remembered
 from naru.connections.session import Session
 from naru.connections.surroundings import Surroundings
+from naru.connections.waiters import Waiters
 from naru.errors import ConfigError, PolicyError
 from naru.messages import JsonObject
 from naru.records import ServerRecord, ServerStatus, TransportType
@@ -31,8 +32,6 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 _SPREAD_SECONDS = 1.0
 """Servers behind one address are lost together: their first redial is spread over this (R-33)."""
-_SLOW_KNOCK_SECONDS = 15.0
-"""How often to knock once the retries are used up."""
 
 
 class Supervisor:
@@ -47,6 +46,12 @@ class Supervisor:
         """Grows whenever a list may have changed."""
         self.session: Session | None = None
         """The present session; None while not connected."""
+        self.facts = Facts()
+        """What was agreed on with the present or last link."""
+        self.used_at = 0.0
+        """Loop time of the last request that was made for others."""
+        self.held: frozenset[str] = frozenset()
+        """Resources that somebody watches: the link is not parked meanwhile."""
         self.last_session: Session | None = None
         self._around = around
         self._settings = around.settings
@@ -58,12 +63,14 @@ class Supervisor:
         if record.transport_type is not TransportType.STDIO:
             policy = replace(policy, spread_seconds=_SPREAD_SECONDS)
         self.life = Lifecycle(policy, now=self._loop.time())
-        self._waiters: list[asyncio.Future[bool]] = []
-        self._idlers: list[asyncio.Future[None]] = []
+        self._waiters: Waiters[bool] = Waiters()
+        self._idlers: Waiters[None] = Waiters()
         self._wake = asyncio.Event()
         self._stop = asyncio.Event()
         self._closing = False
         self._dirty: set[str] = set()
+        self.lists: dict[str, Listing] = {}
+        """Lists other than tools that somebody asked for, of this revision."""
         self._refreshed_at = -self._settings.refresh_interval_seconds
         self._health = Health(self._settings)
         self._task: asyncio.Task[None] | None = None
@@ -80,8 +87,7 @@ class Supervisor:
         now = self._loop.time()
         if self._closing or not (forced or self._may_try(now)):
             return False
-        waiter: asyncio.Future[bool] = self._loop.create_future()
-        self._waiters.append(waiter)
+        waiter = self._waiters.add()
         if forced:
             self.life.connect(now)
         else:
@@ -100,21 +106,17 @@ class Supervisor:
     async def settled(self) -> bool:
         """Wait for the attempt that is under way; tell whether there is a link."""
         if self.life.status is ServerStatus.CONNECTING:
-            waiter: asyncio.Future[bool] = self._loop.create_future()
-            self._waiters.append(waiter)
-            return await waiter
+            return await self._waiters.add()
         return self.session is not None
 
     async def stop(self) -> None:
         """Close the link, or break the attempt off, and keep it closed until someone wishes for it."""
         self.life.disconnect(self._loop.time())
-        self._settle(is_live=False)
+        self._waiters.settle(False)
         if self._task is not None:
             self._stop.set()
             self._wake.set()
-            idle: asyncio.Future[None] = self._loop.create_future()
-            self._idlers.append(idle)
-            await idle
+            await self._idlers.add()
         self._around.changed(self.record.name, "status")
 
     async def close(self) -> None:
@@ -126,7 +128,7 @@ class Supervisor:
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
-        self._settle(is_live=False)
+        self._waiters.settle(False)
 
     async def relist(self) -> None:
         """List anew now. Raises RpcError or LinkError."""
@@ -153,6 +155,25 @@ class Supervisor:
         if self.life.status is ServerStatus.DEGRADED:
             self.life.recover(self._loop.time())
             self._changed("status")
+
+    def recall(self) -> bool:
+        """Offer what is remembered of a server that is not started yet; False when nothing is."""
+        seen = self._around.memory.recall(self.record)
+        if seen is None or "tools" not in seen.lists:
+            return False
+        self.facts = seen.facts
+        self.tools = read_tools(Listing(seen.lists["tools"]), self.record.name, seen.facts.era)
+        self.lists = {kind: Listing(items) for kind, items in seen.lists.items() if kind != "tools"}
+        self._known = Known(self.record.transport_type, seen.facts.era)
+        self.life.park(self._loop.time())
+        self._changed("tools")
+        return True
+
+    def remember(self) -> None:
+        """Keep what the server offers, where it may be needed before the next link."""
+        if self.record.is_lazy(default=self._settings.is_lazy):
+            lists = {"tools": self.tools.raw, **{kind: kept.items for kind, kept in self.lists.items()}}
+            self._around.memory.keep(self.record, Remembered(self.facts, lists))
 
     # What the session tells (session.Listener)
 
@@ -182,15 +203,15 @@ class Supervisor:
                 wait = self.life.wait_seconds(self._loop.time())
                 if self._stop.is_set():
                     self._stop.clear()
-                    self._rest()
+                    self._idlers.settle(None)
                 if wait == 0.0:
                     await self._attempt()
                 else:
-                    self._rest()
+                    self._idlers.settle(None)
                     await self._pause(wait)
         finally:
-            self._settle(is_live=False)
-            self._rest()
+            self._waiters.settle(False)
+            self._idlers.settle(None)
 
     async def _attempt(self) -> None:
         try:
@@ -199,7 +220,7 @@ class Supervisor:
             log.exception("server %s: the supervisor failed", self.record.name)
             failure = Failure("connect", "internal", f"Naru itself failed: {error!r}.", "Report it with Naru's log.")
             self.life.failed(self._loop.time(), failure)
-            self._settle(is_live=False)
+            self._waiters.settle(False)
             self._changed("status")
 
     async def _live_once(self) -> None:
@@ -211,7 +232,7 @@ class Supervisor:
         except LinkError as error:
             self.life.failed(self._loop.time(), error.failure)
             log.warning("server %s: %s", self.record.name, error.failure.message)
-            self._settle(is_live=False)
+            self._waiters.settle(False)
             self._changed("status")
             return
         if opened is None:
@@ -224,6 +245,9 @@ class Supervisor:
         finally:
             # Told before it is closed: closing a link to a server that hangs takes its time.
             self.session = None
+            if self.life.is_parked:
+                log.info("server %s: parked, nobody used it", self.record.name)
+                self._changed("status")
             await opened.session.close()
 
     def _lose(self, session: Session, failure: Failure) -> None:
@@ -233,7 +257,7 @@ class Supervisor:
         if self._waiters and self._may_try(now):
             self.life.demand(now)
         else:
-            self._settle(is_live=False)
+            self._waiters.settle(False)
         self.session = None
         self._changed("status")
 
@@ -254,16 +278,22 @@ class Supervisor:
         self._known = Known(opened.transport, opened.session.era)
         self.transport_type = opened.transport
         self.tools = opened.tools
+        self.facts = Facts.of(opened.session)
+        self.lists.clear()
+        self.used_at = now
+        self.held = frozenset()
         self.revision += 1
         self._dirty.clear()
         self._health.begin(now)
         self.life.opened(now)
-        self._settle(is_live=True)
+        self._waiters.settle(True)
+        self.remember()
         self._changed("status")
         self._changed("tools")
 
     async def _serve(self, session: Session) -> Failure | None:
-        """Watch a live link; return why it died, or None when told to stop."""
+        """Watch a live link; return why it died, or None when told to stop or parked."""
+        idle = self.record.idle_stop_seconds(self._settings.idle_stop_seconds, is_lazy=self._settings.is_lazy)
         while True:
             if self._stop.is_set():
                 return None
@@ -278,8 +308,12 @@ class Supervisor:
             if self._health.due_at <= now:
                 await self._unless_stopped(self._check(session))
                 continue
-            until = self._health.due_at if refresh_at is None else min(self._health.due_at, refresh_at)
-            await self._sleep(until - now)
+            is_busy = bool(session.in_flight or self.held)
+            park_at = (now if is_busy else self.used_at) + idle
+            if park_at <= now:
+                self.life.park(now)
+                return None
+            await self._sleep(min(self._health.due_at, refresh_at or park_at, park_at) - now)
 
     async def _refresh(self, session: Session, kinds: set[str]) -> None:
         try:
@@ -295,6 +329,8 @@ class Supervisor:
             listing = await read_list(session, "tools", self._settings)
             self.tools = read_tools(listing, self.record.name, session.era)
         self.revision += 1
+        self.lists.clear()
+        self.remember()
         for kind in sorted(kinds):
             self._changed(kind)
 
@@ -331,23 +367,8 @@ class Supervisor:
 
     async def _pause(self, wait: float | None) -> None:
         """Wait for the next retry or a wish, and knock meanwhile where a refused server may come back."""
-        failure = self.life.last_failure
-        interval = self._settings.knock_interval_seconds
-        knocks = (
-            self.life.status is ServerStatus.FAILED
-            and failure is not None
-            and failure.code in ("refused", "cut")
-            and self._settings.reconnect.enabled
-            and interval > 0
-        )
-        if not knocks:
-            await self._sleep(wait)
-            return
-        if wait is None:
-            interval = max(interval, _SLOW_KNOCK_SECONDS)
-        # Jittered, so that many servers behind one door do not knock in step (R-33).
-        pause = interval * (0.75 + 0.5 * random.random())  # noqa: S311 - no secret
-        if wait is not None and wait <= pause:
+        pause = knock_pause(self.life, self._settings, wait)
+        if pause is None:
             await self._sleep(wait)
             return
         await self._sleep(pause)
@@ -362,18 +383,6 @@ class Supervisor:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
-
-    def _settle(self, *, is_live: bool) -> None:
-        waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(is_live)
-
-    def _rest(self) -> None:
-        idlers, self._idlers = self._idlers, []
-        for idler in idlers:
-            if not idler.done():
-                idler.set_result(None)
 
     def _changed(self, what: str) -> None:
         self._around.changed(self.record.name, what)

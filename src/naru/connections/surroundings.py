@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from naru.connections.guard import Guard, NoGuard
+from naru.connections.remembered import Memory
 from naru.connections.session import Hooks
 from naru.connections.settings import ConnectionSettings
 from naru.connections.transports.http_client import HttpClient
@@ -35,3 +37,5 @@ class Surroundings:
     hooks: Hooks = field(default_factory=Hooks)
     resolve: Resolve = as_stored
     changed: Changed = ignore
+    memory: Memory = field(default_factory=Memory)
+    guard: Guard = field(default_factory=NoGuard)

@@ -13,7 +13,12 @@ class Store(Protocol):
     """Keeps server records, by unique name (H7). Nothing acknowledged is ever lost."""
 
     async def open(self) -> None:
-        """Make ready: create or migrate what is needed. Raises StoreError."""
+        """Make ready: create or migrate what is needed.
+
+        Raises:
+            StoreUnavailableError: it cannot be reached just now; every later use tries again (R-22).
+            StoreError: it cannot be used.
+        """
         ...
 
     async def list(self) -> Sequence[ServerRecord]:

@@ -77,17 +77,21 @@ def _entry(server: DeclaredServer) -> dict[str, Any]:
     for field in ("args", "env", "headers"):
         if getattr(server, field):
             entry[field] = getattr(server, field)
+    if server.lazy is not None:
+        entry["lazy"] = server.lazy
+    if server.idle_stop_ms is not None:
+        entry["idleStopMs"] = server.idle_stop_ms
     if "transport" in server.model_fields_set or server.command is None:
         entry["transport"] = server.transport
     return entry
 
 
-async def seed(store: Store, declared: Declared) -> list[str]:
-    """Save the declared servers whose name is not taken; return their names. Raises StoreError."""
+async def seed(store: Store, declared: Declared, own: Sequence[ServerRecord] = ()) -> list[str]:
+    """Save the declared servers, and our own, whose name is not taken; return their names. Raises StoreError."""
     known = {record.name for record in await store.list()}
     added: list[str] = []
-    for record in declared.records.values():
-        if record.name not in known:
+    for record in (*declared.records.values(), *own):
+        if record.name not in known and record.name not in added:
             try:
                 await store.save(record)
             except ConflictError:  # another process was quicker, or the store keeps an entry that cannot be used

@@ -49,6 +49,14 @@ def store_url(settings: HubSettings) -> str:
     return settings.store or f"sqlite:{settings.data_dir.expanduser() / 'naru.db'}"
 
 
+def local_path(url: str) -> Path | None:
+    """Return the file of a store that is one, else None. Raises ConfigError."""
+    store = open_store(url)
+    if isinstance(store, JsonFileStore):
+        return store.path
+    return store.driver.path if isinstance(store, SqlStore) and isinstance(store.driver, SqliteDriver) else None
+
+
 def _path(rest: str) -> Path:
     """Read `mcp.json`, `/abs/mcp.json`, `//rel`, `///abs` alike, as RFC 8089 and SQLAlchemy write them."""
     if rest.startswith("//"):

@@ -1,8 +1,10 @@
-"""PostgreSQL for the store: a small pool, opened on first use and after a loss; numbered migrations under one lock."""
+"""PostgreSQL for the store: a small pool, opened once the database is there; numbered migrations under one lock."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,8 +17,14 @@ from naru.stores.migrations import load_migrations
 
 POOL_SECONDS = 5.0
 """How long a statement waits for a connection before the database counts as not reachable (R-23)."""
+START_SECONDS = 2.5
+"""How long one attempt to reach a database that was never reached may take: the hub's start waits for it (R-22)."""
+RETRY_SECONDS = 1.0
+"""How long the outcome of a failed attempt counts for those who ask next."""
 STATEMENT_MS = 5_000
 _LOCK = 0x6E617275
+_REFUSED = re.compile(r"password authentication failed|no password supplied|does not exist|no pg_hba\.conf entry")
+"""What libpq says, without a SQLSTATE, of a database that is there and does not let us in."""
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 
@@ -29,17 +37,45 @@ class PostgresDriver:
     def __init__(self, url: str) -> None:
         self._url = url
         self._pool: AsyncConnectionPool | None = None
+        self._is_wanted = False
+        self._opening = asyncio.Lock()
+        self._failed_at = 0.0
+        self._failure: StoreError | None = None
         parts = urlsplit(url)
         self.place = f"PostgreSQL database {parts.path.lstrip('/') or 'postgres'!r}"
         """How messages name it: without host, user and password (S-46)."""
 
     async def open(self) -> None:
-        """Connect and migrate.
+        """Connect and migrate. Once this was called, every statement tries again what did not succeed (R-22).
 
         Raises:
             StoreUnavailableError: it cannot be reached.
             StoreError: it was written by a newer Naru, or the role may not create the table.
         """
+        self._is_wanted = True
+        await self._connected()
+
+    async def _connected(self) -> AsyncConnectionPool:
+        """Return the pool, after one attempt that all who wait share. Raises StoreError."""
+        pool = self._pool
+        if pool is not None:
+            return pool
+        if not self._is_wanted:
+            raise StoreError("The store is not open.")
+        async with self._opening:
+            pool = self._pool
+            if pool is not None:  # opened while this one waited
+                return pool
+            if self._failure is not None and time.monotonic() - self._failed_at < RETRY_SECONDS:
+                raise type(self._failure)(self._failure.message, remedy=self._failure.remedy)
+            try:
+                self._pool = pool = await self._open_pool()
+            except StoreError as error:
+                self._failure, self._failed_at = error, time.monotonic()
+                raise
+            return pool
+
+    async def _open_pool(self) -> AsyncConnectionPool:
         pool = AsyncConnectionPool(
             self._url,
             min_size=1,
@@ -52,23 +88,22 @@ class PostgresDriver:
             name="naru-store",
         )
         try:
-            async with await psycopg.AsyncConnection.connect(
-                self._url, autocommit=True, connect_timeout=int(POOL_SECONDS)
-            ) as connection:
-                await self._migrate(connection)
+            async with asyncio.timeout(START_SECONDS):
+                first = await psycopg.AsyncConnection.connect(self._url, autocommit=True)
+            async with first:
+                await self._migrate(first)
             await pool.open(wait=True, timeout=POOL_SECONDS)
-        except (psycopg.Error, PoolTimeout) as error:
+        except (psycopg.Error, PoolTimeout, TimeoutError) as error:
             await pool.close()
             raise self._failed(error) from error
-        self._pool = pool
+        return pool
 
     async def run(self, statement: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Run one statement. Raises ConflictError, StoreUnavailableError, StoreError."""
-        if self._pool is None:
-            raise StoreError("The store is not open.")
+        pool = await self._connected()
         text = _PARAMETER.sub(r"%(\1)s", statement)
         try:
-            async with self._pool.connection() as connection:
+            async with pool.connection() as connection:
                 cursor = await connection.execute(text, values)
                 return await cursor.fetchall() if cursor.description else ()
         except psycopg.errors.UniqueViolation as error:
@@ -78,6 +113,7 @@ class PostgresDriver:
 
     async def close(self) -> None:
         """Close the pool."""
+        self._is_wanted = False
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()
@@ -103,7 +139,11 @@ class PostgresDriver:
                     await connection.execute("insert into naru_schema values (%s, %s)", (step.version, step.name))
 
     def _failed(self, error: Exception) -> StoreError:
-        if isinstance(error, psycopg.OperationalError | PoolTimeout) and not getattr(error, "sqlstate", None):
+        is_lost = isinstance(error, psycopg.OperationalError | PoolTimeout | TimeoutError)
+        if is_lost and not getattr(error, "sqlstate", None):
+            refused = _REFUSED.search(str(error))
+            if refused:
+                return StoreError(f"The {self.place} refused: {refused[0]}.", remedy="Correct hub.store.")
             return StoreUnavailableError(
                 f"The {self.place} cannot be reached.",
                 remedy="Start it, or correct hub.store; the next request tries again.",

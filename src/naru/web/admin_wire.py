@@ -24,7 +24,7 @@ PROGRAM_KEYS = frozenset({"command", "args", "env", "cwd", "envFile"})
 URL_KEYS = frozenset({"url", "headers"})
 COMMON_KEYS = frozenset(
     "timeout disabled enabled allowedTools allowed_tools includedTools tools_to_execute disabledTools disabled_tools "
-    "excludedTools excluded_tools toolFilter alwaysAllow autoApprove icon iconUrl limits ask".split()
+    "excludedTools excluded_tools toolFilter alwaysAllow autoApprove icon iconUrl limits ask lazy idleStopMs".split()
 )
 """Keys of a config that come from configuration files and go with every transport."""
 
