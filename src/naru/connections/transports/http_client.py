@@ -6,6 +6,8 @@ One connector and one SSLContext for all servers: making a client per call costs
 from __future__ import annotations
 
 import re
+import socket
+import ssl
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -16,6 +18,7 @@ from yarl import URL
 from naru import __version__
 from naru.connections.faults import Failure, LinkError
 from naru.connections.transports.pending import too_large
+from naru.connections.transports.posting import DialError, Poster, Reply
 
 _RESERVED = frozenset({"content-length", "transfer-encoding", "connection", "accept-encoding"})
 _BAD_HEADER = re.compile(r"[\r\n\0]")
@@ -27,6 +30,7 @@ class HttpClient:
     def __init__(self, *, connect_timeout_seconds: float = 10.0) -> None:
         self._connect_timeout_seconds = connect_timeout_seconds
         self._session: aiohttp.ClientSession | None = None
+        self._poster = Poster(connect_timeout_seconds=connect_timeout_seconds)
 
     @property
     def session(self) -> aiohttp.ClientSession:
@@ -44,8 +48,13 @@ class HttpClient:
             )
         return self._session
 
+    async def post(self, url: URL, body: bytes, headers: Mapping[str, str]) -> Reply:
+        """POST on the call path. Raises OSError or ValueError, which `unreachable` reads."""
+        return await self._poster.post(url, body, headers)
+
     async def close(self) -> None:
         """Close all pooled connections."""
+        self._poster.close()
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -86,6 +95,8 @@ def is_same_origin(one: URL, other: URL) -> bool:
 def unreachable(error: Exception, url: URL, stage: str = "connect") -> LinkError:
     """Turn a client error into a fault that says whether the request can have been delivered."""
     where = shown(url.origin())
+    if isinstance(error, DialError):
+        return _broken(_undialled(error.__cause__, where))
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
         failure = Failure(
             "connect", "tls", f"TLS to {where} failed: {_short(error)}.", "Check the certificate and the URL."
@@ -106,6 +117,18 @@ def unreachable(error: Exception, url: URL, stage: str = "connect") -> LinkError
         "call", "cut", f"{where} broke the connection off ({_short(error)}).", "See the server's own log."
     )
     return LinkError(failure, delivered=True)
+
+
+def _undialled(reason: BaseException | None, where: str) -> Failure:
+    match reason:
+        case ssl.SSLError():
+            return Failure("connect", "tls", f"TLS to {where} failed: {reason}.", "Check the certificate and the URL.")
+        case socket.gaierror():
+            return Failure("connect", "dns", f"the name of {where} was not found.", "Check the URL.")
+        case TimeoutError():
+            return Failure("connect", "timeout", f"{where} did not accept a connection.", "Check host and port.")
+    said = getattr(reason, "strerror", None) or str(reason)
+    return Failure("connect", "refused", f"no connection to {where}: {said}.", "Start the server, or check its URL.")
 
 
 def _broken(failure: Failure) -> LinkError:
@@ -142,22 +165,28 @@ class Inflater:
         return out
 
 
-async def chunks(response: aiohttp.ClientResponse, cap: int) -> AsyncIterator[bytes]:
+async def chunks(response: aiohttp.ClientResponse | Reply, cap: int) -> AsyncIterator[bytes]:
     """Yield a body as it arrives, inflated; event streams may be endless, so the cap holds for one inflated chunk."""
     encoding = response.headers.get("Content-Encoding", "").lower()
+    source = response if isinstance(response, Reply) else response.content
     if encoding in ("", "identity"):
-        async for chunk in response.content.iter_any():
+        async for chunk in source.iter_any():
             yield chunk
         return
     inflater = Inflater(encoding, cap)
-    async for chunk in response.content.iter_any():
+    async for chunk in source.iter_any():
         yield inflater.feed(chunk)
 
 
-async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes:
+async def read_body(response: aiohttp.ClientResponse | Reply, cap: int) -> bytes:
     """Return a whole body. Raises LinkError when it is longer than the cap, before it is all read."""
     if (response.content_length or 0) > cap:
         raise LinkError(too_large(response.content_length, cap, "max_body_bytes"), delivered=True)
+    if isinstance(response, Reply) and response.is_whole and "Content-Encoding" not in response.headers:
+        body = response.take()
+        if len(body) > cap:
+            raise LinkError(too_large(None, cap, "max_body_bytes"), delivered=True)
+        return body
     parts: list[bytes] = []
     size = 0
     async for chunk in chunks(response, cap):

@@ -11,6 +11,7 @@ from yarl import URL
 from naru.connections import wire
 from naru.connections.faults import BusyError, Failure, LinkError
 from naru.connections.transports.http_client import is_same_origin, read_body, shown
+from naru.connections.transports.posting import Reply
 from naru.messages import Json, JsonObject
 from naru.records import now_ms
 
@@ -22,7 +23,7 @@ _SESSION_LOST = re.compile(
 _ERROR_BODY_BYTES = 64 * 1024
 
 
-async def refusal(response: aiohttp.ClientResponse, url: URL, *, has_session: bool) -> JsonObject | LinkError:
+async def refusal(response: aiohttp.ClientResponse | Reply, url: URL, *, has_session: bool) -> JsonObject | LinkError:
     """Read a reply whose status is not 2xx: the JSON-RPC error in it, or the fault it means."""
     status = response.status
     text, message = await _error_body(response)
@@ -42,7 +43,7 @@ async def refusal(response: aiohttp.ClientResponse, url: URL, *, has_session: bo
     return LinkError(failure, delivered=status >= 500)
 
 
-def retry_after(response: aiohttp.ClientResponse) -> float | None:
+def retry_after(response: aiohttp.ClientResponse | Reply) -> float | None:
     """Return the wait that the server asks for, in seconds (R-12)."""
     value = response.headers.get("Retry-After", "").strip()
     if value.isdigit():
@@ -55,7 +56,7 @@ def retry_after(response: aiohttp.ClientResponse) -> float | None:
         return None
 
 
-def same_origin_redirect(response: aiohttp.ClientResponse, url: URL) -> URL | None:
+def same_origin_redirect(response: aiohttp.ClientResponse | Reply, url: URL) -> URL | None:
     """Return where a 307 or 308 leads if that is the same origin: `/mcp` to `/mcp/` is a common one."""
     location = response.headers.get("Location")
     if response.status not in (307, 308) or not location:
@@ -67,7 +68,7 @@ def same_origin_redirect(response: aiohttp.ClientResponse, url: URL) -> URL | No
     return target if is_same_origin(url, target) and target != url else None
 
 
-async def _error_body(response: aiohttp.ClientResponse) -> tuple[str, JsonObject | None]:
+async def _error_body(response: aiohttp.ClientResponse | Reply) -> tuple[str, JsonObject | None]:
     try:
         body = await read_body(response, _ERROR_BODY_BYTES)
     except LinkError:
@@ -87,7 +88,7 @@ def _means_lost_session(status: int, text: str) -> bool:
     return status == 404 or (status in (400, 410) and bool(_SESSION_LOST.search(text)))
 
 
-def _unauthorized(status: int, response: aiohttp.ClientResponse) -> Failure:
+def _unauthorized(status: int, response: aiohttp.ClientResponse | Reply) -> Failure:
     challenge = _one_line(response.headers.get("WWW-Authenticate", ""))
     asks = f" and asks for {challenge}" if challenge else ""
     what = "wants credentials" if status == 401 else "refuses the credentials it got"
@@ -111,7 +112,7 @@ def _busy(status: int, wait: float) -> LinkError:
     return BusyError(failure)
 
 
-def _redirected(response: aiohttp.ClientResponse, url: URL) -> Failure:
+def _redirected(response: aiohttp.ClientResponse | Reply, url: URL) -> Failure:
     location = response.headers.get("Location", "")
     try:
         target = shown(url.join(URL(location)))

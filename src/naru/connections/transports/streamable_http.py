@@ -21,12 +21,12 @@ from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
 from naru.connections.transports.event_stream import EventStreamParser, EventTooLargeError
 from naru.connections.transports.http_client import HttpClient, chunks, endpoint, read_body, unreachable
 from naru.connections.transports.pending import cancelled, too_large
+from naru.connections.transports.posting import Reply
 from naru.connections.transports.responses import refusal, same_origin_redirect
 from naru.messages import Json, JsonObject
 
 _RESUME_SECONDS = 1.0
 _LISTEN_PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0)
-_DRAIN_SECONDS = 1.0
 _IDLE_SECONDS = 0.5
 
 
@@ -62,7 +62,7 @@ class StreamableHttpTransport:
         await self._notice_closed_connections()
         for _ in range(2):
             try:
-                response = await self._post(call.body, headers)
+                response = await self._http.post(self._url, call.body, headers)
                 if target := same_origin_redirect(response, self._url):
                     response.close()
                     self._url = target
@@ -84,9 +84,6 @@ class StreamableHttpTransport:
             for _ in range(3):  # the end of the stream, the closing, the pool's look at it
                 await asyncio.sleep(0)
 
-    def _post(self, body: bytes, headers: Mapping[str, str]) -> aiohttp.client._RequestContextManager:
-        return self._http.session.post(self._url, data=body, headers=headers, allow_redirects=False)
-
     def _request_headers(self, call: Outgoing) -> dict[str, str]:
         headers = {**self._headers, **call.headers}
         self._version = call.version
@@ -101,23 +98,17 @@ class StreamableHttpTransport:
             headers["Mcp-Session-Id"] = self.session_id
         return headers
 
-    async def _answer_then_release(
-        self, response: aiohttp.ClientResponse, call: Outgoing, *, has_session: bool
-    ) -> JsonObject:
+    async def _answer_then_release(self, response: Reply, call: Outgoing, *, has_session: bool) -> JsonObject:
         try:
             answer = await self._answer(response, call, has_session=has_session)
         except BaseException:
             # Closing the stream is also how a modern server learns of a cancellation.
             response.close()
             raise
-        if response.content.at_eof():
-            response.release()
-        else:
-            # Let the end of the stream arrive in the background, so that its connection is used again.
-            self._own(_read_to_end(response))
+        response.release()
         return answer
 
-    async def _answer(self, response: aiohttp.ClientResponse, call: Outgoing, *, has_session: bool) -> JsonObject:
+    async def _answer(self, response: Reply, call: Outgoing, *, has_session: bool) -> JsonObject:
         if response.status >= 300:
             found = await refusal(response, self._url, has_session=has_session)
             if isinstance(found, LinkError):
@@ -164,11 +155,11 @@ class StreamableHttpTransport:
         self.counters.strays += 1
         return None
 
-    async def _streamed_answer(self, response: aiohttp.ClientResponse, call: Outgoing) -> JsonObject:
+    async def _streamed_answer(self, response: Reply, call: Outgoing) -> JsonObject:
         parser = EventStreamParser(self._settings.max_body_bytes)
         try:
             answer = await self._read_events(response, parser, call)
-        except aiohttp.ClientError:
+        except OSError:
             if parser.last_id is None or call.era == "modern":
                 raise
             answer = None
@@ -198,7 +189,7 @@ class StreamableHttpTransport:
             raise LinkError(failure, delivered=True) from error
 
     async def _read_events(
-        self, response: aiohttp.ClientResponse, parser: EventStreamParser, call: Outgoing | None
+        self, response: aiohttp.ClientResponse | Reply, parser: EventStreamParser, call: Outgoing | None
     ) -> JsonObject | None:
         """Read events until the call's answer, or to the end; messages that are not it go to the inbox."""
         cap = self._settings.max_body_bytes
@@ -256,12 +247,15 @@ class StreamableHttpTransport:
         if self.session_id:
             headers["Mcp-Session-Id"] = self.session_id
         try:
-            async with self._post(body, headers) as response:
+            response = await self._http.post(self._url, body, headers)
+            try:
                 if response.status >= 300:
                     found = await refusal(response, self._url, has_session=bool(self.session_id))
                     if isinstance(found, LinkError):
                         raise found
-        except (aiohttp.ClientError, OSError) as error:
+            finally:
+                response.release()
+        except (OSError, ValueError) as error:
             raise unreachable(error, self._url) from error
 
     def abandon(self, call: Outgoing, reason: str) -> None:
@@ -329,14 +323,6 @@ class StreamableHttpTransport:
             async with asyncio.timeout(self._settings.close_timeout_seconds):
                 async with self._http.session.delete(self._url, headers=headers, allow_redirects=False) as response:
                     response.release()
-
-
-async def _read_to_end(response: aiohttp.ClientResponse) -> None:
-    with contextlib.suppress(aiohttp.ClientError, TimeoutError, OSError):
-        async with asyncio.timeout(_DRAIN_SECONDS):
-            async for _ in response.content.iter_any():
-                pass
-    response.release()
 
 
 def _protocol(message: str) -> LinkError:
