@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from naru.gateway import frames
@@ -77,7 +78,12 @@ def id_of(message: Json) -> Json:
 
 def accepts(headers: Headers) -> tuple[bool, bool]:
     """Return whether the client takes JSON, and event streams; one that says nothing takes both."""
-    accept = headers.get("accept", "*/*").lower()
+    return _accepted(headers.get("accept", "*/*"))
+
+
+@lru_cache(maxsize=256)
+def _accepted(accept: str) -> tuple[bool, bool]:
+    accept = accept.lower()
     if not accept or "*/*" in accept:
         return True, True
     return (

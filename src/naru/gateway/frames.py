@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import orjson
 
@@ -31,6 +31,30 @@ def decode(body: bytes, limits: Limits) -> Json:
     Raises:
         RpcError: -32700 when it is not JSON, -32600 when it breaks a limit.
     """
+    value = _decode_compact(body, limits)
+    if value is _UNDECIDED:
+        value = _decode_strictly(body, limits)
+    # The walk costs more than the parse, so it is made only where a limit can be broken at all.
+    if body.count(b"[") + body.count(b"{") > limits.depth or len(body) > limits.string_chars:
+        _check(value, limits)
+    return value
+
+
+_UNDECIDED: Final = object()
+
+
+def _decode_compact(body: bytes, limits: Limits) -> Any:
+    """Decode what most clients send; what encodes to the very same bytes cannot have named a key twice."""
+    if body.count(b":") > limits.keys:
+        return _UNDECIDED
+    try:
+        value = orjson.loads(body)
+        return value if orjson.dumps(value) == body else _UNDECIDED
+    except (orjson.JSONDecodeError, TypeError):
+        return _UNDECIDED
+
+
+def _decode_strictly(body: bytes, limits: Limits) -> Json:
     keys = 0
 
     def build(pairs: list[tuple[str, Any]]) -> JsonObject:
@@ -44,13 +68,9 @@ def decode(body: bytes, limits: Limits) -> Json:
         return made
 
     try:
-        value = json.loads(body, object_pairs_hook=build, parse_constant=_refuse_constant)
+        return json.loads(body, object_pairs_hook=build, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise RpcError(PARSE_ERROR, f"Parse error: {str(error)[:200]}") from None
-    # The walk costs more than the parse, so it is made only where a limit can be broken at all.
-    if body.count(b"[") + body.count(b"{") > limits.depth or len(body) > limits.string_chars:
-        _check(value, limits)
-    return value
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -27,15 +27,21 @@ Headers = Mapping[str, str]
 REPEATED: Final = "\x00"
 ROUTING: Final = ("mcp-protocol-version", "mcp-method", "mcp-name")
 PARAM_PREFIX: Final = "mcp-param-"
+_READ: Final = (b"mcp-", b"accept", b"last-event-id")
 SENTINEL = re.compile(r"=\?base64\?(.*)\?=")
 TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 INTEGER = re.compile(r"-?[0-9]+(\.0+)?")
 
 
 def collect(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Read ASGI headers; white space round a value is not part of it (RFC 9110 5.5), whatever the server left there."""
+    """Read the ASGI headers that MCP speaks of.
+
+    White space round a value is not part of it (RFC 9110 5.5), whatever the server left there.
+    """
     headers: dict[str, str] = {}
     for name, value in raw:
+        if not name.startswith(_READ):
+            continue
         key = name.decode("latin-1")
         text = value.decode("latin-1").strip(" \t")
         headers[key] = f"{headers[key]}{REPEATED}{text}" if key in headers else text

@@ -57,6 +57,7 @@ class KeyFile:
         self._looked_at = -math.inf
         self._last_used: dict[str, int] = {}
         self._fixed = hashlib.sha256(fixed_admin_key.encode()).hexdigest() if fixed_admin_key else ""
+        self._configured = ApiKey("configured", "admin", "configuration", self._fixed, 0)
         if fixed_admin_key:
             check_strength(fixed_admin_key)
             REDACTOR.learn([fixed_admin_key])
@@ -78,7 +79,7 @@ class KeyFile:
         self._reload()
         digest = hashlib.sha256(secret).hexdigest()
         if self._fixed and hmac.compare_digest(digest, self._fixed):
-            return ApiKey("configured", "admin", "configuration", self._fixed, 0)
+            return self._configured
         key = self._keys.get(digest)
         if key is None or not hmac.compare_digest(digest, key.sha256):
             return None

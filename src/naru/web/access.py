@@ -27,6 +27,8 @@ class KeyRing:
     def __init__(self, keys: KeyFile) -> None:
         self.keys = keys
         self._sessions: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._last: tuple[ApiKey, Principal] | None = None
+        """The key seen last, and whom it stands for."""
 
     def is_empty(self) -> bool:
         """Tell whether no key exists. Raises StoreError."""
@@ -37,7 +39,11 @@ class KeyRing:
         key = self.keys.find(secret)
         if key is None and self._sessions:
             key = self._session_key(secret)
-        return principal_of(key) if key is not None else None
+        if key is None:
+            return None
+        if self._last is None or self._last[0] is not key:
+            self._last = (key, principal_of(key))
+        return self._last[1]
 
     def open_session(self, principal: Principal) -> str:
         """Return a random cookie value that stands for the key for twelve hours or until it is revoked."""

@@ -43,7 +43,28 @@ class EdgeHeaders:
         self.authorization: list[bytes] = []
         self.key: list[bytes] = []
         self.cookies: list[bytes] = []
-        for name, value in raw:
+        fields = list(raw)
+        by_name = dict(fields)
+        if len(by_name) == len(fields):
+            self._read_once(by_name)
+        else:
+            self._read_each(fields)
+
+    def _read_once(self, by_name: dict[bytes, bytes]) -> None:
+        """Read what nearly every request is: no header comes twice."""
+        get = by_name.get
+        self.size = sum(map(len, by_name)) + sum(map(len, by_name.values()))
+        self.host, self.hosts = get(b"host", b""), int(b"host" in by_name)
+        self.origin = get(b"origin")
+        self.content_type = get(b"content-type", b"")
+        length = get(b"content-length", b"")
+        self.content_length = int(length) if length.isdigit() else None
+        self.authorization = [by_name[b"authorization"]] if b"authorization" in by_name else []
+        self.key = [by_name[b"x-api-key"]] if b"x-api-key" in by_name else []
+        self.cookies = [by_name[b"cookie"]] if b"cookie" in by_name else []
+
+    def _read_each(self, fields: list[tuple[bytes, bytes]]) -> None:
+        for name, value in fields:
             self.size += len(name) + len(value)
             match name:
                 case b"host":

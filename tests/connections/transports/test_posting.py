@@ -1,0 +1,215 @@
+"""The call path's HTTP client against a server that writes its replies byte by byte."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+from yarl import URL
+
+from naru.connections.transports.posting import MAX_HEAD_BYTES, MAX_WAITING_BYTES, DialError, Poster, Reply
+
+WHOLE = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n{"a": 1}'
+CHUNKED = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"a"\r\n4\r\n: 1}\r\n0\r\n\r\n'
+
+
+class Server:
+    """Answers each request with the next script; a script is written piece by piece, None closes."""
+
+    def __init__(self, scripts: Sequence[Sequence[bytes | None]]) -> None:
+        self.scripts = list(scripts)
+        self.connections = 0
+        self.requests: list[bytes] = []
+        self.closed = asyncio.Event()
+        self.end = asyncio.Event()
+        self.tasks: list[asyncio.Task[None]] = []
+
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.tasks.append(asyncio.create_task(self.serve(reader, writer)))
+        self.tasks.append(asyncio.create_task(self.hang_up(writer)))
+
+    async def hang_up(self, writer: asyncio.StreamWriter) -> None:
+        await self.end.wait()
+        writer.transport.abort()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+                self.requests.append(head + await reader.readexactly(length))
+                for piece in self.scripts.pop(0):
+                    if piece is None:
+                        writer.close()
+                        return
+                    writer.write(piece)
+                    await writer.drain()
+                    await asyncio.sleep(0)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.closed.set()
+        finally:
+            writer.close()
+
+
+@contextlib.asynccontextmanager
+async def posting(*scripts: Sequence[bytes | None]) -> AsyncIterator[tuple[Server, Poster, URL]]:
+    server = Server(scripts)
+    listener = await asyncio.start_server(server.accept, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    poster = Poster(connect_timeout_seconds=5)
+    try:
+        yield server, poster, URL(f"http://127.0.0.1:{port}/mcp?x=1")
+    finally:
+        poster.close()
+        listener.close()
+        server.end.set()
+        await asyncio.wait_for(asyncio.gather(*server.tasks, return_exceptions=True), 5)
+
+
+async def body_of(reply: Reply) -> bytes:
+    async with asyncio.timeout(5):
+        return b"".join([chunk async for chunk in reply.iter_any()])
+
+
+async def test_requests_follow_each_other_on_one_connection() -> None:
+    async with posting([WHOLE], [CHUNKED], [WHOLE]) as (server, poster, url):
+        for _ in range(3):
+            reply = await poster.post(url, b"{}", {"Content-Type": "application/json"})
+            assert (reply.status, await body_of(reply)) == (200, b'{"a": 1}')
+        assert server.connections == 1
+        head = server.requests[0]
+        assert head.startswith(b"POST /mcp?x=1 HTTP/1.1\r\nHost: 127.0.0.1:")
+        assert b"\r\nAccept-Encoding: identity\r\n" in head
+        assert head.endswith(b"\r\nContent-Length: 2\r\n\r\n{}")
+
+
+async def test_requests_at_the_same_time_have_connections_of_their_own() -> None:
+    async with posting([WHOLE], [WHOLE], [WHOLE]) as (server, poster, url):
+        replies = await asyncio.gather(*(poster.post(url, b"{}", {}) for _ in range(3)))
+        assert [await body_of(reply) for reply in replies] == [b'{"a": 1}'] * 3
+        assert server.connections == 3
+
+
+@pytest.mark.parametrize("reply", [WHOLE, CHUNKED], ids=["length", "chunked"])
+async def test_a_reply_cut_into_single_bytes_is_the_same_reply(reply: bytes) -> None:
+    async with posting([reply[n : n + 1] for n in range(len(reply))]) as (_, poster, url):
+        got = await poster.post(url, b"{}", {})
+        assert (got.status, await body_of(got)) == (200, b'{"a": 1}')
+
+
+@pytest.mark.parametrize("cut", [1, 20, len(WHOLE) - 4])
+async def test_a_reply_cut_short_is_an_error_wherever_it_is_cut(cut: int) -> None:
+    async with posting([WHOLE[:cut], None]) as (_, poster, url):
+        with pytest.raises(ConnectionResetError):
+            await body_of(await poster.post(url, b"{}", {}))
+
+
+async def test_a_body_without_a_length_ends_with_its_connection() -> None:
+    async with posting([b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", b"data: 1\n\n", None]) as (
+        _,
+        poster,
+        url,
+    ):
+        reply = await poster.post(url, b"{}", {})
+        assert (reply.content_type, await body_of(reply)) == ("text/event-stream", b"data: 1\n\n")
+
+
+async def test_interim_replies_are_passed_over() -> None:
+    async with posting([b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", WHOLE]) as (_, poster, url):
+        reply = await poster.post(url, b"{}", {})
+        assert (reply.status, "link" in reply.headers, await body_of(reply)) == (200, False, b'{"a": 1}')
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [b"SSH-2.0-OpenSSH_9\r\n", b"HTTP/1.1 200 OK\r\nX: " + b"x" * (MAX_HEAD_BYTES + 1)],
+    ids=["not-http", "endless-headers"],
+)
+async def test_a_reply_that_is_none_is_an_error(reply: bytes) -> None:
+    async with posting([reply]) as (_, poster, url):
+        with pytest.raises(OSError, match="reply"):
+            await poster.post(url, b"{}", {})
+
+
+async def test_a_connection_that_says_more_than_it_was_asked_is_not_used_again() -> None:
+    async with posting([WHOLE + WHOLE], [WHOLE]) as (server, poster, url):
+        for _ in range(2):
+            assert await body_of(await poster.post(url, b"{}", {})) == b'{"a": 1}'
+        assert server.connections == 2
+
+
+async def test_a_connection_that_the_server_closed_is_not_used_again() -> None:
+    async with posting([WHOLE, None], [WHOLE]) as (server, poster, url):
+        assert await body_of(await poster.post(url, b"{}", {})) == b'{"a": 1}'
+        await asyncio.sleep(0.05)
+        assert await body_of(await poster.post(url, b"{}", {})) == b'{"a": 1}'
+        assert server.connections == 2
+
+
+async def test_a_stream_left_after_its_answer_gives_its_connection_back() -> None:
+    start, rest = CHUNKED[:-5], CHUNKED[-5:]
+    async with posting([start, rest], [WHOLE]) as (server, poster, url):
+        reply = await poster.post(url, b"{}", {})
+        async for _ in reply.iter_any():
+            break
+        reply.release()
+        await asyncio.sleep(0.05)
+        assert await body_of(await poster.post(url, b"{}", {})) == b'{"a": 1}'
+        assert server.connections == 1
+
+
+async def test_a_reply_given_up_closes_its_connection() -> None:
+    async with posting([b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"]) as (server, poster, url):
+        reply = await poster.post(url, b"{}", {})
+        reply.close()
+        await asyncio.wait_for(server.closed.wait(), 5)
+
+
+async def test_a_request_given_up_before_its_reply_closes_its_connection() -> None:
+    async with posting([]) as (server, poster, url):
+        server.scripts.append([b""])
+        task = asyncio.create_task(poster.post(url, b"{}", {}))
+        async with asyncio.timeout(5):
+            while not server.requests:
+                await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait_for(server.closed.wait(), 5)
+
+
+async def test_a_reader_that_is_slow_is_not_read_ahead_of_without_bound() -> None:
+    size = 8 * 1024 * 1024
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size
+    async with posting([head, b"x" * size]) as (_, poster, url):
+        reply = await poster.post(url, b"{}", {})
+        await asyncio.sleep(0.1)
+        assert MAX_WAITING_BYTES / 2 < reply._size < MAX_WAITING_BYTES + 1024 * 1024
+        assert len(await body_of(reply)) == size
+
+
+@pytest.mark.parametrize("value", ["a\r\nX: b", "a\nb", "a\rb", "a\0b"])
+async def test_a_header_cannot_smuggle_another(value: str) -> None:
+    async with posting() as (server, poster, url):
+        with pytest.raises(ValueError, match="line break"):
+            await poster.post(url, b"{}", {"X-Own": value})
+        assert server.connections == 0
+
+
+async def test_own_headers_come_before_the_usual_ones_and_users_of_the_url_are_named() -> None:
+    async with posting([WHOLE], [WHOLE]) as (server, poster, url):
+        await poster.post(url.with_user("me").with_password("pw"), b"", {"User-Agent": "mine", "host": "other"})
+        assert b"User-Agent: mine\r\n" in server.requests[0]
+        assert b"naru/" not in server.requests[0]
+        assert server.requests[0].lower().count(b"host:") == 1
+        assert b"Authorization: Basic bWU6cHc=\r\n" in server.requests[0]
+
+
+async def test_nobody_there_is_a_dial_error() -> None:
+    listener = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    listener.close()
+    await listener.wait_closed()
+    with pytest.raises(DialError):
+        await Poster(connect_timeout_seconds=5).post(URL(f"http://127.0.0.1:{port}/"), b"", {})
