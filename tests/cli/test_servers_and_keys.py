@@ -4,36 +4,11 @@ from __future__ import annotations
 
 import json
 import stat
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from naru.cli.main import main
 from naru.stores.keys import KeyFile
-
-
-@dataclass
-class Done:
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def naru(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.setenv("NARU_HUB__DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
-
-    def run(*arguments: str, code: int = 0) -> Done:
-        monkeypatch.setattr(sys, "argv", ["naru", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main()
-        shown = capsys.readouterr()
-        assert (left.value.code or 0) == code, shown.err
-        return Done(shown.out, shown.err)
-
-    return run
 
 
 def test_servers_are_added_listed_switched_and_removed(naru) -> None:
@@ -52,7 +27,7 @@ def test_servers_are_added_listed_switched_and_removed(naru) -> None:
     assert "SENTINEL" not in text.stdout + str(listed) + added.stdout
     naru("servers", "enable", "time")
     naru("servers", "remove", "time")
-    assert "No server named 'time'" in naru("servers", "remove", "time", code=2).stderr
+    assert "No server named 'time'" in naru("servers", "remove", "time", code=3).stderr
 
 
 def test_servers_of_other_products_are_imported(naru, tmp_path: Path) -> None:
@@ -60,12 +35,12 @@ def test_servers_of_other_products_are_imported(naru, tmp_path: Path) -> None:
     toml.write_text('[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "x@1.0.0"]\n')
     claude = tmp_path / "claude_desktop_config.json"
     claude.write_text('{"mcpServers": {"docs": {"url": "http://h/"}, "b": {"url": "${MISSING_URL}"}, "bad": 1}} // x')
-    assert "docs: would be added" in naru("servers", "import", str(toml), "--dry-run").stdout
-    assert "docs: added" in naru("servers", "import", str(toml)).stdout
-    imported = naru("servers", "import", str(claude))
-    assert "docs: is registered already" in imported.stdout
-    assert "b: added" in imported.stdout
-    assert "mcpServers.bad must be an object" in imported.stderr
+    assert "docs\tconfig.toml\tnew" in naru("servers", "import", str(toml), "--dry-run").stdout
+    assert "Added 1 server" in naru("servers", "import", str(toml), "--yes").stderr
+    imported = naru("servers", "import", str(claude), "--yes")
+    assert "docs\tclaude_desktop_config.json\tregistered already" in imported.stdout
+    assert "b\tclaude_desktop_config.json\tnew" in imported.stdout
+    assert "mcpServers.bad must be an object" in imported.stdout
     checked = naru("servers", "check", code=1)
     assert "b: MISSING_URL not set (mcpServers.b.url)" in checked.stdout
 

@@ -66,7 +66,7 @@ async def test_the_command_of_a_shell_block_prints_the_result_once() -> None:
 async def test_a_forged_ticket_and_a_missing_hub_are_one_line_and_a_non_zero_exit() -> None:
     async with served(application(MemoryHub(ScriptedBackend([])))) as url:
         code, _, error = await run([str(NARU), "tool", "run", "--ticket", "A" * 22], url)
-        assert code == 2
+        assert code == 3
         assert "no such ticket" in error
         assert len(error.strip().splitlines()) == 1
     code, _, error = await run([str(NARU), "tool", "run", "--ticket", "A" * 22], "http://127.0.0.1:9")

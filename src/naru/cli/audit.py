@@ -11,14 +11,16 @@ from typing import Annotated
 import typer
 
 from naru.cli.options import Config, settings_from
+from naru.cli.terminal import AsJson
 from naru.errors import UserError
 from naru.messages import JsonObject
 from naru.telemetry.audit_file import Head, read_entries, verify
 
-app = typer.Typer(help="Read and verify the audit log.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    add_completion=False, help="Read and verify the audit log.", no_args_is_help=True, rich_markup_mode=None
+)
 
 File = Annotated[Path | None, typer.Option("--file", help="Another log than this installation's audit.jsonl.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("verify")

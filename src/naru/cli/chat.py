@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated
 
@@ -10,15 +12,16 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from naru.agent.events import AnswerText, CallFinished, CallStarted, RunFinished
+from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RunFinished
 from naru.agent.hooks import Hooks
 from naru.agent.loop import run as run_agent
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serving import run
+from naru.cli.terminal import AsJson, console, plain
 from naru.config import Settings
 from naru.errors import NaruError
 from naru.hub import Hub, open_hub
-from naru.messages import ChatRequest, Message
+from naru.messages import ChatRequest, JsonObject, Message
 
 CONNECT_SECONDS = 10.0
 
@@ -29,14 +32,15 @@ def command(
     base_url: BaseUrl = "",
     demo: Annotated[bool, typer.Option("--demo", help="Register the HR server with its demo data.")] = False,
     config: Config = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Answer one question, or talk."""
+    """Answer one question, or talk; with --json one line for each answer, with the calls it took."""
     settings = settings_from(config, model__model=model, model__base_url=base_url, hub__demo=demo or None)
-    run(_chat(settings, question))
+    run(_chat(settings, question, as_json=as_json))
 
 
-async def _chat(settings: Settings, question: str) -> None:
-    steps = Console(stderr=True, highlight=False, soft_wrap=True)
+async def _chat(settings: Settings, question: str, *, as_json: bool) -> None:
+    steps = console(stderr=True)
     async with open_hub(settings, progress=JoinProgress(steps)) as hub:
         await hub.manager.started(CONNECT_SECONDS)
         model = settings.model.model or next(iter(await hub.backend.models()), "")
@@ -44,7 +48,9 @@ async def _chat(settings: Settings, question: str) -> None:
         while text := question or _ask():
             turns.append(Message("user", text))
             try:
-                turns.append(Message("assistant", await _answer(hub, model, tuple(turns), steps)))
+                request = ChatRequest(model, tuple(turns))
+                answer = await (_answer_as_json(hub, request) if as_json else _answer(hub, request, steps))
+                turns.append(Message("assistant", answer))
             except NaruError as error:
                 if question:
                     raise
@@ -60,24 +66,42 @@ def _ask() -> str:
         return ""
 
 
-async def _answer(hub: Hub, model: str, turns: tuple[Message, ...], steps: Console) -> str:
+def _events(hub: Hub, request: ChatRequest) -> AsyncGenerator[AgentEvent, None]:
+    return run_agent(hub.backend, hub.tools(), request, limits=hub.limits, hooks=Hooks(journal=hub.journal))
+
+
+async def _answer(hub: Hub, request: ChatRequest, steps: Console) -> str:
     """Stream one answer to stdout, its calls to stderr."""
-    request = ChatRequest(model, turns)
     answer = ""
-    async with aclosing(
-        run_agent(hub.backend, hub.tools(), request, limits=hub.limits, hooks=Hooks(journal=hub.journal))
-    ) as events:
+    async with aclosing(_events(hub, request)) as events:
         async for event in events:
             match event:
                 case CallStarted(call=call):
                     given = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-                    steps.print(f"[dim]· {escape(f'{call.name}({given})')}[/dim]")
+                    steps.print(f"[dim]· {escape(plain(f'{call.name}({given})'))}[/dim]")
                 case CallFinished(call=call, result=result) if result.is_error:
-                    steps.print(f"[dim]· {escape(call.name)} failed: {escape(result.text[:200])}[/dim]")
+                    steps.print(f"[dim]· {escape(call.name)} failed: {escape(plain(result.text[:200]))}[/dim]")
                 case AnswerText(text=text):
-                    sys.stdout.write(text)
+                    sys.stdout.write(plain(text) if sys.stdout.isatty() else text)
                     sys.stdout.flush()
                 case RunFinished():
                     answer = event.answer
     sys.stdout.write("\n")
     return answer
+
+
+async def _answer_as_json(hub: Hub, request: ChatRequest) -> str:
+    """Print one answer with its calls as one line of JSON."""
+    calls: list[JsonObject] = []
+    told: JsonObject = {"question": request.messages[-1].text}
+    async with aclosing(_events(hub, request)) as events:
+        async for event in events:
+            match event:
+                case CallFinished(call=call, result=result, seconds=seconds, ran=ran):
+                    outcome = {"text": result.text, "isError": result.is_error, "ran": ran, "seconds": seconds}
+                    calls.append({"name": call.name, "arguments": call.arguments, **outcome})
+                case RunFinished(answer=answer, reason=reason, rounds=rounds):
+                    told |= {"answer": answer, "ended": reason, "rounds": rounds, "calls": calls}
+    sys.stdout.write(json.dumps(told, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+    return str(told.get("answer", ""))

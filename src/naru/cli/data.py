@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from naru.builtins.data.demo.reader import READER, reader_sql
 from naru.builtins.data.documents import read_documents
 from naru.builtins.data.sources import DataSources
+from naru.cli.terminal import AsJson, console, print_json, print_warnings
 from naru.config import DataSettings
 
 app = typer.Typer(
+    add_completion=False,
     help="Documents and the database of the data search server; settings as in .env.example.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -26,25 +27,44 @@ app = typer.Typer(
 def index(
     file: Annotated[Path, typer.Argument(help="JSON, JSON lines, CSV or plain lines.")],
     replace: Annotated[bool, typer.Option("--replace", help="Remove the collection first, with all it holds.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Embed the documents of FILE into the collection of CHROMADB_COLLECTION_NAME."""
-    asyncio.run(_index(file, replace=replace))
+    count, collection, embedder = asyncio.run(_index(file, replace=replace))
+    if as_json:
+        print_json({"collection": collection, "documents": count, "embeddings": embedder})
+    else:
+        print(f"{count} documents in collection {collection} ({embedder})")
 
 
 @app.command()
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     n_results: Annotated[int, typer.Option("--results", "-n", min=1, max=100, help="How many.")] = 3,
+    as_json: AsJson = False,
 ) -> None:
     """Show the documents most like QUERY, nearest first."""
-    for line in asyncio.run(_search(query, n_results)):
+    found = asyncio.run(_search(query, n_results))
+    if as_json:
+        print_json(found)
+        return
+    for line in found:
         print(line)
 
 
 @app.command()
-def check() -> None:
+def check(as_json: AsJson = False) -> None:
     """Connect to everything, prove that the database is only read, and say what is used."""
-    asyncio.run(_check())
+    found = asyncio.run(_check())
+    if as_json:
+        print_json(found)
+        return
+    print(f"embeddings: {found['embeddings']}; {found['dimensions']} numbers")
+    print(f"documents: {found['documents']} in {found['collection']} ({found['vectors']})")
+    print(
+        f"database: PostgreSQL {found['postgresql']} ({found['database']}); {found['refused']} writes tried and refused"
+    )
+    print_warnings(found["warnings"])
 
 
 @app.command("reader-sql")
@@ -57,20 +77,19 @@ def print_reader_sql(
     print(reader_sql(name, role=role, password="change-me"), end="")  # noqa: S106  # a placeholder to be replaced
 
 
-async def _index(file: Path, *, replace: bool) -> None:
+async def _index(file: Path, *, replace: bool) -> tuple[int, str, str]:
     documents = await asyncio.to_thread(read_documents, file)
     sources = DataSources()
-    console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
         if replace:
             await sources.store.clear()
-        with Progress(*columns, console=console) as progress:
+        with Progress(*columns, console=console(stderr=True)) as progress:
             task = progress.add_task(f"Indexing {file.name}", total=len(documents))
             async for done in sources.index(documents):
                 progress.update(task, completed=done)
         name = sources.settings.chromadb_collection_name
-        print(f"{await sources.store.count()} documents in collection {name} ({sources.embedder.status})")
+        return await sources.store.count(), name, sources.embedder.status
     finally:
         await sources.close()
 
@@ -83,21 +102,24 @@ async def _search(query: str, n_results: int) -> list[str]:
         await sources.close()
 
 
-async def _check() -> None:
+async def _check() -> dict[str, Any]:
     sources = DataSources()
     settings = sources.settings
     try:
-        print(f"embeddings: {sources.embedder.status}; {len((await sources.embed(['나루']))[0])} numbers")
-        where = "Chroma" if settings.chromadb_host else "local file"
-        print(f"documents: {await sources.store.count()} in {settings.chromadb_collection_name} ({where})")
+        dimensions = len((await sources.embed(["나루"]))[0])
         await sources.database.query("SELECT 1")
         proof = sources.database.proof
         assert proof is not None, "a query has run, so the self-test has"
-        where = "POSTGRESQL_DB_HOST" if sources.is_database_configured else "embedded, demo data"
-        print(
-            f"database: PostgreSQL {proof.server_version // 10_000} ({where}); {proof.refused} writes tried and refused"
-        )
-        for warning in proof.warnings:
-            print(f"  warning: {warning}")
+        return {
+            "embeddings": sources.embedder.status,
+            "dimensions": dimensions,
+            "documents": await sources.store.count(),
+            "collection": settings.chromadb_collection_name,
+            "vectors": "Chroma" if settings.chromadb_host else "local file",
+            "postgresql": proof.server_version // 10_000,
+            "database": "POSTGRESQL_DB_HOST" if sources.is_database_configured else "embedded, demo data",
+            "refused": proof.refused,
+            "warnings": list(proof.warnings),
+        }
     finally:
         await sources.close()

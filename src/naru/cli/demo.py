@@ -22,10 +22,11 @@ from naru.agent.events import (
 from naru.agent.loop import run as run_agent
 from naru.cli.options import BaseUrl, JoinProgress, Model, settings_from
 from naru.cli.serving import run
+from naru.cli.terminal import AsJson, console, plain, print_json
 from naru.config import Settings
 from naru.errors import UpstreamError
 from naru.hub import Hub, open_hub
-from naru.messages import ChatRequest, Message
+from naru.messages import ChatRequest, JsonObject, Message
 
 QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("How many vacation days does EMP003 have left in 2025?", ("remaining",)),
@@ -54,32 +55,34 @@ GO_ON = """
 """
 
 
-def command(model: Model = "", base_url: BaseUrl = "") -> None:
+def command(model: Model = "", base_url: BaseUrl = "", as_json: AsJson = False) -> None:
     """Ask three questions; exit with 1 when one of them is not answered from a tool's result."""
-    console = Console(highlight=False, soft_wrap=True)
+    out = console(stderr=as_json)
     with tempfile.TemporaryDirectory(prefix="naru-demo-") as data_dir:
         # Nothing of an earlier run or installation may change what the demo shows.
         settings = settings_from(
             model__model=model, model__base_url=base_url, hub__store="memory:", hub__demo=True, hub__data_dir=data_dir
         )
-        run(_demo(settings, console))
+        run(_demo(settings, out, as_json=as_json))
 
 
-async def _demo(settings: Settings, console: Console) -> None:
+async def _demo(settings: Settings, out: Console, *, as_json: bool) -> None:
     started = time.monotonic()
-    console.print("[dim]· starting the hub, the HR server and the model …[/dim]")
-    async with open_hub(settings, progress=JoinProgress(console)) as hub:
+    out.print("[dim]· starting the hub, the HR server and the model …[/dim]")
+    async with open_hub(settings, progress=JoinProgress(out)) as hub:
         await _wait_for_tools(hub)
         name = (await hub.backend.models())[0]
         tools = await hub.tools().tools()
-        console.print(f"[dim]· {name}, with {len(tools)} tools: {', '.join(tool.name for tool in tools)}[/dim]")
-        unanswered = 0
-        for question, facts in QUESTIONS:
-            unanswered += not await _ask(hub, name, question, facts, console)
-    console.print(
+        out.print(f"[dim]· {name}, with {len(tools)} tools: {', '.join(tool.name for tool in tools)}[/dim]")
+        asked = [await _ask(hub, name, question, facts, out) for question, facts in QUESTIONS]
+    unanswered = sum(not one["isAnswered"] for one in asked)
+    out.print(
         f"\n[dim]· {len(QUESTIONS) - unanswered} of {len(QUESTIONS)} answered, {time.monotonic() - started:.0f} s[/dim]"
     )
-    console.print(GO_ON.format(model=name))
+    if as_json:
+        print_json({"model": name, "questions": asked})
+    else:
+        out.print(GO_ON.format(model=name))
     if unanswered:
         sys.exit(1)
 
@@ -90,9 +93,9 @@ async def _wait_for_tools(hub: Hub) -> None:
         raise UpstreamError(f"The HR server offers no tools: {'; '.join(hub.not_ready()) or 'it gave an empty list'}.")
 
 
-async def _ask(hub: Hub, model: str, question: str, facts: tuple[str, ...], console: Console) -> bool:
-    """Ask one question and show each step; tell whether the answer names the facts that the tools gave."""
-    console.print(f"\n[bold cyan]? {escape(question)}[/bold cyan]")
+async def _ask(hub: Hub, model: str, question: str, facts: tuple[str, ...], out: Console) -> JsonObject:
+    """Ask one question and show each step; return the answer, and whether it names the facts that the tools gave."""
+    out.print(f"\n[bold cyan]? {escape(question)}[/bold cyan]")
     request = ChatRequest(model, (Message("user", question),))
     known: dict[str, Any] = {}
     answer = ""
@@ -102,32 +105,32 @@ async def _ask(hub: Hub, model: str, question: str, facts: tuple[str, ...], cons
             text += event.text
             continue
         if isinstance(event, CallStarted | RoundStarted | RunFinished) and text.strip():
-            console.print(f"  [dim]model[/dim]   {escape(_short(text))}")
+            out.print(f"  [dim]model[/dim]   {escape(_short(text))}")
             text = ""
-        _show(event, console)
+        _show(event, out)
         if isinstance(event, CallFinished) and isinstance(event.result.structured, dict):
             known |= event.result.structured
         if isinstance(event, RunFinished):
             answer = event.answer
     missing = [fact for fact in facts if str(known.get(fact, "\0")) not in answer]
     if missing:
-        console.print(f"  [red]missing[/red] the answer does not name the {' and the '.join(missing)} that a tool gave")
-    return not missing
+        out.print(f"  [red]missing[/red] the answer does not name the {' and the '.join(missing)} that a tool gave")
+    return {"question": question, "answer": answer, "isAnswered": not missing}
 
 
-def _show(event: AgentEvent, console: Console) -> None:
+def _show(event: AgentEvent, out: Console) -> None:
     match event:
         case CallStarted(call=call):
             given = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-            console.print(f"  [yellow]call[/yellow]    {escape(f'{call.name}({given})')}")
+            out.print(f"  [yellow]call[/yellow]    {escape(f'{call.name}({given})')}")
         case CallFinished(result=result, seconds=seconds):
-            console.print(f"  [green]result[/green]  {escape(_short(result.text))} [dim]{seconds * 1000:.0f} ms[/dim]")
+            out.print(f"  [green]result[/green]  {escape(_short(result.text))} [dim]{seconds * 1000:.0f} ms[/dim]")
         case RunFinished(answer=answer, reason=reason):
-            console.print(f"  [bold green]answer[/bold green]  {escape(answer)} [dim]({reason})[/dim]")
+            out.print(f"  [bold green]answer[/bold green]  {escape(answer)} [dim]({reason})[/dim]")
         case AnswerText():
             pass
 
 
 def _short(text: str) -> str:
-    flat = " ".join(text.split())
+    flat = " ".join(plain(text).split())
     return flat if len(flat) <= _WIDTH else f"{flat[:_WIDTH]} …"

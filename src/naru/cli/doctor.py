@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
-from typing import Annotated
 
 import typer
 
+from naru.cli.exit_codes import Exit
 from naru.cli.options import BaseUrl, Config, Model, settings_from
 from naru.cli.serving import run
+from naru.cli.terminal import AsJson, print_json
 from naru.config import Settings
 from naru.connections.open import open_manager
 from naru.errors import NaruError
@@ -32,7 +32,7 @@ class Finding:
 def command(
     model: Model = "",
     base_url: BaseUrl = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     config: Config = None,
 ) -> None:
     """Exit with 1 when something does not work."""
@@ -43,11 +43,11 @@ def command(
 async def _report(settings: Settings, as_json: bool) -> None:
     found = [await _model(settings), *await _servers(settings)]
     if as_json:
-        print(json.dumps([asdict(one) for one in found], ensure_ascii=False, indent=2))
+        print_json([asdict(one) for one in found])
     for one in [] if as_json else found:
         print(f"{'ok  ' if one.is_well else 'WRONG'} {one.what}: {one.summary} {one.remedy}".rstrip())
     if not all(one.is_well for one in found):
-        raise typer.Exit(1)
+        raise typer.Exit(Exit.NOT_WELL)
 
 
 async def _model(settings: Settings) -> Finding:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from naru.cli.terminal import AsJson, print_json
 from naru.dialects import Parsed, Tool, parse, tools_from_openai
 from naru.errors import UserError
 
@@ -25,7 +26,7 @@ def command(
     ] = None,
     finish_reason: Annotated[str, typer.Option(help="The engine's: stop, length ...")] = "stop",
     explain: Annotated[bool, typer.Option("--explain", help="Show what every piece of the text was read as.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read a model's reply and show its calls, as an OpenAI client would get them."""
     reply = _read(text)
@@ -33,7 +34,7 @@ def command(
     offered = read_tools(tools)
     parsed = parse(reply, offered, hint=hint or None, generation_prompt=prompt, finish_reason=finish_reason)
     if as_json:
-        sys.stdout.write(json.dumps(_as_data(parsed), ensure_ascii=False, indent=2) + "\n")
+        print_json(_as_data(parsed))
         return
     sys.stdout.write("\n".join(_lines(parsed, reply, explain=explain)) + "\n")
 

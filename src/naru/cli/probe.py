@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from naru.cli.options import BaseUrl, JoinProgress, settings_from
 from naru.cli.serving import run
+from naru.cli.terminal import AsJson, console, print_json
 from naru.config import Settings
 from naru.models.knowledge import Findings
 from naru.models.open import findings_path, open_measurable
@@ -25,7 +24,7 @@ def command(
     model: Annotated[str, typer.Argument(help="As for --model: a demo model, a GGUF file, or the endpoint's name.")],
     base_url: BaseUrl = "",
     api: Annotated[str, typer.Option(help="auto, openai, ollama or gemini.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    as_json: AsJson = False,
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Remember what was found for later requests.")] = True,
 ) -> None:
     """Ask a dozen short questions, print what works, and keep the strategy that does best."""
@@ -34,11 +33,11 @@ def command(
 
 
 async def _probe(settings: Settings, *, as_json: bool, keep: bool) -> None:
-    console = Console(stderr=True, highlight=False)
-    backend, knowledge, model = await open_measurable(settings, progress=JoinProgress(console))
+    out = console(stderr=True)
+    backend, knowledge, model = await open_measurable(settings, progress=JoinProgress(out))
     report = Report(model)
     try:
-        with console.status(f"asking {escape(model)} …") as status:
+        with out.status(f"asking {escape(model)} …") as status:
             async with aclosing(probe(backend, knowledge, model)) as steps:
                 async for step in steps:
                     if isinstance(step, Check):
@@ -51,23 +50,23 @@ async def _probe(settings: Settings, *, as_json: bool, keep: bool) -> None:
         path = findings_path(settings)
         await asyncio.to_thread(Findings(path).keep, knowledge.endpoint, model, report.profile)
     if as_json:
-        print(json.dumps(_as_json(report), ensure_ascii=False, indent=2))
+        print_json(_as_json(report))
     else:
         _print(report)
         if keep:
-            console.print(f"Kept in {findings_path(settings)}; it is used from the next start on.", soft_wrap=True)
+            out.print(f"Kept in {findings_path(settings)}; it is used from the next start on.", soft_wrap=True)
 
 
 def _print(report: Report) -> None:
-    console = Console(highlight=False)
+    out = console()
     table = Table("", "check", "result", "seconds", "note", title=f"{report.model}", title_justify="left")
     for check in report.checks:
         mark = "[green]✓[/]" if check.is_passed else ("[yellow]~[/]" if check.passed else "[red]✗[/]")
         table.add_row(mark, check.name, f"{check.passed} of {check.of}", f"{check.seconds:.1f}", escape(check.note))
-    console.print(table)
+    out.print(table)
     profile = report.profile
     budget = profile.tool_budget or "no limit"
-    console.print(
+    out.print(
         f"Strategy: [bold]{profile.strategy}[/]   tools at once: [bold]{budget}[/]   "
         f"guided by: [bold]{profile.guided or 'nothing'}[/]   helped as a small model: "
         f"[bold]{'yes' if profile.small else 'no'}[/]"

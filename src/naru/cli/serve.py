@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serve_mcp import Transport, serve_own_tools, serve_servers_on_stdio
 from naru.cli.serving import address_of, listen, run, serve
+from naru.cli.terminal import console
 from naru.config import Settings, settings_path
 from naru.errors import ModelError
 from naru.hub import Hub, key_file, open_hub
@@ -53,21 +53,21 @@ def command(
 
 
 async def _serve(settings: Settings, config: Path | None) -> None:
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    out = console(stderr=True)
     check_bind(settings.server)
     keys = key_file(settings)
     asks_for_keys = auth_is_on(settings.server, has_keys=not keys.is_empty())
     if asks_for_keys and (shown_in := keys.ensure_admin()):
-        console.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
+        out.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
     with listen(settings.server.host, settings.server.port) as bound:
-        progress = JoinProgress(console)
+        progress = JoinProgress(out)
         opened = open_hub(
             settings, progress=progress, settings_file=config or settings_path(), asks_for_keys=asks_for_keys
         )
         address = address_of(bound)
         with occupied(store_url(settings.hub), address):
             async with opened as hub, open_app(hub) as app:
-                console.print(f"Naru serves {await _models(hub)} on {address}")
+                out.print(f"Naru serves {await _models(hub)} on {address}")
                 await serve(app.asgi, bound, app.stopping)
 
 

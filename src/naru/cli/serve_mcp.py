@@ -6,10 +6,10 @@ import sys
 from enum import StrEnum
 from pathlib import Path
 
-from rich.console import Console
 from starlette.types import Receive, Scope, Send
 
 from naru.cli.serving import address_of, listen, serve
+from naru.cli.terminal import console
 from naru.cli.tool_sources import BUILTINS, builtin_toolset
 from naru.config import Settings
 from naru.errors import ConfigError
@@ -73,15 +73,15 @@ async def serve_own_tools(name: str, settings: Settings, transport: Transport) -
 
 async def _serve_http(engine: Engine, settings: Settings, name: str, transport: Transport) -> None:
     check_bind(settings.server)
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    out = console(stderr=True)
     keys = key_file(settings)
     if auth_is_on(settings.server, has_keys=not keys.is_empty()) and (shown_in := keys.ensure_admin()):
-        console.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
+        out.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
     rows = [Endpoint(face.path, face.methods, face.app, Access.USER, raw=True) for face in http_faces(engine)]
     limits = RateLimiter(settings.server.rate_limit_per_minute)
     app = guard(_dispatch, rows, settings.server, keys=KeyRing(keys), limits=limits)
     with listen(settings.server.host, settings.server.port) as bound:
-        console.print(f"Naru serves {name} on {address_of(bound)}/{'sse' if transport is Transport.SSE else 'mcp'}")
+        out.print(f"Naru serves {name} on {address_of(bound)}/{'sse' if transport is Transport.SSE else 'mcp'}")
         await serve(app, bound, engine.end_streams)
 
 

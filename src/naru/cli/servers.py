@@ -1,56 +1,80 @@
-"""`naru servers`: list, add, remove, import and check registered MCP servers, straight on the store.
+"""`naru servers`: list, add, remove, switch and check registered MCP servers, straight on the store.
 
 A hub that runs takes changes up within a second. Programs may be added here, since whoever may run commands may (S-20).
+What only a running hub knows is in `servers_live`; other products' files are read by `import_servers`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from functools import partial
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
-from rich.console import Console
 
+from naru.cli import servers_live
+from naru.cli.exit_codes import Exit
+from naru.cli.import_servers import command as import_command
 from naru.cli.options import Config, settings_from
+from naru.cli.running_hub import SERVERS, RunningHub
+from naru.cli.stored import open_stored
+from naru.cli.terminal import AsJson, print_json, print_note, print_table, print_warnings
+from naru.config import Settings
 from naru.connections.policy import Policy, argv_shown
-from naru.errors import ConfigError, ConflictError, NotFoundError
+from naru.errors import ConfigError, ConflictError, NaruError, NotFoundError
 from naru.records import ServerRecord, describe, now_ms, parse_transport
 from naru.stores.base import Store
-from naru.stores.declared import read_declared
 from naru.stores.expand import MissingVariableError, expand
-from naru.stores.open import open_store, store_url
 from naru.stores.redact import masked_config
-from naru.telemetry.audit import audit_once
-from naru.telemetry.audited_store import AuditedStore
 
-app = typer.Typer(help="List, add, remove and import MCP servers.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    add_completion=False,
+    help="List, add, remove, connect and explain MCP servers.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+for _name, _live in servers_live.COMMANDS.items():
+    app.command(_name)(_live)
+app.command("import")(import_command)
 
 StoreOption = Annotated[str, typer.Option("--store", help="Store to use; the hub's own by default.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Name = Annotated[str, typer.Argument(help="Its name, as `naru servers list` shows it.")]
 Assignments = Annotated[list[str] | None, typer.Option(help="NAME=VALUE; say it again for more.")]
 Work = Callable[[Store], Awaitable[None]]
 
 
 @app.command("list")
 def list_servers(store: StoreOption = "", config: Config = None, as_json: AsJson = False) -> None:
-    """Show all registered servers and what is wrong with their entries; secrets are masked."""
+    """Show all registered servers, their state if a hub runs, and what is wrong with their entries; secrets masked."""
+    settings = settings_from(config)
+    states = _states(settings)
 
     async def work(opened: Store) -> None:
         records = await opened.list()
+        known = {record.id: states.get(record.id, {}) for record in records}
         if as_json:
-            print(json.dumps([_shown(record) for record in records], ensure_ascii=False, indent=2))
+            print_json([{**_shown(record), **_state(known[record.id])} for record in records])
         else:
-            for record in records:
-                print(f"{record.name}\t{record.transport_type or 'URL'}\t{_place(record)}{_marks(record)}")
-        _warn([problem.reason for problem in opened.problems()])
+            print_table(
+                ("server", "state", "tools", "how", "what"),
+                [
+                    (
+                        record.name,
+                        known[record.id].get("status") or _marks(record),
+                        known[record.id].get("toolCount", "-"),
+                        record.transport_type or "URL",
+                        _place(record),
+                    )
+                    for record in records
+                ],
+            )
+            if not records:
+                print_note("No server is registered. Add one: naru servers add time -- uvx mcp-server-time")
+        print_warnings([problem.reason for problem in opened.problems()])
 
-    _run(config, store, work)
+    _run(settings, store, work)
 
 
 @app.command()
@@ -64,6 +88,7 @@ def add(  # noqa: PLR0913  # each parameter is an option of the command
     description: Annotated[str, typer.Option(help="What it is for.")] = "",
     store: StoreOption = "",
     config: Config = None,
+    as_json: AsJson = False,
 ) -> None:
     """Register a server: `naru servers add time -- uvx mcp-server-time`, `naru servers add docs https://host/mcp`."""
     is_url = len(target) == 1 and "://" in target[0]
@@ -75,63 +100,38 @@ def add(  # noqa: PLR0913  # each parameter is an option of the command
 
     async def work(opened: Store) -> None:
         await opened.save(record)
-        print(f"Added {name}: {_place(record)}")
-        _warn(Policy().warnings(record))
+        _tell(_shown(record), f"Added {name}: {_place(record)}", as_json=as_json)
+        print_warnings(Policy().warnings(record))
 
-    _run(config, store, work)
+    _run(settings_from(config), store, work)
 
 
 @app.command()
-def remove(name: str, store: StoreOption = "", config: Config = None) -> None:
+def remove(name: Name, store: StoreOption = "", config: Config = None, as_json: AsJson = False) -> None:
     """Forget a server."""
 
     async def work(opened: Store) -> None:
         if not await opened.delete(name):
-            raise NotFoundError(f"No server named {name!r} is registered.")
-        print(f"Removed {name}")
+            raise _unknown(name)
+        _tell({"name": name, "removed": True}, f"Removed {name}", as_json=as_json)
 
-    _run(config, store, work)
+    _run(settings_from(config), store, work)
 
 
 @app.command()
-def enable(name: str, store: StoreOption = "", config: Config = None) -> None:
+def enable(name: Name, store: StoreOption = "", config: Config = None, as_json: AsJson = False) -> None:
     """Switch a server on."""
-    _switch(name, store, config, is_on=True)
+    _switch(name, store, config, is_on=True, as_json=as_json)
 
 
 @app.command()
-def disable(name: str, store: StoreOption = "", config: Config = None) -> None:
+def disable(name: Name, store: StoreOption = "", config: Config = None, as_json: AsJson = False) -> None:
     """Switch a server off; its entry stays."""
-    _switch(name, store, config, is_on=False)
-
-
-@app.command("import")
-def import_file(
-    file: Annotated[Path, typer.Argument(help="mcp.json, claude_desktop_config.json, .vscode/mcp.json, config.toml …")],
-    store: StoreOption = "",
-    config: Config = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be added.")] = False,
-) -> None:
-    """Add the servers of another product's configuration file; names that are taken are left alone."""
-
-    async def work(opened: Store) -> None:
-        declared = await read_declared(settings.mcp.model_copy(update={"servers": [], "files": [file]}))
-        known = {record.name for record in await opened.list()}
-        for record in declared.records.values():
-            if record.name in known:
-                print(f"{record.name}: is registered already")
-                continue
-            if not dry_run:
-                await opened.save(record)
-            print(f"{record.name}: {'would be added' if dry_run else 'added'}, {_place(record)}")
-        _warn([problem.reason for problem in declared.problems])
-
-    settings = settings_from(config)
-    _run(config, store, work)
+    _switch(name, store, config, is_on=False, as_json=as_json)
 
 
 @app.command()
-def check(store: StoreOption = "", config: Config = None) -> None:
+def check(store: StoreOption = "", config: Config = None, as_json: AsJson = False) -> None:
     """Check all entries without starting anything: broken ones, missing variables, unpinned packages."""
     found: list[str] = []
 
@@ -144,46 +144,32 @@ def check(store: StoreOption = "", config: Config = None) -> None:
             found.extend(f"{record.name}: {warning}" for warning in Policy().warnings(record))
         found.extend(problem.reason for problem in opened.problems())
 
-    _run(config, store, work)
-    for line in found:
-        print(line)
+    _run(settings_from(config), store, work)
+    _tell(found, "\n".join(found) or "Nothing is wrong.", as_json=as_json)
     if found:
-        raise typer.Exit(1)
-    print("Nothing is wrong.")
+        raise typer.Exit(Exit.NOT_WELL)
 
 
-def _switch(name: str, store: str, config: Path | None, *, is_on: bool) -> None:
+def _switch(name: str, store: str, config: Path | None, *, is_on: bool, as_json: bool) -> None:
     async def work(opened: Store) -> None:
         record = await opened.find_by_name(name)
         if record is None:
-            raise NotFoundError(f"No server named {name!r} is registered.")
+            raise _unknown(name)
         kept = {key: value for key, value in record.config.items() if key not in ("disabled", "enabled")}
         changed = {"config": kept if is_on else {**kept, "disabled": True}}
         moment = max(now_ms(), record.updated_at + 1)
         await opened.update(
             record.model_copy(update={**changed, "updated_at": moment}), expected_updated_at=record.updated_at
         )
-        print(f"{name} is {'on' if is_on else 'off'}")
+        _tell({"name": name, "enabled": is_on}, f"{name} is {'on' if is_on else 'off'}", as_json=as_json)
 
-    _run(config, store, work)
+    _run(settings_from(config), store, work)
 
 
-def _run(config: Path | None, store: str, work: Work) -> None:
-    settings = settings_from(config)
-    url = store or store_url(settings.hub)
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Store]:
-        made = AuditedStore(open_store(url), partial(audit_once, settings))
-        await made.open()
-        try:
-            yield made
-        finally:
-            await made.close()
-
+def _run(settings: Settings, store: str, work: Work) -> None:
     async def main() -> None:
-        async with opened() as made:
-            await work(made)
+        async with open_stored(settings, store) as opened:
+            await work(opened)
 
     asyncio.run(main())
 
@@ -221,11 +207,30 @@ def _place(record: ServerRecord) -> str:
 
 def _marks(record: ServerRecord) -> str:
     if not record.enabled:
-        return "\t(off)"
-    return "" if record.auto_connect else "\t(not connected by itself)"
+        return "(off)"
+    return "-" if record.auto_connect else "(by hand)"
 
 
-def _warn(lines: Sequence[str]) -> None:
-    console = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
-    for line in lines:
-        console.print(f"warning: {line}")
+def _states(settings: Settings) -> dict[str, Any]:
+    """Return what a running hub says of its servers, by id; nothing when none runs or it does not tell."""
+    hub = RunningHub(settings, timeout_seconds=5.0)
+    try:
+        return {one["id"]: one for one in hub.ask(SERVERS)} if hub.answers() else {}
+    except NaruError as error:
+        print_warnings([str(error)])
+        return {}
+
+
+def _state(found: dict[str, Any]) -> dict[str, Any]:
+    return {key: found[key] for key in ("status", "toolCount", "lastFailure") if key in found}
+
+
+def _unknown(name: str) -> NotFoundError:
+    return NotFoundError(f"No server named {name!r} is registered.", remedy="See: naru servers list")
+
+
+def _tell(data: Any, line: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(data)
+    else:
+        print(line)

@@ -1,13 +1,11 @@
 """`naru tool`: run, list and describe tools from the command line (V10, SECURITY S-44).
 
-Exit codes of `run`: 0 it ran; 1 it ran and failed; 2 the command or its arguments are wrong; 3 there is no such tool;
-4 it did not finish in time; 5 what it needs cannot be reached. Results go to stdout, everything else to stderr.
+Exit codes are those of `exit_codes`: 1 is a tool that ran and failed. Results go to stdout, everything else to stderr.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 from pathlib import Path
 from typing import Annotated, TextIO
@@ -15,31 +13,22 @@ from typing import Annotated, TextIO
 import orjson
 import typer
 
+from naru.cli.exit_codes import Exit, exit_code
+from naru.cli.terminal import plain
 from naru.cli.ticket import inline_call, run_ticket
 from naru.cli.tool_arguments import read_arguments
 from naru.cli.tool_sources import Sources
 from naru.config import Settings
-from naru.errors import (
-    InvalidArgumentsError,
-    NaruError,
-    NotFoundError,
-    ToolTimeoutError,
-    UnknownToolError,
-    UserError,
-)
+from naru.errors import NaruError, NotFoundError, UserError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
-from naru.tools.dependencies import DependencyError
 from naru.tools.provider_schemas.forms import provider_form
 from naru.tools.provider_schemas.plain_text import plain_text
 from naru.tools.results import to_value
 from naru.tools.toolset import CallContext
 
-FAILED, USAGE, UNKNOWN_TOOL, TIMED_OUT, UNREACHABLE = 1, 2, 3, 4, 5
-_CONTROL = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+app = typer.Typer(
+    add_completion=False, help="Run, list and describe tools.", no_args_is_help=True, rich_markup_mode=None
 )
-
-app = typer.Typer(help="Run, list and describe tools.", no_args_is_help=True, rich_markup_mode=None)
 
 Modules = Annotated[
     list[str] | None, typer.Option("--module", "-m", help="Python module or package whose functions are tools.")
@@ -78,9 +67,9 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command
             _write(sys.stdout, orjson.dumps({"success": False, "error": str(error)}).decode())
         else:
             _write(sys.stderr, f"naru tool run: {error}")
-        raise typer.Exit(_exit_code(error)) from error
+        raise typer.Exit(exit_code(error)) from error
     except KeyboardInterrupt:
-        raise typer.Exit(130) from None
+        raise typer.Exit(Exit.INTERRUPTED) from None
     if as_json:
         told = (
             {"success": False, "error": result.text}
@@ -90,7 +79,7 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command
         _write(sys.stdout, orjson.dumps(told).decode())
     else:
         _write(sys.stderr if result.is_error else sys.stdout, result.text)
-    raise typer.Exit(FAILED if result.is_error else 0)
+    raise typer.Exit(Exit.NOT_WELL if result.is_error else Exit.DONE)
 
 
 @app.command("list")
@@ -135,7 +124,7 @@ def schema(
     if shown:
         _write(sys.stdout, orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
     if not declarations:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(Exit.NOT_WELL)
 
 
 async def _run(sources: Sources, name: str, arguments: JsonObject, timeout: float) -> ToolResult:
@@ -167,20 +156,6 @@ def _declarations(found: list[ToolDefinition], provider: str) -> tuple[list[Json
     return form.tools, form.set_aside
 
 
-def _exit_code(error: NaruError) -> int:
-    match error:
-        case UnknownToolError():
-            return UNKNOWN_TOOL
-        case ToolTimeoutError():
-            return TIMED_OUT
-        case InvalidArgumentsError() | UserError():
-            return USAGE
-        case DependencyError():
-            return UNREACHABLE
-        case _:
-            return UNREACHABLE if error.code in ("connection_failed", "tool_error", "store_error") else FAILED
-
-
 def _write(stream: TextIO, text: str) -> None:
     """Write foreign text without what steers a terminal."""
-    stream.write(_CONTROL.sub("", text.replace("\r\n", "\n")).rstrip("\n") + "\n")
+    stream.write(plain(text).rstrip("\n") + "\n")

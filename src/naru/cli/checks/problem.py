@@ -1,0 +1,41 @@
+"""One thing that is wrong in a file or the environment: where, what, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How bad it is."""
+
+    ERROR = "error"
+    """Naru or that server does not start with it."""
+    WARNING = "warning"
+    """It works, and is likely not what was meant."""
+    NOTE = "note"
+    """Worth knowing; nothing need be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fault with its place and its remedy."""
+
+    level: Level
+    file: str
+    field: str
+    """Such as `server.port` or `mcpServers.github.command`; empty for the file as a whole."""
+    message: str
+    remedy: str = ""
+    line: int | None = None
+
+
+def meant(wrong: str, known: Iterable[str]) -> str:
+    """Return "Did you mean …?" with the nearest known word, or the known words when none is near."""
+    choices = sorted(known)
+    near = get_close_matches(wrong, choices, n=1)
+    if near:
+        return f"Did you mean {near[0]}?"
+    return f"There are: {', '.join(choices)}." if len(choices) <= 20 else "See docs/reference/settings.md."

@@ -1,0 +1,144 @@
+"""Problems of an MCP configuration file and of single server records, found without starting anything."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from naru.cli.checks.problem import Level, Problem, meant
+from naru.cli.clients.json_text import position_of
+from naru.cli.clients.reading import in_common_words
+from naru.config import check_private, environment
+from naru.connections.policy import Policy
+from naru.errors import NaruError
+from naru.records import TRANSPORT_SPELLINGS, ServerRecord, TransportType, now_ms
+from naru.stores import formats
+from naru.stores.expand import MissingVariableError, expand
+from naru.web.admin_wire import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
+
+_KNOWN = PROGRAM_KEYS | URL_KEYS | COMMON_KEYS
+_POSITION = re.compile(r"at line (\d+)")
+_MISSING = re.compile(r"(?P<what>.+) \((?P<field>[^)]+)\)(?P<rest>.*)")
+
+
+def check_servers_file(path: Path) -> list[Problem]:
+    """Return what is wrong with `mcp.json`, another client's file of servers, or Codex' `config.toml`."""
+    try:
+        check_private(path)
+        text = path.read_text(encoding="utf-8-sig")
+        document = formats.parse_document(text, toml=path.suffix == ".toml")
+    except (OSError, UnicodeDecodeError) as error:
+        return [Problem(Level.ERROR, str(path), "", f"It cannot be read: {error}.")]
+    except NaruError as error:
+        return [Problem(Level.ERROR, str(path), "", error.message, error.remedy)]
+    except (ValueError, tomllib.TOMLDecodeError) as error:
+        at = _POSITION.search(str(error))
+        return [
+            Problem(
+                Level.ERROR, str(path), "", f"{str(error)[:1].upper()}{str(error)[1:]}.",
+                "Servers stand under mcpServers (or servers, mcp_servers), each with command or url.",
+                int(at[1]) if at else None,
+            )
+        ]  # fmt: skip
+    found: list[Problem] = []
+    seen: set[str] = set()
+    for name, place, entry in document.entries():
+        line = _line(text, place.split(".", 1)[0], name) if path.suffix != ".toml" else None
+        found += [replace(one, file=str(path), line=line) for one in _entry(name, place, in_common_words(entry))]
+        if name and name in seen:
+            found.append(Problem(Level.ERROR, str(path), place, f"The name {name} is used twice.", line=line))
+        seen.add(name)
+    return found
+
+
+def _entry(name: str, place: str, entry: Any) -> Iterator[Problem]:
+    if not name.strip():
+        yield Problem(Level.WARNING, "", place, "The entry has no name and is skipped.", 'Give it a "name".')
+        return
+    outcome = formats.read_record(name, place, entry, now_ms)
+    if isinstance(outcome, formats.Problem):
+        reason = outcome.reason.removeprefix(f"{place}: ").removeprefix(f"{place} ")
+        yield Problem(Level.ERROR, "", place, f"{reason[:1].upper()}{reason[1:]}.", _remedy(entry))
+        return
+    yield from check_record(outcome, place)
+
+
+def check_record(record: ServerRecord, place: str) -> Iterator[Problem]:
+    """Yield what is wrong with a server that could be read; fields are named below `place`."""
+    try:
+        config = expand(record.config, server=record.name)
+    except MissingVariableError as error:
+        for said in error.message.rstrip(".").split("; "):
+            parts = _MISSING.fullmatch(said)
+            field = parts["field"].removeprefix(f"mcpServers.{record.name}") if parts else ""
+            message = f"{parts['what']}{parts['rest']}." if parts else f"{said}."
+            yield Problem(Level.ERROR, "", f"{place}{field}", f"Variable {message}", error.remedy)
+        config = dict(record.config)
+    except NaruError as error:
+        yield Problem(Level.ERROR, "", place, error.message, error.remedy)
+        config = dict(record.config)
+    if record.transport_type is TransportType.STDIO:
+        yield from _program(config, place)
+    else:
+        yield from _url(config, place)
+    for warning in Policy().warnings(record):
+        yield Problem(Level.WARNING, "", f"{place}.args", f"{warning[:1].upper()}{warning[1:].rstrip('.')}.")
+    for key in record.config:
+        if key not in _KNOWN:
+            near = meant(key, _KNOWN)
+            if near.startswith("Did"):
+                yield Problem(Level.WARNING, "", f"{place}.{key}", "Naru does not know this key.", near)
+            else:
+                yield Problem(Level.NOTE, "", f"{place}.{key}", "Naru does not use this key; it is kept.")
+
+
+def _program(config: dict[str, Any], place: str) -> Iterator[Problem]:
+    command = str(config["command"])
+    folder = Path(str(config.get("cwd") or ".")).expanduser()
+    path = (config.get("env") or {}).get("PATH") or environment().get("PATH")
+    if not shutil.which(command, path=path) and not (folder / command).is_file():
+        yield Problem(
+            Level.ERROR, "", f"{place}.command", f"There is no program {command}.",
+            "Install it, or give its whole path." + (" Arguments belong in args." if " " in command else ""),
+        )  # fmt: skip
+    if config.get("cwd") and not folder.is_dir():
+        yield Problem(Level.ERROR, "", f"{place}.cwd", f"There is no folder {folder}.")
+    if "url" in config:
+        yield Problem(Level.WARNING, "", f"{place}.url", "A server with a command is started; its url is not used.")
+
+
+def _url(config: dict[str, Any], place: str) -> Iterator[Problem]:
+    url = str(config["url"])
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_url = False
+    if not is_url and "$" not in url:
+        yield Problem(Level.ERROR, "", f"{place}.url", "It is no http or https URL.", "Such as https://host/mcp.")
+
+
+def _remedy(entry: Any) -> str:
+    if not isinstance(entry, dict):
+        return 'Write {"command": …, "args": […]} or {"url": …}.'
+    wrong = next((key for key in entry if key not in _KNOWN and meant(key, _KNOWN).startswith("Did")), "")
+    if wrong:
+        return f"{wrong}: {meant(wrong, _KNOWN)}"
+    declared = str(entry.get("type") or entry.get("transport") or "")
+    if declared and declared.lower().replace("-", "").replace("_", "") not in TRANSPORT_SPELLINGS:
+        return "Write stdio, sse or http."
+    return "Give it command and args, or url."
+
+
+def _line(text: str, key: str, name: str) -> int | None:
+    try:
+        at = position_of(text, (key, name))
+    except (ValueError, IndexError):
+        return None
+    return None if at is None else text.count("\n", 0, at) + 1

@@ -1,0 +1,168 @@
+"""What each client needs to use Naru, as rows: the entry of its settings file, or what to type, and what to do then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+KEY_VARIABLE = "NARU_API_KEY"
+"""Where clients are told to find the key; Naru writes no secret into another product's file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where Naru is, and how it is asked."""
+
+    url: str
+    """Base URL of the hub."""
+    program: tuple[str, ...]
+    """Command line of `naru` for clients that start programs, by its whole path: they do not know this PATH."""
+    model: str
+    asks_for_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRow:
+    """A client that can be connected."""
+
+    name: str
+    title: str
+    kind: str
+    """`json`, `toml` or `yaml`: how its file is written; empty when it has none that may be written."""
+    path: tuple[str, ...] = ()
+    """Where the entry belongs in the file, without its name."""
+    entry: Callable[[Address], dict[str, Any]] | None = None
+    steps: Sequence[str] = ()
+    """What to do by hand: `{url}`, `{model}`, `{key}` are filled in."""
+    then: Sequence[str] = ()
+    """What to do next."""
+
+
+def _bearer(address: Address, reference: str) -> dict[str, Any]:
+    return {"headers": {"Authorization": f"Bearer {reference}"}} if address.asks_for_key else {}
+
+
+def _program(address: Address) -> dict[str, Any]:
+    return {"command": address.program[0], "args": [*address.program[1:], "serve", "--stdio"]}
+
+
+def _http(
+    url_key: str = "url", *, kind: str = "", key: str = f"${{{KEY_VARIABLE}}}"
+) -> Callable[[Address], dict[str, Any]]:
+    def make(address: Address) -> dict[str, Any]:
+        made: dict[str, Any] = {"type": kind} if kind else {}
+        return made | {url_key: f"{address.url}/mcp"} | _bearer(address, key)
+
+    return make
+
+
+def _codex(address: Address) -> dict[str, Any]:
+    made = {"url": f"{address.url}/mcp"}
+    return made | ({"bearer_token_env_var": KEY_VARIABLE} if address.asks_for_key else {})
+
+
+def _continue(address: Address) -> dict[str, Any]:
+    return {
+        "name": "Naru",
+        "provider": "openai",
+        "model": f"{address.model}+tools",
+        "apiBase": f"{address.url}/v1",
+        "apiKey": f"${{{{ secrets.{KEY_VARIABLE} }}}}" if address.asks_for_key else "none",
+        "roles": ["chat", "edit", "apply"],
+        "capabilities": ["tool_use"],
+    }
+
+
+_SERVE = "Keep Naru running: naru serve"
+_MCP = ("mcpServers",)
+CLIENTS = (
+    ClientRow(
+        "claude-desktop",
+        "Claude Desktop",
+        "json",
+        _MCP,
+        _program,
+        then=("Quit Claude Desktop, from its menu, and start it again; it starts Naru by itself.",),
+    ),
+    ClientRow("claude-code", "Claude Code", "json", _MCP, _http(kind="http"), then=(_SERVE, "In Claude Code: /mcp")),
+    ClientRow(
+        "cursor", "Cursor", "json", _MCP, _http(key=f"${{env:{KEY_VARIABLE}}}"),
+        then=(_SERVE, "In Cursor: Settings, MCP; switch naru on."),
+    ),
+    ClientRow(
+        "vscode", "VS Code", "json", ("servers",), _http(kind="http", key=f"${{env:{KEY_VARIABLE}}}"),
+        then=(_SERVE, "In VS Code: MCP: List Servers, naru, Start; then open the chat in agent mode."),
+    ),
+    ClientRow("codex", "Codex", "toml", ("mcp_servers",), _codex, then=(_SERVE, "In Codex: /mcp")),
+    ClientRow(
+        "windsurf", "Windsurf", "json", _MCP, _http("serverUrl"),
+        then=(_SERVE, "In Windsurf: the plug in the Cascade panel, Refresh."),
+    ),
+    ClientRow("cline", "Cline", "json", _MCP, _http(kind="streamableHttp"), then=(_SERVE, "Cline sees it by itself.")),
+    ClientRow("gemini", "Gemini CLI", "json", _MCP, _http("httpUrl"), then=(_SERVE, "In Gemini CLI: /mcp")),
+    ClientRow(
+        "continue", "Continue", "yaml", ("models",), _continue,
+        then=(_SERVE, "In Continue: choose the model Naru; its answers use the hub's tools."),
+    ),
+    ClientRow(
+        "void", "Void", "json", _MCP, _http(),
+        steps=(
+            "In Void: Settings, Models, OpenAI-Compatible",
+            "  baseURL  {url}/clients/void/v1",
+            "  API key  {key}",
+            "Add a model there: {model}-4o  (its name tells Void to use tool calls)",
+        ),
+        then=(_SERVE,),
+    ),
+    ClientRow(
+        "open-webui", "Open WebUI", "",
+        steps=(
+            "Start it with",
+            "  OPENAI_API_BASE_URLS={url}/v1 OPENAI_API_KEYS={key} open-webui serve",
+            "or, while it runs: Admin Panel, Settings, Connections, OpenAI API, +",
+            "  URL  {url}/v1",
+            "  Key  {key}",
+            "In Docker the host is host.docker.internal; allow that name: NARU_SERVER__ALLOWED_HOSTS as a JSON list",
+        ),
+        then=(_SERVE, "Choose the model {model}+tools."),
+    ),
+    ClientRow(
+        "openai", "the openai package", "",
+        steps=(
+            "export OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY={key}",
+            "",
+            "from openai import OpenAI",
+            "answer = OpenAI().chat.completions.create(",
+            '    model="{model}+tools", messages=[{{"role": "user", "content": "…"}}]',
+            ")",
+        ),
+        then=(_SERVE,),
+    ),
+)  # fmt: skip
+"""In the order that `naru connect` lists them."""
+
+
+def filled(lines: Sequence[str], address: Address) -> list[str]:
+    """Return lines with what they leave open filled in."""
+    key = f"${KEY_VARIABLE}" if address.asks_for_key else "none"
+    return [line.format(url=address.url, model=address.model, key=key) for line in lines]
+
+
+def snippet(row: ClientRow, name: str, entry: dict[str, Any]) -> str:
+    """Return the entry as it would stand in an otherwise empty file."""
+    if row.kind == "toml":
+        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
+        return "\n".join([f"[{'.'.join((*row.path, name))}]", *lines])
+    if row.kind == "yaml":
+        return "\n".join([f"{row.path[0]}:", yaml_item(entry)])
+    for key in (name, *reversed(row.path)):
+        entry = {key: entry}
+    return json.dumps(entry, ensure_ascii=False, indent=2)
+
+
+def yaml_item(entry: dict[str, Any], indent: str = "  ") -> str:
+    """Return an entry as an item of a YAML list."""
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
+    return f"{indent}- " + f"\n{indent}  ".join(lines)

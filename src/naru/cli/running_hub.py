@@ -1,0 +1,102 @@
+"""Ask the hub that runs on this machine for what only its process knows: states, logs, live tools.
+
+What is registered is in the store, and commands read and change it there, whether a hub runs or not.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from naru.config import Settings
+from naru.errors import ConnectionFailedError, NaruError, NotFoundError, UserError
+
+SERVERS = "/api/mcp/servers"
+
+
+def hub_url(settings: Settings) -> str:
+    """Return where this machine's hub listens."""
+    host = settings.server.host
+    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - an address to reach, not one to bind
+        host = "127.0.0.1"
+    return f"http://[{host}]:{settings.server.port}" if ":" in host else f"http://{host}:{settings.server.port}"
+
+
+def server_path(name: str, what: str = "") -> str:
+    """Return the path of a server in the admin API, or of something below it."""
+    return f"{SERVERS}/{quote(name, safe='')}{f'/{what}' if what else ''}"
+
+
+class RunningHub:
+    """A hub's REST API, one request at a time."""
+
+    def __init__(self, settings: Settings, *, timeout_seconds: float = 60.0) -> None:
+        self.url = hub_url(settings)
+        self._key = settings.server.api_key.get_secret_value()
+        self._timeout_seconds = timeout_seconds
+
+    def answers(self) -> bool:
+        """Tell whether a hub listens there, without waiting long."""
+        try:
+            return self._send("GET", "/healthz", None, 2.0)[0] == 200
+        except ConnectionFailedError:
+            return False
+
+    def ask(self, path: str, *, method: str = "GET", body: Any = None, accept_failure: bool = False) -> Any:
+        """Return the decoded answer.
+
+        Args:
+            path: below the hub's URL.
+            method: of HTTP.
+            body: sent as JSON.
+            accept_failure: return the problem of a 503 instead of raising it.
+
+        Raises:
+            ConnectionFailedError: no hub answers there.
+            NotFoundError: it has no such thing.
+            UserError: it refused the request.
+        """
+        status, answer = self._send(method, path, body, self._timeout_seconds)
+        if status < 400 or (accept_failure and status == 503):
+            return answer
+        raise refusal(status, answer)
+
+    def _send(self, method: str, path: str, body: Any, timeout: float) -> tuple[int, Any]:
+        place = urlsplit(self.url)
+        headers = {"Accept": "application/json"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        data = None
+        if body is not None:
+            data, headers["Content-Type"] = json.dumps(body).encode(), "application/json"
+        connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=timeout)
+        try:
+            connection.request(method, path, data, headers)
+            reply = connection.getresponse()
+            text = reply.read()
+            return reply.status, json.loads(text) if text.strip() else None
+        except (OSError, http.client.HTTPException) as error:
+            raise ConnectionFailedError(
+                f"No hub answers at {self.url}: {error or type(error).__name__}.",
+                remedy="Start it with: naru serve. Where it listens elsewhere, set NARU_SERVER__PORT.",
+            ) from error
+        except ValueError as error:
+            raise ConnectionFailedError(
+                f"{self.url} is no Naru hub.", remedy="Check server.host and server.port."
+            ) from error
+        finally:
+            connection.close()
+
+
+def refusal(status: int, answer: Any) -> NaruError:
+    """Return the error that a refused request stands for."""
+    told = answer if isinstance(answer, dict) else {}
+    said = str(told.get("detail") or told.get("message") or f"The hub answered with status {status}.")
+    remedy = str(told.get("remedy") or "")
+    if status in (401, 403):
+        return UserError(said, remedy=remedy or "Set NARU_SERVER__API_KEY to a key of this hub.")
+    if status == 404:
+        return NotFoundError(said, remedy=remedy)
+    return UserError(said, remedy=remedy) if status < 500 else NaruError(said, remedy=remedy)

@@ -1,0 +1,164 @@
+"""`naru runs`: what the model did, step by step, from the store of runs; replayed offline or against a model (N13)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from naru.agent.replay import replay as replay_run
+from naru.cli.exit_codes import Exit
+from naru.cli.options import BaseUrl, Config, JoinProgress, settings_from
+from naru.cli.terminal import AsJson, console, plain, print_json, print_note, print_table
+from naru.config import Settings
+from naru.errors import NotFoundError, UserError
+from naru.messages import JsonObject
+from naru.models.backend import Backend
+from naru.models.open import open_backend
+from naru.stores.runs import KEPT, RunStore
+
+app = typer.Typer(add_completion=False, help="List, show and replay runs.", no_args_is_help=True, rich_markup_mode=None)
+
+RunId = Annotated[str, typer.Argument(help="Its id, the beginning of it, or `latest`.")]
+_WIDTH = 2000
+
+
+@app.command("list")
+def list_runs(
+    words: Annotated[str, typer.Argument(help="Only runs with this in the question or the model's name.")] = "",
+    reason: Annotated[str, typer.Option(help="Only runs that ended so: answered, failed, max_rounds …")] = "",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=KEPT, help="At most so many.")] = 20,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """List runs, newest first."""
+    store = _store(settings_from(config))
+    found = asyncio.run(store.newest(limit=KEPT if reason else limit, text=words))
+    found = [run for run in found if not reason or run["reason"] == reason][:limit]
+    if as_json:
+        print_json(list(found))
+        return
+    print_table(
+        ("run", "started", "model", "ended", "seconds", "question"),
+        [
+            (run["id"], _moment(run["started_at"]), run["model"], run["reason"], f"{run['seconds']:.1f}", _line(run))
+            for run in found
+        ],
+    )
+    if not found:
+        print_note("No runs are kept yet." if not (words or reason) else "No run matches.")
+
+
+@app.command()
+def show(run_id: RunId = "latest", config: Config = None, as_json: AsJson = False) -> None:
+    """Show a run: each round, what the model wrote, each call and its result; `--json` is the whole recording."""
+    run = asyncio.run(_find(_store(settings_from(config)), run_id))
+    if as_json:
+        print_json(run)
+    else:
+        _print_run(run)
+
+
+@app.command()
+def replay(
+    run_id: RunId = "latest",
+    model: Annotated[str, typer.Option("--model", "-m", help="Ask this live model; tools answer as then.")] = "",
+    base_url: BaseUrl = "",
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run it again from its recording and say what differs; exit with 1 when something does."""
+    settings = settings_from(config, model__model=model, model__base_url=base_url)
+    outcome = asyncio.run(_replay(settings, run_id, model, is_live=bool(model or base_url)))
+    if as_json:
+        print_json(outcome)
+    elif outcome["same"]:
+        print("The replay came to the same.")
+    else:
+        for one in outcome["differences"]:
+            print(f"{one['what']} differs")
+            print(f"  before  {_short(one['before'])}\n  after   {_short(one['after'])}")
+    if not outcome["same"]:
+        raise typer.Exit(Exit.NOT_WELL)
+
+
+def _store(settings: Settings) -> RunStore:
+    return RunStore(settings.hub.data_dir / "runs.db")
+
+
+async def _find(store: RunStore, run_id: str) -> JsonObject:
+    """Return the whole run that an id, the beginning of one, or `latest` names."""
+    whole = await store.get(run_id)
+    if whole is not None:
+        return whole
+    kept = await store.newest(limit=KEPT)
+    matching = list(kept[:1]) if run_id == "latest" else [run for run in kept if run["id"].startswith(run_id)]
+    if len(matching) > 1:
+        raise UserError(f"{len(matching)} runs begin with {run_id!r}.", remedy="Give more of the id: naru runs list")
+    found = await store.get(matching[0]["id"]) if matching else None
+    if found is None:
+        raise NotFoundError(
+            "No runs are kept yet." if run_id == "latest" else f"There is no run {run_id!r}.",
+            remedy="See: naru runs list",
+        )
+    return found
+
+
+async def _replay(settings: Settings, run_id: str, model: str, *, is_live: bool) -> JsonObject:
+    run = await _find(_store(settings), run_id)
+    async with _backend(settings, is_live=is_live) as backend:
+        name = model or (settings.model.model if is_live else "")
+        return await replay_run(run, backend=backend, model=name)
+
+
+@asynccontextmanager
+async def _backend(settings: Settings, *, is_live: bool) -> AsyncIterator[Backend | None]:
+    if not is_live:
+        yield None
+        return
+    backend = await open_backend(settings, progress=JoinProgress(console(stderr=True)))
+    try:
+        yield backend
+    finally:
+        await backend.close()
+
+
+def _print_run(run: JsonObject) -> None:
+    out = console()
+
+    def line(label: str, style: str, text: str, note: str = "") -> None:
+        body = f"\n{' ' * 10}".join(plain(text).splitlines() or [""])
+        out.print(Text.assemble((f"  {label:<8}", style), body, (f"  {note}" if note else "", "dim")))
+
+    out.print(Text(plain(run["question"]), style="bold"))
+    note = f"{run['model']} · {_moment(run['started_at'])} · {run['seconds']:.1f} s · {run['reason']} · {run['id']}"
+    out.print(Text(note, style="dim"))
+    for one in run["rounds"]:
+        final = ", the last turn without tools" if one["final"] else f", {len(one['offered'])} tools offered"
+        out.print(Text(f"Round {one['round']}{final}", style="bold"))
+        line("model", "cyan", _short(one.get("raw", "")), f"{one.get('seconds', 0):.2f} s")
+        for call in one["calls"]:
+            line("call", "yellow", f"{call['name']} {_short(call['arguments'])}", "" if call["ran"] else "not run")
+            shown = ("failed", "red") if call["is_error"] else ("result", "green")
+            line(*shown, _short(call["text"]), f"{call['seconds'] * 1000:.0f} ms")
+    line("answer", "bold green", run["answer"] or run.get("note") or "none")
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]} … ({len(text)} characters; --json has all)"
+
+
+def _line(run: JsonObject) -> str:
+    flat = " ".join(run["question"].split())
+    return flat if len(flat) <= 100 else f"{flat[:99]}…"
+
+
+def _moment(epoch_ms: int) -> str:
+    return datetime.fromtimestamp(epoch_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")

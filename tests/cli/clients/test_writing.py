@@ -1,0 +1,107 @@
+"""An entry is written into a client's file: a copy is kept, nothing is lost, harm is refused."""
+
+from __future__ import annotations
+
+import json
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from naru.cli.clients.entries import CLIENTS, Address, filled, snippet
+from naru.cli.clients.writing import changed_text, write_entry
+from naru.errors import ConfigError
+
+ADDRESS = Address("http://127.0.0.1:20006", ("/opt/naru",), "qwen")
+ROWS = {row.name: row for row in CLIENTS}
+MADE = [row for row in CLIENTS if row.entry]
+
+
+@pytest.mark.parametrize("row", MADE, ids=lambda row: row.name)
+@pytest.mark.parametrize("asks_for_key", [False, True], ids=["open", "with a key"])
+def test_what_is_shown_is_what_is_written_into_an_empty_file(row, asks_for_key: bool) -> None:
+    entry = row.entry(Address("http://h:1", ("/opt/naru",), "qwen", asks_for_key=asks_for_key))
+    read = {"toml": tomllib.loads, "yaml": yaml.safe_load}.get(row.kind, json.loads)
+    written = read(changed_text("", row, "naru", entry))
+    for key, value in read(snippet(row, "naru", entry)).items():
+        assert written[key] == value
+
+
+@pytest.mark.parametrize("row", CLIENTS, ids=lambda row: row.name)
+def test_no_row_leaves_a_gap(row) -> None:
+    for line in (*filled(row.steps, ADDRESS), *filled(row.then, ADDRESS)):
+        assert "{url}" not in line
+    assert row.then
+
+
+def test_a_second_time_changes_nothing(tmp_path: Path) -> None:
+    for row in MADE:
+        path = tmp_path / f"{row.name}.{row.kind}"
+        write_entry(path, row, "naru", row.entry(ADDRESS))
+        before = path.read_text()
+        assert write_entry(path, row, "naru", row.entry(ADDRESS)) is None
+        assert path.read_text() == before
+
+
+def test_a_copy_is_kept_beside_the_file_with_its_mode_and_links_are_followed(tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles" / "mcp.json"
+    real.parent.mkdir()
+    real.write_text('{"mcpServers": {"a": {"command": "x"}}, "unknown": [1, 2]} // mine')
+    real.chmod(0o640)
+    link = tmp_path / "mcp.json"
+    link.symlink_to(real)
+    kept = write_entry(link, ROWS["cursor"], "naru", {"url": "u"})
+    assert kept is not None
+    assert kept.parent == real.parent
+    assert "naru" not in kept.read_text()
+    assert link.is_symlink()
+    assert real.read_text().endswith("// mine")
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_codex_keeps_comments_and_its_old_table_is_replaced_with_those_below_it() -> None:
+    text = (
+        '# mine\nmodel = "o"\n\n[mcp_servers.naru]\nurl = "old"\n\n[mcp_servers.naru.env]\nA = "1"\n\n'
+        "[profiles.x]\ny = 1 # keep\n"
+    )
+    changed = changed_text(text, ROWS["codex"], "naru", {"url": "new"})
+    assert changed == '# mine\nmodel = "o"\n\n[profiles.x]\ny = 1 # keep\n\n[mcp_servers.naru]\nurl = "new"\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("name: x\nmodels:\n- name: a # first\n  model: b\nrules: []\n", "models:\n- name: \"Naru\""),
+        ("models: [] # none\nrules:\n  - be kind\n", "models: # none\n  - name: \"Naru\""),
+        ("# only a comment\nname: x\n", "# only a comment\nname: x\nmodels:\n  - name: \"Naru\""),
+    ],
+    ids=["a list", "an empty list", "no list"],
+)  # fmt: skip
+def test_continue_keeps_its_comments_and_gets_a_model(before: str, after: str) -> None:
+    row = ROWS["continue"]
+    assert row.entry
+    changed = changed_text(before, row, "naru", row.entry(ADDRESS))
+    assert after in changed
+    assert [line for line in before.splitlines() if "#" in line and "models" not in line] == [
+        line for line in changed.splitlines() if "#" in line and "models" not in line
+    ]
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [("cursor", '{"mcpServers": 3}'), ("cursor", "{"), ("codex", "a = "), ("continue", "models: {a: 1}"),
+     ("continue", 'models: [{name: Naru, model: other}]')],
+)  # fmt: skip
+def test_a_file_that_cannot_be_changed_safely_is_left_alone_and_the_entry_shown(
+    tmp_path: Path, client: str, text: str
+) -> None:
+    path, row = tmp_path / "file", ROWS[client]
+    path.write_text(text)
+    assert row.entry
+    with pytest.raises(ConfigError, match="left as it is") as refused:
+        write_entry(path, row, "naru", row.entry(ADDRESS))
+    assert "127.0.0.1" in refused.value.remedy
+    assert path.read_text() == text
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,118 @@
+"""`naru validate`: every problem with its place and what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from naru.cli.exit_codes import Exit
+
+
+def problems(done) -> dict[str, dict]:
+    return {one["field"]: one for one in json.loads(done.stdout)["problems"]}
+
+
+def test_all_problems_of_a_settings_file_are_found_at_once_with_their_lines(naru, tmp_path: Path) -> None:
+    file = tmp_path / "naru.yaml"
+    file.write_text(
+        "server:\n  prot: 1\n  port: many\nmdoel: {}\nmcp:\n  reconnection:\n    max-attempt: 3\n  security:\n"
+        "    quarantine: maybe\n"
+    )
+    found = problems(naru("validate", str(file), "--json", code=Exit.NOT_WELL))
+    assert {field: one["line"] for field, one in found.items()} == {
+        "server.prot": 2,
+        "server.port": 3,
+        "mdoel": 4,
+        "mcp.reconnection.max_attempt": 7,
+        "mcp.security.quarantine": 9,
+    }
+    assert found["server.prot"]["remedy"] == "Did you mean port?"
+    assert found["mdoel"]["remedy"] == "Did you mean model?"
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "line"),
+    [
+        ("server: [", "not YAML", 1),
+        ("- a\n", "a list, not sections", 1),
+        ("a: 1\n\tb: 2\n", "not YAML", 2),
+    ],
+)
+def test_a_file_that_is_no_settings_file(naru, tmp_path: Path, text: str, says: str, line: int) -> None:
+    file = tmp_path / "naru.yaml"
+    file.write_text(text)
+    (found,) = json.loads(naru("validate", str(file), "--json", code=Exit.NOT_WELL).stdout)["problems"]
+    assert says in found["message"]
+    assert found["line"] == line
+
+
+def test_declared_servers_of_a_good_settings_file_are_checked_too(naru, tmp_path: Path) -> None:
+    file = tmp_path / "naru.yaml"
+    file.write_text("mcp:\n  servers:\n    - {name: a, command: no-such-program}\n    - {url: 'http://h'}\n")
+    found = problems(naru("validate", str(file), "--json", code=Exit.NOT_WELL))
+    assert "no-such-program" in found["mcp.servers[0].command"]["message"]
+    assert found["mcp.servers[1]"]["level"] == "warning"
+
+
+SERVERS = """{
+  // mine
+  "mcpServers": {
+    "a": {"comand": "x"},
+    "b": {"command": "no-such-program", "cwd": "/no/such/folder", "alwaysAlow": []},
+    "c": {"url": "ftp://h"},
+    "d": {"url": "https://h/${MISSING_VARIABLE}", "mine": 1},
+    "e": {"type": "pigeon", "url": "http://h"},
+    "f": 1,
+    "good": {"url": "https://h/mcp", "headers": {"A": "b"}}
+  }
+}"""
+
+
+def test_all_problems_of_a_server_file_are_found_with_field_and_remedy(naru, tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(SERVERS)
+    found = problems(naru("validate", str(file), "--json", code=Exit.NOT_WELL))
+    levels = {field.removeprefix("mcpServers."): (one["level"], one["line"]) for field, one in found.items()}
+    assert levels == {
+        "a": ("error", 4),
+        "b.command": ("error", 5),
+        "b.cwd": ("error", 5),
+        "b.alwaysAlow": ("warning", 5),
+        "c.url": ("error", 6),
+        "d.url": ("error", 7),
+        "d.mine": ("note", 7),
+        "e": ("error", 8),
+        "f": ("error", 9),
+    }
+    assert "command" in found["mcpServers.a"]["remedy"]
+    assert "MISSING_VARIABLE" in found["mcpServers.d.url"]["message"]
+
+
+def test_a_syntax_error_says_its_line(naru, tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {\n "a": ]}')
+    shown = naru("validate", str(file), code=Exit.NOT_WELL).stdout
+    assert f"{file}:2" in shown
+
+
+def test_good_files_and_a_fresh_installation_are_well(naru, tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {"good": {"url": "https://h/mcp"}}}')
+    assert "nothing is wrong" in naru("validate", str(file)).stdout
+    assert "nothing is wrong" in naru("validate").stdout
+
+
+def test_mistyped_variables_are_named(naru, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NARU_SERVER__PROT", "1")
+    monkeypatch.setenv("NARU_LOG_LEVLE", "INFO")
+    found = problems(naru("validate", "--json", code=Exit.NOT_WELL))
+    assert (found["NARU_SERVER__PROT"]["level"], found["NARU_LOG_LEVLE"]["level"]) == ("error", "warning")
+    assert found["NARU_LOG_LEVLE"]["remedy"] == "Did you mean NARU_LOG_LEVEL?"
+
+
+def test_the_store_is_checked_like_a_file(naru) -> None:
+    naru("servers", "add", "lost", "--", "no-such-program")
+    found = problems(naru("validate", "--json", code=Exit.NOT_WELL))
+    assert "no-such-program" in found["lost.command"]["message"]
