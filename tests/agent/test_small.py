@@ -8,7 +8,7 @@ import pytest
 
 from naru.agent.events import CallFinished, RunFinished
 from naru.agent.loop import run
-from naru.agent.small import changes_something
+from naru.agent.changes import changes_something
 from naru.builtins.hr.server import hr_toolset
 from naru.messages import ChatRequest, Message, ToolDefinition, ToolResult
 from naru.models.profile import Profile
@@ -45,7 +45,7 @@ async def test_an_invented_id_never_reaches_a_tool() -> None:
         "How many vacation days are left in 2025?",
         [call("calculate_vacation_days", employee_id="EMP123", year=2025), "I do not know."],
     )
-    assert [one for one in calls if one.ran] == []
+    assert [one for one in calls if one.ran and "EMP123" in str(one.call.arguments)] == []
 
 
 async def test_the_only_id_of_the_question_replaces_an_invented_one() -> None:

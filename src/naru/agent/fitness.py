@@ -4,50 +4,76 @@ from __future__ import annotations
 
 import re
 
-from naru.agent.grounding import candidates, is_identifier, is_path, prefix_of, properties, required
+from naru.agent.parameters import TYPED, Kind, candidates, is_identifier, kind_of, prefix_of, properties, required
 from naru.agent.sources import Sources
-from naru.messages import ToolDefinition
+from naru.messages import JsonObject, ToolDefinition
 
 _FITS = 2.5
+_SUITS = 1.3
 _LACKS = 0.25
-_OTHER_WORDS = {
-    "big": "size", "bytes": "size", "large": "size", "heavy": "weight", "tall": "height", "long": "length",
-    "hired": "hire date", "born": "birth date", "cost": "price", "costs": "price", "expensive": "price",
-    "boss": "manager", "works": "department", "folder": "directory", "say": "read content", "says": "read content",
-    "contents": "content", "phone": "contact", "email": "contact", "modified": "metadata time",
-    "according": "read content", "크기": "size", "바이트": "size", "내용": "read content",
-}  # fmt: skip
-"""Words of questions → words that tools say of themselves."""
+_UNUSED = 0.5
+"""The question holds a value that the tool cannot take."""
+_MADE_UP: frozenset[Kind] = frozenset({"path", "date", "time", "sum", "zone", "address", "number"})
+"""Kinds that a model cannot make up: a tool that needs one is of less use where there is none."""
+
+
+_TOLD_APART = frozenset({"date", "time", "zone", "sum"})
+"""Kinds whose values are written otherwise in a question than in a call."""
 
 
 def implied(sources: Sources) -> str:
-    """Return words that a question means without saying them: `big` asks for a size, a path for a file to read."""
-    words = re.findall(r"[a-z]+|[가-힣]+", sources.question.lower())
-    found = [_OTHER_WORDS[word] for word in words if word in _OTHER_WORDS]
+    """Return words that a question's values mean without saying them: a path to a file means reading it."""
     paths = [path for path in sources.paths() if path in sources.question]
     if any(re.search(r"\.[A-Za-z]\w{0,7}$", path) for path in paths):
-        found.append("read text file content")
-    elif paths:
-        found.append("list directory")
-    return " ".join(found)
+        return "read text file content"
+    if paths:
+        return "list directory"
+    return "calculate arithmetic expression" if sources.sums() else ""
 
 
 def fit(tool: ToolDefinition, sources: Sources) -> float:
     """Return a factor for a tool's relevance: above 1 when the question holds what it needs, else below."""
     known = properties(tool)
+    asked = Sources(sources.question)
+    factor = 1.0
+    for name in required(tool):
+        if name in known:
+            factor *= _factor(name, known[name], kind_of(name, known[name]), asked)
+    kinds = {kind_of(name, schema) for name, schema in known.items()}
+    if any("/" in path for path in asked.paths()) and "path" not in kinds:
+        factor *= _LACKS
+    takes_any = bool(kinds & {"search", "text", "object", "array"})
+    if asked.ids() and "id" not in kinds:
+        factor *= 0.7 if takes_any else _UNUSED
+    if asked.dates() and "date" not in kinds and not takes_any:
+        factor *= _UNUSED
+    if [one for one in asked.numbers() if len(one) > 1] and not kinds & {"number", "id", "sum", "date", "time"}:
+        factor *= 0.7
+    return factor
+
+
+def _factor(name: str, schema: JsonObject, kind: Kind, asked: Sources) -> float:
+    if candidates(name, schema, asked):
+        shaped = kind in ("path", "date", "time", "sum", "zone", "enum")
+        is_id = kind == "id" and bool(prefix_of(schema) or schema.get("pattern") or asked.ids())
+        return _FITS if shaped or is_id or (kind == "number" and is_identifier(name, schema)) else _SUITS
+    if kind == "id":
+        return _LACKS
+    return 0.6 if kind in _MADE_UP else 1.0
+
+
+def values_suit(tool: ToolDefinition, sources: Sources) -> bool:
+    """Tell whether the question holds a value of its own, in digits or letters, for each parameter a call must have."""
+    known = properties(tool)
     needed = [name for name in required(tool) if name in known]
     asked = Sources(sources.question)
-    ids, paths = asked.ids(), [path for path in asked.paths() if "/" in path]
-    factor = 1.0
+    taken: set[str] = set()
     for name in needed:
-        if is_identifier(name, known[name]):
-            prefix = prefix_of(known[name])
-            if candidates(name, known[name], asked):
-                factor *= _FITS if prefix else 1.3
-            elif ids and prefix:
-                factor *= _LACKS
-        elif is_path(name):
-            factor *= _FITS if paths else 1.0
-    if paths and not any(is_path(name) for name in known):
-        factor *= _LACKS
-    return factor
+        values = [str(one) for one in candidates(name, known[name], asked)]
+        left = [one for one in values if one not in taken and one.casefold() in sources.question.casefold()]
+        if kind_of(name, known[name]) not in TYPED or not (
+            left or (kind_of(name, known[name]) in _TOLD_APART and values)
+        ):
+            return False
+        taken.update(left[:1])
+    return bool(needed)

@@ -7,18 +7,31 @@ else the call is refused. Optional arguments that nobody gave are left out; enum
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from naru.agent.sources import Sources
+from naru.agent.moments import dates_in, times_in
+from naru.agent.parameters import (
+    candidates,
+    choices,
+    is_identifier,
+    is_zone,
+    kind_of,
+    named_choices,
+    prefix_of,
+    properties,
+    required,
+    types,
+)
+from naru.agent.searching import words_beyond
+from naru.agent.selection import terms
+from naru.agent.sources import Sources, flat
 from naru.messages import JsonObject, ToolCall, ToolDefinition
 
 _SCHEMA_WORDS = frozenset({"additionalProperties", "required", "properties", "type", "$schema", "description"})
-_PREFIX = re.compile(r"\b([A-Z]{2,6})[-_]?(?:\d|[nN#xX]{2,}|\\d|\[0-9\]|\b(?=[^.]*\bdigits?\b))")
-_NO_PREFIX = frozenset({"ID", "URL", "URI", "JSON", "ISO", "UTC", "API", "HTTP", "UUID", "ASCII", "UTF", "SQL", "YYYY"})
-_IDENTIFIER_NAME = re.compile(r"(^|_)(id|code|no|number|key|ref|sku|ticket|isbn)$", re.IGNORECASE)
-_PATH_NAME = re.compile(r"(^|_)(path|file|filename|dir|directory|folder|source|destination|uri|paths)$", re.IGNORECASE)
+_DEEPEST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,120 +42,257 @@ class Grounded:
     refusal: str = ""
 
 
-def properties(tool: ToolDefinition) -> dict[str, JsonObject]:
-    """Return the tool's parameters, name → schema, of a flat object schema."""
-    found = tool.input_schema.get("properties")
-    return {name: inner for name, inner in found.items() if isinstance(inner, dict)} if isinstance(found, dict) else {}
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a value is held against."""
 
+    sources: Sources
+    used: frozenset[str]
+    tool_said: str
+    """What the tool says of itself: its examples are no values."""
 
-def required(tool: ToolDefinition) -> list[str]:
-    """Return the names of the parameters that a call must have."""
-    names = tool.input_schema.get("required")
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    @property
+    def said(self) -> str:
+        return flat(self.tool_said)
 
 
 def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, used: frozenset[str] = frozenset()) -> Grounded:
     """Return the call with grounded arguments, or why it must not run. `used` holds values this tool has run with."""
-    known, needed = properties(tool), set(required(tool))
-    arguments: JsonObject = {}
-    for name, value in _spelled(call.arguments, known).items():
-        if value is None and name not in needed:
-            continue
-        mended, invented = _value(name, value, known[name], sources, used)
-        if invented and name in needed:
-            choices = ", ".join(candidates(name, known[name], sources)[:8])
-            return Grounded(
-                call,
-                f"{name}={value!r} stands neither in the question nor in a result."
-                + (f" Known: {choices}" if choices else ""),
-            )
-        if not invented and (name in needed or _was_given(mended, known[name], sources)):
-            arguments[name] = mended
-    for name in needed - arguments.keys():
-        if name in known:
-            filled = fill(name, known[name], sources, used)
-            if filled is None:
-                return Grounded(
-                    call, f"The argument {name} is missing, and nothing in the question or the results fits it."
-                )
-            arguments[name] = filled
+    known = _Known(sources, used, f"{tool.name} {tool.description} {tool.input_schema}")
+    try:
+        arguments = _object(call.arguments, properties(tool), set(required(tool)), known, 0)
+    except _InventedError as invented:
+        return Grounded(call, str(invented))
     return Grounded(replace(call, arguments=arguments))
 
 
+class _InventedError(Exception):
+    """A value that a call must have stands nowhere."""
+
+
+def _object(given: JsonObject, known: dict[str, JsonObject], needed: set[str], about: _Known, depth: int) -> JsonObject:
+    arguments: JsonObject = {}
+    for name, value in _spelled(given, known).items():
+        if value is None and name not in needed:
+            continue
+        schema = known[name]
+        if kind_of(name, schema) == "object" and isinstance(value, dict) and depth < _DEEPEST:
+            arguments[name] = _nested(value, schema, about, depth)
+            continue
+        mended, invented = _value(name, value, schema, about)
+        if invented and name in needed:
+            shown = ", ".join(str(one) for one in candidates(name, schema, about.sources)[:8])
+            raise _InventedError(
+                f"{name}={value!r} stands neither in the question nor in a result."
+                + (f" Known: {shown}" if shown else "")
+            )
+        if invented or (name not in needed and not _was_given(mended, schema, about.sources)):
+            continue
+        if name not in needed and choices(schema) and not _is_meant(mended, schema, given, about):
+            continue
+        arguments[name] = mended
+    for name in needed - arguments.keys():
+        if name in known:
+            arguments[name] = _filled(name, known[name], about)
+    return arguments
+
+
+def _is_meant(value: Any, schema: JsonObject, given: JsonObject, about: _Known) -> bool:
+    """Tell whether an optional choice is named, or may be meant by a word that nothing else in the call explains."""
+    if value in named_choices(choices(schema), about.sources.question):
+        return True
+    others = " ".join(str(one) for one in given.values() if one != value)
+    return bool(words_beyond(about.sources.question, about.tool_said, others))
+
+
+def _nested(value: JsonObject, schema: JsonObject, about: _Known, depth: int) -> JsonObject:
+    inner = {name: one for name, one in (schema.get("properties") or {}).items() if isinstance(one, dict)}
+    needed = {name for name in schema.get("required") or () if isinstance(name, str)}
+    return _object(value, inner, needed, about, depth + 1) if inner else value
+
+
+def _filled(name: str, schema: JsonObject, about: _Known) -> Any:
+    filled = fill(name, schema, about.sources, about.used)
+    if filled is None:
+        raise _InventedError(f"The argument {name} is missing, and nothing in the question or the results fits it.")
+    return filled
+
+
 def _spelled(arguments: JsonObject, known: dict[str, JsonObject]) -> JsonObject:
-    """Keep the parameters that the tool has, whatever case or dashes the model wrote them in."""
-    plain = {re.sub(r"[\W_]", "", name).lower(): name for name in known}
+    """Keep the parameters that the tool has, whatever case or dashes the model wrote them in.
+
+    What belongs into an object parameter and was written beside it is put there.
+    """
+    plain = {_bare(name): name for name in known}
     kept: JsonObject = {}
     for name, value in arguments.items():
         if name in known:
             kept[name] = value
-        elif name not in _SCHEMA_WORDS and (real := plain.get(re.sub(r"[\W_]", "", name).lower())):
+        elif name in _SCHEMA_WORDS:
+            continue
+        elif real := plain.get(_bare(name)):
             kept.setdefault(real, value)
+        else:
+            for outer, schema in known.items():
+                if name in (schema.get("properties") or {}) and isinstance(kept.setdefault(outer, {}), dict):
+                    kept[outer] = {**kept[outer], name: value}
     return kept
 
 
-def types(schema: JsonObject) -> set[str]:
-    """Return the JSON types that a schema allows, through `anyOf` too; empty when it says none."""
-    found = schema.get("type")
-    allowed = {found} if isinstance(found, str) else set(found) if isinstance(found, list) else set()
-    for branch in (*(schema.get("anyOf") or ()), *(schema.get("oneOf") or ())):
-        if isinstance(branch, dict):
-            allowed |= types(branch)
-    return {str(one) for one in allowed}
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
 
 
-def _value(name: str, value: Any, schema: JsonObject, sources: Sources, used: frozenset[str]) -> tuple[Any, bool]:
+def _value(name: str, value: Any, schema: JsonObject, about: _Known) -> tuple[Any, bool]:
     """Return the value, mended where one reading is evident, and whether it was invented."""
-    if schema.get("enum"):
-        return _enum(value, schema["enum"]), False
-    if isinstance(value, str) and (types(schema) & {"string"} or not types(schema)):
-        return _text(name, value, schema, sources, used)
-    if _is_number(value):
-        return _number(name, value, sources)
-    return value, False
+    kind = kind_of(name, schema)
+    if kind == "array":
+        return _list(name, value, schema, about)
+    if kind in ("flag", "object"):
+        return value, False
+    given = _Given(name, value, schema, candidates(name, schema, about.sources), about)
+    if kind in ("enum", "number"):
+        return _enum(given) if kind == "enum" else _number(given)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        given = replace(given, value=str(value))
+    return _TEXTS.get(kind, _words)(given) if isinstance(given.value, str) else (value, False)
 
 
-def _enum(value: Any, choices: list[Any]) -> Any:
-    for choice in choices:
-        if str(choice).casefold() == str(value).strip().casefold():
-            return choice
-    return value
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A value that the model gave, with what it could have been."""
+
+    name: str
+    value: Any
+    schema: JsonObject
+    wanted: list[Any]
+    about: _Known
+
+    def one_of_wanted(self) -> tuple[Any, bool]:
+        return (self.wanted[0], False) if len(self.wanted) == 1 else (self.value, True)
 
 
-def _text(name: str, value: str, schema: JsonObject, sources: Sources, used: frozenset[str]) -> tuple[Any, bool]:
-    wanted = candidates(name, schema, sources)
-    if is_identifier(name, schema):
-        exact = [one for one in wanted if one.casefold() == value.strip().casefold()]
-        if exact:
-            return exact[0], False
-        ending = [one for one in wanted if value.strip() and one.endswith(value.strip())]
-        fitting = ending or [one for one in wanted if one not in used] or wanted
-        if wanted and (len(fitting) == 1 or ending):
-            return fitting[0], False
-        return value, not sources.holds(value) or bool(
-            prefix_of(schema) and not value.upper().startswith(prefix_of(schema))
-        )
-    if _PATH_NAME.search(name):
-        return _path(value, wanted)
-    return value, bool(sources.invented(value)) or value.strip() in {name, f"<{name}>", "string"}
+def _enum(given: _Given) -> tuple[Any, bool]:
+    for choice in choices(given.schema):
+        if str(choice).casefold() == str(given.value).strip().casefold():
+            # The one that the question names goes before another that it does not.
+            return given.one_of_wanted() if len(given.wanted) == 1 else (choice, False)
+    return given.one_of_wanted()
 
 
-def _path(value: str, wanted: list[str]) -> tuple[str, bool]:
+def _moment(given: _Given) -> tuple[Any, bool]:
+    is_date = kind_of(given.name, given.schema) == "date"
+    found = dates_in(given.value) if is_date else times_in(given.value)
+    if found and found[0] in given.wanted:
+        timed = is_date and re.fullmatch(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*", given.value.strip())
+        return (given.value.strip() if timed else found[0]), False
+    return given.one_of_wanted()
+
+
+def _zone(given: _Given) -> tuple[Any, bool]:
+    if is_zone(given.value) and (given.value in given.wanted or not given.wanted):
+        return given.value, False
+    return given.one_of_wanted()
+
+
+def _code(given: _Given) -> tuple[Any, bool]:
+    code = given.value.strip().upper()
+    return (code, False) if code in given.wanted or (not given.wanted and code.isalpha()) else given.one_of_wanted()
+
+
+def _sum(given: _Given) -> tuple[Any, bool]:
+    if len(given.wanted) == 1:
+        return given.wanted[0], False
+    return given.value, bool(given.about.sources.invented(given.value))
+
+
+def _identifier(given: _Given) -> tuple[Any, bool]:
+    value, wanted = given.value.strip(), given.wanted
+    exact = [one for one in wanted if one.casefold() == value.casefold()]
+    if exact:
+        return exact[0], False
+    ending = [one for one in wanted if value and one.endswith(value)]
+    fitting = ending or [one for one in wanted if one not in given.about.used] or wanted
+    if wanted and (len(fitting) == 1 or ending):
+        return fitting[0], False
+    wrong_shape = bool(prefix_of(given.schema) and not value.upper().startswith(prefix_of(given.schema)))
+    return value, wrong_shape or not given.about.sources.holds(value)
+
+
+def _path(given: _Given) -> tuple[Any, bool]:
+    value, wanted = given.value, given.wanted
     if value in wanted or not wanted:
         return value, False
     ending = [one for one in wanted if one.rsplit("/", 1)[-1] == value.rsplit("/", 1)[-1]]
-    if ending:
-        return max(ending, key=len), False
-    return (wanted[0], False) if len(wanted) == 1 else (value, True)
+    return (max(ending, key=len), False) if ending else given.one_of_wanted()
 
 
-def _number(name: str, value: float, sources: Sources) -> tuple[Any, bool]:
-    given = sources.numbers()
-    if str(value) in given or sources.holds(value):
-        return value, False
-    if "year" in name.lower():
+def _words(given: _Given) -> tuple[Any, bool]:
+    """Take text that the sources bear out; one in another script than the question's may be a translation."""
+    text, sources, name = given.value.strip(), given.about.sources, given.name.casefold()
+    if sources.invented(text) or text.casefold() in {name, f"<{name}>", "string", "text", "example"}:
+        return given.one_of_wanted()
+    if sources.holds(text) or _shares(text, sources.text):
+        return given.value, False
+    if flat(text) in given.about.said or text.isascii() == sources.question.isascii():
+        return replace(given, wanted=sources.quoted() or sources.names()).one_of_wanted()
+    return given.value, False
+
+
+def _number(given: _Given) -> tuple[Any, bool]:
+    number, sources = _as_number(given.value), given.about.sources
+    if isinstance(number, float) and number.is_integer() and "number" not in types(given.schema):
+        number = int(number)
+    if number is not None and number in given.wanted:
+        return number, False
+    if "year" in given.name.lower():
         return _year(sources), False
-    return value, True
+    fresh = [one for one in given.wanted if str(one) not in given.about.used] or given.wanted
+    if len(fresh) == 1:
+        return fresh[0], False
+    is_free = number is not None and not sources.numbers() and not is_identifier(given.name, given.schema)
+    return (number, False) if is_free else (given.value, True)
+
+
+_TEXTS: dict[str, Callable[[_Given], tuple[Any, bool]]] = {
+    "date": _moment,
+    "time": _moment,
+    "zone": _zone,
+    "code": _code,
+    "id": _identifier,
+    "path": _path,
+    "sum": _sum,
+}
+
+
+def _shares(text: str, known: str) -> bool:
+    asked = set(terms(known))
+    return any(term in asked for term in terms(text))
+
+
+def _list(name: str, value: Any, schema: JsonObject, about: _Known) -> tuple[Any, bool]:
+    items = schema.get("items")
+    many = value if isinstance(value, list) else [value]
+    if not isinstance(items, dict) or types(items) != {"string"} or not all(isinstance(one, str) for one in many):
+        return many, False
+    kept = []
+    for one in many:
+        mended, invented = _value(name.removesuffix("s"), one, items, about)
+        if not invented:
+            kept.append(mended)
+    return kept, not kept
+
+
+def _as_number(value: Any) -> int | float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return value
+    try:
+        text = str(value).replace(",", "").strip()
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        return None
 
 
 def _year(sources: Sources) -> int:
@@ -151,82 +301,37 @@ def _year(sources: Sources) -> int:
     return years[0] if years else datetime.now(UTC).year
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _was_given(value: Any, schema: JsonObject, sources: Sources) -> bool:
     """Tell whether an optional argument says something that the person or a result said."""
-    if value in (None, "", [], {}):
+    if value in (None, "", [], {}) or isinstance(value, bool):
         return False
-    if schema.get("enum") and isinstance(value, str):
-        return value in schema["enum"] and value != schema.get("default")
-    if isinstance(value, bool):
-        return False
+    allowed = choices(schema)
+    if allowed:
+        return value in allowed and value != schema.get("default")
     if isinstance(value, str):
-        return sources.holds(value) or any(sources.holds(word) for word in value.split() if len(word) > 3)
+        return sources.holds(value) or value in sources.dates() or _shares(value, sources.text)
     if isinstance(value, list):
         return all(_was_given(one, {}, sources) for one in value)
-    return not _is_number(value) or sources.holds(value)
-
-
-def prefix_of(schema: JsonObject) -> str:
-    """Return the letters that ids of this parameter begin with, where description, pattern or examples show them."""
-    shown = [str(schema.get(key, "")) for key in ("pattern", "description", "examples", "title")]
-    for text in shown:
-        for match in _PREFIX.finditer(text):
-            if match.group(1) not in _NO_PREFIX:
-                return match.group(1)
-    return ""
-
-
-def is_identifier(name: str, schema: JsonObject) -> bool:
-    """Tell whether a parameter takes an id, by its name or the shape that its schema shows."""
-    return bool(_IDENTIFIER_NAME.search(name) or prefix_of(schema) or schema.get("pattern"))
-
-
-def is_path(name: str) -> bool:
-    """Tell whether a parameter takes a path, by its name."""
-    return bool(_PATH_NAME.search(name))
-
-
-def candidates(name: str, schema: JsonObject, sources: Sources) -> list[str]:
-    """Return the values in question and results that a parameter could take, the question's first."""
-    if is_identifier(name, schema):
-        prefix = prefix_of(schema)
-        found = [one for one in sources.ids() if not prefix or one.upper().startswith(prefix)]
-        pattern = schema.get("pattern")
-        return [one for one in found if _fits(str(pattern), one)] if pattern else found
-    if _PATH_NAME.search(name):
-        return sources.paths()
-    return sources.quoted()
-
-
-def _fits(pattern: str, value: str) -> bool:
-    try:
-        return re.search(pattern, value) is not None if len(pattern) < 200 else True
-    except re.error:
-        return True
+    return not isinstance(value, int | float) or sources.holds(value) or str(value) in sources.numbers()
 
 
 def fill(name: str, schema: JsonObject, sources: Sources, used: frozenset[str] = frozenset()) -> Any:
     """Return the value that the sources leave for a missing parameter, or None."""
     if "default" in schema:
         return schema["default"]
-    allowed = types(schema)
-    if allowed & {"integer", "number"}:
+    kind, wanted = kind_of(name, schema), candidates(name, schema, sources)
+    left = [one for one in wanted if str(one) not in used] or wanted
+    if kind == "number":
         if "year" in name.lower():
             return _year(sources)
-        numbers = sources.numbers()
-        if len(numbers) != 1:
-            return None
-        return int(numbers[0]) if "." not in numbers[0] else float(numbers[0])
-    if allowed and "string" not in allowed:
-        return None
-    wanted = candidates(name, schema, sources)
-    left = [one for one in wanted if one not in used] or wanted
-    if left:
+        return left[0] if len(left) == 1 else None
+    if kind == "object":
+        return {} if not schema.get("required") else None
+    if kind in ("id", "date") and left:
         return left[0]
-    if is_identifier(name, schema) or _PATH_NAME.search(name) or schema.get("enum"):
-        return None
-    return sources.question
+    if left:
+        return left[0] if len(left) == 1 or kind in ("search", "text") else None
+    if kind == "search":
+        return sources.question
+    names = sources.names()
+    return names[0] if kind == "text" and len(names) == 1 else None

@@ -158,14 +158,10 @@ class _Run:
         self._outcomes: list[Outcome] = []
         self._insisted = 0
         self._all_repeated = False
+        self._reason: EndReason | None = None
 
     async def events(self, has_tools: bool) -> AsyncGenerator[AgentEvent, None]:
-        reason: EndReason | None = None
-        while reason is None:
-            reason = self._budget.reached()
-            request = None if reason else self._planner.next_request()
-            if request is None:
-                break
+        while (request := self._next_request()) is not None:
             turn = _Turn()
             self._budget.rounds += 1
             yield RoundStarted(self._budget.rounds, offered=tuple(tool.name for tool in request.tools))
@@ -175,7 +171,7 @@ class _Run:
             except ModelError as error:
                 if not self._planner.has_results:
                     raise
-                self.note, reason = str(error), "model_failed"
+                self.note, self._reason = str(error), "model_failed"
                 break
             if not turn.calls and self._insists(turn):
                 continue
@@ -184,6 +180,8 @@ class _Run:
                 yield self._finished("answered" if has_tools or self.client_tools else "no_tools", turn.text.strip())
                 return
             if not turn.calls and not self._take_evident(turn):
+                if self._planner.asks_again():
+                    continue
                 break
             handed = self._for_the_client(turn)
             if handed:
@@ -192,9 +190,14 @@ class _Run:
                 return
             async for event in self._act(turn):
                 yield event
-            reason = self._stuck()
-        async for event in self._conclude(reason or "answered"):
+            self._reason = self._stuck()
+        async for event in self._conclude(self._reason or "answered"):
             yield event
+
+    def _next_request(self) -> ChatRequest | None:
+        """Return what to ask next; None when a limit is reached or the search is over."""
+        self._reason = self._reason or self._budget.reached()
+        return None if self._reason else self._planner.next_request()
 
     def _insists(self, turn: _Turn) -> bool:
         """Tell the model what the run must still produce (D6); after some tries the run ends and says so."""

@@ -50,6 +50,10 @@ class Planner(Protocol):
         """Tell whether a round's text without calls is the answer."""
         ...
 
+    def asks_again(self) -> bool:
+        """Tell whether to ask once more for a call, when the model wrote words instead."""
+        ...
+
     def insist(self, text: str, missing: str) -> None:
         """Take in that the model wanted to end with this text, and tell it what is missing (D6)."""
         ...
@@ -120,6 +124,10 @@ class OrdinaryPlanner:
     def accept_answer(self, text: str) -> bool:
         """Take any text as the answer."""
         return bool(text.strip())
+
+    def asks_again(self) -> bool:
+        """Leave calling to the model."""
+        return False
 
     def insist(self, text: str, missing: str) -> None:
         """Append the model's words and what is missing."""

@@ -38,6 +38,11 @@ def final_turn(question: str, results: str, attempt: int) -> tuple[str, str]:
     return system, f"Information:\n{results}\n\nQuestion: {question}"
 
 
+def nothing_found(question: str, call: str) -> str:
+    """Say that a search gave nothing, in the person's language: small models invent a value instead (UPLIFT)."""
+    return f"찾은 결과가 없습니다: {call}" if is_korean(question) else f"No results were found: {call}"
+
+
 def cut(text: str, limit: int) -> str:
     """Keep head and tail of a long text within `limit` characters, the marker included (H12, N12)."""
     if len(text) <= limit:

@@ -15,21 +15,35 @@ def readable(result: ToolResult) -> str:
     text = result.text.strip()
     if text[:1] not in "{[":
         return text
-    try:
-        value = json.loads(text)
-    except ValueError:
+    value = decoded(text)
+    if value is None:
         return text
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return "\n".join(_lines(value)) or text
 
 
+def decoded(text: str) -> Any:
+    """Return what a text says in JSON: one value, or the list of several that follow each other; None for others.
+
+    Servers give a list as one text part for each row, which is JSON after JSON.
+    """
+    values, at = [], 0
+    reader = json.JSONDecoder()
+    while at < len(text):
+        try:
+            value, at = reader.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return None
+        values.append(value)
+        while at < len(text) and text[at].isspace():
+            at += 1
+    return values[0] if len(values) == 1 else values or None
+
+
 def records(result: ToolResult) -> list[dict[str, Any]]:
     """Return the rows of a result that is a list of flat objects, else nothing."""
-    try:
-        value = json.loads(result.text)
-    except ValueError:
-        return []
+    value = decoded(result.text.strip())
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values()))
     if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):

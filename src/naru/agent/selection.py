@@ -13,11 +13,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from naru.agent.glossary import in_english
+from naru.agent.glossary import alike, in_english
+from naru.agent.loanwords import sound_alike
 from naru.messages import ToolDefinition
+from naru.tools.provider_schemas.references import resolve_references
 
 _WORD = re.compile(r"[a-z]+|[가-힣]+|\d+|[^\W\da-z_가-힣]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HANGUL = re.compile(r"[가-힣]{2,}")
+_KOREAN_STOP = re.compile(
+    r"(?:알려|보여|찾아|해줘|해주|주세|있나|있어|있는|인가|무엇|얼마|어느|어떤|어때|언제|누구|어디|뭐|몇|그리고|대한|대해|"
+    r"무슨|하는|하나|입니|합니|됩니|습니|줘|싶|돼|되나|까지|지금까지|모두|전부|전체)"
+)
 _STOP = frozenset(
     "a an and any are as at be by can could do does for from give has have how i in is it its let me my of on or "
     "please show so tell that the their them there this to up us was we what when where which who whom whose why will "
@@ -42,28 +49,45 @@ def terms(text: str, *, keep_stop_words: bool = False) -> list[str]:
     found: list[str] = []
     for word in _WORD.findall(_CAMEL.sub(" ", text).lower().replace("_", " ")):
         if "가" <= word[0] <= "힣":
+            if not keep_stop_words and _KOREAN_STOP.match(word):
+                continue
             found.extend(word[i : i + 2] for i in range(len(word) - 1)) if len(word) > 1 else found.append(word)
         elif keep_stop_words or word not in _STOP:
-            found.append(_stem(word))
+            found.append(stem(word))
     return found
 
 
-def _stem(word: str) -> str:
-    for ending, least in (("ies", 5), ("ing", 6), ("ed", 5), ("es", 6), ("s", 4)):
-        if word.endswith(ending) and len(word) >= least and not word.endswith("ss"):
-            return word[: -len(ending)] + ("y" if ending == "ies" else "")
-    return word.removesuffix("e") if len(word) > 4 else word
+def stem(word: str) -> str:
+    """Return a word without the endings of plural and tense, so that `cities`, `planned`, `hired` meet their like."""
+    for ending, least in (("ies", 5), ("ing", 6), ("ed", 5), ("s", 4)):
+        if word.endswith(ending) and len(word) >= least and not word.endswith(("ss", "us", "is")):
+            return _cut(word, ending)
+    return word.removesuffix("e") if len(word) > 3 else word
 
 
-def _schema_text(schema: Any, depth: int = 0) -> str:
+def _cut(word: str, ending: str) -> str:
+    if ending == "s":
+        word = word[:-2] if re.search(r"(?:ss|x|z|ch|sh)es$", word) else word[:-1]
+        return word.removesuffix("e") if len(word) > 3 else word
+    cut = word[: -len(ending)] + ("y" if ending == "ies" else "")
+    is_doubled = ending in ("ing", "ed") and len(cut) > 3 and cut[-1] == cut[-2] and cut[-1] not in "lsz"
+    return cut[:-1] if is_doubled else cut
+
+
+def schema_text(schema: Any, depth: int = 0) -> str:
     """What a schema says in words: property names, descriptions, enum values."""
     if not isinstance(schema, dict) or depth > 4:
         return ""
     said = [str(schema.get("description", "")), " ".join(str(value) for value in schema.get("enum") or ())]
     for name, inner in (schema.get("properties") or {}).items():
-        said += [str(name), _schema_text(inner, depth + 1)]
-    said.append(_schema_text(schema.get("items"), depth + 1))
+        said += [str(name), schema_text(inner, depth + 1)]
+    said.append(schema_text(schema.get("items"), depth + 1))
     return " ".join(part for part in said if part)
+
+
+def _said(tool: ToolDefinition) -> str:
+    text = f"{tool.name} {tool.title} {tool.description} {schema_text(tool.input_schema)}"
+    return _CAMEL.sub(" ", text).lower().replace("_", " ")
 
 
 class ToolIndex:
@@ -76,16 +100,32 @@ class ToolIndex:
         self._mean = (sum(self._lengths) / len(self._lengths)) if self._lengths else 0.0
         self._seen_in = Counter(term for counts in self._counts for term in counts)
 
+        self._words = frozenset(word for tool in self._tools for word in _WORD.findall(_said(tool)) if word.isascii())
+
     @staticmethod
     def _document(tool: ToolDefinition) -> Counter[str]:
         counts = Counter(terms(tool.name) * _NAME_WEIGHT)
         counts.update(terms(f"{tool.title} {tool.description}"))
-        counts.update(terms(_schema_text(tool.input_schema)))
+        counts.update(terms(schema_text(resolve_references(tool.input_schema))))
+        counts.update(terms(" ".join(in_english(f"{tool.title} {tool.description}"))))
         return counts
+
+    def meant(self, question: str) -> dict[str, str]:
+        """Return the terms that a question means without holding them, each with the word that means it.
+
+        By glossary (Korean to English, everyday words to those of descriptions) and, for Korean, by sound.
+        """
+        found = {
+            term: said for word, said in {**in_english(question), **alike(question)}.items() for term in terms(word)
+        }
+        for word in _HANGUL.findall(question):
+            if not any(word.startswith(known) for known in found.values()):
+                found |= {term: word for one in sound_alike(word, self._words) for term in terms(one)}
+        return found
 
     def rank(self, question: str) -> list[Ranked]:
         """Return all tools, most relevant first; equals stay in their own order."""
-        asked = Counter(terms(f"{question} {' '.join(in_english(question))}"))
+        asked = Counter([*terms(question), *self.meant(question)])
         ranked = [self._score(position, asked) for position in range(len(self._tools))]
         return sorted(ranked, key=lambda one: -one.score)
 

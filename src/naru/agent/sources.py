@@ -4,27 +4,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date
 
-_ID = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*")
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*[A-Za-z])")
+from naru.agent.moments import dates_in, times_in
+
+_ID = re.compile(
+    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*"
+    r"|(?<![\w.-])\d+(?:-\d+)+(?![\w.-]*[A-Za-z0-9])"
+)
+_DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}")
+_NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w.:/-]*[A-Za-z0-9])")
 _PATH = re.compile(
     r"(?:[A-Za-z]:)?(?:\.{0,2}[/\\])?(?:[\w가-힣.-]+[/\\])*[\w가-힣-]+\.[A-Za-z]\w{0,7}|/(?:[\w가-힣.-]+/?)+"
 )
 _QUOTED = re.compile(r"[\"“”'‘’「『`]([^\"“”'‘’」』`\n]{1,200})[\"“”'‘’」』`]")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
+_URL = re.compile(r"https?://[^\s<>\"']+")
+_CODE = re.compile(r"(?<![A-Za-z0-9_-])[A-Z]{2,5}(?![A-Za-z0-9_-])")
+_NAME = re.compile(r"(?<![\w-])[A-Z][\w'’]*(?:-[A-Z][\w'’]*)*(?:\s+[A-Z][\w'’]*(?:-[A-Z][\w'’]*)*)*")
+_SUM = re.compile(r"[\d(][\d\s.,()]*(?:[-+*/×÷^%]+[\s(]*\d[\d\s.,()]*)+")
 _TOKEN = re.compile(r"[A-Za-z0-9@._/-]*\d[A-Za-z0-9@._/-]*")
+_SIGNS = str.maketrans({"×": "*", "÷": "/", "^": "**"})
+_NUMBER_ROWS = (
+    "zero | one 한 하나 | two 두 둘 | three 세 셋 | four 네 넷 | five 다섯 | six 여섯 | seven 일곱 | eight 여덟 |"
+    "nine 아홉 | ten 열"
+)
+_NUMBER_WORDS = {word: str(number) for number, row in enumerate(_NUMBER_ROWS.split("|")) for word in row.split()}
+_NUMBER_WORD = re.compile(
+    r"\b(zero|one|two|three|four|five|six|seven|eight|nine|ten)\b"
+    r"|(?<![가-힣])(하나|둘|셋|넷|한|두|세|네|다섯|여섯|일곱|여덟|아홉|열)"
+    r"(?=\s?(?:개|명|권|번|시간|달|주|가지|장|대)(?![가-힣]{3}))",
+    re.IGNORECASE,
+)
 
 
-def _flat(text: str) -> str:
-    return re.sub(r"[\s,]+", " ", text).casefold()
+def flat(text: str) -> str:
+    """Return a text without case, commas and breaks, for comparing."""
+    return re.sub(r"[\s,]+", " ", text).casefold().strip()
 
 
 class Sources:
     """Texts that a value may stand in: the person's own words first, then what tools gave."""
 
-    def __init__(self, question: str, results: Iterable[str] = ()) -> None:
+    def __init__(self, question: str, results: Iterable[str] = (), *, today: date | None = None) -> None:
         self.question = question
         self._results: list[str] = list(results)
+        self._today = today
 
     def add(self, result: str) -> None:
         """Take in what a tool gave."""
@@ -35,36 +60,79 @@ class Sources:
         """All of it, as one text."""
         return "\n".join([self.question, *self._results])
 
-    def ids(self, *, results_too: bool = True) -> list[str]:
-        """Return words of letters and digits such as an order number, in order, each once."""
-        return _unique(_ID.findall(self.text if results_too else self.question))
+    def _text(self, results_too: bool) -> str:
+        return self.text if results_too else self.question
 
-    def numbers(self) -> list[str]:
-        """Return the numbers that stand alone in the question."""
-        korean_units = re.sub(r"(\d)(?=[가-힣])", r"\1 ", self.question)
-        return _unique(_NUMBER.findall(korean_units))
+    def ids(self, *, results_too: bool = True) -> list[str]:
+        """Return words of letters and digits such as an order number, in order, each once; days are none."""
+        return unique(one for one in _ID.findall(self._text(results_too)) if not _DAY.fullmatch(one))
+
+    def numbers(self, *, results_too: bool = False) -> list[str]:
+        """Return the numbers that stand alone, in digits or words; no parts of ids, days and times."""
+        text = re.sub(r"(\d)(?=[가-힣])", r"\1 ", _DAY.sub(" ", self._text(results_too)))
+        text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
+        words = [next(filter(None, found)).lower() for found in _NUMBER_WORD.findall(self.question)]
+        return unique([*_NUMBER.findall(text), *(_NUMBER_WORDS[word] for word in words)])
+
+    def dates(self, *, results_too: bool = True) -> list[str]:
+        """Return the days that are named, as ISO dates, `today` and the like included."""
+        named = dates_in(self.question, self._today)
+        return unique([*named, *dates_in("\n".join(self._results), self._today)] if results_too else named)
+
+    def times(self) -> list[str]:
+        """Return the times of day that the question names, as HH:MM."""
+        return times_in(self.question)
 
     def paths(self) -> list[str]:
         """Return what looks like a path or file name in the question, then in the results."""
-        return _unique(match.strip("'\"`.,") for match in _PATH.findall(self.text))
+        return unique(match.strip("'\"`.,") for match in _PATH.findall(self.text))
 
     def quoted(self) -> list[str]:
         """Return what the question has in quotes."""
-        return _unique(_QUOTED.findall(self.question))
+        return unique(_QUOTED.findall(self.question))
+
+    def codes(self) -> list[str]:
+        """Return words of two to five capitals in the question, such as a currency."""
+        return unique(_CODE.findall(self.question))
+
+    def addresses(self) -> list[str]:
+        """Return e-mail addresses and URLs."""
+        return unique([*_EMAIL.findall(self.text), *_URL.findall(self.text)])
+
+    def sums(self) -> list[str]:
+        """Return arithmetic expressions in the question, with the signs that programs know."""
+        found = [one.translate(_SIGNS).replace(",", "").strip() for one in _SUM.findall(_DAY.sub(" ", self.question))]
+        return unique(one for one in found if not re.fullmatch(r"\d+(-\d+)+", one))
+
+    def names(self) -> list[str]:
+        """Return words and sequences in capitals at their beginning; a question's first word alone is none."""
+        found = []
+        for match in _NAME.finditer(self.question):
+            name = match.group(0).removesuffix("'s").removesuffix("’s")
+            if match.start() == 0 or self.question[: match.start()].rstrip()[-1:] in ".!?":
+                name = " ".join(name.split()[1:])
+            found.append(name)
+        return unique(one for one in found if len(one) > 1)
 
     def holds(self, value: object) -> bool:
         """Tell whether a value stands in the question or in a result, spacing and case aside."""
         text = str(value).strip()
         if isinstance(value, int | float) or text.isdigit():
             return re.search(rf"(?<![\d.]){re.escape(text)}(?![\d]|\.\d)", self.text.replace(",", "")) is not None
-        return bool(text) and _flat(text) in _flat(self.text)
+        return bool(text) and flat(text) in flat(self.text)
 
     def invented(self, value: str) -> list[str]:
         """Return the tokens with digits, and the addresses, in a text that stand in no source."""
-        known = _flat(self.text)
+        known = f"{flat(self.text)} {' '.join([*self.dates(), *self.times(), *self.numbers()])}"
+        known = f"{known} {known.replace(' ', '')}"
         tokens = [*_TOKEN.findall(value), *_EMAIL.findall(value)]
-        return [token for token in _unique(tokens) if _flat(token.strip("./-@_")) not in known]
+        return [token for token in unique(tokens) if not _stands(flat(token.strip("./-@_")), known)]
 
 
-def _unique(values: Iterable[str]) -> list[str]:
+def _stands(token: str, known: str) -> bool:
+    return token in known or token.replace(",", "").removesuffix(".0") in known
+
+
+def unique(values: Iterable[str]) -> list[str]:
+    """Return each value once, in order, without empty ones."""
     return list(dict.fromkeys(value for value in values if value))

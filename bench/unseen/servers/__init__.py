@@ -1,0 +1,1 @@
+"""MCP servers as an outsider writes them: each file runs over stdio."""

@@ -1,0 +1,84 @@
+"""What changes something, and who asks for it: a tool that writes is never picked for a question that only reads."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from naru.agent.glossary import in_english
+from naru.messages import ToolDefinition
+
+_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WRITES = frozenset(
+    "create write add insert update edit modify set delete remove move rename send post book schedule cancel submit "
+    "approve reject assign upload import drop clear reset start stop restart run execute buy pay order save make "
+    "register reserve transfer refund put patch append close open enable disable grant revoke archive renew extend "
+    "place mark file give commit checkout merge push stage install uninstall publish subscribe unsubscribe request "
+    "record log store attach detach link unlink lock unlock kill reply forward invite change replace upsert toggle "
+    "trigger deploy rollback restore return borrow issue escalate resolve complete finish".split()
+)
+_READS = frozenset(
+    "get list read search find query look lookup show fetch describe count check view retrieve calculate compute "
+    "convert compare summarize browse inspect current is has what tell how names name books all which when see report "
+    "status history track estimate forecast evaluate who full next daily overdue supported number echo".split()
+)
+_KOREAN_READS = re.compile(r"(조회|검색|확인|추적|계산|보여|알려|찾|읽|돌려|안내|비교|변환|출력|요약)\S*$")
+_KOREAN_WRITES = re.compile(
+    r"(신청|등록|삭제|취소|수정|변경|생성|추가|저장|전송|발송|예약|결제|배정|만들|지우|바꿉|보냅|작성|처리)"
+)
+_ASKS = re.compile(
+    r"^\W*(?:(?:and|so|then|ok|okay|hi|hello|hey|please|now)\b\W*)*"
+    r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|has|have|had|should|may)\b",
+    re.IGNORECASE,
+)
+_ORDERS_TO_READ = re.compile(
+    r"^\W*(?:(?:please|now|can you|could you|would you|i want you to|i'd like you to)\b\W*)*"
+    r"(?:show|list|find|get|tell|give me|read|search|count|compare|convert|look|display|print|describe|check|calculate|"
+    r"summari[sz]e|explain|name|say|fetch|echo)\b",
+    re.IGNORECASE,
+)
+_KOREAN_ASKS = re.compile(
+    r"(?:[?？]|까요?|나요|인가요?|는지|어때요?|뭐야|누구야?|얼마야?|언제야?|어디야?|몇 \S+야?)[.!?？\s]*$"
+)
+_KOREAN_TO_READ = re.compile(
+    r"(알려|보여|찾아|조회|검색|확인|계산|비교|설명|요약|읽어|출력|추천|말해|가르쳐|골라|변환)\s?(?:해|하여)?\s?(?:줘|주세요|주실|줄|봐|라|다오|달라)"
+)
+_KOREAN_TO_CHANGE = re.compile(
+    r"(?:해|어|아|겨|려|워|줘|와|켜|꿔|내|쳐)\s?(?:줘|주세요|주십시오|주실래요|놔|둬|라)|하세요|하십시오|합시다"
+)
+
+
+def changes_something(tool: ToolDefinition) -> bool:
+    """Tell whether a tool may change the world: by its annotations, else by the first verb it says of itself."""
+    if tool.annotations.get("readOnlyHint") is True:
+        return False
+    if tool.annotations.get("destructiveHint") is True or tool.annotations.get("readOnlyHint") is False:
+        return True
+    bare = tool.name.rsplit("__", 1)[-1]
+    said = re.findall(r"[a-z]+", f"{_SNAKE.sub('_', bare)} {tool.description[:60]}".lower())
+    verb = next((word for word in said if word in _READS or word in _WRITES), "")
+    if verb in _WRITES and not _first_sentence_reads(tool.description):
+        return True
+    first = re.split(r"[.。\n]", tool.description, maxsplit=1)[0]
+    return not verb and bool(_KOREAN_WRITES.search(first)) and not _KOREAN_READS.search(first.strip())
+
+
+def _first_sentence_reads(description: str) -> bool:
+    """Tell whether a Korean description ends in a verb that reads, whatever the tool's English name says."""
+    first = re.split(r"[.。\n]", description, maxsplit=1)[0].strip()
+    return bool(_KOREAN_READS.search(first))
+
+
+def asks_for_change(question: str) -> bool:
+    """Tell whether a person wants something changed: an order, not a question, with a verb that changes."""
+    if re.search(r"[가-힣]", question):
+        if _KOREAN_ASKS.search(question) or _KOREAN_TO_READ.search(question):
+            return False
+        words = {*re.findall(r"[a-z]+", question.lower()), *in_english(question)}
+        return bool(_KOREAN_TO_CHANGE.search(question)) or bool(words & _WRITES)
+    if _ASKS.search(question):
+        return False
+    said = re.findall(r"[a-z]+", question.lower())
+    if _ORDERS_TO_READ.search(question):
+        return any(word == "and" and following in _WRITES for word, following in pairwise(said))
+    return bool(set(said) & _WRITES)

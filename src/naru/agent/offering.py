@@ -1,0 +1,154 @@
+"""Which tools a small model is shown now, and how clearly the question speaks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from naru.agent.changes import asks_for_change, changes_something
+from naru.agent.execute import Outcome
+from naru.agent.fitness import fit, implied, values_suit
+from naru.agent.follow import means, open_words, second_of_pair, takes_new_value
+from naru.agent.parameters import candidates, kind_of, properties, required
+from naru.agent.searching import narrower
+from naru.agent.selection import Ranked, ToolIndex, stem, terms
+from naru.agent.sources import Sources
+from naru.messages import ToolDefinition
+
+OFFERED = 3
+"""Tools shown at once: three did better than eight, as long as the right one is among them."""
+_GENERIC = frozenset(
+    stem(word)
+    for word in "get list find search show read look name tell give make take do set run use all any new detail info "
+    "information data item one first last about text word value number result record id go day".split()
+)
+"""Terms in which tools of every kind and questions of every kind meet: no evidence that one is for the other."""
+
+
+class Offering:
+    """The tools of a run, ranked for its question; knows what has been made of them."""
+
+    def __init__(self, question: str, tools: Sequence[ToolDefinition], sources: Sources) -> None:
+        self._question = question
+        self._sources = sources
+        self._index = ToolIndex(tools)
+        self._by_name = {tool.name: tool for tool in tools}
+        asked = f"{question} {implied(sources)}"
+        ranked = [replace(one, score=one.score * fit(one.tool, sources)) for one in self._index.rank(asked)]
+        self._ranked = sorted(ranked, key=lambda one: -one.score)
+        self._wants_change = asks_for_change(question)
+        self._made: dict[str, list[Outcome]] = {}
+        self._set_aside: set[str] = set()
+        self._empty: dict[str, Outcome] = {}
+        self.after_refusal = False
+        """The last call was refused, for a value that nobody gave."""
+
+    def note(self, name: str, outcome: Outcome, *, nothing: bool) -> None:
+        """Take in a call that ran."""
+        self._made.setdefault(name, []).append(outcome)
+        self._empty.pop(name, None)
+        if outcome.failed:
+            self._set_aside.add(name)
+        elif nothing:
+            self._empty[name] = outcome
+
+    def used(self, name: str) -> frozenset[str]:
+        """Return the values that a tool has run with."""
+        return frozenset(str(value) for one in self._made.get(name, ()) for value in one.call.arguments.values())
+
+    def now(self) -> list[Ranked]:
+        """Return the few tools that may help now, best first."""
+        able = [one for one in self._ranked if self._is_allowed(one.tool)]
+        if self.after_refusal:
+            # An id was invented: only tools that can be filled are left, such as the one that gives such ids.
+            able = [one for one in able if not self._lacks(one.tool)] or able
+        if self._made:
+            helping = [one for one in able if self._has_new_work(one)]
+        else:
+            helping = [one for one in able if one.score > 0] or [
+                one for one in able if values_suit(one.tool, self._sources)
+            ]
+            helping = self._with_provider(helping, able)
+        if not helping:
+            return []
+        best = helping[0].score
+        return [one for one in helping[:OFFERED] if one.score >= best * 0.35]
+
+    def speaks_clearly(self) -> bool:
+        """Tell whether the question is plainly for the best tool: by two words, a word of its name, or its values."""
+        offered = self.now()
+        if not offered or self._made:
+            return bool(offered)
+        meanings = means(self._question, self._index)
+        for one in offered:
+            words = {word for word, meant in meanings.items() if meant & set(one.reasons) - _GENERIC}
+            named = set(terms(one.tool.name)) - _GENERIC
+            if len(words) >= 2 or named & set(one.reasons) or (words and values_suit(one.tool, self._sources)):
+                return True
+            if values_suit(one.tool, self._sources):
+                return True
+        return False
+
+    def _is_allowed(self, tool: ToolDefinition) -> bool:
+        return tool.name not in self._set_aside and (self._wants_change or not changes_something(tool))
+
+    def _with_provider(self, helping: list[Ranked], able: list[Ranked]) -> list[Ranked]:
+        """Put first the tool that gives the id which the best one needs and nobody gave (UPLIFT: chain)."""
+        if not helping:
+            return []
+        lacking = next((one for one in helping[:OFFERED] if self._lacks(one.tool)), None)
+        if lacking is None or (not self._lacks(helping[0].tool) and helping[0].score > lacking.score * 2):
+            return helping
+        wanted = " ".join(
+            f"{name} {properties(lacking.tool)[name].get('description', '')}" for name in self._lacks(lacking.tool)
+        )
+        order = [one.tool.name for one in self._index.rank(f"{wanted} {self._question}")]
+        givers = [
+            one for one in able if not self._lacks(one.tool) and not changes_something(one.tool) and required(one.tool)
+        ]
+        givers.sort(key=lambda one: order.index(one.tool.name))
+        if not givers:
+            return helping
+        first = replace(givers[0], score=max(helping[0].score, givers[0].score) * 1.01)
+        return [first, *(one for one in helping if one.tool.name != first.tool.name)]
+
+    def _lacks(self, tool: ToolDefinition) -> list[str]:
+        """Return the ids that a tool needs and neither question nor results hold."""
+        known = properties(tool)
+        return [
+            name
+            for name in required(tool)
+            if name in known and kind_of(name, known[name]) == "id" and not candidates(name, known[name], self._sources)
+        ]
+
+    def _has_new_work(self, ranked: Ranked) -> bool:
+        """After a result: is there a value not looked up with this tool, or a word of the question still open?"""
+        tool, made = ranked.tool, self._made.get(ranked.tool.name, [])
+        if made:
+            if tool.name in self._empty:
+                return narrower(made[-1].call, tool, Sources(self._question)) is not None and len(made) < 2
+            return self._other_id(tool) or second_of_pair(self._question, tool, made) is not None
+        if self._lacks(tool):
+            return False
+        answered = [name for name in self._made if name not in self._set_aside and name not in self._empty]
+        if not answered:
+            return ranked.score > 0
+        found = [one for name in answered for one in self._made[name]]
+        still_open = open_words(self._question, self._index, [self._by_name[name] for name in answered], found)
+        if not still_open:
+            return False
+        meanings = means(self._question, self._index)
+        spoken = {word for word, meant in meanings.items() if meant & set(ranked.reasons) - _GENERIC}
+        in_question = {*Sources(self._question).ids(), *Sources(self._question).numbers()}
+        return bool(spoken & still_open) or (bool(spoken) and takes_new_value(tool, self._sources, in_question))
+
+    def _other_id(self, tool: ToolDefinition) -> bool:
+        """Tell whether the question holds an id of the tool's kind that it has not run with, beside one that it has."""
+        used, known = self.used(tool.name), properties(tool)
+        asked = Sources(self._question)
+        for name, schema in known.items():
+            if kind_of(name, schema) == "id" or (kind_of(name, schema) == "number" and name in required(tool)):
+                values = [str(one) for one in candidates(name, schema, asked)]
+                if any(one in used for one in values) and any(one not in used for one in values):
+                    return kind_of(name, schema) == "id"
+        return False

@@ -1,0 +1,245 @@
+"""What a tool's parameter takes, told by its schema, and which values of the question or the results it could be.
+
+Everything here goes by shapes that any tool may show (type, format, enum, pattern, the last word of a name): never by
+one tool's own words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Literal
+from zoneinfo import available_timezones
+
+from naru.agent.glossary import in_english
+from naru.agent.selection import stem, terms
+from naru.agent.sources import Sources, unique
+from naru.messages import JsonObject, ToolDefinition
+from naru.tools.provider_schemas.references import resolve_references
+
+Kind = Literal[
+    "enum", "number", "flag", "object", "array", "date", "time", "zone", "code", "path", "id", "address", "sum",
+    "search", "text",
+]  # fmt: skip
+TYPED = frozenset({"enum", "number", "date", "time", "zone", "code", "path", "id", "address", "sum"})
+"""Kinds whose values can be told from other words."""
+_PREFIX = re.compile(r"\b([A-Z]{1,6})[-_]?(?:\d|[nN#xX]{2,}|\\d|\[0-9\]|…|\b(?=[^.]*\bdigits?\b))")
+_NO_PREFIX = frozenset(
+    {"ID", "URL", "URI", "JSON", "ISO", "UTC", "API", "HTTP", "UUID", "ASCII", "UTF", "SQL", "YYYY", "ISBN", "A", "I"}
+)
+_IDENTIFIER_NAME = re.compile(r"(^|_)(id|code|no|number|key|ref|sku|ticket|isbn|uuid)$", re.IGNORECASE)
+_PATH_NAME = re.compile(r"(^|_)(path|file|filename|dir|directory|folder|source|destination|uri|paths)$", re.IGNORECASE)
+_DATE_NAME = re.compile(r"(^|_)(date|day|birthday|since|until|deadline)$", re.IGNORECASE)
+_TIME_NAME = re.compile(r"(^|_)(time|clock)$", re.IGNORECASE)
+_ZONE_NAME = re.compile(r"time_?zone|(^|_)tz$", re.IGNORECASE)
+_SEARCH_NAME = re.compile(r"(^|_)(query|q|search|keywords?|terms?|text|phrase|question|topic)$", re.IGNORECASE)
+_ADDRESS_NAME = re.compile(r"(^|_)(e?mail|url|link|website)$", re.IGNORECASE)
+_SUM_NAME = re.compile(r"(^|_)(expression|formula|equation)$", re.IGNORECASE)
+_CODE_SAID = re.compile(
+    r"\b(?:two|three|2|3)[ -]letter\b|\bISO[ -]?(?:4217|3166)|\b(?:currency|country) code", re.IGNORECASE
+)
+_DATE_SAID = re.compile(r"\bISO[ -]?(?:8601)? ?date\b|\bYYYY-MM-DD\b", re.IGNORECASE)
+_TIME_SAID = re.compile(r"\bHH:MM\b|\b24-hour\b", re.IGNORECASE)
+_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_LISTED = re.compile(r"^[\w-]+(?:, ?[\w-]+)*,? or [\w-]+[.!]?$")
+
+
+def resolved(tool: ToolDefinition) -> JsonObject:
+    """Return a tool's input schema with every `$ref` replaced by what it names."""
+    return resolve_references(tool.input_schema)
+
+
+def properties(tool: ToolDefinition) -> dict[str, JsonObject]:
+    """Return the tool's parameters, name → schema, without `null` branches, of an object schema."""
+    found = resolved(tool).get("properties")
+    if not isinstance(found, dict):
+        return {}
+    return {name: _plain(inner) for name, inner in found.items() if isinstance(inner, dict)}
+
+
+def required(tool: ToolDefinition) -> list[str]:
+    """Return the names of the parameters that a call must have."""
+    names = tool.input_schema.get("required")
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def _plain(schema: JsonObject) -> JsonObject:
+    """Take the one branch that is not null, if there is just one: `Optional[X]` is X here."""
+    for key in ("anyOf", "oneOf"):
+        branches = [one for one in schema.get(key) or () if isinstance(one, dict) and one.get("type") != "null"]
+        if len(branches) == 1:
+            rest = {name: value for name, value in schema.items() if name != key and value is not None}
+            return {**branches[0], **rest}
+    return schema
+
+
+def types(schema: JsonObject) -> set[str]:
+    """Return the JSON types that a schema allows, through `anyOf` too; empty when it says none."""
+    found = schema.get("type")
+    allowed = {found} if isinstance(found, str) else set(found) if isinstance(found, list) else set()
+    for branch in (*(schema.get("anyOf") or ()), *(schema.get("oneOf") or ())):
+        if isinstance(branch, dict):
+            allowed |= types(branch)
+    return {str(one) for one in allowed} - {"null"}
+
+
+def choices(schema: JsonObject) -> list[Any]:
+    """Return the values of an enum; for text also those that a description lists as `a, b or c`."""
+    if isinstance(schema.get("enum"), list):
+        return list(schema["enum"])
+    if "const" in schema:
+        return [schema["const"]]
+    said = str(schema.get("description", "")).strip()
+    if types(schema) == {"string"} and _LISTED.match(said):
+        return [one for one in re.split(r", ?| or ", said.rstrip(".!")) if one and one != "or"]
+    return []
+
+
+def kind_of(name: str, schema: JsonObject) -> Kind:
+    """Tell what a parameter takes."""
+    allowed, said = types(schema), str(schema.get("description", ""))
+    if choices(schema):
+        return "enum"
+    for kind, names in (("number", {"integer", "number"}), ("flag", {"boolean"}), ("object", {"object"})):
+        if allowed and allowed <= names:
+            return kind  # type: ignore[return-value]  # A tuple of literals is read as str.
+    if allowed == {"array"}:
+        return "array"
+    return _text_kind(_SNAKE.sub("_", name), str(schema.get("format", "")), said, schema)
+
+
+def _text_kind(name: str, form: str, said: str, schema: JsonObject) -> Kind:
+    tests: tuple[tuple[Kind, bool], ...] = (
+        ("date", form in ("date", "date-time") or bool(_DATE_NAME.search(name) or _DATE_SAID.search(said))),
+        ("zone", bool(_ZONE_NAME.search(name) or "IANA" in said)),
+        ("time", form == "time" or bool(_TIME_NAME.search(name) or _TIME_SAID.search(said))),
+        ("code", bool(_CODE_SAID.search(said))),
+        ("address", form in ("email", "uri") or bool(_ADDRESS_NAME.search(name))),
+        ("sum", bool(_SUM_NAME.search(name))),
+        ("search", bool(_SEARCH_NAME.search(name))),
+        ("id", is_identifier(name, schema)),
+        ("path", bool(_PATH_NAME.search(name))),
+    )
+    return next((kind for kind, holds in tests if holds), "text")
+
+
+def prefix_of(schema: JsonObject) -> str:
+    """Return the letters that ids of this parameter begin with, where description, pattern or examples show them."""
+    shown = [str(schema.get(key, "")) for key in ("pattern", "description", "examples", "title")]
+    for text in shown:
+        for match in _PREFIX.finditer(text):
+            if match.group(1) not in _NO_PREFIX:
+                return match.group(1)
+    return ""
+
+
+def is_identifier(name: str, schema: JsonObject) -> bool:
+    """Tell whether a parameter takes an id, by its name or the shape that its schema shows."""
+    return bool(_IDENTIFIER_NAME.search(_SNAKE.sub("_", name)) or prefix_of(schema) or schema.get("pattern"))
+
+
+def candidates(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
+    """Return the values in question and results that a parameter could take, the question's first."""
+    kind = kind_of(name, schema)
+    if kind == "enum":
+        return named_choices(choices(schema), sources.question)
+    if kind == "number":
+        return _numbers(name, schema, sources)
+    if kind == "id":
+        return _ids(name, schema, sources)
+    return [*_TOLD_BY_SHAPE[kind](sources)] if kind in _TOLD_BY_SHAPE else []
+
+
+def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
+    prefix, pattern = prefix_of(schema), schema.get("pattern")
+    found: list[str] = [one for one in sources.ids() if not prefix or one.upper().startswith(prefix)]
+    if not prefix:
+        found = unique([*found, *(one for one in sources.numbers() if len(one) > 2)])
+    return [one for one in found if _fits(str(pattern), one)] if pattern else [*found]
+
+
+def _fits(pattern: str, value: str) -> bool:
+    try:
+        return re.search(pattern, value) is not None if len(pattern) < 200 else True
+    except re.error:
+        return True
+
+
+def _numbers(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
+    """Return the numbers that fit type and bounds; one that stands before the parameter's own word is the only one."""
+    whole = "number" not in types(schema)
+    found = sources.numbers()
+    if is_identifier(name, schema):
+        found = unique([*found, *sources.numbers(results_too=True)])
+    values = [_number(one) for one in found if not (whole and "." in one)]
+    fitting = [one for one in values if _in_bounds(one, schema)]
+    if "year" in name.lower():
+        return [one for one in fitting if re.fullmatch(r"(19|20)\d\d", str(one))]
+    words = {word for word in terms(name) if len(word) > 2}
+    beside = [
+        _number(number)
+        for number, word in re.findall(r"(?<![\w.])(\d+(?:\.\d+)?)[ -]?([A-Za-z]+)", sources.question)
+        if stem(word.lower()) in words
+    ]
+    return beside if len(beside) == 1 and _in_bounds(beside[0], schema) else fitting
+
+
+def _number(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
+
+
+def _in_bounds(value: float, schema: JsonObject) -> bool:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    fits_low = not isinstance(low, int | float) or value >= low
+    return fits_low and (not isinstance(high, int | float) or value <= high)
+
+
+def named_choices(values: list[Any], question: str) -> list[Any]:
+    """Return the values of an enum whose words stand in a question, in either language."""
+    asked = {*terms(question, keep_stop_words=True), *(stem(word) for word in in_english(question))}
+    lowered = question.casefold()
+    found = []
+    for value in values:
+        if not isinstance(value, str) or not value:
+            continue
+        words = terms(value, keep_stop_words=True)
+        if (words and all(word in asked for word in words)) or (not value.isascii() and value.casefold() in lowered):
+            found.append(value)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _cities() -> dict[str, str]:
+    return {
+        zone.rsplit("/", 1)[-1].replace("_", " ").lower(): zone for zone in sorted(available_timezones()) if "/" in zone
+    }
+
+
+def is_zone(value: str) -> bool:
+    """Tell whether this is an IANA time zone."""
+    return value in available_timezones()
+
+
+def zones_in(question: str) -> list[str]:
+    """Return the time zones that a question names, in IANA's form or by their city."""
+    written = re.findall(r"\b[A-Z][A-Za-z]+/[A-Z][A-Za-z_+-]+\b|\bUTC\b", question)
+    if written:
+        return unique(written)
+    lowered = question.lower()
+    return unique(
+        zone for city, zone in _cities().items() if len(city) > 3 and re.search(rf"\b{re.escape(city)}\b", lowered)
+    )
+
+
+_TOLD_BY_SHAPE: dict[Kind, Callable[[Sources], list[str]]] = {
+    "date": Sources.dates,
+    "time": Sources.times,
+    "zone": lambda sources: zones_in(sources.question),
+    "code": Sources.codes,
+    "path": Sources.paths,
+    "address": Sources.addresses,
+    "sum": Sources.sums,
+    "search": Sources.quoted,
+    "text": Sources.quoted,
+}

@@ -1,0 +1,100 @@
+"""Results as a small model and a person read them: as lines, with the call where needed, or as the answer itself."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from naru.agent.execute import Outcome
+from naru.agent.rendering import readable, records, row_line
+from naru.agent.sources import Sources
+from naru.messages import ToolCall
+
+LISTED = 6
+"""A list of so many rows is given as it is: a small model tires or invents before its end."""
+SHOWN_CHARACTERS = 80
+"""A text of so many characters that a person asked to see is given as it is."""
+_BARE_CHARACTERS = 60
+_SHOW = re.compile(
+    r"\b(find|search|show|read|display|open|print|get|list|look up)\b|찾아|보여|검색|읽어|조회|출력", re.IGNORECASE
+)
+_ASKS = re.compile(
+    r"\b(how|when|who|why|what|which|where|many|much|count|summari[sz]e|explain|compare|difference)\b"
+    r"|몇|언제|누구|왜|무엇|뭐|어느|어떤|얼마|어디|요약|설명|비교|차이",
+    re.IGNORECASE,
+)
+_COUNTS = re.compile(r"\bhow (many|much)\b|\bcount\b|\bnumber of\b|몇|개수|얼마", re.IGNORECASE)
+_LISTS = re.compile(r"(^|_)list(_|$|ed)")
+_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_FAILURE_HEAD = re.compile(r"^(?:Error:\s*|Error executing tool [\w-]+:\s+|MCP error -?\d+:\s*)+", re.IGNORECASE)
+
+
+def _words(name: str) -> str:
+    return re.sub(r"[_\W]+", " ", _SNAKE.sub("_", name.rsplit("__", 1)[-1])).strip().lower()
+
+
+def reading(one: Outcome) -> str:
+    """What a model or person reads of a result: lines rather than JSON, unless it had to be cut."""
+    return readable(one.result) if one.shown == one.result.text.strip() else one.shown
+
+
+def call_line(call: ToolCall) -> str:
+    """Return a call as one short line."""
+    given = ", ".join(f"{name}={value}" for name, value in call.arguments.items())
+    return f"{call.name.rsplit('__', 1)[-1]}({given})"
+
+
+def facts(found: Sequence[Outcome]) -> str:
+    """Return the results alone: the calls' own words mislead a small model in the last turn.
+
+    Only where a result does not say what it is (`3`, `closed`), or several came from one tool, a head says so.
+    """
+    made = Counter(one.call.name for one in found)
+    parts = []
+    for one in found:
+        text = reading(one)
+        values = ", ".join(str(value) for value in one.call.arguments.values() if isinstance(value, str | int | float))
+        is_bare = len(text) <= _BARE_CHARACTERS and "\n" not in text and ":" not in text and len(text.split()) <= 3
+        if made[one.call.name] > 1 and values and values not in text:
+            parts.append(f"{values}:\n{text}")
+        elif is_bare:
+            parts.append(f"{_words(one.call.name)}{f' ({values})' if values else ''}: {text}")
+        else:
+            parts.append(text)
+    return "\n\n".join(parts)
+
+
+def ready(question: str, found: Sequence[Outcome]) -> str:
+    """Return the answer that needs no model: what was asked to be listed or shown, when one call gave just that."""
+    if len(found) != 1:
+        return ""
+    one = found[0]
+    if _is_listing(one) and not _COUNTS.search(question):
+        return reading(one)
+    rows = records(one.result)
+    if len(rows) >= LISTED and not Sources(question).ids():
+        return "\n".join(f"- {row_line(row)}" for row in rows)
+    text = reading(one)
+    if _SHOW.search(question) and len(text) >= SHOWN_CHARACTERS and not _ASKS.search(question):
+        return text
+    return ""
+
+
+def _is_listing(one: Outcome) -> bool:
+    """Tell whether a tool that lists gave several short lines."""
+    if not _LISTS.search(_SNAKE.sub("_", one.call.name.rsplit("__", 1)[-1])):
+        return False
+    lines = [line for line in reading(one).splitlines() if line.strip()]
+    return 2 <= len(lines) <= 200 and max(map(len, lines)) <= 120
+
+
+def said_of_failure(one: Outcome) -> str:
+    """Return a tool's own message, without the heads that SDKs put before it; one that tells nothing names the call."""
+    said = _FAILURE_HEAD.sub("", one.shown).strip()
+    values = [str(value) for value in one.call.arguments.values()]
+    return (
+        said
+        if any(value in said for value in values) or len(said) > _BARE_CHARACTERS
+        else f"{call_line(one.call)}: {said}"
+    )

@@ -1,0 +1,79 @@
+"""Words to search for, and what to do when a search gave nothing: try its core, then say so."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from naru.agent.execute import Outcome
+from naru.agent.glossary import alike, in_english
+from naru.agent.parameters import kind_of, properties
+from naru.agent.rendering import decoded
+from naru.agent.selection import schema_text, stem, terms
+from naru.agent.sources import Sources
+from naru.messages import ToolCall, ToolDefinition
+
+_PARTICLE = re.compile(
+    r"(?<=[가-힣A-Za-z0-9])(?:에서는|에서|에게|에는|으로|이라는|라는|이랑|하고|부터|까지|에|은|는|이|가|을|를|의|와|과|도|로|랑)$"
+)
+_ORDER = frozenset(
+    "find search show list get give tell look read display print open fetch there any about called named name know "
+    "anything something someone please".split()
+)
+_EMPTY_SAID = re.compile(
+    r"^\W*(?:no|none|nothing|empty|0)\b[^.\n]{0,60}\.?$|^없|결과가 없|the tool gave an empty result", re.IGNORECASE
+)
+
+
+def without_particle(word: str) -> str:
+    """Return a Korean word without the particle that sticks to it."""
+    return _PARTICLE.sub("", word) if len(word) > 2 else word
+
+
+def core_words(text: str, tool: ToolDefinition, sources: Sources) -> str:
+    """Return what a text searches for, without the words for the search itself and for what is searched."""
+    for found in (sources.quoted(), sources.names()):
+        said = [one for one in found if one in text]
+        if said:
+            return said[0]
+    return words_beyond(text, f"{tool.name} {tool.title} {tool.description} {schema_text(tool.input_schema)}")
+
+
+def words_beyond(text: str, *known: str) -> str:
+    """Return the words of a text that other texts do not hold, in either language, nor any order to search."""
+    own = {term for said in known for term in terms(said)}
+    kept = []
+    for word in re.findall(r"[\w가-힣-]+", text):
+        bare = without_particle(word)
+        meant = {stem(one) for one in (*in_english(bare), *alike(bare))}
+        said_terms = set(terms(bare))
+        if said_terms and not (said_terms & own or meant & own) and bare.lower() not in _ORDER:
+            kept.append(bare)
+    return " ".join(kept)
+
+
+def found_nothing(outcome: Outcome) -> bool:
+    """Tell whether a call went well and gave no row: `[]`, `{"result": []}`, `no matches`."""
+    if outcome.failed or not outcome.ran:
+        return False
+    text = outcome.result.text.strip()
+    if not text:
+        return not outcome.result.content
+    if text[:1] not in "{[n":
+        return bool(_EMPTY_SAID.search(text))
+    value: Any = decoded(text)
+    if isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
+    return value in ([], {}, "") or text == "null"
+
+
+def narrower(call: ToolCall, tool: ToolDefinition, sources: Sources) -> ToolCall | None:
+    """Return the search that found nothing with its core words alone; None when there is nothing to leave out."""
+    known = properties(tool)
+    for name, value in call.arguments.items():
+        if name in known and isinstance(value, str) and kind_of(name, known[name]) in ("search", "text"):
+            core = core_words(value, tool, sources)
+            if core and core != value:
+                return replace(call, arguments={**call.arguments, name: core})
+    return None
