@@ -22,6 +22,11 @@ _READS = frozenset(
     "convert compare summarize browse inspect current is has what tell how names name books all which when see report "
     "status history track estimate forecast evaluate who full next daily overdue supported number echo".split()
 )
+_NOUNS_READ = frozenset(
+    "detail details info information list status history count summary report overview hours forecast names".split()
+)
+"""Words at the end of a tool's name that say that it gives something: `order_details` does not order."""
+_HEAD_WORDS = 4
 _KOREAN_READS = re.compile(r"(조회|검색|확인|추적|계산|보여|알려|찾|읽|돌려|안내|비교|변환|출력|요약)\S*$")
 _KOREAN_WRITES = re.compile(
     r"(신청|등록|삭제|취소|수정|변경|생성|추가|저장|전송|발송|예약|결제|배정|만들|지우|바꿉|보냅|작성|처리)"
@@ -54,8 +59,10 @@ def changes_something(tool: ToolDefinition) -> bool:
         return False
     if tool.annotations.get("destructiveHint") is True or tool.annotations.get("readOnlyHint") is False:
         return True
-    bare = tool.name.rsplit("__", 1)[-1]
-    said = re.findall(r"[a-z]+", f"{_SNAKE.sub('_', bare)} {tool.description[:60]}".lower())
+    named = re.findall(r"[a-z]+", _SNAKE.sub("_", tool.name.rsplit("__", 1)[-1]).lower())
+    if named and named[-1] in _NOUNS_READ:
+        return False
+    said = [*named, *re.findall(r"[a-z]+", tool.description.lower())[:_HEAD_WORDS]]
     verb = next((word for word in said if word in _READS or word in _WRITES), "")
     if verb in _WRITES and not _first_sentence_reads(tool.description):
         return True

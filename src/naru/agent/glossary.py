@@ -15,7 +15,7 @@ _ROWS = """
 지침 guide guideline | 안내 guide information | 출장 travel trip | 경비 expense cost | 비용 cost expense price
 예산 budget | 급여 salary pay | 급료 salary | 목록 list all | 모든 all list | 전체 all list | 전부 all list
 모두 all list | 몇 count number | 개수 count number | 수량 quantity count | 찾 find search | 검색 search find
-조회 get query look search | 알려 get information | 정보 information detail info | 상세 detail | 보여 show list get
+조회 get query look search | 정보 information detail info | 상세 detail
 읽 read get | 내용 content text read | 파일 file | 폴더 directory folder | 디렉터리 directory | 디렉토리 directory
 만들 create make | 생성 create generate | 작성 write create | 저장 save store write | 추가 add insert
 등록 register add create | 수정 edit update modify | 변경 change update diff | 바꾸 change update rename convert

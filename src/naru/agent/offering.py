@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from naru.agent.asked import asked_values, is_reference
 from naru.agent.changes import asks_for_change, changes_something
 from naru.agent.execute import Outcome
 from naru.agent.fitness import fit, implied, values_suit
@@ -17,6 +19,8 @@ from naru.messages import ToolDefinition
 
 OFFERED = 3
 """Tools shown at once: three did better than eight, as long as the right one is among them."""
+_SEARCHES = 2
+"""Further searches after one that found nothing."""
 _GENERIC = frozenset(
     stem(word)
     for word in "get list find search show read look name tell give make take do set run use all any new detail info "
@@ -51,6 +55,9 @@ class Offering:
             self._set_aside.add(name)
         elif nothing:
             self._empty[name] = outcome
+        else:
+            # What failed for want of a value may be filled now; what failed twice stays aside.
+            self._set_aside = {one for one in self._set_aside if len(self._made[one]) > 1}
 
     def used(self, name: str) -> frozenset[str]:
         """Return the values that a tool has run with."""
@@ -72,7 +79,16 @@ class Offering:
         if not helping:
             return []
         best = helping[0].score
-        return [one for one in helping[:OFFERED] if one.score >= best * 0.35]
+        offered = [one for one in helping[:OFFERED] if one.score >= best * 0.35]
+        # One whose every value stands in the question is always among them.
+        sure = next((one for one in helping if one.score > 0 and values_suit(one.tool, self._sources)), None)
+        if sure is not None and sure not in offered:
+            offered = [*offered[: OFFERED - 1], sure]
+        return offered
+
+    def has_untried_fit(self) -> bool:
+        """Tell whether a tool for which the question holds every value has not run yet."""
+        return any(one.tool.name not in self._made and values_suit(one.tool, self._sources) for one in self.now())
 
     def speaks_clearly(self) -> bool:
         """Tell whether the question is plainly for the best tool: by two words, a word of its name, or its values."""
@@ -85,9 +101,15 @@ class Offering:
             named = set(terms(one.tool.name)) - _GENERIC
             if len(words) >= 2 or named & set(one.reasons) or (words and values_suit(one.tool, self._sources)):
                 return True
-            if values_suit(one.tool, self._sources):
+            if values_suit(one.tool, self._sources) or (words and self._takes_name(one.tool)):
                 return True
         return False
+
+    def _takes_name(self, tool: ToolDefinition) -> bool:
+        """Tell whether a tool wants words alone, and the question has some in quotes or a name in it."""
+        known = properties(tool)
+        kinds = {kind_of(name, known[name]) for name in required(tool) if name in known}
+        return bool(kinds) and kinds <= {"search", "text"} and bool(self._sources.quoted() or self._sources.names())
 
     def _is_allowed(self, tool: ToolDefinition) -> bool:
         return tool.name not in self._set_aside and (self._wants_change or not changes_something(tool))
@@ -124,9 +146,9 @@ class Offering:
     def _has_new_work(self, ranked: Ranked) -> bool:
         """After a result: is there a value not looked up with this tool, or a word of the question still open?"""
         tool, made = ranked.tool, self._made.get(ranked.tool.name, [])
-        if made:
+        if made and not made[-1].failed:
             if tool.name in self._empty:
-                return narrower(made[-1].call, tool, Sources(self._question)) is not None and len(made) < 2
+                return len(made) <= _SEARCHES and narrower(made, tool, Sources(self._question)) is not None
             return self._other_id(tool) or second_of_pair(self._question, tool, made) is not None
         if self._lacks(tool):
             return False
@@ -135,12 +157,19 @@ class Offering:
             return ranked.score > 0
         found = [one for name in answered for one in self._made[name]]
         still_open = open_words(self._question, self._index, [self._by_name[name] for name in answered], found)
-        if not still_open:
-            return False
         meanings = means(self._question, self._index)
         spoken = {word for word, meant in meanings.items() if meant & set(ranked.reasons) - _GENERIC}
         in_question = {*Sources(self._question).ids(), *Sources(self._question).numbers()}
-        return bool(spoken & still_open) or (bool(spoken) and takes_new_value(tool, self._sources, in_question))
+        if spoken & still_open:
+            return True
+        follows = bool(still_open) or self._asks_behind(found)
+        return follows and bool(spoken) and takes_new_value(tool, self._sources, in_question)
+
+    def _asks_behind(self, found: Sequence[Outcome]) -> bool:
+        """Tell whether all that is asked for is an id so far, and a person wants what stands behind it."""
+        asked = asked_values(self._question, found)
+        wants_id = re.search(r"\b(?:id|ids|number|code)\b|번호|코드|아이디", self._question, re.IGNORECASE)
+        return bool(asked) and wants_id is None and all(is_reference(value) for _, value in asked)
 
     def _other_id(self, tool: ToolDefinition) -> bool:
         """Tell whether the question holds an id of the tool's kind that it has not run with, beside one that it has."""

@@ -55,7 +55,7 @@ def facts(found: Sequence[Outcome]) -> str:
     for one in found:
         text = reading(one)
         values = ", ".join(str(value) for value in one.call.arguments.values() if isinstance(value, str | int | float))
-        is_bare = len(text) <= _BARE_CHARACTERS and "\n" not in text and ":" not in text and len(text.split()) <= 3
+        is_bare = len(text) <= _BARE_CHARACTERS and "\n" not in text and ": " not in text and len(text.split()) <= 3
         if made[one.call.name] > 1 and values and values not in text:
             parts.append(f"{values}:\n{text}")
         elif is_bare:
@@ -65,8 +65,13 @@ def facts(found: Sequence[Outcome]) -> str:
     return "\n\n".join(parts)
 
 
-def ready(question: str, found: Sequence[Outcome]) -> str:
-    """Return the answer that needs no model: what was asked to be listed or shown, when one call gave just that."""
+def ready(question: str, found: Sequence[Outcome], *, changed: bool = False) -> str:
+    """Return the answer that needs no model: what was asked to be listed or shown, when one call gave just that.
+
+    `changed`: the last call changed something; a tool's own words are the surest way to say so.
+    """
+    if changed and found:
+        return reading(found[-1])
     if len(found) != 1:
         return ""
     one = found[0]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from naru.agent.execute import Outcome
 from naru.agent.glossary import alike, in_english
-from naru.agent.parameters import kind_of, properties
+from naru.agent.limits import canonical
+from naru.agent.parameters import kind_of, properties, required
 from naru.agent.rendering import decoded
 from naru.agent.selection import schema_text, stem, terms
 from naru.agent.sources import Sources
@@ -68,12 +70,26 @@ def found_nothing(outcome: Outcome) -> bool:
     return value in ([], {}, "") or text == "null"
 
 
-def narrower(call: ToolCall, tool: ToolDefinition, sources: Sources) -> ToolCall | None:
-    """Return the search that found nothing with its core words alone; None when there is nothing to leave out."""
-    known = properties(tool)
-    for name, value in call.arguments.items():
-        if name in known and isinstance(value, str) and kind_of(name, known[name]) in ("search", "text"):
+def narrower(made: Sequence[Outcome], tool: ToolDefinition, sources: Sources) -> ToolCall | None:
+    """Return a search that found nothing with less asked of it; None when everything has been tried.
+
+    Of conditions with the same value one is meant; words that name the kind of thing are left out.
+    """
+    call, tried = made[-1].call, {canonical(one.call) for one in made}
+    for one in _wider(made[0].call, tool, sources):
+        if canonical(one) not in tried:
+            return replace(one, id=call.id)
+    return None
+
+
+def _wider(call: ToolCall, tool: ToolDefinition, sources: Sources) -> Iterator[ToolCall]:
+    known, needed = properties(tool), set(required(tool))
+    texts = {name: value for name, value in call.arguments.items() if isinstance(value, str) and name in known}
+    for name in texts:
+        if name not in needed and len(texts) > 1:
+            yield replace(call, arguments={key: value for key, value in call.arguments.items() if key != name})
+    for name, value in texts.items():
+        if kind_of(name, known[name]) in ("search", "text"):
             core = core_words(value, tool, sources)
             if core and core != value:
-                return replace(call, arguments={**call.arguments, name: core})
-    return None
+                yield replace(call, arguments={**call.arguments, name: core})

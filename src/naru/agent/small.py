@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from naru.agent.answers import fault, tidy
+from naru.agent.asked import asked_values, holds_asked
 from naru.agent.changes import asks_for_change, changes_something
 from naru.agent.execute import Outcome
 from naru.agent.follow import second_of_pair
@@ -55,7 +56,6 @@ class SmallPlanner:
         self._refusals = 0
         self._forcing = False
         self._only_talk = False
-        self._narrowed: set[str] = set()
 
     @property
     def has_results(self) -> bool:
@@ -95,7 +95,9 @@ class SmallPlanner:
         return replace(request, tools=tools, tool_choice="required", extra={**request.extra, OVERRIDE: "guided"})
 
     def _search_is_over(self) -> bool:
-        return not self._found and any(self._does_not_exist(one) for one in self._outcomes)
+        if self._found or self._offering.has_untried_fit():
+            return False
+        return any(self._does_not_exist(one) for one in self._outcomes)
 
     def _before(self) -> tuple[Message, ...]:
         """The conversation before the question, as plain turns."""
@@ -186,7 +188,7 @@ class SmallPlanner:
             tool = self._by_shown[ranked.tool.name]
             if changes_something(tool) or not self._offering.speaks_clearly():
                 return None
-            again = self._again(ranked.tool.name, tool)
+            again = self._again(tool)
             if again is not None:
                 return ToolCall("call_evident", ranked.tool.name, again)
             arguments = self._evident_arguments(ranked.tool.name, tool)
@@ -210,14 +212,12 @@ class SmallPlanner:
             return None  # One of its optional parameters is meant; which one is for the model to say.
         return arguments
 
-    def _again(self, name: str, tool: ToolDefinition) -> dict[str, Any] | None:
+    def _again(self, tool: ToolDefinition) -> dict[str, Any] | None:
         """Return new arguments for a tool that has run: the other of two, or a search by fewer words."""
         made = [one for one in self._outcomes if one.call.name == tool.name and one.ran]
-        if made and found_nothing(made[-1]) and name not in self._narrowed:
-            call = narrower(made[-1].call, tool, Sources(self._question))
-            if call is not None:
-                self._narrowed.add(name)
-                return call.arguments
+        if made and found_nothing(made[-1]):
+            call = narrower(made, tool, Sources(self._question))
+            return call.arguments if call is not None else None
         return second_of_pair(self._question, tool, made)
 
     def _evident(self, name: str, tool: ToolDefinition, used: frozenset[str]) -> Any:
@@ -230,7 +230,9 @@ class SmallPlanner:
 
     def ready_answer(self) -> str:
         """Return the answer that needs no model: what was asked to be listed or shown, when one call gave just that."""
-        return ready(self._question, self._found)
+        last = self._found[-1].call.name if self._found else ""
+        changed = any(tool.name == last and changes_something(tool) for tool in self._by_shown.values())
+        return ready(self._question, self._found, changed=changed)
 
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Put the results in front and the question last, with no tools; a second try is a little freer."""
@@ -253,12 +255,15 @@ class SmallPlanner:
         """Return the answer without fences; empty when it must be asked for again."""
         answer = tidy(text)
         found = [reading(one) for one in self._found]
-        return "" if fault(answer, self._question, self._sources, found) else answer
+        if fault(answer, self._question, self._sources, found):
+            return ""
+        return answer if holds_asked(answer, asked_values(self._question, self._found)) else ""
 
     def fallback_answer(self) -> str:
         """Give the results themselves, or the tools' own message when nothing was found."""
         if self._found:
-            return facts(self._found)
+            asked = asked_values(self._question, self._found)
+            return "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in asked) or facts(self._found)
         ran = [one for one in self._outcomes if one.ran]
         failures = [one for one in ran if one.failed]
         if failures:

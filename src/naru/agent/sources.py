@@ -65,7 +65,7 @@ class Sources:
 
     def ids(self, *, results_too: bool = True) -> list[str]:
         """Return words of letters and digits such as an order number, in order, each once; days are none."""
-        return unique(one for one in _ID.findall(self._text(results_too)) if not _DAY.fullmatch(one))
+        return unique(one for one in _ID.findall(self._text(results_too)) if not _DAY.match(one))
 
     def numbers(self, *, results_too: bool = False) -> list[str]:
         """Return the numbers that stand alone, in digits or words; no parts of ids, days and times."""

@@ -1,0 +1,67 @@
+"""Which values of a result a question asks for, told by their keys: `ward: West` for "Which ward is … in?"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from naru.agent.execute import Outcome
+from naru.agent.glossary import alike, in_english
+from naru.agent.moments import dates_in
+from naru.agent.rendering import decoded
+from naru.agent.selection import terms
+from naru.agent.sources import flat
+
+_LONGEST = 60
+_TOO_WIDE = frozenset(terms("id name value text data result type content information item title number"))
+"""Keys that say too little to be what a question asks for."""
+
+
+def asked_values(question: str, found: Sequence[Outcome]) -> list[tuple[str, str]]:
+    """Return key and value of what is asked for, as far as single records hold it; the fullest match alone."""
+    meant = {*terms(question, keep_stop_words=True)}
+    meant |= {term for word in {**in_english(question), **alike(question)} for term in terms(word)}
+    matches: list[tuple[int, str, str]] = []
+    for one in found:
+        for key, value in _single_record(decoded(one.result.text.strip())):
+            words = set(terms(key))
+            if words and words <= meant and not words <= _TOO_WIDE and _is_told(value, question):
+                matches.append((len(words), key, str(value)))
+    most = max((count for count, _, _ in matches), default=0)
+    return [(key, value) for count, key, value in matches if count == most]
+
+
+def holds_asked(answer: str, asked: Sequence[tuple[str, str]]) -> bool:
+    """Tell whether an answer says at least one of the values; days may be written in any way."""
+    said, days = flat(answer), dates_in(answer)
+    return not asked or any(_says(said, days, value) for _, value in asked)
+
+
+def _says(said: str, days: list[str], value: str) -> bool:
+    known = flat(value)
+    return known in said or known.removesuffix(".0") in said or any(day in days for day in dates_in(value))
+
+
+def _single_record(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, dict):
+        return
+    for key, inner in value.items():
+        if isinstance(inner, dict):
+            yield from _single_record(inner)
+        else:
+            yield str(key), inner
+
+
+def _is_told(value: Any, question: str) -> bool:
+    if isinstance(value, bool) or value is None or isinstance(value, list):
+        return False
+    text = str(value)
+    return 0 < len(text) <= _LONGEST and flat(text) not in flat(question)
+
+
+def is_reference(value: str) -> bool:
+    """Tell whether a value only points to a record: letters and digits in one word, no measure."""
+    return re.fullmatch(r"(?=.*\d)[A-Za-z]{1,6}[-_]?[A-Za-z0-9_-]*", value) is not None
