@@ -1,42 +1,45 @@
 """Forty questions in Korean and English over three MCP servers: HR, the npm filesystem server, one with sixty tools.
 
-    .venv/bin/python bench/e2e_tools.py [--model NAME] [--ways engine,naru,native,prompted,guided] [--only N]
+    .venv/bin/python bench/e2e_tools.py --model qwen2.5-coder-0.5b --ways naru,engine,pydantic-ai [--server hr]
+    .venv/bin/python bench/e2e_tools.py --table
 
-`engine` is an ordinary openai loop around the engine with all tools offered; the others are Naru, `naru` by its own
-choice of strategy. A question is right when the answer holds all its facts, and no tool ran where none is needed.
+`engine` is an ordinary openai loop around the engine with all tools offered, `pydantic-ai` that agent with its own MCP
+client on the same engine; the others are Naru, `naru` by its own choice of strategy. A question is right when the
+answer holds all its facts, and no tool ran where none is needed. Answers go to `output/e2e_tools.jsonl`; a run that was
+stopped (`--seconds`) goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 import tempfile
 import time
-from collections import Counter
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import openai
-
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from bench.office_server import KINDS, rows
+from bench.question_runs import (
+    WAYS,
+    Answer,
+    Asked,
+    Asking,
+    Book,
+    asker,
+    connected,
+    looks_like_call,
+    started_engine,
+    table,
+)
 from tests.client_environments import node_environment
 
-from naru.agent.events import RunFinished
-from naru.agent.loop import run
-from naru.config import Settings
-from naru.hub import demo_record, open_hub
-from naru.messages import ChatRequest, Message
-from naru.models.endpoint import Endpoint
-from naru.models.families import profile_for
-from naru.models.local import LocalEngine
-from naru.models.openai_http import OpenAIBackend
-from naru.models.weights import locate_model
+from naru.hub import demo_record
 from naru.records import ServerRecord, TransportType
-from naru.tools.toolset import CallContext, Toolset
 
+OUTPUT = Path("output/e2e_tools.jsonl")
+TWO_CALLS = ("Compare", "부서와")
 FILES = {
     "notes.txt": "Buy milk. Call Jiho at 17:30.",
     "report.md": "# Report\nRevenue grew by 12 percent in March.",
@@ -101,8 +104,6 @@ def questions(folder: str) -> list[Question]:
 
 def check_facts(asked: list[Question]) -> list[Question]:
     """Take the owners and states from the data itself, so that the list above cannot be wrong."""
-    from bench.office_server import KINDS, rows
-
     known = {row["id"]: row for kind in KINDS for row in rows(kind)}
     fixed = []
     for question in asked:
@@ -120,84 +121,25 @@ def check_facts(asked: list[Question]) -> list[Question]:
     return fixed
 
 
-def is_right(question: Question, answer: str, ran: list[str]) -> bool:
-    if not question.facts:
-        return bool(answer.strip()) and not ran and '"name"' not in answer
-    return all(fact.lower() in answer.lower() for fact in question.facts)
+def asked_of(question: Question) -> Asked:
+    count = "0" if not question.facts else "2" if any(word in question.text for word in TWO_CALLS) else "1"
+    language = "ko" if any("가" <= letter <= "힣" for letter in question.text.replace("할일", "")) else "en"
+    return Asked(question.kind, count, language, question.text, facts=question.facts)
 
 
-async def engine_alone(engine: LocalEngine, toolset: Toolset, model: str, text: str) -> tuple[str, list[str], int]:
-    client = openai.AsyncOpenAI(base_url=engine.base_url, api_key=engine.api_key, timeout=300)
-    offered = [
-        {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.input_schema}}
-        for t in await toolset.tools()
-    ]
-    messages: list = [{"role": "user", "content": text}]
-    ran: list[str] = []
-    answer = ""
-    number = 0
-    while number < 5:
-        number += 1
-        reply = await client.chat.completions.create(model=model, messages=messages, tools=offered, temperature=0)
-        message = reply.choices[0].message
-        answer = message.content or ""
-        if not message.tool_calls:
-            break
-        messages.append(message.model_dump(exclude_none=True))
-        for call in message.tool_calls:
-            ran.append(call.function.name)
-            result = await toolset.call(call.function.name, json.loads(call.function.arguments), CallContext())
-            messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
-    await client.close()
-    return answer, ran, number
+def is_right(asked: Asked, answer: Answer) -> bool:
+    if looks_like_call(answer.text) or answer.text.startswith("failed:"):
+        return False
+    if not asked.facts:
+        return bool(answer.text.strip()) and not answer.ran
+    return all(fact.lower() in answer.text.lower() for fact in asked.facts)
 
 
-async def through_naru(backend: OpenAIBackend, toolset: Toolset, model: str, text: str) -> tuple[str, list[str], int]:
-    request = ChatRequest(model, (Message("user", text),))
-    end = None
-    async with aclosing(run(backend, toolset, request)) as events:
-        async for event in events:
-            end = event if isinstance(event, RunFinished) else end
-    assert end is not None
-    return end.answer, list(end.calls), end.rounds
-
-
-def way_backend(way: str, engine: LocalEngine, model: str) -> OpenAIBackend:
-    profile = profile_for(model)
-    if way != "naru":
-        profile = replace(profile, strategy=way, small=False)
-    return OpenAIBackend(Endpoint(engine.base_url, engine.api_key), profile, model=model)
-
-
-async def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default="qwen2.5-coder-0.5b")
-    parser.add_argument("--ways", default="engine,naru,native,prompted,guided")
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as data:
-        for name, text in FILES.items():
-            path = Path(folder, name)
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        settings = Settings.model_validate({"hub": {"store": "memory:", "data_dir": data}})
-        async with (
-            LocalEngine(locate_model(options.model, Path("~/.cache/naru").expanduser()), alias=options.model) as engine,
-            open_hub(settings, backend=way_backend("naru", engine, options.model)) as hub,
-        ):
-            await connect(hub, folder)
-            asked = check_facts(questions(folder))
-            if options.only:
-                asked = [one for one in asked if options.only in (one.kind, one.text)]
-            for way in options.ways.split(","):
-                await try_way(way, engine, hub.tools(), options.model, asked)
-
-
-async def connect(hub, folder: str) -> None:
+def records(folder: str) -> list[ServerRecord]:
     npm = node_environment({"@modelcontextprotocol/server-filesystem": "2026.8.31"})
     script = npm / "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
     office = Path(__file__).parent / "office_server.py"
-    records = [
+    return [
         demo_record(),
         ServerRecord(
             name="files", transport_type=TransportType.STDIO, config={"command": "node", "args": [str(script), folder]}
@@ -206,39 +148,46 @@ async def connect(hub, folder: str) -> None:
             name="office", transport_type=TransportType.STDIO, config={"command": sys.executable, "args": [str(office)]}
         ),
     ]
-    for record in records:
-        await hub.manager.register(record)
-        assert await hub.manager.connect(record.name), hub.manager.explain(record.name)
 
 
-async def try_way(way: str, engine: LocalEngine, toolset: Toolset, model: str, asked: list[Question]) -> None:
-    backend = way_backend(way if way != "engine" else "naru", engine, model)
-    right: Counter[str] = Counter()
-    rounds = 0
-    started = time.monotonic()
-    for question in asked:
-        try:
-            if way == "engine":
-                answer, ran, number = await engine_alone(engine, toolset, model, question.text)
-            else:
-                answer, ran, number = await through_naru(backend, toolset, model, question.text)
-        except Exception as error:
-            answer, ran, number = f"failed: {error}", [], 0
-        verdict = is_right(question, answer, ran)
-        right[question.kind] += verdict
-        rounds += number
-        if not verdict:
-            print(
-                f"  {way} wrong: {question.text[-70:]} | {','.join(ran)} | {' '.join(answer.split())[:160]}", flush=True
-            )
-    kinds = ", ".join(
-        f"{kind} {right[kind]}/{sum(one.kind == kind for one in asked)}"
-        for kind in dict.fromkeys(q.kind for q in asked)
-    )
-    spent = time.monotonic() - started
-    each = f"{rounds / len(asked):.1f} rounds, {spent / len(asked):.1f} s each"
-    print(f"{model} {way}: {sum(right.values())} of {len(asked)} right ({kinds}), {each}", flush=True)
-    await backend.close()
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="qwen2.5-coder-0.5b")
+    parser.add_argument("--ways", default="naru")
+    parser.add_argument("--server", default="", help="hr, files, office or chat: only its questions")
+    parser.add_argument("--only", default="", help="questions that hold this text")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=220)
+    parser.add_argument("--quiet", action="store_true", help="nothing else runs on this machine: quote the times")
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--remember", action="store_true", help="take answers of the model that are known from before")
+    parser.add_argument("--output", type=Path, default=OUTPUT)
+    parser.add_argument("--table", action="store_true")
+    options = parser.parse_args()
+    if options.table:
+        print(table(Book(options.output).rows()))
+        return
+    ends_at = time.monotonic() + options.seconds
+    asking = Asking(Book(options.output), options.model, True, options.quiet, options.again, ends_at)
+    # A folder that stays the same, since it stands in the questions.
+    folder = Path(tempfile.gettempdir(), "naru-bench-files")
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    asked = [asked_of(one) for one in check_facts(questions(str(folder)))]
+    asked = [one for one in asked if options.only in one.text and options.server in ("", one.server)]
+    left = 0
+    for way in options.ways.split(","):
+        assert way in WAYS, way
+        if not asking.open_questions(way, asked):
+            continue
+        async with started_engine(options.model, options.threads) as engine, connected(records(str(folder))) as toolset:
+            who = asker(way, engine, toolset, records(str(folder)), options.model, remember=options.remember)
+            await asking.ask_all(way, who, asked, is_right)
+            await who.close()
+        left += len(asking.open_questions(way, asked))
+    print(f"{left} questions left" if left and not options.again else "done", flush=True)
 
 
 if __name__ == "__main__":

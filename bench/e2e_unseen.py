@@ -17,8 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -29,16 +27,14 @@ from bench.question_runs import (
     Asking,
     Book,
     asker,
+    connected,
     looks_like_call,
     started_engine,
     table,
-    way_backend,
 )
 from bench.unseen.questions import QUESTIONS
 from tests.client_environments import node_environment, python_environment
 
-from naru.config import Settings
-from naru.hub import open_hub
 from naru.records import ServerRecord, TransportType
 
 OUTPUT = Path("output/e2e_unseen.jsonl")
@@ -128,23 +124,6 @@ def questions_of(server: str, part: str, folder: Path) -> list[Asked]:
     ]
 
 
-@asynccontextmanager
-async def connected(records: list[ServerRecord]) -> AsyncIterator:
-    with tempfile.TemporaryDirectory() as data:
-        settings = Settings.model_validate({"hub": {"store": "memory:", "data_dir": data}})
-        backend = way_backend("naru", _Nowhere(), "none")
-        async with open_hub(settings, backend=backend) as hub:
-            for record in records:
-                await hub.manager.register(record)
-                assert await hub.manager.connect(record.name), hub.manager.explain(record.name)
-            yield hub.tools()
-
-
-class _Nowhere:
-    base_url = "http://127.0.0.1:9/v1"
-    api_key = ""
-
-
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="qwen2.5-coder-0.5b")
@@ -157,6 +136,7 @@ async def main() -> None:
     parser.add_argument("--seconds", type=float, default=220)
     parser.add_argument("--quiet", action="store_true", help="nothing else runs on this machine: quote the times")
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--remember", action="store_true", help="take answers of the model that are known from before")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
@@ -186,7 +166,7 @@ async def main() -> None:
                 offered = list(dict.fromkeys(one.server for one in QUESTIONS)) if options.together else group
                 records = [own_record(one) if one in OWN else foreign_record(one, folder) for one in offered]
                 async with connected(records) as toolset:
-                    who = asker(way, engine, toolset, records, options.model)
+                    who = asker(way, engine, toolset, records, options.model, remember=options.remember)
                     for name in group:
                         await asking.ask_all(way, who, wanted_now[name], is_right)
                     await who.close()

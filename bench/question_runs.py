@@ -13,6 +13,7 @@ import shelve
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -24,6 +25,8 @@ import openai
 
 from naru.agent.events import RunFinished
 from naru.agent.loop import run
+from naru.config import Settings
+from naru.hub import open_hub
 from naru.messages import ChatEvent, ChatRequest, Message
 from naru.models.endpoint import Endpoint
 from naru.models.families import profile_for
@@ -99,6 +102,24 @@ def way_backend(way: str, engine: LocalEngine, model: str) -> OpenAIBackend:
     if way != "naru":
         profile = replace(profile, strategy=way, small=False)
     return OpenAIBackend(Endpoint(engine.base_url, engine.api_key), profile, model=model)
+
+
+@asynccontextmanager
+async def connected(records: Sequence[ServerRecord]) -> AsyncIterator[Toolset]:
+    """Connect servers in a hub of their own and give their tools."""
+    with tempfile.TemporaryDirectory() as data:
+        settings = Settings.model_validate({"hub": {"store": "memory:", "data_dir": data}})
+        backend = way_backend("naru", _Nowhere(), "none")
+        async with open_hub(settings, backend=backend) as hub:
+            for record in records:
+                await hub.manager.register(record)
+                assert await hub.manager.connect(record.name), hub.manager.explain(record.name)
+            yield hub.tools()
+
+
+class _Nowhere:
+    base_url = "http://127.0.0.1:9/v1"
+    api_key = ""
 
 
 class OrdinaryLoop:
@@ -181,8 +202,9 @@ class Remembered:
 class ThroughNaru:
     """Naru's own loop, as its faces run it."""
 
-    def __init__(self, way: str, engine: LocalEngine, toolset: Toolset, model: str) -> None:
-        self._backend = Remembered(way_backend(way, engine, model), REMEMBERED)
+    def __init__(self, way: str, engine: LocalEngine, toolset: Toolset, model: str, *, remember: bool = False) -> None:
+        backend = way_backend(way, engine, model)
+        self._backend = Remembered(backend, REMEMBERED) if remember else backend
         self._toolset = toolset
         self._model = model
 
@@ -260,12 +282,20 @@ def peer_environment() -> Path:
     return python
 
 
-def asker(way: str, engine: LocalEngine, toolset: Toolset, records: Sequence[ServerRecord], model: str) -> Any:
+def asker(
+    way: str,
+    engine: LocalEngine,
+    toolset: Toolset,
+    records: Sequence[ServerRecord],
+    model: str,
+    *,
+    remember: bool = False,
+) -> Any:
     if way == "engine":
         return OrdinaryLoop(engine, toolset, model)
     if way == "pydantic-ai":
         return Peer(engine, records, model)
-    return ThroughNaru(way, engine, toolset, model)
+    return ThroughNaru(way, engine, toolset, model, remember=remember)
 
 
 class Book:

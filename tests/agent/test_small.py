@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from naru.agent.changes import changes_something
 from naru.agent.events import CallFinished, RunFinished
 from naru.agent.loop import run
-from naru.agent.changes import changes_something
 from naru.builtins.hr.server import hr_toolset
 from naru.messages import ChatRequest, Message, ToolDefinition, ToolResult
 from naru.models.profile import Profile

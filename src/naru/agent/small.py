@@ -63,6 +63,11 @@ class SmallPlanner:
         return any(one.ran for one in self._outcomes)
 
     @property
+    def _temperature(self) -> float:
+        """The person's own; else none, since small models stray."""
+        return self._request.temperature or 0.0
+
+    @property
     def _found(self) -> list[Outcome]:
         return [one for one in self._outcomes if one.ran and not one.failed and not found_nothing(one)]
 
@@ -72,13 +77,13 @@ class SmallPlanner:
             return None
         offered = self._offering.now()
         if not offered:
-            return None if self._outcomes else replace(self._request, tools=())
+            return None if self._outcomes else replace(self._request, tools=(), temperature=self._temperature)
         tools: tuple[ToolDefinition, ...] = tuple(shown(one.tool) for one in offered)
         request = replace(
             self._request,
             messages=(*self._before(), Message("user", self._with_results())),
             tools=tools,
-            temperature=self._request.temperature or 0.0,
+            temperature=self._temperature,
             max_tokens=self._request.max_tokens or CALL_TOKENS,
         )
         return self._forced(request) if self._forcing else request
@@ -247,7 +252,7 @@ class SmallPlanner:
             self._request,
             messages=(system, *(turn for turn in self._before() if turn.role != "system"), Message("user", said)),
             tools=(),
-            temperature=0.0 if attempt == 1 else 0.4,
+            temperature=self._temperature if attempt == 1 else 0.4,
             max_tokens=self._request.max_tokens or ANSWER_TOKENS,
         )
 
