@@ -23,6 +23,7 @@ from naru.stores.keys import KeyFile
 from naru.stores.open import open_store, store_url
 from naru.stores.runs import RunStore
 from naru.telemetry.audit import Audit, open_audit
+from naru.telemetry.tracing import start_tracing
 from naru.tools.combined import CombinedToolset
 from naru.tools.supervision import Supervision
 from naru.tools.toolset import Toolset
@@ -123,6 +124,7 @@ async def open_hub(
         StoreError: the store cannot be read.
     """
     async with AsyncExitStack() as stack:
+        stack.callback(start_tracing(settings.telemetry))
         opened = open_servers(settings, settings_file=settings_file, asks_for_keys=asks_for_keys)
         manager = await stack.enter_async_context(opened)
         if backend is None:

@@ -11,6 +11,7 @@ from naru.agent.limits import Budget
 from naru.agent.prompts import REPEATED, cut
 from naru.errors import NaruError
 from naru.messages import ImagePart, ToolCall, ToolResult
+from naru.telemetry.tracing import active, content, tool_span
 from naru.tools.toolset import CallContext, Toolset
 
 
@@ -65,6 +66,17 @@ class Executor:
     async def _one(self, item: Outcome | ToolCall) -> Outcome:
         if isinstance(item, Outcome):
             return item
+        tracing = active()
+        if tracing is None:
+            return await self._call(item)
+        with tool_span(tracing, item.name, item.id, item.arguments) as span:
+            outcome = await self._call(item)
+            if outcome.failed:
+                span.fail("tool_error")
+            span.set({"gen_ai.tool.call.result": content(tracing, outcome.result.text)})
+            return outcome
+
+    async def _call(self, item: ToolCall) -> Outcome:
         started = time.monotonic()
         timeout = min(self._budget.limits.tool_timeout_seconds, max(self._budget.seconds_left, 0.001))
         try:

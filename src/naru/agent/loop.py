@@ -35,6 +35,7 @@ from naru.agent.prompts import NO_TOOLS_NOTE, UNAVAILABLE
 from naru.agent.selection import most_relevant
 from naru.agent.small import SmallPlanner
 from naru.agent.trace import recorded
+from naru.agent.traced import traced
 from naru.errors import ModelError
 from naru.messages import (
     CallEnd,
@@ -50,6 +51,7 @@ from naru.messages import (
 )
 from naru.models.backend import Backend, for_model
 from naru.models.profile import Profile
+from naru.telemetry.tracing import active
 from naru.tools.combined import CombinedToolset
 from naru.tools.toolset import CallContext, Toolset
 
@@ -103,6 +105,8 @@ async def run(
     happening = work.events(bool(tools))
     if hooks.journal is not None:
         happening = recorded(happening, request, [*request.tools, *tools], hooks.journal, context.caller)
+    if (tracing := active()) is not None:
+        happening = traced(happening, tracing, request.model)
     async with aclosing(happening) as events:
         async for event in events:
             yield event

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from naru.config import Settings, load_settings
-from naru.stores.redact import install_log_redaction
+from naru.telemetry.logs import configure_logging
 
 Model = Annotated[
     str,
@@ -39,9 +38,7 @@ def settings_from(config: Path | None = None, /, **flags: Any) -> Settings:
             section, _, name = key.partition("__")
             sections.setdefault(section, {})[name] = value
     settings = load_settings(config, **sections)
-    logging.basicConfig(level=settings.log_level, format="%(levelname)s %(name)s: %(message)s")
-    install_log_redaction()
-    logging.getLogger("uvicorn").setLevel("WARNING")
+    configure_logging(settings)
     return settings
 
 

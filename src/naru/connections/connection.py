@@ -20,9 +20,11 @@ from naru.connections.protocol import INVALID_PARAMS, Era, parameter_header_valu
 from naru.connections.session import DEFAULT_OPTIONS, RequestOptions, Session
 from naru.connections.supervisor import Supervisor
 from naru.connections.surroundings import Surroundings
+from naru.connections.traced import traced_request
 from naru.connections.transports.base import Counters
 from naru.messages import Json, JsonObject, ToolDefinition
 from naru.records import ServerRecord, ServerStatus, TransportType
+from naru.telemetry.tracing import active
 
 _SUBSCRIBING = ("resources/subscribe", "resources/unsubscribe")
 _COMING_BACK = (ServerStatus.CONNECTING, ServerStatus.FAILED)
@@ -220,8 +222,12 @@ class Connection:
         self._keeper.used_at = self._now()
         if method == "tools/call" and revision != self.revision:
             self._check_still_offered(params)
+        options = self._dressed(session, method, params, options)
         try:
-            result = await session.request(method, params, self._dressed(session, method, params, options))
+            if (tracing := active()) is None:
+                result = await session.request(method, params, options)
+            else:
+                result = await traced_request(tracing, session, method, params or {}, options)
         except LinkError as error:
             self._heed(session, error)
             raise

@@ -24,6 +24,7 @@ from naru.gateway.subscriptions import Listen
 from naru.gateway.upstream import Change, Upstreams
 from naru.gateway.view import Route
 from naru.messages import JsonObject
+from naru.telemetry.tracing import Attribute, active, mcp_server_span
 
 logger = logging.getLogger(__name__)
 
@@ -119,6 +120,22 @@ class Engine(Core):
         return (await self._answer(method, message, exchange))[0]
 
     async def _answer(self, method: Method, message: JsonObject, exchange: Exchange) -> tuple[Frame, int]:
+        tracing = active()
+        if tracing is None:
+            return await self._carry_out(method, message, exchange)
+        facts: dict[str, Attribute | None] = {
+            "jsonrpc.request.id": str(message.get("id")),
+            "mcp.protocol.version": exchange.version,
+            "mcp.session.id": exchange.session.id if exchange.session else None,
+        }
+        with mcp_server_span(tracing, message["method"], message.get("params") or {}, facts) as span:
+            frame, code = await self._carry_out(method, message, exchange)
+            if code:
+                span.set({"rpc.response.status_code": str(code)})
+                span.fail(str(code))
+            return frame, code
+
+    async def _carry_out(self, method: Method, message: JsonObject, exchange: Exchange) -> tuple[Frame, int]:
         request_id = message.get("id")
         try:
             return frames.reply(request_id, await method(self, exchange, message.get("params") or {})), 0

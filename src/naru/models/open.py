@@ -20,8 +20,10 @@ from naru.models.queued import QueuedBackend
 from naru.models.rate import RateLimits
 from naru.models.router import Route, Router
 from naru.models.shared_rate import SharedRate
+from naru.models.traced import Target, TracedBackend
 from naru.models.weights import DEFAULT_MODEL, WEIGHTS, Progress, locate_model
 from naru.stores.redact import REDACTOR
+from naru.telemetry.tracing import active
 
 _OLLAMA_PORT = 11434
 _MAIN = "default"
@@ -134,7 +136,24 @@ def _queued(backend: Backend, name: str, limits: LimitSettings) -> Backend:
     )
     queue = RequestQueue(rates, max_waiting=limits.max_waiting, max_wait_seconds=limits.max_wait_seconds)
     shared = SharedRate(limits.redis_url, name, rates) if limits.redis_url else None
-    return QueuedBackend(backend, queue, shared)
+    tracing = active()
+    return QueuedBackend(TracedBackend(backend, tracing, _target(backend)) if tracing else backend, queue, shared)
+
+
+def _target(backend: Backend) -> Target:
+    """Name an endpoint as spans do: the provider, the host, the port."""
+    match backend:
+        case OllamaBackend(endpoint=endpoint):
+            provider = "ollama"
+        case GeminiBackend(endpoint=endpoint):
+            provider = "gcp.gemini"
+        case OpenAIBackend(endpoint=endpoint):
+            hosted = urlsplit(endpoint.base_url).hostname == "api.openai.com"
+            provider = "openai" if hosted else "llama.cpp" if backend.is_local else "openai_compatible"
+        case _:
+            return Target("naru")
+    parts = urlsplit(endpoint.base_url)
+    return Target(provider, parts.hostname or "", parts.port)
 
 
 async def _open_local(settings: Settings, findings: Findings, progress: Progress | None) -> WireBackend:

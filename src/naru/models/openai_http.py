@@ -66,6 +66,11 @@ class OpenAIBackend:
         self._engine = engine
 
     @property
+    def is_local(self) -> bool:
+        """Whether a local engine of ours is behind the endpoint."""
+        return self._engine is not None
+
+    @property
     def profile(self) -> Profile:
         """Facts about the model family behind this endpoint, mended by what it refused."""
         return self.knowledge.of(self.model).profile

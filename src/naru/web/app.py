@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
+from naru.telemetry.tracing import active
 from naru.web import (
     admin_keys,
     admin_servers,
@@ -33,6 +34,7 @@ from naru.web.audited import Audited
 from naru.web.problems import problem, problem_of
 from naru.web.routes import Endpoint, Handler
 from naru.web.security import guard
+from naru.web.traced import Traced
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +84,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     ]
     rows += openapi.endpoints(lambda: rows)
     server = hub.settings.server
-    audited = Audited(dispatch, hub.audit)
+    audited = Audited(Traced(dispatch) if active() else dispatch, hub.audit)
     limiter = RateLimiter(server.rate_limit_per_minute)
     asgi = guard(audited, rows, server, keys=ring, limits=limiter, refused=audited.refused)
     try:

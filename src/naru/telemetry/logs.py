@@ -1,0 +1,46 @@
+"""Log lines on stderr, as text or as JSON (S-36); one redactor stands before both."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from typing import Any
+
+from naru.config import Settings
+from naru.stores.redact import REDACTOR, install_log_redaction, one_line
+from naru.telemetry.tracing import active
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+class JsonFormatter(logging.Formatter):
+    """One object a line: time, level, logger, message, `extra` fields, trace and span id while tracing is on."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line; the redacting filter has cleaned message and traceback before."""
+        told: dict[str, Any] = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z",
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        for name, value in vars(record).items():
+            if name not in _STANDARD:
+                told[name] = value if isinstance(value, int | float | bool) else one_line(REDACTOR.clean(str(value)))
+        if record.exc_text or record.exc_info:
+            told["error"] = record.exc_text or (self.formatException(record.exc_info) if record.exc_info else "")
+        tracing = active()
+        if tracing is not None and (ids := tracing.ids())[0]:
+            told["trace_id"], told["span_id"] = ids
+        return json.dumps(told, ensure_ascii=True)
+
+
+def configure_logging(settings: Settings) -> None:
+    """Send log lines to stderr in the form that the settings name, secrets taken out; safe to call twice."""
+    logging.basicConfig(level=settings.log_level, format="%(levelname)s %(name)s: %(message)s")
+    if settings.log_format == "json":
+        for handler in logging.getLogger().handlers:
+            handler.setFormatter(JsonFormatter())
+    install_log_redaction()
+    logging.getLogger("uvicorn").setLevel("WARNING")
