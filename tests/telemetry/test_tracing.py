@@ -139,7 +139,7 @@ async def test_a_call_outside_of_a_run_is_a_client_span_and_its_context_reaches_
     assert (result.is_error, span.kind) == (False, SpanKind.CLIENT)
     assert span.context is not None
     heard = result.meta["heard"]["traceparent"]
-    assert heard == f"00-{span.context.trace_id:032x}-{span.context.span_id:016x}-01"
+    assert heard.startswith(f"00-{span.context.trace_id:032x}-{span.context.span_id:016x}-")
     facts = dict(span.attributes or {})
     assert facts["gen_ai.operation.name"] == "execute_tool"
     assert facts["mcp.protocol.version"]
