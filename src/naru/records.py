@@ -86,8 +86,12 @@ def check_config_types(name: str, config: dict[str, Any]) -> None:
         table = {} if config.get(field) is None else config[field]
         if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
             refuse(field, "an object of strings")
-    if not isinstance(config.get("cwd"), str | None):
-        refuse("cwd", "a string")
+    auth = config.get("auth")
+    if isinstance(auth, dict) and not all(isinstance(value, str) for value in auth.values()):
+        refuse("auth", "an object of strings")
+    for field in ("cwd", "caFile"):
+        if not isinstance(config.get(field), str | None):
+            refuse(field, "a string")
 
 
 def _names(config: dict[str, Any], keys: tuple[str, ...], modes: tuple[str, ...]) -> frozenset[str] | None:

@@ -76,11 +76,11 @@ class Manager:
         self.store_trouble = ""
         """Why the store cannot be read just now; empty when it can."""
         self._store = store
-        self._http = HttpClient()
+        kept_in = self.settings.kept_in
+        self._http = HttpClient(kept_in=kept_in.expanduser() / "tokens" if kept_in else None)
         hooks = hooks or Hooks()
         self._hearers: list[Hear] = [hooks.on_notification] if hooks.on_notification else []
         hooks = replace(hooks, on_notification=self._heard)
-        kept_in = self.settings.kept_in
         self._memory = Memory(kept_in / "listings" if kept_in else None)
         self._around = Surroundings(
             self.settings, self._http, hooks, resolve, self._connection_changed, self._memory, self.guard

@@ -15,7 +15,7 @@ from typing import Any
 from naru.config import environment
 from naru.errors import ConfigError
 
-EXPANDED_FIELDS = ("command", "args", "env", "cwd", "url", "headers", "envFile")
+EXPANDED_FIELDS = ("command", "args", "env", "cwd", "url", "headers", "auth", "caFile", "envFile")
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _PLACEHOLDER = re.compile(

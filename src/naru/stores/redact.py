@@ -22,6 +22,7 @@ _SECRET_NAME = re.compile(
     r"(?i)(token|secret|passw|passwd|pwd|api[-_]?key|apikey|access[-_]?key|auth|credential|private|session|cookie"
     r"|signature|\bsig\b|\bkey\b|dsn|bearer|jwt)"
 )
+_AUTH_SECRETS = ("bearer", "clientSecret", "refreshToken")
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent", "mcp-protocol-version"})
 _FLAG = re.compile(r"(?P<flag>--?[A-Za-z][\w-]*)(?P<equals>=)(?P<value>.+)", re.DOTALL)
 _NAME_VALUE = re.compile(r"(?P<flag>[A-Z][A-Z0-9_]*)(?P<equals>=)(?P<value>.+)", re.DOTALL)
@@ -107,6 +108,9 @@ def secrets_of(config: Mapping[str, Any]) -> set[str]:
         if name.lower() not in _HARMLESS_HEADERS:
             found.add(str(value))
             found.add(str(value).partition(" ")[2])
+    auth = config.get("auth")
+    given = auth if isinstance(auth, dict) else {"bearer": auth} if isinstance(auth, str) else {}
+    found.update(str(value) for key, value in given.items() if key in _AUTH_SECRETS)
     args = config.get("args") or []
     found.update(arg for arg, hidden in zip(args, _masked_args(args), strict=True) if arg != hidden and "=" not in arg)
     for arg in args:
@@ -134,7 +138,7 @@ def _masked_field(key: str, value: Any) -> Any:
     if key == "args" and isinstance(value, list):
         return _masked_args(value)
     if isinstance(value, str):
-        if key == "url":
+        if key in ("url", "tokenUrl"):  # the latter's name sounds secret
             return masked_url(value)
         return _masked_text(value) if _SECRET_NAME.search(key) else masked_url(value)
     if isinstance(value, dict):

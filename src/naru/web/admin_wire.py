@@ -21,7 +21,7 @@ from naru.stores.redact import REDACTOR, masked_config
 from naru.web.bodies import UnusableBodyError
 
 PROGRAM_KEYS = frozenset({"command", "args", "env", "cwd", "envFile"})
-URL_KEYS = frozenset({"url", "headers"})
+URL_KEYS = frozenset({"url", "headers", "auth", "caFile"})
 COMMON_KEYS = frozenset(
     "timeout disabled enabled allowedTools allowed_tools includedTools tools_to_execute disabledTools disabled_tools "
     "excludedTools excluded_tools toolFilter alwaysAllow autoApprove icon iconUrl limits ask lazy idleStopMs".split()

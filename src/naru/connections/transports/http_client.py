@@ -1,4 +1,4 @@
-"""The one HTTP client of the process, and how bodies are read: capped, inflated in steps, never redirected away.
+"""The one HTTP client of the process, and what goes with every request to one server: headers, token, authorities.
 
 One connector and one SSLContext for all servers: making a client per call costs 20 to 30 CPU ms (PERF.md).
 """
@@ -8,27 +8,34 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-import zlib
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
 
 import aiohttp
 from yarl import URL
 
 from naru import __version__
 from naru.connections.faults import Failure, LinkError
-from naru.connections.transports.pending import too_large
+from naru.connections.transports.addresses import shown
 from naru.connections.transports.posting import DialError, Poster, Reply
+from naru.connections.transports.tokens import Grant, TokenSource, grant_of, name_of
 
 _RESERVED = frozenset({"content-length", "transfer-encoding", "connection", "accept-encoding"})
 _BAD_HEADER = re.compile(r"[\r\n\0]")
+_TLS_REMEDY = "Check the URL; for an authority of your own put its PEM file into `caFile` of the server."
+R = TypeVar("R", Reply, aiohttp.ClientResponse)
 
 
 class HttpClient:
     """Opens its session on first use, inside the running loop; shared by all transports and closed by the manager."""
 
-    def __init__(self, *, connect_timeout_seconds: float = 10.0) -> None:
+    def __init__(self, *, connect_timeout_seconds: float = 10.0, kept_in: Path | None = None) -> None:
+        """Make a client; `kept_in` is the folder for renewed tokens."""
         self._connect_timeout_seconds = connect_timeout_seconds
+        self._kept_in = kept_in
+        self._sources: dict[str, TokenSource] = {}
         self._session: aiohttp.ClientSession | None = None
         self._poster = Poster(connect_timeout_seconds=connect_timeout_seconds)
 
@@ -48,20 +55,87 @@ class HttpClient:
             )
         return self._session
 
-    async def post(self, url: URL, body: bytes, headers: Mapping[str, str]) -> Reply:
+    async def post(
+        self, url: URL, body: bytes, headers: Mapping[str, str], authorities: ssl.SSLContext | None = None
+    ) -> Reply:
         """POST on the call path. Raises OSError or ValueError, which `unreachable` reads."""
-        return await self._poster.post(url, body, headers)
+        return await self._poster.post(url, body, headers, authorities=authorities)
+
+    def tokens(self, grant: Grant) -> TokenSource:
+        """Return the source of a grant's tokens, the same one for every link."""
+        name = name_of(grant)
+        if name not in self._sources:
+            kept = self._kept_in / name if self._kept_in else None
+            self._sources[name] = TokenSource(grant, self.session, kept)
+        return self._sources[name]
 
     async def close(self) -> None:
         """Close all pooled connections."""
         self._poster.close()
+        self._sources.clear()
         if self._session is not None:
             await self._session.close()
             self._session = None
 
 
-def endpoint(config: Mapping[str, Any]) -> tuple[URL, dict[str, str]]:
-    """Read URL and headers of a record's config. Raises LinkError for what cannot be sent."""
+class Remote:
+    """One server's address with what goes with each request to it, and to nowhere else (S-12, S-30).
+
+    Raises:
+        LinkError: the config names no address that can be reached, or headers that cannot be sent.
+    """
+
+    def __init__(self, config: Mapping[str, Any], http: HttpClient) -> None:
+        self.url = _address(config)
+        self.headers = _headers(config)
+        self._http = http
+        self._authorities = _authorities(config)
+        self._tokens: TokenSource | None = None
+        auth = config.get("auth")
+        if auth:
+            grant = grant_of(auth, self.url)
+            if isinstance(grant, str):
+                self.headers |= {"Authorization": f"Bearer {grant}"} if grant else {}
+            else:
+                self._tokens = http.tokens(grant)
+
+    async def post(self, url: URL, headers: Mapping[str, str], body: bytes) -> Reply:
+        """POST on the call path; if its token is refused, once more with a renewed one: it was not carried out (R-11).
+
+        Raises:
+            LinkError: there is no token to be had.
+            OSError, ValueError: no answer came.
+        """
+        if self._tokens is None:
+            return await self._http.post(url, body, headers, self._authorities)
+        return await self._with_token(headers, lambda given: self._http.post(url, body, given, self._authorities))
+
+    async def request(
+        self, verb: str, url: URL, headers: Mapping[str, str], body: bytes | None = None
+    ) -> aiohttp.ClientResponse:
+        """Send a request beside the call path, with the same care for its token. Raises as `post`, and ClientError."""
+
+        async def send(given: Mapping[str, str]) -> aiohttp.ClientResponse:
+            session, trusted = self._http.session, self._authorities or True
+            return await session.request(verb, url, data=body, headers=given, allow_redirects=False, ssl=trusted)
+
+        return await send(headers) if self._tokens is None else await self._with_token(headers, send)
+
+    async def _with_token(self, headers: Mapping[str, str], send: Callable[[Mapping[str, str]], Awaitable[R]]) -> R:
+        assert self._tokens is not None
+        token = await self._tokens.current()
+        while True:
+            response = await send({**headers, "Authorization": f"Bearer {token}"})
+            if response.status != 401:
+                return response
+            other = await self._tokens.instead_of(token)
+            if not other:
+                return response
+            response.close()
+            token = other
+
+
+def _address(config: Mapping[str, Any]) -> URL:
     text = str(config["url"]).strip()
     try:
         url = URL(text)
@@ -69,27 +143,44 @@ def endpoint(config: Mapping[str, Any]) -> tuple[URL, dict[str, str]]:
         raise _misconfigured("config.url is not a URL.") from error
     if url.scheme not in ("http", "https") or not url.host:
         raise _misconfigured("config.url must start with http:// or https:// and name a host.")
+    return url
+
+
+def _headers(config: Mapping[str, Any]) -> dict[str, str]:
     headers: dict[str, str] = {}
     for name, value in (config.get("headers") or {}).items():
         if not re.fullmatch(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+", str(name)) or _BAD_HEADER.search(str(value)):
             raise _misconfigured(f"the header {str(name)!r} of config.headers cannot be sent.")
+        if config.get("auth") and str(name).lower() == "authorization":
+            raise _misconfigured("config has both auth and an Authorization header: which one counts?")
         if str(name).lower() not in _RESERVED:
             headers[str(name)] = str(value)
-    return url, headers
+    return headers
+
+
+def _authorities(config: Mapping[str, Any]) -> ssl.SSLContext | None:
+    """Return what a server's certificate is checked against: `caFile` beside what the system trusts (A-07)."""
+    path = config.get("caFile")
+    if not path:
+        return None
+    try:
+        stamp = Path(path).expanduser().stat()
+        return _context(str(Path(path).expanduser()), stamp.st_mtime_ns)
+    except (OSError, ssl.SSLError) as error:
+        raise _misconfigured(f"config.caFile {str(path)!r} cannot be used: {error}.") from error
+
+
+@lru_cache(maxsize=64)
+def _context(path: str, changed: int) -> ssl.SSLContext:
+    """Build a context once for each version of a file: it costs 20 to 30 CPU ms."""
+    context = ssl.create_default_context()
+    context.load_verify_locations(path)
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def _misconfigured(message: str) -> LinkError:
     return LinkError(Failure("config", "bad_config", message, "Correct the server's record.", retryable=False))
-
-
-def shown(url: URL) -> str:
-    """Return a URL fit for messages: no user, password or query, which may hold secrets."""
-    return str(url.with_user(None).with_query(None).with_fragment(None))
-
-
-def is_same_origin(one: URL, other: URL) -> bool:
-    """Tell whether credentials for one may be sent to the other (S-12)."""
-    return (one.scheme, one.host, one.port) == (other.scheme, other.host, other.port)
 
 
 def unreachable(error: Exception, url: URL, stage: str = "connect") -> LinkError:
@@ -122,7 +213,7 @@ def unreachable(error: Exception, url: URL, stage: str = "connect") -> LinkError
 def _undialled(reason: BaseException | None, where: str) -> Failure:
     match reason:
         case ssl.SSLError():
-            return Failure("connect", "tls", f"TLS to {where} failed: {reason}.", "Check the certificate and the URL.")
+            return Failure("connect", "tls", f"TLS to {where} failed: {reason}.", _TLS_REMEDY)
         case socket.gaierror():
             return Failure("connect", "dns", f"the name of {where} was not found.", "Check the URL.")
         case TimeoutError():
@@ -139,59 +230,3 @@ def _broken(failure: Failure) -> LinkError:
 
 def _short(error: Exception) -> str:
     return (str(error) or type(error).__name__)[:200]
-
-
-class Inflater:
-    """Undoes a content encoding that we did not ask for, never past the cap (R-08)."""
-
-    def __init__(self, encoding: str, cap: int) -> None:
-        if encoding not in ("gzip", "deflate", "x-gzip"):
-            raise LinkError(
-                Failure("call", "encoding", f"the server answered in {encoding!r} although identity was asked for.")
-            )
-        self._cap = cap
-        self._total = 0
-        self._inner = zlib.decompressobj(47 if encoding != "deflate" else zlib.MAX_WBITS)
-
-    def feed(self, data: bytes) -> bytes:
-        """Return what the chunk inflates to. Raises LinkError beyond the cap."""
-        try:
-            out = self._inner.decompress(data, self._cap - self._total + 1)
-        except zlib.error as error:
-            raise LinkError(Failure("call", "encoding", "the server's compressed answer is broken.")) from error
-        self._total += len(out)
-        if self._total > self._cap:
-            raise LinkError(too_large(None, self._cap, "max_body_bytes"), delivered=True)
-        return out
-
-
-async def chunks(response: aiohttp.ClientResponse | Reply, cap: int) -> AsyncIterator[bytes]:
-    """Yield a body as it arrives, inflated; event streams may be endless, so the cap holds for one inflated chunk."""
-    encoding = response.headers.get("Content-Encoding", "").lower()
-    source = response if isinstance(response, Reply) else response.content
-    if encoding in ("", "identity"):
-        async for chunk in source.iter_any():
-            yield chunk
-        return
-    inflater = Inflater(encoding, cap)
-    async for chunk in source.iter_any():
-        yield inflater.feed(chunk)
-
-
-async def read_body(response: aiohttp.ClientResponse | Reply, cap: int) -> bytes:
-    """Return a whole body. Raises LinkError when it is longer than the cap, before it is all read."""
-    if (response.content_length or 0) > cap:
-        raise LinkError(too_large(response.content_length, cap, "max_body_bytes"), delivered=True)
-    if isinstance(response, Reply) and response.is_whole and "Content-Encoding" not in response.headers:
-        body = response.take()
-        if len(body) > cap:
-            raise LinkError(too_large(None, cap, "max_body_bytes"), delivered=True)
-        return body
-    parts: list[bytes] = []
-    size = 0
-    async for chunk in chunks(response, cap):
-        size += len(chunk)
-        if size > cap:
-            raise LinkError(too_large(None, cap, "max_body_bytes"), delivered=True)
-        parts.append(chunk)
-    return parts[0] if len(parts) == 1 else b"".join(parts)

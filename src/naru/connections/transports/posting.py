@@ -42,6 +42,9 @@ class Address:
     tls: bool
 
 
+_Key = tuple[Address, ssl.SSLContext | None]
+
+
 class Reply:
     """One response: status and headers at once, the body as it arrives."""
 
@@ -285,12 +288,14 @@ class Poster:
 
     def __init__(self, *, connect_timeout_seconds: float) -> None:
         self._connect_timeout_seconds = connect_timeout_seconds
-        self._idle: dict[Address, deque[_Connection]] = {}
+        self._idle: dict[_Key, deque[_Connection]] = {}
         self._tls: ssl.SSLContext | None = None
         self._sweeper: asyncio.TimerHandle | None = None
 
-    async def post(self, url: URL, body: bytes, headers: Mapping[str, str]) -> Reply:
-        """Send a request over a kept connection or a new one.
+    async def post(
+        self, url: URL, body: bytes, headers: Mapping[str, str], *, authorities: ssl.SSLContext | None = None
+    ) -> Reply:
+        """Send a request over a kept connection or a new one; `authorities` takes the place of the system's.
 
         Raises:
             DialError: no connection came about.
@@ -305,7 +310,8 @@ class Poster:
         ends = start.count("\n") + len(headers) + 2
         if head.count(b"\n") != ends or head.count(b"\r") != ends or b"\0" in head:
             raise ValueError("a header's value has a line break")
-        connection = self._kept(address) or await self._dial(address)
+        key = (address, authorities)
+        connection = self._kept(key) or await self._dial(key)
         return await connection.ask(head + body)
 
     def close(self) -> None:
@@ -318,21 +324,22 @@ class Poster:
             self._sweeper.cancel()
             self._sweeper = None
 
-    def _kept(self, address: Address) -> _Connection | None:
-        idle = self._idle.get(address)
+    def _kept(self, key: _Key) -> _Connection | None:
+        idle = self._idle.get(key)
         return idle.pop() if idle else None
 
-    async def _dial(self, address: Address) -> _Connection:
+    async def _dial(self, key: _Key) -> _Connection:
         loop = asyncio.get_running_loop()
-        idle = self._idle.setdefault(address, deque())
+        idle = self._idle.setdefault(key, deque())
         if self._sweeper is None:
             self._sweeper = loop.call_later(IDLE_SECONDS / 2, self._sweep)
-        if address.tls and self._tls is None:
-            self._tls = await asyncio.to_thread(_tls_context)
+        address, tls = key
+        if address.tls and tls is None:
+            tls = self._tls = self._tls or await asyncio.to_thread(_tls_context)
         try:
             async with asyncio.timeout(self._connect_timeout_seconds):
                 _, connection = await loop.create_connection(
-                    lambda: _Connection(idle), address.host, address.port, ssl=self._tls if address.tls else None
+                    lambda: _Connection(idle), address.host, address.port, ssl=tls if address.tls else None
                 )
         except OSError as error:
             raise DialError(str(error)) from error
@@ -340,11 +347,11 @@ class Poster:
 
     def _sweep(self) -> None:
         loop = asyncio.get_running_loop()
-        for address, idle in list(self._idle.items()):
+        for key, idle in list(self._idle.items()):
             while idle and idle[0].idle_since < loop.time() - IDLE_SECONDS:
                 idle[0].close()
             if not idle:
-                del self._idle[address]
+                del self._idle[key]
         self._sweeper = loop.call_later(IDLE_SECONDS / 2, self._sweep) if self._idle else None
 
 

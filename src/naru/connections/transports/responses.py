@@ -10,7 +10,8 @@ from yarl import URL
 
 from naru.connections import wire
 from naru.connections.faults import BusyError, Failure, LinkError
-from naru.connections.transports.http_client import is_same_origin, read_body, shown
+from naru.connections.transports.addresses import is_same_origin, shown
+from naru.connections.transports.bodies import read_body
 from naru.connections.transports.posting import Reply
 from naru.messages import Json, JsonObject
 from naru.records import now_ms
@@ -96,7 +97,7 @@ def _unauthorized(status: int, response: aiohttp.ClientResponse | Reply) -> Fail
         "connect",
         "unauthorized" if status == 401 else "forbidden",
         f"the server {what} (HTTP {status}){asks}.",
-        "Put a valid `Authorization` into the server's headers, then connect it again.",
+        "Put a valid `Authorization` into the server's headers, or `auth` into its entry, then connect it again.",
         needs_auth=True,
     )
 

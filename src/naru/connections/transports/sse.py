@@ -13,9 +13,11 @@ from yarl import URL
 from naru.connections import wire
 from naru.connections.faults import Failure, LinkError
 from naru.connections.settings import ConnectionSettings
+from naru.connections.transports.addresses import is_same_origin, shown
 from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
+from naru.connections.transports.bodies import chunks
 from naru.connections.transports.event_stream import Event, EventStreamParser, EventTooLargeError
-from naru.connections.transports.http_client import HttpClient, chunks, endpoint, is_same_origin, shown, unreachable
+from naru.connections.transports.http_client import HttpClient, Remote, unreachable
 from naru.connections.transports.pending import PendingAnswers, cancelled, too_large
 from naru.connections.transports.responses import refusal
 from naru.messages import Json, JsonObject
@@ -28,8 +30,8 @@ class SseTransport:
         self.counters = Counters()
         self.logs = LogRing(settings.log_bytes)
         self._settings = settings
-        self._http = http
-        self._url, self._headers = endpoint(config)
+        self._remote = Remote(config, http)
+        self._url, self._headers = self._remote.url, self._remote.headers
         self._pending = PendingAnswers(self.counters)
         self._inbox: Inbox | None = None
         self._post_to: asyncio.Future[URL] | None = None
@@ -55,7 +57,7 @@ class SseTransport:
 
     async def _read_to_end(self) -> None:
         headers = {**self._headers, "Accept": "text/event-stream", "Cache-Control": "no-store"}
-        async with self._http.session.get(self._url, headers=headers, allow_redirects=False) as response:
+        async with await self._remote.request("GET", self._url, headers) as response:
             if response.status != 200:
                 found = await refusal(response, self._url, has_session=False)
                 raise found if isinstance(found, LinkError) else _not_sse(self._url, f"HTTP {response.status}")
@@ -137,8 +139,7 @@ class SseTransport:
             headers["MCP-Protocol-Version"] = version
         target = await asyncio.shield(self._post_to)
         try:
-            session = self._http.session
-            async with session.post(target, data=body, headers=headers, allow_redirects=False) as response:
+            async with await self._remote.request("POST", target, headers, body) as response:
                 if response.status >= 300:
                     found = await refusal(response, target, has_session=True)
                     raise found if isinstance(found, LinkError) else _refused(target, response.status, found)

@@ -18,8 +18,9 @@ from naru.connections.faults import Failure, LinkError
 from naru.connections.protocol import header_value
 from naru.connections.settings import ConnectionSettings
 from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
+from naru.connections.transports.bodies import chunks, read_body
 from naru.connections.transports.event_stream import EventStreamParser, EventTooLargeError
-from naru.connections.transports.http_client import HttpClient, chunks, endpoint, read_body, unreachable
+from naru.connections.transports.http_client import HttpClient, Remote, unreachable
 from naru.connections.transports.pending import cancelled, too_large
 from naru.connections.transports.posting import Reply
 from naru.connections.transports.responses import refusal, same_origin_redirect
@@ -38,10 +39,10 @@ class StreamableHttpTransport:
         self.logs = LogRing(settings.log_bytes)
         self.session_id = ""
         self._settings = settings
-        self._http = http
-        self._url, own = endpoint(config)
+        self._remote = Remote(config, http)
+        self._url = self._remote.url
         self._headers = {
-            **own,
+            **self._remote.headers,
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
         }
@@ -62,7 +63,7 @@ class StreamableHttpTransport:
         await self._notice_closed_connections()
         for _ in range(2):
             try:
-                response = await self._http.post(self._url, call.body, headers)
+                response = await self._remote.post(self._url, headers, call.body)
                 if target := same_origin_redirect(response, self._url):
                     response.close()
                     self._url = target
@@ -174,9 +175,8 @@ class StreamableHttpTransport:
 
     async def _resume(self, parser: EventStreamParser, call: Outgoing) -> JsonObject | None:
         headers = {**self._get_headers(), "Last-Event-ID": parser.last_id or ""}
-        session = self._http.session
         try:
-            async with session.get(self._url, headers=headers, allow_redirects=False) as response:
+            async with await self._remote.request("GET", self._url, headers) as response:
                 if response.status != 200:
                     found = await refusal(response, self._url, has_session=True)
                     failure = found.failure if isinstance(found, LinkError) else None
@@ -247,7 +247,7 @@ class StreamableHttpTransport:
         if self.session_id:
             headers["Mcp-Session-Id"] = self.session_id
         try:
-            response = await self._http.post(self._url, body, headers)
+            response = await self._remote.post(self._url, headers, body)
             try:
                 if response.status >= 300:
                     found = await refusal(response, self._url, has_session=bool(self.session_id))
@@ -296,7 +296,7 @@ class StreamableHttpTransport:
         if parser.last_id is not None:
             headers["Last-Event-ID"] = parser.last_id
         try:
-            async with self._http.session.get(self._url, headers=headers, allow_redirects=False) as response:
+            async with await self._remote.request("GET", self._url, headers) as response:
                 if response.status == 405 or (response.status == 200 and response.content_type != "text/event-stream"):
                     return False, None
                 if response.status != 200:
@@ -319,9 +319,9 @@ class StreamableHttpTransport:
         if not session_id or self._is_forgotten:
             return
         headers = {**self._get_headers(), "Mcp-Session-Id": session_id}
-        with contextlib.suppress(aiohttp.ClientError, OSError, TimeoutError):
+        with contextlib.suppress(aiohttp.ClientError, OSError, TimeoutError, LinkError):
             async with asyncio.timeout(self._settings.close_timeout_seconds):
-                async with self._http.session.delete(self._url, headers=headers, allow_redirects=False) as response:
+                async with await self._remote.request("DELETE", self._url, headers) as response:
                     response.release()
 
 
