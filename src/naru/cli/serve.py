@@ -9,7 +9,7 @@ import typer
 
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serve_mcp import Transport, serve_own_tools, serve_servers_on_stdio
-from naru.cli.serving import address_of, listen, run, serve
+from naru.cli.serving import address_of, listen, run, serve, tls_of
 from naru.cli.terminal import console
 from naru.config import Settings, settings_path
 from naru.errors import ModelError
@@ -55,6 +55,7 @@ def command(
 async def _serve(settings: Settings, config: Path | None) -> None:
     out = console(stderr=True)
     check_bind(settings.server)
+    tls = tls_of(settings.server)
     keys = key_file(settings)
     asks_for_keys = auth_is_on(settings.server, has_keys=not keys.is_empty())
     if asks_for_keys and (shown_in := keys.ensure_admin()):
@@ -64,11 +65,11 @@ async def _serve(settings: Settings, config: Path | None) -> None:
         opened = open_hub(
             settings, progress=progress, settings_file=config or settings_path(), asks_for_keys=asks_for_keys
         )
-        address = address_of(bound)
+        address = address_of(bound, settings.server)
         with occupied(store_url(settings.hub), address):
             async with opened as hub, open_app(hub) as app:
                 out.print(f"Naru serves {await _models(hub)} on {address}")
-                await serve(app.asgi, bound, app.stopping)
+                await serve(app.asgi, bound, app.stopping, tls=tls)
 
 
 async def _models(hub: Hub) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from starlette.types import Receive, Scope, Send
 
-from naru.cli.serving import address_of, listen, serve
+from naru.cli.serving import address_of, listen, serve, tls_of
 from naru.cli.terminal import console
 from naru.cli.tool_sources import BUILTINS, builtin_toolset
 from naru.config import Settings
@@ -73,6 +73,7 @@ async def serve_own_tools(name: str, settings: Settings, transport: Transport) -
 
 async def _serve_http(engine: Engine, settings: Settings, name: str, transport: Transport) -> None:
     check_bind(settings.server)
+    tls = tls_of(settings.server)
     out = console(stderr=True)
     keys = key_file(settings)
     if auth_is_on(settings.server, has_keys=not keys.is_empty()) and (shown_in := keys.ensure_admin()):
@@ -81,8 +82,9 @@ async def _serve_http(engine: Engine, settings: Settings, name: str, transport: 
     limits = RateLimiter(settings.server.rate_limit_per_minute)
     app = guard(_dispatch, rows, settings.server, keys=KeyRing(keys), limits=limits)
     with listen(settings.server.host, settings.server.port) as bound:
-        out.print(f"Naru serves {name} on {address_of(bound)}/{'sse' if transport is Transport.SSE else 'mcp'}")
-        await serve(app, bound, engine.end_streams)
+        place = "sse" if transport is Transport.SSE else "mcp"
+        out.print(f"Naru serves {name} on {address_of(bound, settings.server)}/{place}")
+        await serve(app, bound, engine.end_streams, tls=tls)
 
 
 async def _dispatch(scope: Scope, receive: Receive, send: Send) -> None:

@@ -9,6 +9,7 @@ import gc
 import importlib
 import signal
 import socket
+import ssl
 import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
+from naru.config import ServerSettings
 from naru.errors import ConfigError
 
 SHUTDOWN_SECONDS = 30
@@ -45,10 +47,34 @@ def listen(host: str, port: int) -> socket.socket:
     return bound
 
 
-def address_of(bound: socket.socket) -> str:
+def address_of(bound: socket.socket, settings: ServerSettings) -> str:
     """Return the base URL that a bound socket answers at."""
     host, port = bound.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    scheme = "https" if settings.tls_certificate else "http"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+
+def tls_of(settings: ServerSettings) -> ssl.SSLContext | None:
+    """Return the certificate to serve with, or None for plain http (A-07).
+
+    Raises:
+        ConfigError: it cannot be used; says why.
+    """
+    certificate, key = settings.tls_certificate, settings.tls_key
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise ConfigError("server.tls_certificate and server.tls_key go together: only one of them is set.")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        # An empty password keeps a locked key from asking on the terminal.
+        context.load_cert_chain(certificate.expanduser(), key.expanduser(), password="")
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(
+            f"Tried to load {certificate} with {key}: {error.strerror or error}.",
+            remedy="Both must be PEM files that belong together, the key without a password.",
+        ) from error
+    return context
 
 
 class _Server(uvicorn.Server):
@@ -63,7 +89,9 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-async def serve(app: ASGIApp, bound: socket.socket, on_stop: Callable[[], None]) -> None:
+async def serve(
+    app: ASGIApp, bound: socket.socket, on_stop: Callable[[], None], *, tls: ssl.SSLContext | None = None
+) -> None:
     """Serve until SIGINT or SIGTERM; `on_stop` is called when the stop begins."""
     config = uvicorn.Config(
         app,
@@ -76,6 +104,7 @@ async def serve(app: ASGIApp, bound: socket.socket, on_stop: Callable[[], None])
         proxy_headers=False,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         h11_max_incomplete_event_size=16 * 1024,
+        ssl_context_factory=None if tls is None else lambda *_: tls,
     )
     # What was loaded stays: a full collection need not walk it again and again while requests are served.
     gc.collect()

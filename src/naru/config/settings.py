@@ -41,6 +41,10 @@ class ServerSettings(Section):
     """Largest request body (S-08)."""
     rate_limit_per_minute: int = Field(100, ge=0)
     """Requests a minute for each key; 0 is no limit. On an open loopback nothing is counted (S-19, A-06)."""
+    tls_certificate: Path | None = None
+    """PEM file with the certificate and its chain; with it and `tls_key` Naru serves https alone (A-07)."""
+    tls_key: Path | None = None
+    """PEM file with its private key, without a password."""
     dangerously_allow_open_bind: bool = False
     """Serve beyond loopback without any key. Everyone who reaches the port can then use every tool (S-01)."""
 

@@ -27,6 +27,7 @@ class HostRules:
 
     def __init__(self, settings: ServerSettings) -> None:
         self._port = settings.port
+        self._scheme, self._default_port = ("https", 443) if settings.tls_certificate else ("http", 80)
         self._loopback = is_loopback(settings.host)
         self._bound = settings.host.strip("[]").lower()
         self._hosts = tuple(host.lower() for host in settings.allowed_hosts)
@@ -47,7 +48,7 @@ class HostRules:
         if self._is_listed(name, port):
             return True
         own_port = self._port or (server[1] if server else 0)
-        if int(port or 80) != own_port:
+        if int(port or self._default_port) != own_port:
             return False
         own_names = {"127.0.0.1", "localhost", "[::1]"}
         if self._bound not in ("", "0.0.0.0", "::"):  # noqa: S104  # compared, not bound
@@ -73,4 +74,4 @@ class HostRules:
             return False
         if self._is_listed(found["host"], found["port"]):
             return True
-        return scheme == "http" and self._allows_host(authority.encode("latin-1"), server)
+        return scheme == self._scheme and self._allows_host(authority.encode("latin-1"), server)

@@ -322,6 +322,8 @@ class Gate:
     def _decorated(self, send: Send, headers: EdgeHeaders) -> Send:
         """Add `no-store` and, for listed pages, CORS headers to the answer."""
         extra = [(b"x-content-type-options", b"nosniff")]
+        if self._settings.tls_certificate:
+            extra.append((b"strict-transport-security", b"max-age=31536000"))
         if headers.origin is not None and self._hosts.is_foreign_page(headers.origin):
             extra += [
                 (b"access-control-allow-origin", headers.origin),

@@ -190,7 +190,10 @@ def unreachable(error: Exception, url: URL, stage: str = "connect") -> LinkError
         return _broken(_undialled(error.__cause__, where))
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
         failure = Failure(
-            "connect", "tls", f"TLS to {where} failed: {_short(error)}.", "Check the certificate and the URL."
+            "connect",
+            "tls",
+            f"TLS to {where} failed: {_short(error)}.",
+            "Check the URL; for an authority of your own put its PEM file into `caFile` of the server.",
         )
         return _broken(failure)
     if isinstance(error, aiohttp.ClientConnectorDNSError):
