@@ -231,7 +231,7 @@ def _words(given: _Given) -> tuple[Any, bool]:
     """Take text that the sources bear out; one in another script than the question's may be a translation."""
     text, sources, name = given.value.strip(), given.about.sources, given.name.casefold()
     if sources.invented(text) or text.casefold() in {name, f"<{name}>", "string", "text", "example"}:
-        return given.one_of_wanted()
+        return replace(given, wanted=given.wanted or sources.names()).one_of_wanted()
     if sources.holds(text) or _shares(text, sources.text):
         return given.value, False
     if flat(text) in given.about.said or text.isascii() == sources.question.isascii():

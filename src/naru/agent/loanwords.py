@@ -51,6 +51,11 @@ def _heard_latin(word: str) -> str:
     return re.sub(r"(.)\1+", r"\1", heard)
 
 
+def is_hangul(word: str) -> bool:
+    """Tell whether a word is of Hangul syllables alone, two or more."""
+    return re.fullmatch(r"[가-힣]{2,}", word) is not None
+
+
 def sound_alike(hangul: str, words: frozenset[str]) -> list[str]:
     """Return those of the Latin words that a Korean word, its particle aside, sounds like."""
     heard = {_heard_hangul(hangul[:length]) for length in range(2, len(hangul) + 1)}
@@ -58,7 +63,11 @@ def sound_alike(hangul: str, words: frozenset[str]) -> list[str]:
     if not long_enough:
         return []
     opens = _opens(hangul)
-    return sorted(word for word in words if (word[0] in "aeiou") is opens and _heard_latin(word) in long_enough)
+    return sorted(
+        word
+        for word in words
+        if (word[0] in "aeiou") is opens and {_heard_latin(word), _heard_latin(word.removesuffix("s"))} & long_enough
+    )
 
 
 def _opens(hangul: str) -> bool:

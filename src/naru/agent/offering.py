@@ -66,9 +66,6 @@ class Offering:
     def now(self) -> list[Ranked]:
         """Return the few tools that may help now, best first."""
         able = [one for one in self._ranked if self._is_allowed(one.tool)]
-        if self.after_refusal:
-            # An id was invented: only tools that can be filled are left, such as the one that gives such ids.
-            able = [one for one in able if not self._lacks(one.tool)] or able
         if self._made:
             helping = [one for one in able if self._has_new_work(one)]
         else:
@@ -76,6 +73,9 @@ class Offering:
                 one for one in able if values_suit(one.tool, self._sources)
             ]
             helping = self._with_provider(helping, able)
+            if self.after_refusal:
+                # An id was invented: only tools that can be filled are left, such as the one that gives such ids.
+                helping = [one for one in helping if not self._lacks(one.tool)] or helping
         if not helping:
             return []
         best = helping[0].score

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from naru.agent.execute import Outcome
-from naru.agent.rendering import readable, records, row_line
-from naru.agent.sources import Sources
+from naru.agent.rendering import decoded, readable, records, row_line
+from naru.agent.sources import Sources, flat
 from naru.messages import ToolCall
 
 LISTED = 6
@@ -16,6 +17,7 @@ LISTED = 6
 SHOWN_CHARACTERS = 80
 """A text of so many characters that a person asked to see is given as it is."""
 _BARE_CHARACTERS = 60
+_BARE_WORDS = 3
 _SHOW = re.compile(
     r"\b(find|search|show|read|display|open|print|get|list|look up)\b|찾아|보여|검색|읽어|조회|출력", re.IGNORECASE
 )
@@ -25,6 +27,16 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _COUNTS = re.compile(r"\bhow (many|much)\b|\bcount\b|\bnumber of\b|몇|개수|얼마", re.IGNORECASE)
+_ASKS_FOR_ONE = re.compile(
+    r"\b(how (many|much)|when|where|cheapest|most|least|latest|earliest|highest|lowest|first|last|best|worst|average)\b"
+    r"|몇|언제|어디|가장|제일|최고|최저|평균|비교",
+    re.IGNORECASE,
+)
+_WANTS_ROWS = re.compile(
+    r"\b(what|which|who|list|show|find|any|all)\b|뭐|무엇|어떤|목록|찾|보여|알려|누구|모두|[은는]\s*\?", re.IGNORECASE
+)
+_WANTS_RECORD = re.compile(r"\b(tell me about|how is|information|details)\b|어때|정보|상세|대해", re.IGNORECASE)
+_ROWS_AT_MOST = 12
 _LISTS = re.compile(r"(^|_)list(_|$|ed)")
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _FAILURE_HEAD = re.compile(r"^(?:Error:\s*|Error executing tool [\w-]+:\s+|MCP error -?\d+:\s*)+", re.IGNORECASE)
@@ -45,6 +57,11 @@ def call_line(call: ToolCall) -> str:
     return f"{call.name.rsplit('__', 1)[-1]}({given})"
 
 
+def is_bare(text: str) -> bool:
+    """Tell whether a result is one value that does not say what it is: `3`, `closed`, `09:00-13:00`."""
+    return len(text) <= _BARE_CHARACTERS and "\n" not in text and ": " not in text and len(text.split()) <= _BARE_WORDS
+
+
 def facts(found: Sequence[Outcome]) -> str:
     """Return the results alone: the calls' own words mislead a small model in the last turn.
 
@@ -55,10 +72,9 @@ def facts(found: Sequence[Outcome]) -> str:
     for one in found:
         text = reading(one)
         values = ", ".join(str(value) for value in one.call.arguments.values() if isinstance(value, str | int | float))
-        is_bare = len(text) <= _BARE_CHARACTERS and "\n" not in text and ": " not in text and len(text.split()) <= 3
         if made[one.call.name] > 1 and values and values not in text:
             parts.append(f"{values}:\n{text}")
-        elif is_bare:
+        elif is_bare(text):
             parts.append(f"{_words(one.call.name)}{f' ({values})' if values else ''}: {text}")
         else:
             parts.append(text)
@@ -84,6 +100,35 @@ def ready(question: str, found: Sequence[Outcome], *, changed: bool = False) -> 
     if _SHOW.search(question) and len(text) >= SHOWN_CHARACTERS and not _ASKS.search(question):
         return text
     return ""
+
+
+def incomplete(question: str, answer: str, found: Sequence[Outcome]) -> bool:
+    """Tell whether an answer leaves out rows, or most of a record, though a person asked for all of it."""
+    if not found:
+        return False
+    if is_bare(text := reading(found[-1])):
+        return flat(text).removesuffix(".0") not in flat(answer)
+    if _ASKS_FOR_ONE.search(question):
+        return False
+    value = decoded(found[-1].result.text.strip())
+    if isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
+    said = flat(answer)
+    if isinstance(value, list) and 2 <= len(value) <= _ROWS_AT_MOST and found[-1].call.arguments:
+        return bool(_WANTS_ROWS.search(question)) and not all(_is_said(row, said, value) for row in value)
+    if isinstance(value, dict) and _WANTS_RECORD.search(question):
+        told = [str(one) for one in value.values() if isinstance(one, str | int | float) and one != ""]
+        return sum(flat(one).removesuffix(".0") in said for one in told) * 2 < len(told)
+    return False
+
+
+def _is_said(row: Any, said: str, rows: list[Any]) -> bool:
+    """Tell whether an answer holds a value that only this row has."""
+    values = row.values() if isinstance(row, dict) else [row]
+    others = [flat(str(one)) for one in rows if one != row]
+    own = [flat(str(one)) for one in values if isinstance(one, str) and len(one) > 1]
+    own = [one for one in own if not any(one in other for other in others)]
+    return not own or any(one in said for one in own)
 
 
 def _is_listing(one: Outcome) -> bool:

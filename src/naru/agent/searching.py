@@ -10,11 +10,12 @@ from typing import Any
 from naru.agent.execute import Outcome
 from naru.agent.glossary import alike, in_english
 from naru.agent.limits import canonical
+from naru.agent.loanwords import is_hangul, sound_alike
 from naru.agent.parameters import kind_of, properties, required
 from naru.agent.rendering import decoded
 from naru.agent.selection import schema_text, stem, terms
 from naru.agent.sources import Sources
-from naru.messages import ToolCall, ToolDefinition
+from naru.messages import TextPart, ToolCall, ToolDefinition
 
 _PARTICLE = re.compile(
     r"(?<=[가-힣A-Za-z0-9])(?:에서는|에서|에게|에는|으로|이라는|라는|이랑|하고|부터|까지|에|은|는|이|가|을|를|의|와|과|도|로|랑)$"
@@ -45,12 +46,14 @@ def core_words(text: str, tool: ToolDefinition, sources: Sources) -> str:
 def words_beyond(text: str, *known: str) -> str:
     """Return the words of a text that other texts do not hold, in either language, nor any order to search."""
     own = {term for said in known for term in terms(said)}
+    latin = frozenset(word for said in known for word in re.findall(r"[a-z]+", said.lower()))
     kept = []
     for word in re.findall(r"[\w가-힣-]+", text):
         bare = without_particle(word)
         meant = {stem(one) for one in (*in_english(bare), *alike(bare))}
         said_terms = set(terms(bare))
-        if said_terms and not (said_terms & own or meant & own) and bare.lower() not in _ORDER:
+        is_known = bool(said_terms & own or meant & own) or (is_hangul(bare) and bool(sound_alike(bare, latin)))
+        if said_terms and not is_known and bare.lower() not in _ORDER:
             kept.append(bare)
     return " ".join(kept)
 
@@ -61,7 +64,7 @@ def found_nothing(outcome: Outcome) -> bool:
         return False
     text = outcome.result.text.strip()
     if not text:
-        return not outcome.result.content
+        return all(isinstance(part, TextPart) for part in outcome.result.content)
     if text[:1] not in "{[n":
         return bool(_EMPTY_SAID.search(text))
     value: Any = decoded(text)

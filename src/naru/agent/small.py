@@ -23,7 +23,7 @@ from naru.agent.offering import Offering
 from naru.agent.parameters import kind_of, properties, required
 from naru.agent.planner import Verdict
 from naru.agent.prompts import final_turn, is_korean, language_line, nothing_found
-from naru.agent.reading import call_line, facts, reading, ready, said_of_failure
+from naru.agent.reading import call_line, facts, incomplete, reading, ready, said_of_failure
 from naru.agent.searching import core_words, found_nothing, narrower
 from naru.agent.shown import narrowed, shown
 from naru.agent.sources import Sources
@@ -261,6 +261,8 @@ class SmallPlanner:
         answer = tidy(text)
         found = [reading(one) for one in self._found]
         if fault(answer, self._question, self._sources, found):
+            return ""
+        if incomplete(self._question, answer, self._found):
             return ""
         return answer if holds_asked(answer, asked_values(self._question, self._found)) else ""
 

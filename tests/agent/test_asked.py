@@ -1,0 +1,48 @@
+"""An answer must hold the value that the question asks for, when a result has it under that name."""
+
+from __future__ import annotations
+
+import pytest
+
+from naru.agent.asked import asked_values, holds_asked, is_reference
+from naru.agent.execute import Outcome
+from naru.messages import ToolCall, ToolResult
+
+RECORD = '{"id": "PT-1", "name": "Ana", "blood_type": "O+", "ward": "West", "admitted": "2026-05-02", "doctor": "DR-9"}'
+
+
+def found(text: str = RECORD) -> list[Outcome]:
+    return [Outcome(ToolCall("1", "get", {}), ToolResult.of_text(text), text)]
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("Which ward is PT-1 in?", ["West"]),
+        ("환자 PT-1은 어느 병동에 있나요?", ["West"]),
+        ("What is the blood type of PT-1?", ["O+"]),
+        ("Tell me about PT-1", []),
+    ],
+)
+def test_the_key_that_the_question_names_tells_the_value(question: str, values: list[str]) -> None:
+    assert [value for _, value in asked_values(question, found())] == values
+
+
+def test_of_many_rows_none_is_the_one_that_is_asked_for() -> None:
+    assert asked_values("Which ward?", found(f"[{RECORD}, {RECORD}]")) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "holds"),
+    [
+        ("She is in the west ward.", "West", True),
+        ("She is in Ana.", "West", False),
+        ("2026년 5월 2일", "2026-05-02", True),
+    ],
+)
+def test_an_answer_holds_a_value_in_any_writing(answer: str, value: str, holds: bool) -> None:
+    assert holds_asked(answer, [("x", value)]) is holds
+
+
+def test_an_id_is_told_from_a_measure() -> None:
+    assert [is_reference(one) for one in ("DR-9", "SU2", "West", "12", "500 mg")] == [True, True, False, False, False]

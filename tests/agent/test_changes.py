@@ -1,0 +1,48 @@
+"""What changes something, and who asks for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from naru.agent.changes import asks_for_change, changes_something
+from naru.messages import ToolDefinition
+
+
+@pytest.mark.parametrize(
+    ("tool", "changes"),
+    [
+        (ToolDefinition("archive_photo", "Archive a photo."), True),
+        (ToolDefinition("srv__extendLease", "Give a tenant more months."), True),
+        (ToolDefinition("order_details", "Everything about one order."), False),
+        (ToolDefinition("event_info", "Times, guests, place."), False),
+        (ToolDefinition("seat_hold", "좌석을 예약합니다."), True),
+        (ToolDefinition("seat_map", "예약된 좌석을 조회합니다."), False),
+        (ToolDefinition("apply_voucher", "쿠폰을 적용한 금액을 계산합니다."), False),
+        (ToolDefinition("anything", annotations={"readOnlyHint": False}), True),
+    ],
+    ids=lambda one: one.name if isinstance(one, ToolDefinition) else "",
+)
+def test_a_tool_that_changes_something_is_told_by_annotation_verb_or_description(
+    tool: ToolDefinition, changes: bool
+) -> None:
+    assert changes_something(tool) is changes
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("Please extend the lease of flat 12 by two months.", True),
+        ("Could you cancel my booking?", True),
+        ("Find order 7 and cancel it.", True),
+        ("What is the status of order 7?", False),
+        ("List all orders that are open", False),
+        ("Which books are there?", False),
+        ("7번 주문을 취소해줘", True),
+        ("회의실을 예약해 주세요", True),
+        ("7번 주문 상태를 알려줘", False),
+        ("예약 목록을 보여줘", False),
+        ("취소된 주문은 몇 건이야?", False),
+    ],
+)
+def test_a_change_is_asked_for_by_an_order_not_by_a_question(question: str, asks: bool) -> None:
+    assert asks_for_change(question) is asks
