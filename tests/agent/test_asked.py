@@ -46,3 +46,9 @@ def test_an_answer_holds_a_value_in_any_writing(answer: str, value: str, holds: 
 
 def test_an_id_is_told_from_a_measure() -> None:
     assert [is_reference(one) for one in ("DR-9", "SU2", "West", "12", "500 mg")] == [True, True, False, False, False]
+
+
+def test_what_stands_behind_an_id_is_asked_for_once_it_was_looked_up() -> None:
+    supplier = Outcome(ToolCall("2", "get", {"id": "DR-9"}), ToolResult.of_text('{"id": "DR-9", "name": "Ito"}'), "")
+    assert asked_values("Who is the doctor of PT-1?", [*found(), supplier]) == [("doctor", "Ito")]
+    assert asked_values("What is the id of the doctor of PT-1?", [*found(), supplier]) == [("doctor", "DR-9")]

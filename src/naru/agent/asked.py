@@ -17,6 +17,9 @@ _LONGEST = 60
 _TOO_WIDE = frozenset(terms("id name value text data result type content information item title number"))
 """Keys that say too little to be what a question asks for."""
 
+_NAME_KEY = re.compile(r"(^|_)(name|title|label|subject)$|이름|명$", re.IGNORECASE)
+_WANTS_ID = re.compile(r"\b(?:id|ids|number|code)\b|번호|코드|아이디", re.IGNORECASE)
+
 
 def asked_values(question: str, found: Sequence[Outcome]) -> list[tuple[str, str]]:
     """Return key and value of what is asked for, as far as single records hold it; the fullest match alone."""
@@ -29,7 +32,19 @@ def asked_values(question: str, found: Sequence[Outcome]) -> list[tuple[str, str
             if words and words <= meant and not words <= _TOO_WIDE and _is_told(value, question):
                 matches.append((len(words), key, str(value)))
     most = max((count for count, _, _ in matches), default=0)
-    return [(key, value) for count, key, value in matches if count == most]
+    wants_id = _WANTS_ID.search(question) is not None
+    chosen = [(key, value) for count, key, value in matches if count == most]
+    return [(key, value if wants_id else _behind(value, found)) for key, value in chosen]
+
+
+def _behind(value: str, found: Sequence[Outcome]) -> str:
+    """Return the name of the record that an id points to, when a later call has looked it up."""
+    for one in found:
+        if value in map(str, one.call.arguments.values()):
+            record = dict(_single_record(decoded(one.result.text.strip())))
+            name = next((str(record[key]) for key in record if _NAME_KEY.search(key)), "")
+            return name or value
+    return value
 
 
 def holds_asked(answer: str, asked: Sequence[tuple[str, str]]) -> bool:
@@ -60,6 +75,12 @@ def _is_told(value: Any, question: str) -> bool:
         return False
     text = str(value)
     return 0 < len(text) <= _LONGEST and flat(text) not in flat(question)
+
+
+def asks_behind(question: str, found: Sequence[Outcome]) -> bool:
+    """Tell whether all that is asked for is an id so far, and a person wants what stands behind it."""
+    asked = asked_values(question, found)
+    return bool(asked) and _WANTS_ID.search(question) is None and all(is_reference(value) for _, value in asked)
 
 
 def is_reference(value: str) -> bool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from naru.agent.asked import asked_values, is_reference
+from naru.agent.asked import asks_behind
 from naru.agent.changes import asks_for_change, changes_something
 from naru.agent.execute import Outcome
 from naru.agent.fitness import fit, implied, values_suit
@@ -162,14 +161,8 @@ class Offering:
         in_question = {*Sources(self._question).ids(), *Sources(self._question).numbers()}
         if spoken & still_open:
             return True
-        follows = bool(still_open) or self._asks_behind(found)
+        follows = bool(still_open) or asks_behind(self._question, found)
         return follows and bool(spoken) and takes_new_value(tool, self._sources, in_question)
-
-    def _asks_behind(self, found: Sequence[Outcome]) -> bool:
-        """Tell whether all that is asked for is an id so far, and a person wants what stands behind it."""
-        asked = asked_values(self._question, found)
-        wants_id = re.search(r"\b(?:id|ids|number|code)\b|번호|코드|아이디", self._question, re.IGNORECASE)
-        return bool(asked) and wants_id is None and all(is_reference(value) for _, value in asked)
 
     def _other_id(self, tool: ToolDefinition) -> bool:
         """Tell whether the question holds an id of the tool's kind that it has not run with, beside one that it has."""
