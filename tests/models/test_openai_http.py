@@ -184,6 +184,14 @@ async def test_every_way_of_sending_calls_gives_the_calls(
     assert events[-1] == Finish(reason)
 
 
+async def test_a_call_that_the_endpoint_refused_in_mid_stream_is_the_loops_to_judge() -> None:
+    written = '{"name": "look_up", "arguments": {"wrong": 1}}'
+    error = {"message": "did not match schema", "code": "tool_use_failed", "failed_generation": written}
+    events, _ = await ask([Reply(sse(delta(reasoning="hm"), {"error": error}, done=False))])
+    assert calls(events) == [("look_up", {"wrong": 1})]
+    assert events[-1] == Finish("tool_calls")
+
+
 async def test_an_endpoint_that_does_not_stream_is_read_as_well() -> None:
     message = {"content": "ok", "tool_calls": [{"id": "a", "function": {"name": "look_up", "arguments": "{}"}}]}
     events, _ = await ask(
@@ -192,78 +200,6 @@ async def test_an_endpoint_that_does_not_stream_is_read_as_well() -> None:
     assert text(events) == "ok"
     assert calls(events) == [("look_up", {})]
     assert events[-2:] == [Usage(1, 0), Finish("tool_calls")]
-
-
-@pytest.mark.parametrize(
-    ("reply", "code", "said"),
-    [
-        pytest.param(
-            Reply([b"<!DOCTYPE html><title>Sign in</title>"], content_type="text/html"),
-            "not_an_api",
-            "web page",
-            id="200-with-html",
-        ),
-        pytest.param(Reply([b"<html>"], content_type="application/json"), "not_an_api", "web page", id="html-as-json"),
-        pytest.param(
-            Reply([b"<html><title>502 Bad Gateway</title>"], 502, "text/html"),
-            "overloaded",
-            r"502: a web page \(502 Bad Gateway\)",
-            id="502-with-html",
-        ),
-        pytest.param(json_reply({"error": {"message": "bad key"}}, 401), "unauthorized", "bad key", id="401"),
-        pytest.param(json_reply({"error": "model 'x' not found"}, 404), "model_not_found", "not found", id="404"),
-        pytest.param(json_reply({"detail": "no"}, 422), "refused", "no", id="422-detail"),
-        pytest.param(json_reply([{"error": {"message": "list"}}], 400), "refused", "list", id="google-list"),
-        pytest.param(
-            json_reply({"error": {"message": "m does not support tools"}}, 400),
-            "tools_unsupported",
-            "tools",
-            id="ollama",
-        ),
-        pytest.param(
-            json_reply({"error": {"message": "the request exceeds the available context size", "code": 400}}, 400),
-            "context_exceeded",
-            "context size",
-            id="context",
-        ),
-        pytest.param(
-            Reply(sse({"error": {"message": "slow down", "code": 429}})), "rate_limited", "slow down", id="200-with-429"
-        ),
-        pytest.param(
-            Reply(sse(delta(content="a"), done=False)), "broken_off", "in the middle", id="stream-without-an-end"
-        ),
-        pytest.param(Reply([b"data: {nonsense\n\n"]), "broken_off", "not JSON", id="event-that-is-not-json"),
-        pytest.param(json_reply({"choices": []}), "not_an_api", "without choices", id="no-choices"),
-    ],
-)
-async def test_failures_are_told_apart(reply: Reply, code: str, said: str) -> None:
-    with pytest.raises(ModelError, match=said) as raised:
-        await ask([reply])
-    assert raised.value.code == code
-    assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("reply", "seconds"),
-    [
-        pytest.param(json_reply({"error": {"message": "x"}}, 429, **{"Retry-After": "12"}), 12.0, id="retry-after"),
-        pytest.param(json_reply({}, 503, **{"retry-after-ms": "1500"}), 1.5, id="retry-after-ms"),
-        pytest.param(
-            json_reply(
-                {"error": {"message": "quota", "details": [{"@type": "…RetryInfo", "retryDelay": "39.5s"}]}}, 429
-            ),
-            39.5,
-            id="retry-info",
-        ),
-        pytest.param(json_reply({"error": {"message": "Please try again in 850ms."}}, 429), 0.85, id="in-words"),
-        pytest.param(json_reply({"error": {"message": "busy"}}, 429), None, id="unsaid"),
-    ],
-)
-async def test_a_busy_endpoint_says_when_to_come_again(reply: Reply, seconds: float | None) -> None:
-    with pytest.raises(ModelError) as raised:
-        await ask([reply])
-    assert raised.value.retryable
-    assert raised.value.retry_after_seconds == seconds
 
 
 async def test_nobody_listening_is_said_in_one_line() -> None:

@@ -25,7 +25,7 @@ TOOLS_UNSUPPORTED = re.compile(
 )
 _SYSTEM_UNSUPPORTED = re.compile(
     r"system role not supported|developer instruction is not enabled|system (?:role|message)s? (?:is|are) not supported"
-    r"|only supports? user and (?:assistant|model) roles",
+    r"|only supports? user and (?:assistant|model) roles|role' does not support '(?:system|developer)'",
     re.IGNORECASE,
 )
 _ALTERNATION_REQUIRED = re.compile(r"roles must alternate", re.IGNORECASE)
@@ -126,8 +126,21 @@ def error_text(detail: Any) -> str:
         return error
     if isinstance(error, dict):
         message = error.get("message") or error.get("detail") or error.get("msg") or ""
-        return message if isinstance(message, str) else orjson.dumps(message).decode()
+        said = message if isinstance(message, str) else orjson.dumps(message).decode()
+        cause = error.get("metadata")
+        cause = cause.get("raw") if isinstance(cause, dict) else None  # A router's word for what its provider said.
+        return f"{said}: {cause}" if isinstance(cause, str) and cause and cause not in said else said
     return ""
+
+
+def refused_text(detail: Any) -> str:
+    """Return what the model wrote when the endpoint refused its call (Groq's `failed_generation`), else nothing.
+
+    The loop judges calls itself: bad arguments are told to the model, they do not cost the answer.
+    """
+    error = detail.get("error") if isinstance(detail, dict) else None
+    written = error.get("failed_generation") if isinstance(error, dict) else None
+    return written if isinstance(written, str) else ""
 
 
 def decode(body: bytes) -> Any:

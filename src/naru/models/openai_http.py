@@ -14,7 +14,7 @@ from naru.messages import ChatEvent, ChatRequest, JsonObject, Usage
 from naru.models.adapt import ATTEMPTS
 from naru.models.backend import Backend
 from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint, HttpClient, read_some
-from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html
+from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html, refused_text
 from naru.models.knowledge import Knowledge
 from naru.models.local import LocalEngine
 from naru.models.narrowed import Narrowed
@@ -197,6 +197,9 @@ class OpenAIBackend:
         if not isinstance(chunk, dict):
             raise failure("broken_off", f"{self.where} sent an event that is not JSON: {payload[:120]!r}")
         if chunk.get("error"):
+            if written := refused_text(chunk):
+                state.reason, state.done = "stop", True
+                return {"content": written}
             raise http_failure(self.where, _status_in(chunk), {}, payload)
         if chunk.get("usage"):
             state.usage = usage_of(chunk)
@@ -220,6 +223,8 @@ class OpenAIBackend:
         if not isinstance(answer, dict):
             raise failure("not_an_api", f"{self.where} answered 200 with something that is no JSON: {body[:120]!r}")
         if answer.get("error"):
+            if written := refused_text(answer):
+                return reader.text(written) + reader.finish("stop", usage_of(answer))
             raise http_failure(self.where, _status_in(answer), {}, body)
         choices = answer.get("choices")
         if not choices:
@@ -257,9 +262,10 @@ class _StreamState:
 def _status_in(answer: JsonObject) -> int:
     """Return the HTTP status that an error inside a 200 stands for."""
     error = answer.get("error")
-    code = error.get("code") if isinstance(error, dict) else None
-    if isinstance(code, int) and 400 <= code < 600:
-        return code
+    for key in ("code", "status_code", "status"):
+        code = error.get(key) if isinstance(error, dict) else None
+        if isinstance(code, int) and 400 <= code < 600:
+            return code
     return 429 if "rate limit" in error_text(answer).lower() else 502
 
 

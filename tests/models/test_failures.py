@@ -1,0 +1,111 @@
+"""What went wrong at an endpoint, told by kind, in the shapes that endpoints send."""
+
+from __future__ import annotations
+
+import pytest
+from tests.models.fake_endpoint import Reply, delta, json_reply, serve, sse
+
+from naru.errors import ModelError
+from naru.messages import ChatRequest, Message
+from naru.models.endpoint import Endpoint
+from naru.models.openai_http import OpenAIBackend
+
+
+async def ask(replies: list[Reply]) -> None:
+    async with serve(replies) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url, "secret"), model="m")
+        try:
+            async for _ in backend.stream(ChatRequest("m", [Message("user", "hi")])):
+                pass
+        finally:
+            await backend.close()
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "said"),
+    [
+        pytest.param(
+            Reply([b"<!DOCTYPE html><title>Sign in</title>"], content_type="text/html"),
+            "not_an_api",
+            "web page",
+            id="200-with-html",
+        ),
+        pytest.param(Reply([b"<html>"], content_type="application/json"), "not_an_api", "web page", id="html-as-json"),
+        pytest.param(
+            Reply([b"<html><title>502 Bad Gateway</title>"], 502, "text/html"),
+            "overloaded",
+            r"502: a web page \(502 Bad Gateway\)",
+            id="502-with-html",
+        ),
+        pytest.param(json_reply({"error": {"message": "bad key"}}, 401), "unauthorized", "bad key", id="401"),
+        pytest.param(json_reply({"error": "model 'x' not found"}, 404), "model_not_found", "not found", id="404"),
+        pytest.param(json_reply({"detail": "no"}, 422), "refused", "no", id="422-detail"),
+        pytest.param(json_reply([{"error": {"message": "list"}}], 400), "refused", "list", id="google-list"),
+        pytest.param(
+            json_reply({"error": {"message": "m does not support tools"}}, 400),
+            "tools_unsupported",
+            "tools",
+            id="ollama",
+        ),
+        pytest.param(
+            json_reply({"error": {"message": "the request exceeds the available context size", "code": 400}}, 400),
+            "context_exceeded",
+            "context size",
+            id="context",
+        ),
+        pytest.param(
+            Reply(sse({"error": {"message": "slow down", "code": 429}})), "rate_limited", "slow down", id="200-with-429"
+        ),
+        pytest.param(
+            Reply(sse(delta(content="a"), done=False)), "broken_off", "in the middle", id="stream-without-an-end"
+        ),
+        pytest.param(Reply([b"data: {nonsense\n\n"]), "broken_off", "not JSON", id="event-that-is-not-json"),
+        pytest.param(json_reply({"choices": []}), "not_an_api", "without choices", id="no-choices"),
+        pytest.param(
+            json_reply({"error": {"code": 429, "message": "Provider error", "metadata": {"raw": "shy model"}}}, 429),
+            "rate_limited",
+            "shy model",
+            id="a-routers-provider",
+        ),
+        pytest.param(
+            Reply(sse(delta(content="a"), {"error": {"message": "token limit", "status_code": 400}}, done=False)),
+            "refused",
+            "token limit",
+            id="mid-stream-with-a-status",
+        ),
+        pytest.param(
+            json_reply({"error": {"message": "'messages[0].role' does not support 'system' with this model."}}, 400),
+            "system_unsupported",
+            "does not support",
+            id="no-system-role",
+        ),
+    ],
+)
+async def test_failures_are_told_apart(reply: Reply, code: str, said: str) -> None:
+    with pytest.raises(ModelError, match=said) as raised:
+        await ask([reply])
+    assert raised.value.code == code
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("reply", "seconds"),
+    [
+        pytest.param(json_reply({"error": {"message": "x"}}, 429, **{"Retry-After": "12"}), 12.0, id="retry-after"),
+        pytest.param(json_reply({}, 503, **{"retry-after-ms": "1500"}), 1.5, id="retry-after-ms"),
+        pytest.param(
+            json_reply(
+                {"error": {"message": "quota", "details": [{"@type": "…RetryInfo", "retryDelay": "39.5s"}]}}, 429
+            ),
+            39.5,
+            id="retry-info",
+        ),
+        pytest.param(json_reply({"error": {"message": "Please try again in 850ms."}}, 429), 0.85, id="in-words"),
+        pytest.param(json_reply({"error": {"message": "busy"}}, 429), None, id="unsaid"),
+    ],
+)
+async def test_a_busy_endpoint_says_when_to_come_again(reply: Reply, seconds: float | None) -> None:
+    with pytest.raises(ModelError) as raised:
+        await ask([reply])
+    assert raised.value.retryable
+    assert raised.value.retry_after_seconds == seconds
