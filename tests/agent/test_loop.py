@@ -82,9 +82,40 @@ async def test_a_fan_out_stops_at_the_call_limits(shop) -> None:  # S-55
     many = "".join(call("shop__get_order", order_id=f"ORD{i}") for i in range(1000))
     backend = ScriptedBackend(lambda request: many if request.tools else "Enough.")
     events = await events_of(backend, shop, limits=Limits(max_calls=20, max_parallel_calls=10))
-    assert len(shop.ran) <= 20
+    assert len(shop.ran) == 20
     assert end(events).answer == "Enough."
-    assert end(events).reason in {"max_calls", "repeated_call", "no_progress"}
+    assert end(events).reason == "max_calls"
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (Limits(max_tokens=1), "token_budget"),
+        (Limits(wall_seconds=0.0), "wall_time"),
+        (Limits(max_calls=1), "max_calls"),
+        (Limits(max_rounds=1), "max_iterations"),
+    ],
+)
+async def test_each_cap_stops_the_run_within_one_step_and_is_named(shop, limits: Limits, reason: str) -> None:  # S-55
+    orders = iter(range(100))
+    backend = ScriptedBackend(
+        lambda request: call("shop__get_order", order_id=f"ORD{next(orders)}") if request.tools else "So far."
+    )
+    events = await events_of(backend, shop, limits=limits)
+    assert (end(events).reason, end(events).answer) == (reason, "So far.")
+    assert len(shop.ran) <= 1
+    assert len(backend.requests) <= 2
+
+
+async def test_a_model_that_writes_garbage_calls_is_stopped_and_told_why(shop) -> None:  # S-55
+    backend = ScriptedBackend(
+        lambda request: call("nothing", x=len(backend.requests)) if request.tools else "I give up."
+    )
+    events = await events_of(backend, shop)
+    assert end(events).answer == "I give up."
+    assert shop.ran == []
+    assert len(backend.requests) <= 4
+    assert "shop__get_order" in backend.requests[1].messages[-1].text, "told which tools there are"
 
 
 async def test_garbage_is_given_as_the_answer_it_is(shop) -> None:

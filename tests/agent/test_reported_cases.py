@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
+
 from naru.agent.events import RunFinished
 from naru.agent.limits import Limits
 from naru.agent.loop import run
@@ -131,3 +133,38 @@ async def test_e27_the_second_prompt_has_the_call_and_its_result() -> None:
     assert (len(ran), len(backend.requests), end.answer) == (1, 2, "Seven.")
     assert [turn.role for turn in backend.requests[1].messages] == ["user", "assistant", "tool"]
     assert backend.requests[1].messages[1].tool_calls[0].name == "my__f"
+
+
+class OneServerDown(CombinedToolset):
+    """No tool, since the only server refused to list them."""
+
+    def problems(self) -> list[str]:
+        return ["only: 401 Unauthorized at tools/list"]
+
+
+@pytest.mark.parametrize("profile", [Profile(), Profile(small=True)], ids=["large", "small"])
+async def test_e19_tools_that_could_not_be_listed_are_told_to_model_and_caller(profile: Profile) -> None:
+    backend = ScriptedBackend(["I cannot look that up now."], profile=profile, repeat_last=True)
+    request = ChatRequest("scripted", (Message("user", "Use the tool X."),))
+    events = [event async for event in run(backend, OneServerDown({}), request)]
+    end = events[-1]
+    assert isinstance(end, RunFinished)
+    assert "401 Unauthorized" in end.note
+    assert any("401 Unauthorized" in turn.text for turn in backend.requests[-1].messages)
+
+
+async def test_e19_a_small_model_is_told_of_the_missing_server_beside_the_tools_of_others() -> None:
+    class OneOfTwo(OneServerDown):
+        pass
+
+    def f(order: str) -> str:
+        """Tell about an order."""
+        return "paid"
+
+    tools = OneOfTwo({"my": FunctionToolset([f])})
+    backend = ScriptedBackend(["I cannot see the weather now."], profile=Profile(small=True), repeat_last=True)
+    request = ChatRequest("scripted", (Message("user", "Will it rain in the order of things?"),))
+    events = [event async for event in run(backend, tools, request)]
+    assert isinstance(events[-1], RunFinished)
+    assert "401" in events[-1].note
+    assert "401" in backend.requests[-1].messages[0].text

@@ -12,6 +12,10 @@ from naru.agent.sources import Sources
 _CALL_SHAPES = re.compile(
     r'"(?:name|function|tool|arguments|parameters)"\s*:|<tool_call>|</?function|\[TOOL_CALLS\]|```(?:json|tool_code)'
 )
+_CALL_MARKS = re.compile(r"<tool_call>|</?function|\[TOOL_CALLS\]|```tool_code")
+_CALL_NAME = re.compile(r'"(?:name|function|tool)"\s*:')
+_CALL_ARGUMENTS = re.compile(r'"(?:arguments|parameters|args)"\s*:')
+"""JSON that a person asked for may have a name; with arguments beside it, it is a call."""
 _EMPTY = frozenset(
     "information found provided result results available following are is the a of in for and "
     "니다 습니 입니 합니 됩니 겠습 에서 으로 하는 있는 있습 다음 같습 정보 제공 찾은 찾아 결과 도구 문서 위의".split()
@@ -32,7 +36,9 @@ def tidy(text: str) -> str:
 def looks_like_call(text: str) -> bool:
     """Tell whether a text is a call, or holds one, rather than words for a person."""
     whole = text.strip()
-    return bool(_CALL_SHAPES.search(whole)) and whole[:1] in ("{", "[", "<", "`")
+    if whole[:1] not in ("{", "[", "<", "`"):
+        return False
+    return bool(_CALL_MARKS.search(whole) or (_CALL_NAME.search(whole) and _CALL_ARGUMENTS.search(whole)))
 
 
 def fault(answer: str, question: str, sources: Sources, found: Sequence[str] = ()) -> str:

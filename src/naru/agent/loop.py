@@ -13,6 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
+from naru.agent.context import tokens_of, tools_tokens
 from naru.agent.events import (
     AgentEvent,
     AnswerText,
@@ -134,7 +135,7 @@ class ToolsetWithProblems(Protocol):
 
 def _planner_for(backend: Backend, request: ChatRequest, tools: Sequence[ToolDefinition], note: str) -> Planner:
     if backend.profile.small and tools and not request.tools:
-        return SmallPlanner(request, tools)
+        return SmallPlanner(request, tools, note=note)
     return OrdinaryPlanner(request, tools, note=note, context_tokens=backend.profile.context_tokens)
 
 
@@ -232,7 +233,7 @@ class _Run:
         number = self._budget.rounds
         yield Prompted(number, tuple(request.messages))
         started = first = time.monotonic()
-        raw = ""
+        raw, before = "", self._usage
         try:
             async with (
                 asyncio.timeout(deadline),
@@ -266,6 +267,9 @@ class _Run:
                 remedy="Raise agent.model_timeout_seconds or use a smaller model.",
                 retryable=True,
             ) from None
+        if self._usage == before:  # The endpoint counts nothing: the budget must hold all the same.
+            asked = sum(tokens_of(turn_asked.text) for turn_asked in request.messages) + tools_tokens(request.tools)
+            self._budget.tokens += asked + tokens_of(raw or turn.text)
         ended = time.monotonic()
         yield ModelAnswered(number, raw or turn.text, tuple(turn.calls), ended - started, first - started, turn.finish)
 

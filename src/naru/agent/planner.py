@@ -9,8 +9,11 @@ from typing import Protocol
 from naru.agent.answers import looks_like_call
 from naru.agent.context import trimmed
 from naru.agent.execute import Outcome
-from naru.agent.prompts import LAST_TURN
+from naru.agent.prompts import LAST_TURN, UNKNOWN_TOOL
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
+
+MISNAMED = 2
+"""How often a model is told that its call names no offered tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ class OrdinaryPlanner:
         said = (Message("system", note),) if note else ()
         self._messages: list[Message] = [*said, *request.messages]
         self._outcomes: list[Outcome] = []
+        self._misnamed: list[str] = []
 
     streams_early = True
 
@@ -122,12 +126,22 @@ class OrdinaryPlanner:
         )
 
     def accept_answer(self, text: str) -> bool:
-        """Take any text as the answer."""
+        """Take any text as the answer, unless it is a call, which names no tool that is offered."""
+        if self._tools and looks_like_call(text):
+            self._misnamed.append(text)
+            return False
         return bool(text.strip())
 
     def asks_again(self) -> bool:
-        """Leave calling to the model."""
-        return False
+        """Say which tools there are, when a call named none of them; twice at most."""
+        if not self._misnamed or len(self._misnamed) > MISNAMED:
+            return False
+        offered = ", ".join(tool.name for tool in self._tools)
+        self._messages += [
+            Message("assistant", self._misnamed[-1]),
+            Message("user", UNKNOWN_TOOL.format(tools=offered)),
+        ]
+        return True
 
     def insist(self, text: str, missing: str) -> None:
         """Append the model's words and what is missing."""

@@ -9,6 +9,7 @@ _HANGUL = re.compile(r"[가-힣ㄱ-ㅎㅏ-ㅣ]")
 LAST_TURN = "Answer the question from the results above, in plain text. Do not call a tool."
 NO_TOOLS_NOTE = "No tools could be loaded for this request; answer without them and say so if it matters."
 UNAVAILABLE = "Some tools cannot be used now; do not guess what they would have said:"
+UNKNOWN_TOOL = "That call was not made: it names no tool that is offered, or is not valid. Offered tools: {tools}."
 REPEATED = "This call has been made already; its result is above. Use it, or call something else."
 CUT_MARK = "\n[… {count} characters left out …]\n"
 

@@ -45,8 +45,9 @@ class SmallPlanner:
 
     streams_early = False
 
-    def __init__(self, request: ChatRequest, tools: Sequence[ToolDefinition]) -> None:
+    def __init__(self, request: ChatRequest, tools: Sequence[ToolDefinition], *, note: str = "") -> None:
         self._request = request
+        self._note = note
         self._question = next((turn.text for turn in reversed(request.messages) if turn.role == "user"), "")
         self._by_shown = _shown_names(tools)
         self._sources = Sources(self._question)
@@ -243,7 +244,7 @@ class SmallPlanner:
         """Put the results in front and the question last, with no tools; a second try is a little freer."""
         if attempt > 2 or (any(one.ran for one in self._outcomes) and not self._found):
             return None
-        instruction = f"You are a helpful assistant. {language_line(self._question)}"
+        instruction = f"You are a helpful assistant. {language_line(self._question)} {self._note}".strip()
         said = self._question
         if self._found:
             instruction, said = final_turn(self._question, facts(self._found), attempt)
