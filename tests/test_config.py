@@ -88,7 +88,6 @@ def test_flags_win_over_the_environment_and_that_over_the_file(file: Path, monke
         ("servers: []", "no section servers"),
         ("server: {prot: 1}", "server.prot"),
         ("server: {port: 70000}", "server.port"),
-        ("mcp: {servers: [{name: a, args: x}]}", "mcp.servers.0.args"),
         ("mcp: {secruity: {}}", "mcp.secruity"),
         ("- a", "must hold sections"),
         ("a: [", "is not YAML"),

@@ -22,6 +22,7 @@ def now_ms() -> int:
 
 
 LAZY_IDLE_SECONDS = 300.0
+_LEAST_MILLISECONDS = 1000
 _SWITCHES = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -39,6 +40,11 @@ TRANSPORT_SPELLINGS = {
     "sse": TransportType.SSE,
     "http": TransportType.HTTP,
     "streamablehttp": TransportType.HTTP,
+    "streamable": TransportType.HTTP,
+    "httpstream": TransportType.HTTP,
+    "httpstreaming": TransportType.HTTP,
+    "streaminghttp": TransportType.HTTP,
+    "shttp": TransportType.HTTP,
     "remote": None,
     "auto": None,
     "": None,
@@ -50,7 +56,7 @@ DISABLED_TOOLS_KEYS = ("disabledTools", "disabled_tools", "excludedTools", "excl
 
 def parse_transport(value: str) -> TransportType | None:
     """Read any spelling of a transport. Raises ValueError naming the allowed ones."""
-    key = value.strip().lower().replace("-", "").replace("_", "")
+    key = re.sub(r"[-_ ]", "", value.lower())
     if key not in TRANSPORT_SPELLINGS:
         raise ValueError(f"transport {value!r} is unknown: use stdio, sse or http (also spelt streamable-http)")
     return TRANSPORT_SPELLINGS[key]
@@ -165,10 +171,16 @@ class ServerRecord(BaseModel):
 
     @property
     def timeout_seconds(self) -> float | None:
-        """Deadline of a call to this server, from `timeout` in milliseconds as mcp.json has it; None takes ours."""
+        """Deadline of a call to this server, from `timeout` of its entry; None takes ours.
+
+        In milliseconds, as Gemini CLI and LibreChat have it; a value below 1,000 is taken for seconds, as Cline, Roo
+        and Goose have it, since no tool is meant to answer within a second or fail.
+        """
         value = self.config.get("timeout")
         usable = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-        return float(value) / 1000 if usable and value is not None else None
+        if not usable or value is None:
+            return None
+        return float(value) / 1000 if value >= _LEAST_MILLISECONDS else float(value)
 
     def is_lazy(self, *, default: bool) -> bool:
         """Tell whether it starts at its first call: `lazy` of the entry, else the setting."""

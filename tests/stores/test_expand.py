@@ -45,6 +45,18 @@ VARIABLES = {"MY_TOKEN": "t-1", "EMPTY": "", "DIR": "/srv", "DOLLAR": "${MY_TOKE
         ("${not a name}", "${not a name}"),
         ("see os.environ/MY_TOKEN", "see os.environ/MY_TOKEN"),
         ("C:\\Users\\me", "C:\\Users\\me"),
+        ("${UNSET:-${MY_TOKEN}}", "t-1"),
+        ("${UNSET:-a${MY_TOKEN}b${DIR}}c", "at-1b/srvc"),
+        ("${UNSET:-${UNSET:-x}}", "x"),
+        ("${UNSET:-${DIR}/${UNSET:-y}}", "/srv/y"),
+        ("${MY_TOKEN:?give one}", "t-1"),
+        ("${MY_TOKEN:+set}", "set"),
+        ("${UNSET:+set}", ""),
+        ("${MY_TOKEN:+-H ${MY_TOKEN}}", "-H t-1"),
+        ("a${pathSeparator}b${/}c", "a/b/c"),
+        ("${workspaceFolderBasename}", "work-folder"),
+        ("${cwd}", "/work-folder"),
+        ("%APPDATA%", "%APPDATA%"),
         ("${userHome}/x", f"{Path.home()}/x"),
         ("${workspaceFolder}/x", "/work-folder/x"),
     ],
@@ -76,6 +88,11 @@ def test_f03_a_missing_variable_is_named_with_its_field_each_one() -> None:
     ):
         assert said in str(refused.value)
     assert "DIR not set" not in str(refused.value)
+    config = {"command": "x", "env": {"A": "${A:?get one at the desk}"}, "args": ["${UNSET:-${B}}", "${command:pick}"]}
+    with pytest.raises(ConfigError) as refused:
+        expand(config, server="c", variables={})
+    for said in ("A not set (mcpServers.c.env.A): get one at the desk", "B not set (mcpServers.c.args[0])", "command:"):
+        assert said in str(refused.value)
 
 
 def test_an_input_of_vs_code_is_taken_from_the_environment() -> None:

@@ -49,6 +49,12 @@ SHAPES = {
     "vs-code": '{"inputs": [{"id": "k"}], "servers": {"a": {"type": "sse", "url": "http://h/x"}, "b": {"url": "http://h/mcp"}}}',
     "vs-code-settings": '{"editor.x": 1, "mcp": {"servers": {"a": {"url": "http://h/sse"}, "b": {"url": "http://h/mcp"}}}}',
     "list-inside": '{"mcpServers": [{"name": "a", "url": "http://h/sse"}, {"name": "b", "url": "http://h/mcp"}]}',
+    "inside-alone": '{"a": {"url": "http://h/sse"}, "b": {"url": "http://h/mcp"}}',
+    "opencode": '{"$schema": "x", "mcp": {"a": {"type": "remote", "url": "http://h/sse"}, "b": {"url": "http://h/mcp"}}}',
+    "zed": '{"theme": "dark", "context_servers": {"a": {"url": "http://h/sse"}, "b": {"url": "http://h/mcp"}}}',
+    "amp": '{"amp.mcpServers": {"a": {"url": "http://h/sse"}, "b": {"url": "http://h/mcp"}}}',
+    "mcp-mcpServers": '{"mcp": {"mcpServers": {"a": {"url": "http://h/sse"}, "b": {"url": "http://h/mcp"}}}}',
+    "windows-lines": '{\r\n  "mcpServers": {"a": {"url": "http://h/sse"},\r\n "b": {"url": "http://h/mcp"}}\r\n}\r\n',
     "json5": '\ufeff// mine\n{"mcpServers": {/* x */ "a": {"url": "http://h/sse",}, "b": {"url": "http://h/mcp"},},}\n',
 }
 
@@ -61,7 +67,7 @@ async def test_r4_every_shape_is_read_and_kept_when_written(path: Path, shape: s
     await store.save(record())
     await store.delete("a")
     before, after = parse_document(SHAPES[shape]), parse_document(path.read_text())
-    assert after.key == before.key
+    assert after.path == before.path
     assert [name for name, _, _ in after.entries()] == ["b", "new"]
     assert after.find("b") == before.find("b"), "an entry that was not changed stays as it was written"
     if isinstance(before.root, dict):
@@ -133,10 +139,11 @@ BAD_ENTRIES = [
     ({}, "config.url is required"),
     ({"url": ""}, "config.url is required"),
     ({"url": 5}, "config.url is required"),
-    ({"command": ["npx"]}, "config.command is required"),
+    ({"command": [1]}, "config.command is required"),
+    ({"command": []}, "config.command is required"),
     ({"command": "x", "args": "y"}, "config.args must be a list of strings"),
-    ({"command": "x", "args": [1]}, "config.args must be a list of strings"),
-    ({"command": "x", "env": {"A": 1}}, "config.env must be an object of strings"),
+    ({"command": "x", "args": [["y"]]}, "config.args must be a list of strings"),
+    ({"command": "x", "env": {"A": {}}}, "config.env must be an object of strings"),
     ({"command": "x", "env": ["A"]}, "config.env must be an object of strings"),
     ({"url": URL, "type": "carrier-pigeon"}, "use stdio, sse or http"),
     ({"url": URL, "type": 5}, "transport must be a string"),
@@ -158,10 +165,124 @@ async def test_f08_a_bad_entry_is_named_and_costs_only_itself(path: Path, entry:
     assert json.loads(path.read_text())["mcpServers"]["bad"] == entry, "what cannot be used is kept"
 
 
+ODD_ENTRIES = {
+    "opencode-list": (
+        {"type": "local", "command": ["npx", "-y", "x"], "environment": {"A": "1"}},
+        {"command": "npx", "args": ["-y", "x"], "env": {"A": "1"}},
+    ),
+    "zed-object": (
+        {"source": "custom", "command": {"path": "npx", "args": ["x"], "env": {"A": "1"}}},
+        {"command": "npx", "args": ["x"], "env": {"A": "1"}},
+    ),
+    "goose": (
+        {"type": "stdio", "cmd": "npx", "args": ["x"], "envs": {"A": "1"}},
+        {"command": "npx", "args": ["x"], "env": {"A": "1"}},
+    ),
+    "goose-uri": ({"type": "streamable_http", "uri": URL}, {"url": URL}),
+    "numbers": (
+        {"command": "npx", "args": ["--port", 3000, 1.5, True], "env": {"PORT": 3000, "DEBUG": False, "NO": None}},
+        {"args": ["--port", "3000", "1.5", "true"], "env": {"PORT": "3000", "DEBUG": "false"}},
+    ),
+    "registry": (
+        {"transport": {"type": "streamable-http", "url": URL, "headers": {"X": "1"}}},
+        {"url": URL, "headers": {"X": "1"}},
+    ),
+    "gemini-filters": (
+        {"httpUrl": URL, "includeTools": ["a"], "excludeTools": ["b"]},
+        {"url": URL, "allowedTools": ["a"], "disabledTools": ["b"]},
+    ),
+    "codex": (
+        {"url": URL, "bearer_token_env_var": "T", "http_headers": {"X": "1"}, "env_http_headers": {"Y": "V"}},
+        {"headers": {"X": "1", "Y": "${V}", "Authorization": "Bearer ${T}"}},
+    ),
+    "both": ({"command": ["npx", "a"], "args": ["b"]}, {"command": "npx", "args": ["a", "b"]}),
+}
+
+
+@pytest.mark.parametrize("kind", ODD_ENTRIES)
+async def test_r4_entries_of_other_products_are_understood(path: Path, kind: str) -> None:
+    entry, expected = ODD_ENTRIES[kind]
+    store = write(path, json.dumps({"mcpServers": {"a": entry}}))
+    await store.open()
+    assert list(store.problems()) == []
+    (found,) = await store.list()
+    assert {key: found.config[key] for key in expected} == expected
+    assert json.loads(path.read_text())["mcpServers"]["a"] == entry, "reading changes nothing"
+    await store.update(found.model_copy(update={"description": "new"}))
+    (again,) = await store.list()
+    assert again.config == found.config
+    assert again.transport_type is found.transport_type
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("github.com/owner/server", "github.com-owner-server"),
+        ("My Server!", "My-Server"),
+        ("@scope/name", "scope-name"),
+        ("한글", ""),
+    ],
+)
+async def test_s23_a_name_that_is_not_allowed_comes_with_one_that_is(path: Path, name: str, other: str) -> None:
+    store = write(path, json.dumps({"mcpServers": {name: {"url": URL}, "good": {"url": URL}}}))
+    await store.open()
+    assert [kept.name for kept in await store.list()] == ["good"]
+    (problem,) = store.problems()
+    assert ("for instance" in problem.reason) is bool(other)
+    assert other in problem.reason
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+async def test_f08_what_windows_writes_is_read(path: Path, encoding: str) -> None:
+    text = '{"mcpServers": {"a": {"url": "http://h/mcp", "description": "설명"}}}'
+    mark = "\ufeff" if encoding.endswith(("le", "be")) else ""
+    store = write(path, (mark + text).encode(encoding))
+    await store.open()
+    assert [kept.description for kept in await store.list()] == ["설명"]
+    await store.save(record())
+    assert {kept.name for kept in await store.list()} == {"a", "new"}
+
+
+async def test_f08_a_path_of_windows_with_single_backslashes_is_told_how_to_write_it(path: Path) -> None:
+    store = write(path, '{"mcpServers": {"a": {"command": "C:\\Users\\me\\x.exe"}}}'.replace("\\\\", "\\"))
+    await store.open()
+    (problem,) = store.problems()
+    assert "line 1" in problem.reason
+    assert "two \\ for each one" in problem.reason
+
+
+@pytest.mark.parametrize(
+    ("value", "is_enabled"),
+    [
+        (True, False),
+        ("true", False),
+        (1, False),
+        ("yes", False),
+        (False, True),
+        ("false", True),
+        (0, True),
+        (None, True),
+        ("?", True),
+    ],
+)
+def test_a_switch_is_read_as_people_write_it(value: object, is_enabled: bool) -> None:
+    assert record(url=URL, disabled=value).enabled is is_enabled
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [(60_000, 60), (1000, 1), (60, 60), (0.5, 0.5), (999, 999), ("60", None), (True, None), (0, None), (-1, None)],
+)
+def test_a_timeout_is_in_milliseconds_or_plainly_in_seconds(value: object, seconds: float | None) -> None:
+    assert record(url=URL, timeout=value).timeout_seconds == seconds
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [
         ('{"mcpServers":{"a":{"url":"http://h/mcp"},}}', ["a"]),
+        ('{"mcpServers": null}', []),
+        ('{"servers": null, "inputs": []}', []),
         ('\ufeff{"mcpServers":{}}', []),
         ('// note\n{"mcpServers":{}}', []),
         ("", []),
@@ -195,7 +316,7 @@ BROKEN = {
     "wrong-servers": b'{"mcpServers": 5}',
     "servers-of-numbers": b'{"servers": [1, 2]}',
     "binary": b"\x00\xff\xfe\x80" * 50,
-    "utf-16": '{"mcpServers": {}}'.encode("utf-16"),
+    "utf-16-cut": b'\xff\xfe{\x00"',
     "nul-padding": b'{"mcpServers": {}}' + b"\0" * 100,
     "deep": b"[" * 100_000,
 }

@@ -492,7 +492,7 @@ async def test_a_server_that_another_process_just_registered_is_shown(tmp_path: 
 
 
 async def test_the_timeout_of_an_entry_is_milliseconds_and_wins(hub: AdminHub, tmp_path: Path) -> None:
-    await hub.manager.register(Mutable(tmp_path, {**T1, "name": "sleep"}).record(timeout=200))
+    await hub.manager.register(Mutable(tmp_path, {**T1, "name": "sleep"}).record(timeout=1000))
     await hub.manager.connect("m")
-    with pytest.raises(ToolTimeoutError, match=r"within 0\.2 s"):
+    with pytest.raises(ToolTimeoutError, match=r"within 1 s"):
         await hub.manager.call_tool("m", "sleep", {})

@@ -3,9 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+
+def _texts(value: Any) -> Any:
+    """Take numbers and booleans for the text they stand for: YAML is written without quotes."""
+    if isinstance(value, list):
+        return [as_text(item) for item in value]
+    if isinstance(value, dict):
+        return {key: as_text(item) for key, item in value.items() if item is not None}
+    return value
+
+
+def as_text(value: Any) -> Any:
+    """Return the text of a number or a boolean, and anything else as it is."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
 
 
 def _dashed(name: str) -> str:
@@ -27,13 +52,13 @@ class DeclaredServer(BaseModel):
     """Address, for sse and http."""
     command: str | None = None
     """Program, for stdio."""
-    args: list[str] = []
+    args: Annotated[list[str], BeforeValidator(_texts)] = []
     """Its arguments."""
-    env: dict[str, str] = {}
+    env: Annotated[dict[str, str], BeforeValidator(_texts)] = {}
     """Its environment variables, beside a minimal set."""
     cwd: str | None = None
     """Its working directory."""
-    headers: dict[str, str] = {}
+    headers: Annotated[dict[str, str], BeforeValidator(_texts)] = {}
     """HTTP headers, for sse and http."""
     description: str | None = None
     """What it is for."""
@@ -43,6 +68,25 @@ class DeclaredServer(BaseModel):
     """Start it at its first call, once its tools are known; overrides `mcp.lazy_start`."""
     idle_stop_ms: int | None = Field(None, ge=0)
     """Close its link after so many milliseconds without a call, until the next one; overrides `mcp.idle_stop_ms`."""
+
+    _fault: str = PrivateAttr("")
+
+    @property
+    def fault(self) -> str:
+        """Why this entry cannot be used; empty when it can."""
+        return self._fault
+
+
+def _or_faulty(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    """Read one entry; what is wrong with it costs the others nothing."""
+    try:
+        return read(value)
+    except ValidationError as error:
+        name = value.get("name") if isinstance(value, dict) else ""
+        faulty = DeclaredServer(name=name if isinstance(name, str) else "")
+        faults = error.errors(include_url=False, include_input=False, include_context=False)
+        faulty._fault = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in faults)
+        return faulty
 
 
 class PolicySettings(BaseModel):
@@ -97,7 +141,7 @@ class McpSettings(BaseModel):
         extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
     )
 
-    servers: list[DeclaredServer] = []
+    servers: list[Annotated[DeclaredServer, WrapValidator(_or_faulty)]] = []
     """Declared servers; they seed the store at start, and what is in the store already wins (H8)."""
     files: list[Path] = []
     """Configuration files of other products whose servers seed the store as well; they are only read."""

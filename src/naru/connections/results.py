@@ -5,18 +5,33 @@ from __future__ import annotations
 import json
 
 from naru.messages import AudioPart, ImagePart, Json, JsonObject, Part, ResourcePart, TextPart, ToolResult
+from naru.records import flag
+
+_KNOWN_KEYS = ("content", "structuredContent", "isError", "_meta", "resultType")
 
 
 def to_result(raw: JsonObject) -> ToolResult:
     """Return what a call gave as typed parts; content of a kind that is not known stays readable as JSON text."""
-    content = raw.get("content")
     meta = raw.get("_meta")
     return ToolResult(
-        content=tuple(_part(block) for block in content) if isinstance(content, list) else (),
+        content=tuple(_part(block) for block in _blocks(raw)),
         structured=raw.get("structuredContent"),
-        is_error=bool(raw.get("isError")),
+        is_error=flag(raw.get("isError"), default=False),
         meta=meta if isinstance(meta, dict) else {},
     )
+
+
+def _blocks(raw: JsonObject) -> list[Json]:
+    """Return the content; what sloppy servers put in its place is not lost (a bare text, one block, other keys)."""
+    content: Json = raw.get("content")
+    if isinstance(content, list):
+        return content
+    if content is not None:
+        return [content]
+    if raw.get("structuredContent") is not None:
+        return []
+    rest = {key: value for key, value in raw.items() if key not in _KNOWN_KEYS}
+    return [rest["toolResult"] if list(rest) == ["toolResult"] else rest] if rest else []
 
 
 def _part(block: Json) -> Part:

@@ -15,7 +15,7 @@ from naru.config import DeclaredServer, McpSettings, check_private
 from naru.errors import ConflictError, NaruError
 from naru.records import ServerRecord, now_ms
 from naru.stores.base import Store
-from naru.stores.formats import Problem, parse_document, read_record
+from naru.stores.formats import Problem, decode_text, parse_document, read_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,11 @@ def _read_declared(settings: McpSettings) -> Declared:
             records[name], origins[name] = outcome, origin
 
     for position, server in enumerate(settings.servers):
-        take(server.name, f"mcp.servers[{position}]", "naru.yaml", _entry(server))
+        place = f"mcp.servers[{position}]"
+        if server.fault:
+            problems.append(Problem(place, f"{place} ({server.name or 'nameless'}): {server.fault}"))
+        else:
+            take(server.name, place, "naru.yaml", _entry(server))
     for path in settings.files:
         try:
             found = list(_read_file(path.expanduser()))
@@ -64,7 +68,7 @@ def _read_declared(settings: McpSettings) -> Declared:
 
 def _read_file(path: Path) -> list[tuple[str, str, object]]:
     check_private(path)
-    document = parse_document(path.read_text(encoding="utf-8-sig"), toml=path.suffix == ".toml")
+    document = parse_document(decode_text(path.read_bytes()), toml=path.suffix == ".toml")
     return list(document.entries())
 
 

@@ -1,12 +1,14 @@
 """Environment variables in a server's text fields, in every syntax that MCP configurations use.
 
-`${VAR}` `${VAR:-default}` `${env:VAR}` `${env://VAR:-default}` `{env:VAR}` `$VAR` (upper case), and as a whole value
-`os.environ/VAR` and `env.VAR`; `${userHome}`, `${workspaceFolder}`, `${input:id}` of VS Code; `$$` is a plain `$`.
+`${VAR}` `${VAR:-default}` (which may hold placeholders) `${VAR:?message}` `${VAR:+if set}` `${env:VAR}`
+`${env://VAR:-default}` `{env:VAR}` `$VAR` (upper case), and as a whole value `os.environ/VAR` and `env.VAR`;
+`${userHome}`, `${workspaceFolder}`, `${pathSeparator}`, `${input:id}` of VS Code; `$$` is a plain `$`.
 Stored records keep the placeholders; values appear only while connecting.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,8 +22,9 @@ EXPANDED_FIELDS = ("command", "args", "env", "cwd", "url", "headers", "auth", "c
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _PLACEHOLDER = re.compile(
     r"(?P<escape>\$\$)"
-    r"|\$\{(?P<special>userHome|workspaceFolder|input:[^}]+|keyring:[^}]+)\}"
-    rf"|\$\{{(?:env:(?://)?)?(?P<braced>{_NAME})(?::?-(?P<default>[^}}]*))?\}}"
+    r"|\$\{(?P<special>userHome|workspaceFolder(?:Basename)?|cwd|pathSeparator|/"
+    r"|(?:input|keyring|command|config):[^}]+)\}"
+    rf"|\$\{{(?:env:(?://)?)?(?P<braced>{_NAME})(?::?(?P<operator>[-?+])(?P<word>(?:[^{{}}]|\$\{{[^{{}}]*\}})*))?\}}"
     rf"|(?<!\$)\{{env:(?P<opencode>{_NAME})\}}"
     r"|\$(?P<bare>[A-Z_][A-Z0-9_]*)"
 )
@@ -86,7 +89,7 @@ class _Expander:
     def text(self, text: str, place: str) -> str:
         whole = _WHOLE.fullmatch(text)
         if whole:
-            return self._look_up(whole["name"], None, place)
+            return self._look_up(whole["name"], place)
 
         def replace(match: re.Match[str]) -> str:
             if match["escape"]:
@@ -94,28 +97,41 @@ class _Expander:
             if match["special"]:
                 return self._special(match["special"], place)
             name = match["braced"] or match["opencode"] or match["bare"]
-            return self._look_up(name, match["default"], place)
+            return self._substitute(name, match["operator"], match["word"], place)
 
         return _PLACEHOLDER.sub(replace, text)
 
-    def _look_up(self, name: str, default: str | None, place: str) -> str:
+    def _substitute(self, name: str, operator: str | None, word: str | None, place: str) -> str:
+        if operator == "+":
+            return self.text(word or "", place) if self.variables.get(name) else ""
+        if operator == "?" and not self.variables.get(name):
+            self.missing.append(f"{name} not set ({place}): {word}" if word else f"{name} not set ({place})")
+            return ""
+        if operator == "-" and not self.variables.get(name):
+            return self.text(word or "", place)
+        return self._look_up(name, place)
+
+    def _look_up(self, name: str, place: str) -> str:
         found = self.variables.get(name)
-        if found or (found is not None and default is None):
+        if found is not None:
             return found
-        if default is not None:
-            return default
         self.missing.append(f"{name} not set ({place})")
         return ""
 
     def _special(self, special: str, place: str) -> str:
         if special == "userHome":
             return str(Path.home())
-        if special == "workspaceFolder":
+        if special in ("workspaceFolder", "cwd"):
             return str(self.folder)
+        if special == "workspaceFolderBasename":
+            return self.folder.name
+        if special in ("pathSeparator", "/"):
+            return os.sep
         kind, _, identifier = special.partition(":")
         if kind == "input":
-            return self._look_up("NARU_INPUT_" + re.sub(r"\W", "_", identifier).upper(), None, place)
-        self.missing.append(f"keyring entry {identifier} not readable ({place}), use an environment variable")
+            return self._look_up("NARU_INPUT_" + re.sub(r"\W", "_", identifier).upper(), place)
+        what = "keyring entry" if kind == "keyring" else f"VS Code's ${{{kind}:…}}"
+        self.missing.append(f"{what} {identifier} not readable ({place}), use an environment variable")
         return ""
 
 

@@ -1,11 +1,14 @@
 """Every shape of an MCP configuration file (R4): read into entries, written back with what is unknown.
 
-An array of `{name, url}`, `mcpServers` (Claude Desktop, Cursor), `servers` (VS Code), `[mcp_servers.x]` (Codex).
+An array of `{name, url}`, `mcpServers` (Claude Desktop, Cursor), `servers` (VS Code), `[mcp_servers.x]` (Codex), the
+tables of Zed and opencode, or the inside of such a table alone.
 """
 
 from __future__ import annotations
 
+import codecs
 import copy
+import re
 import tomllib
 import uuid
 from collections.abc import Callable, Iterator
@@ -14,13 +17,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from naru.records import ServerRecord, describe, guess_transport, parse_transport
+from naru.records import SERVER_NAME, ServerRecord, describe, guess_transport, parse_transport
 from naru.stores import tolerant_json
+from naru.stores.spellings import understood
 
 META = "naru"
 """The key of an entry that keeps what other products have no key for: id, times, version, autoConnect."""
-SERVER_KEYS = ("mcpServers", "servers", "mcp_servers")
-URL_KEYS = ("url", "serverUrl", "httpUrl")
+_PATHS = (
+    ("mcpServers",),
+    ("servers",),
+    ("mcp_servers",),
+    ("mcp", "servers"),  # VS Code's settings.json
+    ("mcp", "mcpServers"),
+    ("context_servers",),  # Zed
+    ("amp.mcpServers",),
+)
+"""Where products keep their servers, in the order in which they are looked for."""
+URL_KEYS = ("url", "serverUrl", "httpUrl", "server_url", "uri")
 TYPE_KEYS = ("type", "transport", "transportType")
 _OWN_KEYS = (META, "name", "description", "autoConnect", *TYPE_KEYS)
 _NAMESPACE = uuid.UUID("6f0a1f0e-6a0f-5c0e-9d63-6e6172750001")
@@ -36,22 +49,30 @@ class Problem:
 
 
 class Document:
-    """A decoded configuration file: its servers under one key, everything else kept as it is."""
+    """A decoded configuration file: its servers in one table or array, everything else kept as it is."""
 
-    def __init__(self, root: Any, key: str | None) -> None:
+    def __init__(self, root: Any, path: tuple[str, ...] | None) -> None:
         self.root = root
-        self.key = key
-        """The key that holds the servers; None for the array form."""
+        self.path = path
+        """The keys that lead to the table of servers; None for the array form."""
+
+    @property
+    def _table(self) -> dict[str, Any]:
+        table = self.root
+        for key in self.path or ():
+            table = table[key]
+        assert isinstance(table, dict)
+        return table
 
     def entries(self) -> Iterator[tuple[str, str, Any]]:
         """Yield name, place and entry of each server, in the file's order."""
-        if self.key is None:
+        if self.path is None:
             for position, entry in enumerate(self.root):
                 name = entry.get("name") if isinstance(entry, dict) else None
                 yield (name if isinstance(name, str) else "", f"[{position}]", entry)
-        else:
-            for name, entry in self.root[self.key].items():
-                yield name, f"{self.key}.{name}", entry
+            return
+        for name, entry in self._table.items():
+            yield name, ".".join((*self.path[-1:], name)), entry
 
     def find(self, name: str) -> dict[str, Any] | None:
         """Return the entry of that name when it is an object."""
@@ -59,8 +80,8 @@ class Document:
 
     def put(self, name: str, entry: dict[str, Any]) -> None:
         """Add or replace an entry, keeping its place."""
-        if self.key is not None:
-            self.root[self.key][name] = entry
+        if self.path is not None:
+            self._table[name] = entry
             return
         entry = {"name": name, **entry}
         for position, (known, _, _) in enumerate(self.entries()):
@@ -71,8 +92,8 @@ class Document:
 
     def remove(self, name: str) -> bool:
         """Take an entry out; tell whether there was one."""
-        if self.key is not None:
-            return self.root[self.key].pop(name, None) is not None
+        if self.path is not None:
+            return self._table.pop(name, None) is not None
         kept = [entry for known, _, entry in self.entries() if known != name]
         found = len(kept) < len(self.root)
         self.root[:] = kept
@@ -80,7 +101,13 @@ class Document:
 
     def copy(self) -> Document:
         """Return an independent copy."""
-        return Document(copy.deepcopy(self.root), self.key)
+        return Document(copy.deepcopy(self.root), self.path)
+
+
+def decode_text(content: bytes) -> str:
+    """Decode a file in UTF-8, or in UTF-16 as Windows' PowerShell writes it. Raises ValueError."""
+    encoding = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    return content.decode(encoding)
 
 
 def parse_document(text: str, *, toml: bool = False) -> Document:
@@ -98,36 +125,34 @@ def parse_document(text: str, *, toml: bool = False) -> Document:
         return Document(root, None)
     if not isinstance(root, dict):
         raise ValueError(f"expected an object or an array at the top, found {type(root).__name__}")
-    for key in SERVER_KEYS:
-        if key in root:
-            if isinstance(root[key], list) and all(isinstance(entry, dict) for entry in root[key]):
-                root[key] = {str(entry.pop("name", position)): entry for position, entry in enumerate(root[key])}
-            if not isinstance(root[key], dict):
-                raise ValueError(f"{key} must be an object of servers, found {type(root[key]).__name__}")
-            return Document(root, key)
-    inner = root.get("mcp")
-    if isinstance(inner, dict) and isinstance(inner.get("servers"), dict):  # VS Code's settings.json
-        return _Nested(root, inner)
+    for path in _PATHS:
+        holder: Any = root
+        for key in path[:-1]:
+            holder = holder.get(key) if isinstance(holder, dict) else None
+        if isinstance(holder, dict) and path[-1] in holder:
+            _make_table(holder, path[-1])
+            return Document(root, path)
+    if any(_is_server(entry) for entry in root.values()):
+        return Document(root, ())  # the inside of `mcpServers`, as people paste it
+    if isinstance(root.get("mcp"), dict) and any(_is_server(entry) for entry in root["mcp"].values()):
+        return Document(root, ("mcp",))  # opencode
     root["mcpServers"] = {}
-    return Document(root, "mcpServers")
+    return Document(root, ("mcpServers",))
 
 
-class _Nested(Document):
-    """VS Code's `settings.json`, where the servers stand one level down."""
-
-    def __init__(self, outer: dict[str, Any], inner: dict[str, Any]) -> None:
-        super().__init__(inner, "servers")
-        self.outer = outer
-
-    def copy(self) -> Document:
-        """Return an independent copy."""
-        outer = copy.deepcopy(self.outer)
-        return _Nested(outer, outer["mcp"])
+def _make_table(holder: dict[str, Any], key: str) -> None:
+    """Make the servers under a key a table: of a list of named ones, and of nothing. Raises ValueError."""
+    servers = holder[key]
+    if servers is None:
+        holder[key] = {}
+    elif isinstance(servers, list) and all(isinstance(entry, dict) for entry in servers):
+        holder[key] = {str(entry.pop("name", position)): entry for position, entry in enumerate(servers)}
+    elif not isinstance(servers, dict):
+        raise ValueError(f"{key} must be an object of servers, found {type(servers).__name__}")
 
 
-def whole(document: Document) -> Any:
-    """Return what has to be written to the file."""
-    return document.outer if isinstance(document, _Nested) else document.root
+def _is_server(entry: Any) -> bool:
+    return isinstance(entry, dict) and any(isinstance(entry.get(key), str | list) for key in ("command", *URL_KEYS))
 
 
 def read_record(name: str, place: str, entry: Any, seen_ms: Callable[[], int]) -> ServerRecord | Problem:
@@ -136,10 +161,8 @@ def read_record(name: str, place: str, entry: Any, seen_ms: Callable[[], int]) -
         return Problem(place, f"{place} must be an object, found {type(entry).__name__}")
     meta = entry.get(META)
     meta = meta if isinstance(meta, dict) else {}
+    entry = understood(entry)
     config = {key: value for key, value in entry.items() if key not in _OWN_KEYS}
-    for key in URL_KEYS:
-        if key in config:
-            config["url"] = config.pop(key)
     declared = next((entry[key] for key in TYPE_KEYS if entry.get(key)), None)
     try:
         if declared is not None and not isinstance(declared, str):
@@ -158,9 +181,17 @@ def read_record(name: str, place: str, entry: Any, seen_ms: Callable[[], int]) -
             updated_at=meta.get("updatedAt", seen),
         )
     except ValidationError as error:
-        return Problem(place, f"{place}: {'; '.join(describe(error))}")
+        return Problem(place, f"{place}: {'; '.join(describe(error))}{_other_name(name)}")
     except ValueError as error:
         return Problem(place, f"{place}: {error}")
+
+
+def _other_name(name: str) -> str:
+    """Suggest a name for a server whose own is not allowed, such as `github.com/owner/server` or `My server`."""
+    if SERVER_NAME.fullmatch(name):
+        return ""
+    usable = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-._")[-64:].strip("-._")
+    return f"; call it {usable!r}, for instance" if usable else ""
 
 
 def write_entry(record: ServerRecord, kept: dict[str, Any] | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from naru.config import check_private
 from naru.errors import ConflictError, NotFoundError, StoreError
 from naru.records import ServerRecord
 from naru.stores.atomic_file import file_lock, remove_leftovers, replace_file
-from naru.stores.formats import Document, Problem, parse_document, read_record, whole, write_entry
+from naru.stores.formats import Document, Problem, decode_text, parse_document, read_record, write_entry
 from naru.stores.watch import files_version
 
 logger = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ class JsonFileStore:
             changed = self._document.copy()
             result = edit(changed)
             if result is not False:  # a delete that found nothing writes nothing
-                text = json.dumps(whole(changed), indent=2, ensure_ascii=False) + "\n"
+                text = json.dumps(changed.root, indent=2, ensure_ascii=False) + "\n"
                 replace_file(self.path, text.encode())
                 self._refresh()
             return result
@@ -135,7 +135,7 @@ class JsonFileStore:
             return
         self._signature = signature
         try:
-            text = content.decode("utf-8-sig")
+            text = decode_text(content)
             if not text.strip() and self._backup_has_servers():
                 raise ValueError("it is empty, and its backup is not")
             document = parse_document(text)

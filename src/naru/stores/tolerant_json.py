@@ -29,6 +29,7 @@ def loads(text: str) -> Any:
     try:
         return json.loads(_TOKEN.sub(blank, text.removeprefix("\ufeff")))
     except json.JSONDecodeError as error:
-        raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}") from error
+        hint = "; in a path of Windows write two \\ for each one" if "escape" in error.msg else ""
+        raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}{hint}") from error
     except RecursionError as error:
         raise ValueError("nested too deeply") from error

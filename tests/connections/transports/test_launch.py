@@ -108,3 +108,18 @@ def test_limits_of_a_record_are_read() -> None:
     """S-25"""
     limits = prepare({"command": sys.executable, "limits": {"memoryMb": 512, "cpuSeconds": 9, "openFiles": 64}}).limits
     assert (limits.memory_bytes, limits.cpu_seconds, limits.open_files) == (512 * 1024 * 1024, 9, 64)
+
+
+@pytest.mark.parametrize("shell", [["cmd", "/c"], ["cmd.exe", "/C"]])
+def test_what_a_guide_for_windows_puts_before_a_program_is_left_out_elsewhere(shell: list[str]) -> None:
+    """f10"""
+    config = {"command": shell[0], "args": [shell[1], "sh", "-c", "a b"]}
+    assert prepare(config, platform="linux").argv[1:] == ("-c", "a b")
+    assert Path(prepare(config, platform="linux").argv[0]).name == "sh"
+
+
+def test_a_command_line_in_place_of_a_command_is_told_how_to_be_written() -> None:
+    """f09"""
+    with pytest.raises(LinkError) as caught:
+        find_command("sh -c x", "/usr/bin:/bin")
+    assert "Write 'sh' alone as `command`, and '-c x' as `args`" in caught.value.failure.remedy

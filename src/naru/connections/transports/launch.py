@@ -73,13 +73,22 @@ def prepare(config: Mapping[str, Any], *, platform: str = sys.platform) -> Launc
         cwd = str(Path(cwd).expanduser())
         if not Path(cwd).is_dir():
             raise _refusal("cwd_not_found", f"the folder {cwd!r} does not exist.", "Create it, or correct `cwd`.")
-    command = str(config["command"])
-    arguments = [str(argument) for argument in config.get("args") or ()]
+    command, arguments = _command_line(config, platform)
     if any("\0" in text for text in (command, *arguments, *environment.values())):
         raise _refusal("bad_argument", "the command, an argument or a variable contains a NUL.", "Remove it.")
     found = find_command(command, environment.get("PATH", ""), cwd=cwd)
     argv = _windows_argv(found, arguments, environment) if platform == "win32" else (found, *arguments)
     return Launch(tuple(argv), environment, cwd, _limits(config.get("limits") or {}))
+
+
+def _command_line(config: Mapping[str, Any], platform: str) -> tuple[str, list[str]]:
+    """Return program and arguments; `cmd /c`, which guides for Windows put before them, is left out elsewhere."""
+    command = str(config["command"])
+    arguments = [str(argument) for argument in config.get("args") or ()]
+    is_shell = command.lower() in ("cmd", "cmd.exe") and len(arguments) > 1 and arguments[0].lower() == "/c"
+    if is_shell and platform != "win32":
+        return arguments[1], arguments[2:]
+    return command, arguments
 
 
 def _inherited() -> dict[str, str]:
@@ -108,6 +117,9 @@ def find_command(command: str, path: str, *, cwd: str | None = None) -> str:
         if hint
         else "Install it, write its full path as `command`, or set `env.PATH` of the server."
     )
+    program, _, rest = command.strip().partition(" ")
+    if rest and shutil.which(program, path=path):
+        remedy = f"Write {program!r} alone as `command`, and {rest!r} as `args`, one text for each argument."
     raise _refusal("command_not_found", f"the command {command!r} was not found; PATH searched: {searched}.", remedy)
 
 
