@@ -8,9 +8,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from naru.agent.closeness import Closeness
+from naru.agent.hooks import Choose, Hooks
 from naru.agent.limits import Limits
 from naru.agent.trace import Journal
-from naru.config import Settings, load_settings
+from naru.builtins.data.embeddings.choose import choose_embedder
+from naru.config import DataSettings, Settings, load_settings
 from naru.connections.follow import Follower
 from naru.connections.manager import Manager
 from naru.connections.open import open_manager
@@ -56,6 +59,8 @@ class Hub:
         self.backend = backend
         self.runs = RunStore(settings.hub.data_dir / "runs.db")
         self.journal: Journal | None = self.runs if settings.agent.keep_runs else None
+        self.choose: Choose | None = None
+        """Picks tools by meaning, where that is set."""
         self.closing = False
         self.limits = Limits(
             max_rounds=settings.agent.max_iterations,
@@ -64,6 +69,11 @@ class Hub:
             max_tools=settings.mcp.max_tools_per_request,
         )
         self._all = HubToolset(manager, manager.toolsets)
+
+    @property
+    def hooks(self) -> Hooks:
+        """What goes with every run."""
+        return Hooks(journal=self.journal, choose=self.choose)
 
     @property
     def audit(self) -> Audit | None:
@@ -131,6 +141,10 @@ async def open_hub(
             backend = await open_backend(settings, progress=progress)
         stack.push_async_callback(backend.close)
         hub = Hub(settings, key_file(settings), manager, backend)
+        if settings.mcp.tool_selection == "embeddings":
+            embedder = choose_embedder(DataSettings())
+            stack.push_async_callback(embedder.close)
+            hub.choose = Closeness(embedder.embed).choose
         try:
             yield hub
         finally:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from naru.agent.execute import Outcome
 from naru.agent.trace import Journal
-from naru.messages import ChatRequest
+from naru.messages import ChatRequest, ToolDefinition
 
 BeforeModel = Callable[[ChatRequest], Awaitable[ChatRequest]]
 """Sees the request before the first model call and may add to it, such as retrieved documents (D5)."""
 Missing = Callable[[Sequence[Outcome]], str]
 """Says what the run must still produce before it may end; empty when nothing is missing (D6)."""
+Choose = Callable[[Sequence[ToolDefinition], str, int], Awaitable[Sequence[ToolDefinition]]]
+"""Picks at most so many of the tools for a question, in place of its words alone (H13); 0 is no limit."""
 INSISTED = 2
 """How often a model is told that a required result is missing."""
 
@@ -24,6 +26,7 @@ class Hooks:
     before_model: Sequence[BeforeModel] = ()
     missing: Missing | None = None
     journal: Journal | None = None
+    choose: Choose | None = None
 
 
 def requires_tool(name: str) -> Missing:

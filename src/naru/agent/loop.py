@@ -29,7 +29,7 @@ from naru.agent.events import (
     RunFinished,
 )
 from naru.agent.execute import Executor, Outcome, refused
-from naru.agent.hooks import INSISTED, Hooks, Missing
+from naru.agent.hooks import INSISTED, Choose, Hooks, Missing
 from naru.agent.limits import Budget, Limits
 from naru.agent.planner import OrdinaryPlanner, Planner
 from naru.agent.prompts import NO_TOOLS_NOTE, UNAVAILABLE
@@ -96,7 +96,7 @@ async def run(
     budget = Budget(replace(limits, max_result_characters=min(limits.max_result_characters, room)))
     wanted = toolset is not None
     toolset = toolset or CombinedToolset({})
-    tools = _offered(await toolset.tools(), request, limits, profile)
+    tools = await _offered(await toolset.tools(), request, limits, profile, hooks.choose)
     problems = tuple(toolset.problems()) if isinstance(toolset, ToolsetWithProblems) else ()
     planner = _planner_for(backend, request, tools, _note(problems, missing=wanted and not tools and not request.tools))
     work = _Run(backend, Executor(toolset, budget, context), planner, budget)
@@ -113,15 +113,15 @@ async def run(
             yield event
 
 
-def _offered(
-    tools: Sequence[ToolDefinition], request: ChatRequest, limits: Limits, profile: Profile
+async def _offered(
+    tools: Sequence[ToolDefinition], request: ChatRequest, limits: Limits, profile: Profile, choose: Choose | None
 ) -> Sequence[ToolDefinition]:
     """Return what may be offered: the most relevant ones, where setting or probe set a limit (H13)."""
     if profile.small:
         return tools  # Its planner shows few of all in each round, other ones in the next.
     most = min(filter(None, (limits.max_tools, profile.tool_budget)), default=0)
     question = next((turn.text for turn in reversed(request.messages) if turn.role == "user"), "")
-    return most_relevant(tools, question, most)
+    return most_relevant(tools, question, most) if choose is None else await choose(tools, question, most)
 
 
 @runtime_checkable

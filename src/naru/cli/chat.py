@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.markup import escape
 
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RunFinished
-from naru.agent.hooks import Hooks
 from naru.agent.loop import run as run_agent
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serving import run
@@ -67,7 +66,7 @@ def _ask() -> str:
 
 
 def _events(hub: Hub, request: ChatRequest) -> AsyncGenerator[AgentEvent, None]:
-    return run_agent(hub.backend, hub.tools(), request, limits=hub.limits, hooks=Hooks(journal=hub.journal))
+    return run_agent(hub.backend, hub.tools(), request, limits=hub.limits, hooks=hub.hooks)
 
 
 async def _answer(hub: Hub, request: ChatRequest, steps: Console) -> str:

@@ -24,7 +24,6 @@ from naru.agent.events import (
     RoundStarted,
     RunFinished,
 )
-from naru.agent.hooks import Hooks
 from naru.agent.loop import run
 from naru.dialects import parse, tools_from_openai
 from naru.errors import NaruError, UserError
@@ -247,7 +246,7 @@ class Playground:
                 request,
                 limits=self._hub.limits,
                 context=context,
-                hooks=Hooks(journal=self._hub.journal),
+                hooks=self._hub.hooks,
             )
             try:
                 async for data in _steps(work):

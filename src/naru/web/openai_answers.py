@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from naru.agent.events import AnswerText, CallFinished, CallStarted, ClientCalls, RunFinished
-from naru.agent.hooks import Hooks
 from naru.agent.loop import run
 from naru.messages import (
     CallEnd,
@@ -110,7 +109,7 @@ class Answers:
             request,
             limits=self._hub.limits,
             context=CallContext(caller=caller),
-            hooks=Hooks(journal=self._hub.journal),
+            hooks=self._hub.hooks,
         )
         async with aclosing(run_events) as events:
             async for event in events:

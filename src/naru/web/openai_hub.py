@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from naru.agent.hooks import Hooks
 from naru.agent.limits import Limits
-from naru.agent.trace import Journal
 from naru.config import Settings
 from naru.models.backend import Backend
 from naru.tools.toolset import Toolset
@@ -31,8 +31,8 @@ class ChatHub(Protocol):
         ...
 
     @property
-    def journal(self) -> Journal | None:
-        """Keeps the runs, where they are kept."""
+    def hooks(self) -> Hooks:
+        """What goes with every run: the journal, the choice of tools."""
         ...
 
     def tools(self, servers: Sequence[str] | None) -> Toolset:

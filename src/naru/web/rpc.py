@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RoundStarted, RunFinished
-from naru.agent.hooks import Hooks
 from naru.agent.loop import run
 from naru.errors import ModelError, NaruError, NotFoundError, UserError
 from naru.messages import ChatRequest, JsonObject, Message
@@ -160,7 +159,7 @@ class RpcHost:
                 request,
                 limits=limits,
                 context=CallContext(caller=caller),
-                hooks=Hooks(journal=self._hub.journal),
+                hooks=self._hub.hooks,
             )
             async with aclosing(work) as events:
                 async for event in events:

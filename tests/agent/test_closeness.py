@@ -1,0 +1,131 @@
+"""Tools chosen by meaning beside words: H13."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+
+import pytest
+
+from naru.agent.closeness import Closeness
+from naru.agent.hooks import Hooks
+from naru.agent.limits import Limits
+from naru.agent.loop import run
+from naru.agent.selection import most_relevant
+from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
+from naru.errors import UpstreamError
+from naru.messages import ChatRequest, Message, ToolDefinition
+from naru.models.scripted import ScriptedBackend
+
+WORDS = {
+    "get_weather": "Forecast of rain, sun and temperature for a place.",
+    "send_invoice": "Bills a customer for an order.",
+    "play_song": "Starts a piece of music in the living room.",
+    "book_flight": "Reserves a seat in an aeroplane.",
+    "translate": "Puts a text into another language.",
+    "read_mail": "Shows new messages in the inbox.",
+}
+TOOLS = [ToolDefinition(name=name, description=text, input_schema={}) for name, text in WORDS.items()]
+AXES = {"weather": ("forecast", "umbrella"), "music": ("music", "tune"), "money": ("bills", "charge")}
+
+
+class Axes:
+    """An embedder that knows three meanings; counts what it is given."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.fault: Exception | None = None
+
+    async def embed(self, texts: Sequence[str], kind: str) -> list[list[float]]:
+        if self.fault is not None:
+            raise self.fault
+        self.texts += texts
+        return [[float(any(word in text.lower() for word in words)) for words in AXES.values()] for text in texts]
+
+
+async def names(closeness: Closeness, question: str, most: int = 1) -> list[str]:
+    return [tool.name for tool in await closeness.choose(TOOLS, question, most)]
+
+
+async def test_h13_a_question_without_a_common_word_finds_its_tool_by_meaning() -> None:
+    closeness = Closeness(Axes().embed)
+    assert await names(closeness, "Will I need an umbrella?") == ["get_weather"]
+    assert await names(closeness, "Hum me a tune") == ["play_song"]
+
+
+async def test_h13_a_question_with_the_tools_own_words_finds_it_whatever_the_vectors_say() -> None:
+    assert "translate" in await names(Closeness(Axes().embed), "translate this text into another language", 2)
+
+
+async def test_each_text_is_embedded_once_and_an_edited_tool_anew() -> None:
+    axes = Axes()
+    closeness = Closeness(axes.embed)
+    for question in ("a tune", "an umbrella", "a charge"):
+        await names(closeness, question)
+    assert len(axes.texts) == len(TOOLS) + 3
+    edited = [*TOOLS[:-1], ToolDefinition(name="read_mail", description="Another text.", input_schema={})]
+    await closeness.choose(edited, "a tune", 1)
+    assert len(axes.texts) == len(TOOLS) + 3 + 2
+
+
+async def test_an_embedder_that_fails_leaves_the_choice_to_words(caplog: pytest.LogCaptureFixture) -> None:
+    axes = Axes()
+    closeness = Closeness(axes.embed)
+    axes.fault = UpstreamError("the endpoint is away.")
+    question = "translate a text"
+    for _ in range(3):
+        assert await closeness.choose(TOOLS, question, 2) == most_relevant(TOOLS, question, 2)
+    assert caplog.text.count("the endpoint is away") == 1, "said once"
+
+
+@pytest.mark.parametrize("most", [0, 6, 60])
+async def test_nothing_is_embedded_where_nothing_is_chosen(most: int) -> None:
+    axes = Axes()
+    assert await Closeness(axes.embed).choose(TOOLS, "a tune", most) == TOOLS
+    assert axes.texts == []
+
+
+async def test_odd_vectors_and_questions_are_no_exception() -> None:
+    async def embed(texts: Sequence[str], kind: str) -> list[list[float]]:
+        return [[] if kind == "query" else [0.0] * (position % 3) for position, _ in enumerate(texts)]
+
+    for question in ("", "x" * 10_000, "\ud800"):
+        assert len(await Closeness(embed).choose(TOOLS, question, 2)) == 2
+
+
+async def test_a_run_offers_what_the_hook_chose() -> None:
+    class Toolset:
+        async def open(self) -> None: ...
+        async def close(self) -> None: ...
+        async def tools(self) -> Sequence[ToolDefinition]:
+            return TOOLS
+
+        async def call(self, name, arguments, context): ...
+
+    backend = ScriptedBackend(["Fine."])
+    request = ChatRequest("scripted", [Message("user", "Will I need an umbrella?")])
+    hooks = Hooks(choose=Closeness(Axes().embed).choose)
+    async for _ in run(backend, Toolset(), request, limits=Limits(max_tools=1), hooks=hooks):
+        pass
+    assert [tool.name for tool in backend.requests[0].tools] == ["get_weather"]
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("naru") is None or not SentenceEncoder.is_installed(), reason="needs naru[embed]"
+)
+async def test_h13_the_embedded_model_finds_meaning_in_korean_and_english() -> None:
+    encoder = SentenceEncoder()
+    closeness = Closeness(encoder.embed)
+    try:
+        questions = {
+            "Do I have to take an umbrella tomorrow?": "get_weather",
+            "내일 우산을 챙겨야 할까?": "get_weather",
+            "Put on some jazz": "play_song",
+            "I want to go to Paris by plane": "book_flight",
+        }
+        found = {question: await names(closeness, question, 2) for question in questions}
+    finally:
+        await encoder.close()
+    right = sum(expected in found[question] for question, expected in questions.items())
+    print(f"H13: {right} of {len(questions)} questions find their tool among 2 of {len(TOOLS)}: {found}")
+    assert right >= 3
