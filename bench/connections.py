@@ -16,6 +16,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -25,8 +26,10 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from naru.connections.manager import Manager  # noqa: E402  # the path comes first
+from naru.connections.settings import ConnectionSettings  # noqa: E402
 from naru.records import ServerRecord, TransportType  # noqa: E402
 from naru.stores.memory import MemoryStore  # noqa: E402
+from naru.stores.open import open_store  # noqa: E402
 
 RAW = str(ROOT / "tests" / "fixtures" / "servers" / "raw_server.py")
 SDK = str(ROOT / "tests" / "fixtures" / "servers" / "sdk_server.py")
@@ -161,6 +164,86 @@ async def kill_children(manager: Manager) -> None:
     print(f"stdio child killed: back after {back * 1000:.0f} ms (its start takes {first * 1000:.0f})")
 
 
+async def stuck_beside() -> None:
+    """Show what 1,000 calls that hang on one server do to another one's p99 (R-35: 1.2 times at most)."""
+    manager = Manager(MemoryStore(), settings=ConnectionSettings(queue_timeout_seconds=30))
+    alone, beside = [], []
+    try:
+        for name in ("stuck", "other"):
+            config = {"command": sys.executable, "args": ["-S", RAW]}
+            await manager.register(ServerRecord(name=name, transport_type=TransportType.STDIO, config=config))
+            assert await manager.connect(name)
+        await p99(manager)
+        for _ in range(7):
+            alone.append(await p99(manager))
+            calls = [asyncio.ensure_future(manager.call_tool("stuck", "sleep", {"seconds": 60})) for _ in range(1000)]
+            await asyncio.sleep(0.1)
+            beside.append(await p99(manager))
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+            await asyncio.sleep(0.1)
+    finally:
+        await manager.close()
+    ratio = statistics.median(after / before for before, after in zip(alone, beside, strict=True))
+    print(
+        f"R-35: p99 of another server {statistics.median(alone) * 1000:.2f} ms alone, "
+        f"{statistics.median(beside) * 1000:.2f} ms beside 1,000 stuck calls: median ratio {ratio:.2f}"
+    )
+
+
+async def p99(manager: Manager) -> float:
+    taken = []
+    for _ in range(1500):
+        start = time.perf_counter()
+        await manager.call_tool("other", "echo", {"text": "x"})
+        taken.append(time.perf_counter() - start)
+    return statistics.quantiles(taken, n=100)[98]
+
+
+async def registered() -> None:
+    """Show start, list and memory with 1,000 registered servers, 100 of them connected (R-31)."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder, upstream(port):
+        store = open_store(f"sqlite:{folder}/naru.db")
+        await store.open()
+        config = {"url": f"http://127.0.0.1:{port}/mcp"}
+        for number in range(1000):
+            is_wanted = number < 100
+            await store.save(
+                ServerRecord(
+                    name=f"s{number}", transport_type=TransportType.HTTP, config=config, auto_connect=is_wanted
+                )
+            )
+        before = rss_mib()
+        manager = Manager(store)
+        start = time.perf_counter()
+        await manager.initialize_from_store()
+        ready = time.perf_counter() - start
+        while sum(one.is_live for one in manager.connections.values()) < 100:
+            await asyncio.sleep(0.005)
+        live = time.perf_counter() - start
+        taken = []
+        for _ in range(40):
+            start = time.perf_counter()
+            for record in await manager.list_servers():
+                manager.explain(record.name)
+            taken.append(time.perf_counter() - start)
+        p95 = statistics.quantiles(taken, n=20)[18]
+        print(
+            f"R-31: 1,000 registered: ready in {ready:.2f} s, 100 live after {live:.2f} s, list with explanations p95 "
+            f"{p95 * 1000:.0f} ms, memory {rss_mib():.0f} MiB (+{rss_mib() - before:.0f})"
+        )
+        await manager.close()
+        await store.close()
+
+
+def rss_mib() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
+
+
 if __name__ == "__main__":
     compare(int(sys.argv[1]) if len(sys.argv) > 1 else 5, float(sys.argv[2]) if len(sys.argv) > 2 else 1.0)
     asyncio.run(held_and_lost())
+    asyncio.run(stuck_beside())
+    asyncio.run(registered())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 
 import pytest
@@ -110,9 +109,7 @@ async def test_a_run_offers_what_the_hook_chose() -> None:
     assert [tool.name for tool in backend.requests[0].tools] == ["get_weather"]
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("naru") is None or not SentenceEncoder.is_installed(), reason="needs naru[embed]"
-)
+@pytest.mark.skipif(not SentenceEncoder.is_installed(), reason="needs the extra: pip install 'naru[embed]'")
 async def test_h13_the_embedded_model_finds_meaning_in_korean_and_english() -> None:
     encoder = SentenceEncoder()
     closeness = Closeness(encoder.embed)
