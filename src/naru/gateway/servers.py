@@ -281,7 +281,7 @@ class ServerUpstreams:
             return
         self._generations[name] = usable
         self._tell(Change(name, "servers"))
-        if usable and before == 0:
+        if usable:  # a new link knows nothing of what the old one was asked for
             task = asyncio.get_running_loop().create_task(self._upstream(name).reconnected())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
