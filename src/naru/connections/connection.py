@@ -16,6 +16,7 @@ from naru.connections.bulkhead import Bulkhead
 from naru.connections.catalogue import LIST_METHODS, Listing, ToolCatalogue, read_list
 from naru.connections.faults import BusyError, Failure, LinkError, RpcError
 from naru.connections.lifecycle import Lifecycle
+from naru.connections.private_links import PrivateLinks, is_isolated
 from naru.connections.protocol import INVALID_PARAMS, Era, parameter_header_values
 from naru.connections.session import DEFAULT_OPTIONS, RequestOptions, Session
 from naru.connections.supervisor import Supervisor
@@ -42,6 +43,9 @@ class Connection:
         self._settings = settings
         self._guard = around.guard
         self._keeper = Supervisor(record, around)
+        self._private: PrivateLinks[Connection] | None = None
+        if is_isolated(record):
+            self._private = PrivateLinks(record, around, Connection)
         self._bulkhead = Bulkhead(settings.max_concurrent, settings.max_queued, settings.queue_timeout_seconds)
         self._breaker = Breaker()
         self._breaker_generation = 0
@@ -174,6 +178,8 @@ class Connection:
 
     async def disconnect(self) -> None:
         """Close the link and keep it closed until someone asks for it."""
+        if self._private is not None:
+            await self._private.close()
         await self._keeper.stop()
 
     def disable(self) -> None:
@@ -182,6 +188,8 @@ class Connection:
 
     async def close(self) -> None:
         """End the owner task and everything it holds."""
+        if self._private is not None:
+            await self._private.close()
         await self._keeper.close()
 
     async def refresh(self) -> None:
@@ -201,6 +209,8 @@ class Connection:
             BusyError: its queue is full, or it asked to be left alone.
             LinkError: it is not connected and could not be, or no answer came.
         """
+        if self._private is not None and options.caller:
+            return await (await self._private.of(options.caller)).request(method, params, replace(options, caller=""))
         revision = self.revision
         async with self._bulkhead:
             self.calls += 1

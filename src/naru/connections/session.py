@@ -74,6 +74,8 @@ class RequestOptions:
     """Extra HTTP headers; only `Mcp-Param-*` are let through, so that no credential of a client gets on (S-30)."""
     on_notification: OnNotification | None = None
     on_request: OnRequest | None = None
+    caller: str = ""
+    """Whose request it is, for servers with a link for each caller; never sent (S-30)."""
 
 
 DEFAULT_OPTIONS = RequestOptions()

@@ -58,6 +58,7 @@ class ServerToolset:
         options = RequestOptions(
             timeout_seconds=connection.record.timeout_seconds or context.timeout_seconds,
             meta=context.meta,
+            caller=context.caller,
             on_notification=progress.hear if context.on_progress is not None else None,
         )
         try:

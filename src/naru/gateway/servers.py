@@ -85,8 +85,9 @@ class ServerUpstream:
         """Send a request once; what belongs to it while it runs goes to the relay."""
         allowed = allowed_questions(self.connection.record.config)
         meta: JsonObject = self._envelope(envelope, allowed) if envelope is not None else {}
+        caller = relay.caller if relay is not None else envelope.caller if envelope is not None else ""
         if relay is None:
-            options = RequestOptions(timeout_seconds=self._deadline, meta=meta)
+            options = RequestOptions(timeout_seconds=self._deadline, meta=meta, caller=caller)
             return await self._translated(self.connection.request(method, params, options))
         options = RequestOptions(
             timeout_seconds=ASKING_SECONDS if allowed else self._deadline,
@@ -94,6 +95,7 @@ class ServerUpstream:
             meta=meta,
             on_notification=_heard(relay),
             on_request=self._asked(relay, allowed),
+            caller=caller,
         )
         self._relays[id(relay)] = relay
         try:

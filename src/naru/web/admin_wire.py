@@ -24,7 +24,8 @@ PROGRAM_KEYS = frozenset({"command", "args", "env", "cwd", "envFile"})
 URL_KEYS = frozenset({"url", "headers", "auth", "caFile"})
 COMMON_KEYS = frozenset(
     "timeout disabled enabled allowedTools allowed_tools includedTools tools_to_execute disabledTools disabled_tools "
-    "excludedTools excluded_tools toolFilter alwaysAllow autoApprove icon iconUrl limits ask lazy idleStopMs".split()
+    "excludedTools excluded_tools toolFilter alwaysAllow autoApprove icon iconUrl limits ask lazy "
+    "idleStopMs isolation".split()
 )
 """Keys of a config that come from configuration files and go with every transport."""
 
