@@ -44,6 +44,8 @@ IDS = [f"{method} {row.path}" for row, method in ROUTES]
 class Keys:
     """Keys by their text."""
 
+    tokens = None
+
     def __init__(self, **roles: Access) -> None:
         self.roles = roles
 

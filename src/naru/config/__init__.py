@@ -3,6 +3,7 @@
 from naru.config.loading import check_private, environment, load_settings, settings_path
 from naru.config.mcp import DeclaredServer, McpSettings, PolicySettings, ReconnectionSettings
 from naru.config.model import EndpointSettings, LimitSettings, ModelSettings
+from naru.config.oauth import OAuthSettings
 from naru.config.settings import (
     AgentSettings,
     ChatSettings,
@@ -27,6 +28,7 @@ __all__ = [
     "LimitSettings",
     "McpSettings",
     "ModelSettings",
+    "OAuthSettings",
     "PolicySettings",
     "ReconnectionSettings",
     "ServerSettings",

@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from naru.config.mcp import McpSettings
 from naru.config.model import ModelSettings
+from naru.config.oauth import OAuthSettings
 from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
 
 
@@ -45,6 +46,8 @@ class ServerSettings(Section):
     """PEM file with the certificate and its chain; with it and `tls_key` Naru serves https alone (A-07)."""
     tls_key: Path | None = None
     """PEM file with its private key, without a password."""
+    oauth: OAuthSettings = OAuthSettings()
+    """Access tokens of an authorization server, beside keys."""
     dangerously_allow_open_bind: bool = False
     """Serve beyond loopback without any key. Everyone who reaches the port can then use every tool (S-01)."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from naru.stores.keys import ApiKey, KeyFile
 from naru.web.routes import Access
-from naru.web.security import Principal
+from naru.web.security import Principal, TokenFacts
 
 SESSION_SECONDS = 12 * 3600.0
 MAX_SESSIONS = 1_000
@@ -24,8 +24,9 @@ MAX_ADDRESSES = 10_000
 class KeyRing:
     """The keys of the installation, and sessions that a key has opened for a browser."""
 
-    def __init__(self, keys: KeyFile) -> None:
+    def __init__(self, keys: KeyFile, tokens: TokenFacts | None = None) -> None:
         self.keys = keys
+        self.tokens = tokens
         self._sessions: OrderedDict[str, tuple[str, float]] = OrderedDict()
         self._last: tuple[ApiKey, Principal] | None = None
         """The key seen last, and whom it stands for."""
@@ -36,6 +37,8 @@ class KeyRing:
 
     def verify(self, secret: bytes) -> Principal | None:
         """Return whose key or session this is. Raises StoreError when the keys cannot be read."""
+        if self.tokens is not None and secret.count(b".") == 2:  # a JWT, which no key of ours looks like
+            return self.tokens.verify(secret)
         key = self.keys.find(secret)
         if key is None and self._sessions:
             key = self._session_key(secret)

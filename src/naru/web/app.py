@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -68,11 +70,16 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     Raises:
         ConfigError: this configuration would serve an open port (S-01).
     """
-    ring = KeyRing(hub.keys)
+    oauth = hub.settings.server.oauth
+    # Signatures take 0.1 s to import, so only where tokens are taken.
+    access_tokens = importlib.import_module("naru.web.access_tokens") if oauth.issuer else None
+    tokens = access_tokens.AccessTokens(oauth) if access_tokens else None
+    ring = KeyRing(hub.keys, tokens)
     gateway = Gateway(hub.manager, settings_of(hub.settings.gateway))
     rows: list[Endpoint] = [
         *metrics.endpoints(hub),
         *health.endpoints(hub),
+        *(access_tokens.endpoints(tokens) if access_tokens else ()),
         *console.endpoints(hub),
         *openai_chat.endpoints(hub),
         *rpc.endpoints(hub),
@@ -88,7 +95,8 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     limiter = RateLimiter(server.rate_limit_per_minute)
     asgi = guard(audited, rows, server, keys=ring, limits=limiter, refused=audited.refused)
     try:
-        yield App(asgi, tuple(rows), gateway, hub)
+        async with tokens or contextlib.nullcontext():
+            yield App(asgi, tuple(rows), gateway, hub)
     finally:
         gateway.end_streams()
         await gateway.close()

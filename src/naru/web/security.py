@@ -48,8 +48,30 @@ LOCAL = Principal("local", Access.ADMIN)
 """Everyone on an open loopback; starting programs over HTTP stays off there unless it is switched on."""
 
 
+class TokenFacts(Protocol):
+    """What a client is told of the tokens that are taken beside keys."""
+
+    @property
+    def metadata_url(self) -> str:
+        """Where it learns whose tokens they are."""
+        ...
+
+    def scope_for(self, access: Access) -> str:
+        """Return the scope that a role needs."""
+        ...
+
+    def verify(self, token: bytes) -> Principal | None:
+        """Return whom a token stands for; None when it is not good here."""
+        ...
+
+
 class KeyCheck(Protocol):
     """Knows the keys."""
+
+    @property
+    def tokens(self) -> TokenFacts | None:
+        """Tokens of an authorization server; None when none are taken."""
+        ...
 
     def is_empty(self) -> bool:
         """Tell whether no key exists."""
@@ -98,7 +120,8 @@ def check_bind(settings: ServerSettings) -> None:
 def auth_is_on(settings: ServerSettings, *, has_keys: bool) -> bool:
     """Tell whether a key is asked for (A-01)."""
     if settings.auth == "auto":
-        return has_keys or bool(settings.api_key.get_secret_value()) or not is_loopback(settings.host)
+        is_given = bool(settings.api_key.get_secret_value() or settings.oauth.issuer)
+        return has_keys or is_given or not is_loopback(settings.host)
     return settings.auth == "on"
 
 
@@ -247,6 +270,7 @@ class Gate:
                 403,
                 "forbidden",
                 f"This needs the role {access.name.lower()}; the key has {principal.role.name.lower()}.",
+                headers=self._challenge(access, "insufficient_scope"),
             )
         self._route(scope, match, endpoint)
         return self._check_body(method, headers, receive)
@@ -288,8 +312,16 @@ class Gate:
             "wrong_key" if credentials else "no_key",
             "The key is not valid." if credentials else "This needs a key.",
             remedy="Send it as Authorization: Bearer …, or as X-API-Key.",
-            headers={"WWW-Authenticate": 'Bearer realm="naru"' + (', error="invalid_token"' if credentials else "")},
+            headers=self._challenge(access, "invalid_token" if credentials else ""),
         )
+
+    def _challenge(self, access: Access, error: str) -> dict[str, str]:
+        """Return the header that tells a client what to bring (RFC 6750), and where to learn how (RFC 9728)."""
+        said = ['Bearer realm="naru"', f'error="{error}"'] if error else ['Bearer realm="naru"']
+        tokens = self._keys.tokens if self._keys is not None else None
+        if tokens is not None:
+            said += [f'scope="{tokens.scope_for(access)}"', f'resource_metadata="{tokens.metadata_url}"']
+        return {"WWW-Authenticate": ", ".join(said)}
 
     @staticmethod
     def _slow_down(wait: float, detail: str) -> _RefusedError:

@@ -132,7 +132,7 @@ class TokenSource:
     async def _discover(self) -> str:
         """Find the token endpoint of an issuer, whose own word about its name must match to the byte (RFC 8414)."""
         issuer = self._grant.issuer
-        for address in _metadata_urls(issuer):
+        for address in metadata_urls(issuer):
             status, answer = await self._talk("GET", address, {"Accept": "application/json"}, None)
             if status != 200:
                 continue
@@ -234,7 +234,8 @@ def name_of(grant: Grant) -> str:
     return hashlib.sha256(repr(grant).encode()).hexdigest()[:32] + ".json"
 
 
-def _metadata_urls(issuer: str) -> list[str]:
+def metadata_urls(issuer: str) -> list[str]:
+    """Return where an issuer may publish what it is, in order (RFC 8414, OpenID Connect)."""
     url = URL(issuer)
     origin, path = str(url.origin()), url.path.rstrip("/")
     return [
