@@ -1,5 +1,5 @@
 # Two commands for a fresh clone: `make demo` and `make test`. Everything else is for those who work on Naru.
-.PHONY: demo test test-fast check format lock clean bench model-1.5b
+.PHONY: demo test test-fast check format reference lock clean bench model-1.5b
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 # Two workers; what shares an engine or a database stays in one of them (tests/conftest.py).
@@ -12,6 +12,7 @@ help:
 	@echo "make test-fast  those without the engine, browsers, databases and npm"
 	@echo "make check      lint, types, layers, sizes"
 	@echo "make model-1.5b the better model (1.1 GB), for --model qwen2.5-coder-1.5b"
+	@echo "make reference  docs/reference from the code"
 	@echo "make lock       resolve requirements.lock anew"
 
 .venv/.ready: requirements.lock requirements-uv.lock pyproject.toml scripts/bootstrap
@@ -35,11 +36,15 @@ check: .venv/.ready
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	$(PY) -S -c "import sys; sys.path.insert(0, 'src'); import naru.dialects"
+	$(PY) scripts/reference.py --check
 	$(PY) -m pytest -q tests/test_structure.py
 
 format: .venv/.ready
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
+
+reference: .venv/.ready
+	$(PY) scripts/reference.py
 
 lock:
 	@scripts/bootstrap --lock

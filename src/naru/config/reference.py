@@ -16,7 +16,7 @@ Flags win over the environment, that over the settings file, that over the defau
 or `NARU_CONFIG` names, else `~/.config/naru/naru.yaml`; a file in the working directory is never read by itself.
 `server.port` is `server: {port: …}` in the file and `NARU_SERVER__PORT` in the environment.
 
-Made from the docstrings in `src/naru/config`: `python -m naru.config.reference > docs/reference/settings.md`.
+Made from the docstrings in `src/naru/config`: `make reference`.
 """
 
 

@@ -13,10 +13,14 @@ def endpoints(hub: Hub) -> list[Endpoint]:
     """Return `/healthz`, public and free of content, and `/readyz`, which names what is not ready."""
 
     async def healthz(request: Request) -> Response:
+        """Say that it is alive, and nothing else."""
         return JSONResponse({"status": "ok"})
 
     async def readyz(request: Request) -> Response:
+        """Say whether it is ready, and name what is not; 503 while it stops."""
         problems = hub.not_ready()
+        if hub.audit is not None and hub.audit.failures:
+            problems.append(f"audit log: {hub.audit.failures} batches could not be written")
         return JSONResponse(
             {"status": "degraded" if problems else "ready", "problems": problems},
             status_code=503 if hub.closing else 200,
