@@ -181,6 +181,7 @@ async def test_a_full_disk_stops_what_the_setting_says(
 
     assert await went_on(audit.commit("admin.asked", "key_1")) is changes_go_on
     assert await went_on(Supervision(audit).run(CALL, answer, came)) is calls_go_on
+    assert audit.failures == 2, "/readyz tells of it"
     disk.is_full = False
     await audit.commit("admin.asked", "key_1")
     await audit.close()

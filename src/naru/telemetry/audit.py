@@ -84,7 +84,7 @@ class Audit:
             return
         entry, wait = _entry(what, who, facts), self.settings.calls == "written"
         try:
-            if not (wait and self._is_idle and self.file.try_append([entry])):
+            if not (wait and self._write_at_once(entry)):
                 await self._put(entry, durable=False, wait=wait)
         except StoreError:
             if self.settings.when_it_fails == "refuse_all":
@@ -109,10 +109,15 @@ class Audit:
         self._thread.shutdown()
         self.file.close()
 
-    @property
-    def _is_idle(self) -> bool:
-        """Tell whether a line may be written past the queue: nothing waits, and no thread is at the file."""
-        return not self._is_writing and self._queue.empty() and not self._closed
+    def _write_at_once(self, entry: JsonObject) -> bool:
+        """Write a line past the queue, if nothing waits there and no thread is at the file. Raises StoreError."""
+        if self._is_writing or self._closed or not self._queue.empty():
+            return False
+        try:
+            return self.file.try_append([entry])
+        except StoreError as error:
+            self._complain(error)
+            raise
 
     async def _put(self, entry: JsonObject, *, durable: bool, wait: bool) -> None:
         if self._closed:
