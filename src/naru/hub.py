@@ -27,6 +27,7 @@ from naru.stores.open import open_store, store_url
 from naru.stores.runs import RunStore
 from naru.telemetry.audit import Audit, open_audit
 from naru.telemetry.tracing import start_tracing
+from naru.tools.approvals import Approvals
 from naru.tools.combined import CombinedToolset
 from naru.tools.supervision import Supervision
 from naru.tools.toolset import Toolset
@@ -74,6 +75,12 @@ class Hub:
     def hooks(self) -> Hooks:
         """What goes with every run."""
         return Hooks(journal=self.journal, choose=self.choose)
+
+    @property
+    def approvals(self) -> Approvals | None:
+        """The calls that wait for a person's yes."""
+        gatekeeper = self.manager.supervision.gatekeeper
+        return gatekeeper if isinstance(gatekeeper, Approvals) else None
 
     @property
     def audit(self) -> Audit | None:
@@ -163,7 +170,8 @@ async def open_servers(
             await store.open()
         audit = open_audit(settings)
         stack.push_async_callback(audit.close)
-        supervision = Supervision(audit)
+        approvals = open_approvals(settings, asks_for_keys=asks_for_keys)
+        supervision = Supervision(audit, approvals)
         manager = open_manager(settings, store, asks_for_keys=asks_for_keys, supervision=supervision)
         stack.push_async_callback(manager.close)
         follower = Follower(
@@ -176,6 +184,15 @@ async def open_servers(
         stack.push_async_callback(follower.close)
         await follower.start()
         yield manager
+
+
+def open_approvals(settings: Settings, *, asks_for_keys: bool) -> Approvals:
+    """Return who decides about tool calls. Raises StoreError."""
+    asked = settings.approvals
+    asks = asks_for_keys if asked.destructive == "auto" else asked.destructive == "ask"
+    approvals = Approvals(asked, settings.hub.data_dir / "approvals.json", asks_for_destructive=asks)
+    approvals.load()
+    return approvals
 
 
 def key_file(settings: Settings) -> KeyFile:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from naru.agent.limits import Budget
@@ -12,6 +13,7 @@ from naru.agent.prompts import REPEATED, cut
 from naru.errors import NaruError
 from naru.messages import ImagePart, ToolCall, ToolResult
 from naru.telemetry.tracing import active, content, tool_span
+from naru.tools.patience import patient
 from naru.tools.toolset import CallContext, Toolset
 
 
@@ -44,6 +46,7 @@ class Executor:
         self._budget = budget
         self._context = context
         self._characters_left = budget.limits.max_result_characters
+        self._waited = 0.0
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Outcome]:
         """Run calls side by side, in order of the answer; nothing is repeated by itself."""
@@ -60,7 +63,9 @@ class Executor:
                 self._budget.count(call)
                 running += 1
                 planned.append(call)
+        self._waited = 0.0
         outcomes = await asyncio.gather(*(self._one(item) for item in planned))
+        self._budget.forgive(self._waited)
         return [self._fit(outcome) for outcome in outcomes]
 
     async def _one(self, item: Outcome | ToolCall) -> Outcome:
@@ -80,10 +85,11 @@ class Executor:
         started = time.monotonic()
         timeout = min(self._budget.limits.tool_timeout_seconds, max(self._budget.seconds_left, 0.001))
         try:
-            async with asyncio.timeout(timeout):
-                result = await self._toolset.call(
-                    item.name, item.arguments, replace(self._context, timeout_seconds=timeout)
-                )
+            async with asyncio.timeout(timeout) as deadline:
+                with self._patient(deadline):
+                    result = await self._toolset.call(
+                        item.name, item.arguments, replace(self._context, timeout_seconds=timeout)
+                    )
         except TimeoutError:
             result = ToolResult.of_text(
                 f"{item.name} did not answer within {timeout:.0f} s; it may still have run.", is_error=True
@@ -91,6 +97,15 @@ class Executor:
         except NaruError as error:
             result = ToolResult.of_text(str(error), is_error=True)
         return Outcome(item, result, _observation(item, result), time.monotonic() - started)
+
+    @contextmanager
+    def _patient(self, deadline: asyncio.Timeout) -> Iterator[None]:
+        """Let a deadline stand still while a person is asked, and note for how long."""
+        with patient(deadline) as patience:
+            try:
+                yield
+            finally:
+                self._waited = max(self._waited, patience.waited_seconds)
 
     def _fit(self, outcome: Outcome) -> Outcome:
         """Cut what the model reads so that all results together stay within the run's budget."""

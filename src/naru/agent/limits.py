@@ -59,6 +59,10 @@ class Budget:
         """Wall time until the run must end, in seconds."""
         return self.limits.wall_seconds - (self.clock() - self._started)
 
+    def forgive(self, seconds: float) -> None:
+        """Take time in which a person was waited for off the run's wall time."""
+        self._started += seconds
+
     def reached(self) -> EndReason | None:
         """Name the limit that forbids another round with tools, if any."""
         if self.seconds_left <= 0:

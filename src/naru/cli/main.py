@@ -34,6 +34,7 @@ SECTIONS = {
         "runs": ("naru.cli.runs", "List, show and replay what the model did."),
         "parse": ("naru.cli.parse", "Show what the reader makes of a model's text: calls, dialect, repairs."),
         "probe": ("naru.cli.probe", "Measure what a model can do on its endpoint, and remember it."),
+        "approvals": ("naru.cli.approvals", "See and answer tool calls that wait for a person's yes."),
         "keys": ("naru.cli.keys", "Make, list and revoke API keys."),
         "audit": ("naru.cli.audit", "Read the audit log, and prove that nobody changed it."),
     },

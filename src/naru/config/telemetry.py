@@ -43,6 +43,8 @@ class ApprovalSettings(BaseModel):
     """How long a call waits for an answer; the tool's own deadline begins after it."""
     on_timeout: Literal["deny", "allow"] = "deny"
     """What silence means."""
+    ask_client: bool = False
+    """Let the person at the MCP client that called answer as well (elicitation); else only operators do."""
     max_waiting: int = Field(100, ge=1)
     """Calls that may wait at a time; one more is refused at once."""
 

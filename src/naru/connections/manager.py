@@ -43,7 +43,7 @@ class Change:
 
     server: str
     what: str
-    """`registered`, `updated`, `removed`, `status`, `tools`, `prompts`, `resources`, or `stopping` (of no server)."""
+    """`registered`, `updated`, `removed`, `status`, `tools`, `prompts`, `resources`, `approvals`, or `stopping`."""
 
 
 Listen = Callable[[Change], None]
@@ -263,6 +263,10 @@ class Manager:
         """Have a function told of every notification that belongs to no request; returns how to stop that."""
         self._hearers.append(hearer)
         return lambda: self._hearers.remove(hearer)
+
+    def announce(self, change: Change) -> None:
+        """Tell listeners of something that belongs to a server and happened elsewhere."""
+        self._tell(change)
 
     def announce_stop(self) -> None:
         """Tell listeners that Naru stops, so that they end what they hold open (R-29)."""

@@ -15,6 +15,7 @@ from naru.connections.manager import Change as ManagerChange
 from naru.connections.manager import Manager
 from naru.connections.session import RequestOptions, ServerRequest
 from naru.errors import NaruError, PolicyError
+from naru.gateway.approval import asks_client
 from naru.gateway.protocol import (
     ASK_CAPABILITY,
     META_CAPABILITIES,
@@ -100,17 +101,18 @@ class ServerUpstream:
         self._relays[id(relay)] = relay
         try:
             if method == "tools/call":
-                return await self._translated(self._call(params, options, relay.caller))
+                return await self._translated(self._call(params, options, relay))
             return await self._translated(self.connection.request(method, params, options))
         finally:
             self._relays.pop(id(relay), None)
 
-    async def _call(self, params: JsonObject, options: RequestOptions, caller: str) -> JsonObject:
+    async def _call(self, params: JsonObject, options: RequestOptions, relay: Relay) -> JsonObject:
         """Call a tool under supervision; the frame is passed on as it is."""
         name = str(params.get("name"))
         offered = self._guard.offered(self.connection.record, self.connection.catalogue.definitions)
         definition = next((tool for tool in offered if tool.name == name), None)
-        call = Call(self.name, name, params.get("arguments") or {}, caller, definition)
+        asking = asks_client(relay, f"{self.name}/{name}", params.get("arguments") or {})
+        call = Call(self.name, name, params.get("arguments") or {}, relay.caller, definition, asking)
         try:
             return await self._supervision.run(
                 call, lambda: self.connection.request("tools/call", params, options), _came

@@ -18,6 +18,14 @@ from naru.telemetry.audit import Audit
 Result = TypeVar("Result")
 
 
+class AskClient(Protocol):
+    """A client whose call waits for a person."""
+
+    async def __call__(self, waiting_id: str, *, may_answer: bool) -> str | None:
+        """Tell it; where it may answer return `once`, `always` or `deny`, None when its person does not say."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call that is about to be made, under the server's own name of the tool."""
@@ -27,6 +35,8 @@ class Call:
     arguments: JsonObject
     caller: str = ""
     definition: ToolDefinition | None = None
+    ask: AskClient | None = None
+    """Tells the client that made the call that it waits for a person."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from naru.errors import ConflictError, PolicyError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, Part, TextPart, ToolDefinition, ToolResult
+from naru.tools.patience import patient
 from naru.tools.toolset import CallContext, Toolset
 
 
@@ -159,7 +160,8 @@ class LimitedToolset(WrapperToolset):
         deadline = asyncio.timeout(seconds)
         try:
             async with deadline:
-                result = await self._in_slot(name, arguments, replace(context, timeout_seconds=seconds))
+                with patient(deadline):
+                    result = await self._in_slot(name, arguments, replace(context, timeout_seconds=seconds))
         except TimeoutError as error:
             if not deadline.expired():
                 raise

@@ -21,6 +21,7 @@ from naru.telemetry.tracing import active
 from naru.web import (
     admin_keys,
     admin_servers,
+    approvals,
     console,
     health,
     mcp_faces,
@@ -88,6 +89,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
         *rpc_servers.endpoints(hub),
         *admin_servers.endpoints(hub),
         *admin_keys.endpoints(Keys(ring)),
+        *(approvals.endpoints(hub.approvals) if hub.approvals is not None else ()),
     ]
     rows += openapi.endpoints(lambda: rows)
     server = hub.settings.server

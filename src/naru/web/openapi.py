@@ -15,6 +15,7 @@ from naru import __version__
 from naru.messages import JsonObject
 from naru.web import admin_wire as wire
 from naru.web.admin_keys import KeyBody
+from naru.web.approvals import AnswerBody
 from naru.web.routes import Access, Endpoint
 from naru.web.rpc_servers import AddBody, RemoveBody
 
@@ -28,6 +29,7 @@ BODIES: dict[tuple[str, str], type[BaseModel]] = {
     ("DELETE", "/mcp/remove"): RemoveBody,
     ("POST", "/mcp/remove"): RemoveBody,
     ("POST", "/api/keys"): KeyBody,
+    ("POST", "/api/approvals/{id}"): AnswerBody,
 }
 ANSWERS: dict[tuple[str, str], type[BaseModel]] = {
     ("POST", "/api/mcp/servers"): wire.ServerDetail,
@@ -42,7 +44,14 @@ ANSWERS: dict[tuple[str, str], type[BaseModel]] = {
 }
 LISTS: dict[tuple[str, str], type[BaseModel]] = {("GET", "/api/mcp/servers"): wire.ServerSummary}
 CREATED = frozenset({("POST", "/api/mcp/servers"), ("POST", "/api/keys")})
-EMPTY = frozenset({("DELETE", _ONE), ("DELETE", "/api/keys/{id}"), ("DELETE", "/api/session")})
+EMPTY = frozenset(
+    {
+        ("DELETE", _ONE),
+        ("DELETE", "/api/keys/{id}"),
+        ("DELETE", "/api/approvals/standing/{id}"),
+        ("DELETE", "/api/session"),
+    }
+)
 PROBLEM: JsonObject = {
     "type": "object",
     "required": ["type", "title", "status", "detail", "code"],

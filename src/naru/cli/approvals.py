@@ -1,0 +1,73 @@
+"""`naru approvals`: see and answer the calls that wait for a person's yes in the running hub (N9)."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from naru.cli.options import Config, settings_from
+from naru.cli.running_hub import RunningHub
+from naru.cli.terminal import AsJson, plain, print_json, print_note, print_table
+from naru.messages import JsonObject
+
+app = typer.Typer(help="Answer calls that wait for a person's yes.", no_args_is_help=True, rich_markup_mode=None)
+
+CallId = Annotated[str, typer.Argument(help="Its id, as `naru approvals list` shows it.")]
+PATH = "/api/approvals"
+
+
+@app.command("list")
+def list_waiting(config: Config = None, as_json: AsJson = False) -> None:
+    """Show the calls that wait, with their arguments, and what was allowed for always."""
+    found = RunningHub(settings_from(config)).ask(PATH)
+    if as_json:
+        print_json(found)
+        return
+    for one in found["waiting"]:
+        left = max(0, round(one["expiresAt"] / 1000 - time.time()))
+        print(f"{one['id']}  {one['server']}/{plain(one['tool'])}  for {one['caller'] or 'local'}, {left} s left")
+        print("\n".join(f"    {line}" for line in plain(one["arguments"]).splitlines()))
+    print_table(
+        ("always", "tool", "caller", "given by"),
+        [(one["id"], f"{one['server']}/{one['tool']}", one["caller"], one["givenBy"]) for one in found["standing"]],
+    )
+    if not found["waiting"]:
+        print_note("No call waits.")
+
+
+@app.command()
+def allow(
+    call_id: CallId,
+    always: Annotated[bool, typer.Option("--always", help="This caller may call this tool from now on.")] = False,
+    config: Config = None,
+) -> None:
+    """Let a waiting call be made."""
+    one = _answer(call_id, "always" if always else "once", config)
+    print(f"{one['server']}/{plain(one['tool'])} is called")
+
+
+@app.command()
+def deny(call_id: CallId, config: Config = None) -> None:
+    """Refuse a waiting call."""
+    one = _answer(call_id, "deny", config)
+    print(f"{one['server']}/{plain(one['tool'])} is not called")
+
+
+@app.command()
+def revoke(
+    approval_id: Annotated[str, typer.Argument(help="Of what was allowed for always.")], config: Config = None
+) -> None:
+    """Take back what was allowed for always."""
+    hub = RunningHub(settings_from(config))
+    hub.ask(f"{PATH}/standing/{quote(approval_id, safe='')}", method="DELETE")
+    print(f"Revoked {approval_id}")
+
+
+def _answer(call_id: str, decision: str, config: Path | None) -> JsonObject:
+    hub = RunningHub(settings_from(config))
+    answered: JsonObject = hub.ask(f"{PATH}/{quote(call_id, safe='')}", method="POST", body={"decision": decision})
+    return answered

@@ -1,0 +1,48 @@
+"""Deadlines that stand still while a person is waited for: thinking about a call is not the tool's time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Patience:
+    """One deadline, and how long it stood still."""
+
+    deadline: asyncio.Timeout
+    waited_seconds: float = 0.0
+
+
+_running: ContextVar[tuple[Patience, ...]] = ContextVar("naru_patience", default=())
+
+
+@contextmanager
+def patient(deadline: asyncio.Timeout) -> Iterator[Patience]:
+    """Let `paused` inside of the block, also in tasks that it starts, stop this deadline."""
+    mine = Patience(deadline)
+    token = _running.set((*_running.get(), mine))
+    try:
+        yield mine
+    finally:
+        _running.reset(token)
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Stop all deadlines that agreed to it for as long as the block runs."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    stopped = [(one, one.deadline.when()) for one in _running.get() if not one.deadline.expired()]
+    for one, _ in stopped:
+        one.deadline.reschedule(None)
+    try:
+        yield
+    finally:
+        waited = loop.time() - began
+        for one, when in stopped:
+            one.waited_seconds += waited
+            one.deadline.reschedule(None if when is None else when + waited)

@@ -1,0 +1,90 @@
+"""Calls that wait for a person's yes, over HTTP (N9): operators see and answer them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from naru.connections.foreign_text import show_every_character
+from naru.messages import JsonObject
+from naru.stores.redact import REDACTOR
+from naru.tools.approvals import Approvals, Decision, Standing, Waiting
+from naru.web.audited import note_audit
+from naru.web.bodies import parse_body, read_json
+from naru.web.routes import Access, Endpoint
+from naru.web.security import Principal
+
+
+class AnswerBody(BaseModel):
+    """What a person says to a waiting call."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decision: Literal["once", "always", "deny"]
+
+
+def endpoints(approvals: Approvals) -> list[Endpoint]:
+    """Return the rows."""
+    face = ApprovalDesk(approvals)
+    return [
+        Endpoint("/api/approvals", ("GET",), face.show, Access.OPERATOR),
+        Endpoint("/api/approvals/{id}", ("POST",), face.answer, Access.OPERATOR),
+        Endpoint("/api/approvals/standing/{id}", ("DELETE",), face.revoke, Access.OPERATOR),
+    ]
+
+
+class ApprovalDesk:
+    """The handlers."""
+
+    def __init__(self, approvals: Approvals) -> None:
+        self._approvals = approvals
+
+    async def show(self, request: Request) -> Response:
+        """List the calls that wait for a yes, and what was allowed for always."""
+        return JSONResponse(
+            {
+                "waiting": [_waiting(one) for one in self._approvals.waiting],
+                "standing": [_standing(one) for one in self._approvals.standing],
+            }
+        )
+
+    async def answer(self, request: Request) -> Response:
+        """Answer for a waiting call: `once`, `always` (this caller, this tool as it is now) or `deny`."""
+        body = parse_body(AnswerBody, await read_json(request))
+        principal: Principal = request.scope["state"]["principal"]
+        found = await self._approvals.answer(request.path_params["id"], Decision(body.decision), by=principal.id)
+        call = found.call
+        note_audit(request.scope, decision=body.decision, server=call.server, tool=call.tool, caller=call.caller)
+        return JSONResponse(_waiting(found))
+
+    async def revoke(self, request: Request) -> Response:
+        """Take back what was allowed for always."""
+        revoked = await self._approvals.revoke(request.path_params["id"])
+        note_audit(request.scope, server=revoked.server, tool=revoked.tool, caller=revoked.caller)
+        return Response(status_code=204)
+
+
+def _waiting(one: Waiting) -> JsonObject:
+    call = one.call
+    arguments = REDACTOR.clean(json.dumps(call.arguments, ensure_ascii=False, indent=1))
+    return {
+        "id": one.id,
+        "server": call.server,
+        "tool": show_every_character(call.tool),
+        "caller": call.caller,
+        "arguments": "\n".join(map(show_every_character, arguments.split("\n"))),
+        "description": call.definition.description if call.definition else "",
+        "why": one.why,
+        "askedAt": one.asked_at,
+        "expiresAt": one.expires_at,
+    }
+
+
+def _standing(one: Standing) -> JsonObject:
+    return {to_camel(name): value for name, value in asdict(one).items()}
