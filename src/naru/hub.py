@@ -15,7 +15,7 @@ from naru.agent.trace import Journal
 from naru.builtins.data.embeddings.choose import choose_embedder
 from naru.config import DataSettings, Settings, load_settings
 from naru.connections.follow import Follower
-from naru.connections.manager import Manager
+from naru.connections.manager import Change, Manager
 from naru.connections.open import open_manager
 from naru.errors import NotFoundError, StoreUnavailableError
 from naru.models.backend import Backend
@@ -173,6 +173,7 @@ async def open_servers(
         approvals = open_approvals(settings, asks_for_keys=asks_for_keys)
         supervision = Supervision(audit, approvals)
         manager = open_manager(settings, store, asks_for_keys=asks_for_keys, supervision=supervision)
+        approvals.changed = lambda server: manager.announce(Change(server, "approvals"))
         stack.push_async_callback(manager.close)
         follower = Follower(
             store,

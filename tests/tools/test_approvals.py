@@ -1,0 +1,160 @@
+"""Calls that wait for a person's yes (N9, S-56)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from naru.config import ApprovalSettings
+from naru.errors import NotFoundError, PolicyError
+from naru.messages import ToolDefinition
+from naru.tools.approvals import Approvals, Decision, Waiting
+from naru.tools.patience import patient
+from naru.tools.supervision import Call
+
+DELETE = ToolDefinition("delete", "Delete a file.", annotations={"destructiveHint": True})
+CALL = Call("files", "delete", {"path": "/a"}, "key_1", DELETE)
+
+
+def approvals(path: Path | None = None, *, destructive: bool = False, **settings: Any) -> Approvals:
+    made = Approvals(ApprovalSettings(**settings), path, asks_for_destructive=destructive)
+    made.load()
+    return made
+
+
+async def waiting_in(desk: Approvals) -> Waiting:
+    async with asyncio.timeout(10):
+        while not desk.waiting:
+            await asyncio.sleep(0)
+    return desk.waiting[0]
+
+
+async def test_an_ordinary_call_never_waits() -> None:
+    assert await approvals(destructive=True).decide(Call("hr", "get", {}, "", ToolDefinition("get"))) == "allowed"
+
+
+@pytest.mark.parametrize(("decision", "outcome"), [("once", "approved_once"), ("always", "approved_always")])
+async def test_a_marked_call_waits_until_a_person_says_yes(decision: str, outcome: str) -> None:
+    desk = approvals(ask=["files/*"])
+    call = asyncio.ensure_future(desk.decide(CALL))
+    one = await waiting_in(desk)
+    assert (one.why, one.call.arguments) == ("asked", {"path": "/a"})
+    assert not call.done()
+    await desk.answer(one.id, Decision(decision), by="key_op")
+    assert await call == outcome
+    assert desk.waiting == []
+
+
+async def test_a_denied_call_is_not_made() -> None:
+    desk = approvals(ask=["files/delete"])
+    call = asyncio.ensure_future(desk.decide(CALL))
+    await desk.answer((await waiting_in(desk)).id, Decision.DENY, by="key_op")
+    with pytest.raises(PolicyError, match="denied"):
+        await call
+
+
+async def test_an_answer_is_good_for_one_call_alone() -> None:
+    desk = approvals(ask=["files/*"])
+    first = asyncio.ensure_future(desk.decide(CALL))
+    one = await waiting_in(desk)
+    await desk.answer(one.id, Decision.ONCE, by="key_op")
+    await first
+    second = asyncio.ensure_future(desk.decide(CALL))
+    again = await waiting_in(desk)
+    assert again.id != one.id
+    with pytest.raises(NotFoundError):
+        await desk.answer(one.id, Decision.ONCE, by="key_op")
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    assert desk.waiting == [], "a caller that went away waits no more"
+
+
+async def test_always_is_kept_for_this_caller_and_this_definition_alone(tmp_path: Path) -> None:
+    path = tmp_path / "approvals.json"
+    desk = approvals(path, ask=["files/*"])
+    call = asyncio.ensure_future(desk.decide(CALL))
+    await desk.answer((await waiting_in(desk)).id, Decision.ALWAYS, by="key_op")
+    await call
+    assert path.stat().st_mode & 0o777 == 0o600
+    later = approvals(path, ask=["files/*"], wait_seconds=0.01)
+    assert await later.decide(replace(CALL, arguments={"path": "/b"})) == "approved_always"
+    changed = replace(CALL, definition=replace(DELETE, description="Delete a file and tell everyone."))
+    for other in (replace(CALL, caller="key_2"), changed):
+        with pytest.raises(PolicyError, match="nobody answered"):
+            await later.decide(other)
+    await later.revoke(later.standing[0].id)
+    with pytest.raises(PolicyError, match="nobody answered"):
+        await approvals(path, ask=["files/*"], wait_seconds=0.01).decide(CALL)
+
+
+@pytest.mark.parametrize(("on_timeout", "made"), [("deny", False), ("allow", True)])
+async def test_silence_means_what_the_setting_says(on_timeout: str, made: bool) -> None:
+    desk = approvals(ask=["*"], wait_seconds=0.01, on_timeout=on_timeout)
+    if made:
+        assert await desk.decide(CALL) == "approved_by_silence"
+    else:
+        with pytest.raises(PolicyError, match="nobody answered"):
+            await desk.decide(CALL)
+
+
+async def test_destructive_tools_wait_by_their_own_word_but_no_word_of_theirs_lets_them_through() -> None:
+    """S-56: annotations are hints of strangers; they can only make it stricter."""
+    desk = approvals(destructive=True, wait_seconds=0.01)
+    with pytest.raises(PolicyError):
+        await desk.decide(CALL)
+    harmless = replace(DELETE, annotations={"readOnlyHint": True})
+    with pytest.raises(PolicyError):
+        await approvals(ask=["files/*"], wait_seconds=0.01).decide(replace(CALL, definition=harmless))
+
+
+async def test_deny_beats_allow_and_allow_beats_ask() -> None:
+    assert await approvals(ask=["*"], allow=["files/*"], destructive=True).decide(CALL) == "allowed"
+    with pytest.raises(PolicyError, match=r"approvals\.deny"):
+        await approvals(allow=["*"], deny=["files/delete"]).decide(CALL)
+
+
+async def test_only_so_many_calls_wait_at_a_time() -> None:
+    desk = approvals(ask=["*"], max_waiting=1)
+    first = asyncio.ensure_future(desk.decide(CALL))
+    await waiting_in(desk)
+    with pytest.raises(PolicyError, match="calls wait already"):
+        await desk.decide(CALL)
+    first.cancel()
+
+
+async def test_a_tool_s_own_deadline_stands_still_while_a_person_thinks() -> None:
+    desk = approvals(ask=["*"])
+
+    async def call() -> tuple[str, float]:
+        async with asyncio.timeout(0.05) as deadline:
+            with patient(deadline) as patience:
+                decided = await desk.decide(CALL)
+                assert deadline.when() is not None, "it runs again"
+                return decided, patience.waited_seconds
+
+    waits = asyncio.ensure_future(call())
+    one = await waiting_in(desk)
+    await asyncio.sleep(0.2)  # longer than the tool may take
+    await desk.answer(one.id, Decision.ONCE, by="key_op")
+    decided, waited = await waits
+    assert decided == "approved_once"
+    assert waited >= 0.2
+
+
+async def test_the_client_that_called_is_told_and_may_answer_only_where_that_is_allowed() -> None:
+    asked: list[bool] = []
+
+    async def ask(waiting_id: str, *, may_answer: bool) -> str | None:
+        asked.append(may_answer)
+        return "once"
+
+    desk = approvals(ask=["*"], wait_seconds=0.05)
+    with pytest.raises(PolicyError, match="nobody answered"):
+        await desk.decide(replace(CALL, ask=ask))
+    assert await approvals(ask=["*"], ask_client=True).decide(replace(CALL, ask=ask)) == "approved_once"
+    assert asked == [False, True]
