@@ -68,6 +68,7 @@ class Hub:
             tool_timeout_seconds=settings.agent.tool_timeout_seconds,
             model_timeout_seconds=settings.agent.model_timeout_seconds,
             max_tools=settings.mcp.max_tools_per_request,
+            page_characters=settings.agent.page_characters,
         )
         self._all = HubToolset(manager, manager.toolsets)
 

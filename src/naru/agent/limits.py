@@ -30,6 +30,8 @@ class Limits:
     """Rounds in a row in which no call gave anything before the search ends."""
     max_tools: int = 0
     """Tools that a request may offer, the most relevant ones; 0 is no limit (H13)."""
+    page_characters: int = 0
+    """Longer text results come page by page, with a tool to read on (N12); 0 leaves them whole."""
     identical_calls: int = 1
     """How often the same call (name and canonical arguments) may run."""
 

@@ -31,6 +31,7 @@ from naru.agent.events import (
 from naru.agent.execute import Executor, Outcome, refused
 from naru.agent.hooks import INSISTED, Choose, Hooks, Missing
 from naru.agent.limits import Budget, Limits
+from naru.agent.paging import READ, PagedToolset
 from naru.agent.planner import OrdinaryPlanner, Planner
 from naru.agent.prompts import NO_TOOLS_NOTE, UNAVAILABLE
 from naru.agent.selection import most_relevant
@@ -98,6 +99,8 @@ async def run(
     toolset = toolset or CombinedToolset({})
     tools = await _offered(await toolset.tools(), request, limits, profile, hooks.choose)
     problems = tuple(toolset.problems()) if isinstance(toolset, ToolsetWithProblems) else ()
+    if limits.page_characters and tools and not profile.small:  # Small planners read results themselves.
+        toolset, tools = PagedToolset(toolset, limits.page_characters), [*tools, READ]
     planner = _planner_for(backend, request, tools, _note(problems, missing=wanted and not tools and not request.tools))
     work = _Run(backend, Executor(toolset, budget, context), planner, budget)
     work.client_tools = frozenset(tool.name for tool in request.tools)
