@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -62,6 +63,10 @@ class Supervision:
     def __init__(self, audit: Audit | None = None, gatekeeper: Gatekeeper | None = None) -> None:
         self.audit = audit
         self.gatekeeper = gatekeeper
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """Calls by server and outcome, for `/metrics`."""
+        self.seconds: dict[str, float] = {}
+        """Time of all calls by server."""
         self._hashes: dict[tuple[str, str], tuple[ToolDefinition, str]] = {}
 
     async def run(self, call: Call, make: Callable[[], Awaitable[Result]], came: Callable[[Result], Came]) -> Result:
@@ -87,11 +92,17 @@ class Supervision:
         await self._note(call, decision, outcome, started, size)
         return result
 
+    def _count(self, call: Call, outcome: str, started: float) -> None:
+        self.counts[call.server, outcome] += 1
+        self.seconds[call.server] = self.seconds.get(call.server, 0.0) + time.monotonic() - started
+
     async def _note(self, call: Call, decision: str, outcome: str, started: float, size: int) -> None:
+        self._count(call, outcome, started)
         if self.audit is not None and self.audit.keeps_calls:
             await self.audit.note("call", call.caller, **self._facts(call, decision, outcome, started, size))
 
     def _mention(self, call: Call, decision: str, outcome: str, started: float) -> None:
+        self._count(call, outcome, started)
         if self.audit is not None and self.audit.keeps_calls:
             self.audit.mention("call", call.caller, **self._facts(call, decision, outcome, started, 0))
 

@@ -50,6 +50,7 @@ class HubCollector(Collector):
     def collect(self) -> Iterable[Metric]:
         """Yield the families."""
         yield from self._servers()
+        yield from self._calls()
         runs = CounterMetricFamily("naru_runs", "Agent runs by the reason of their end.", labels=["reason"])
         for reason, count in self._counts.runs.items():
             runs.add_metric([reason], count)
@@ -59,6 +60,25 @@ class HubCollector(Collector):
         for (tool, outcome), count in self._counts.calls.items():
             calls.add_metric([tool, outcome], count)
         yield calls
+
+    def _calls(self) -> Iterator[Metric]:
+        """Yield what the supervision of calls knows: whoever made them, by whatever face."""
+        supervision = self._hub.manager.supervision
+        calls = CounterMetricFamily("naru_server_calls", "Calls of servers' tools.", labels=["server", "outcome"])
+        for (server, outcome), count in sorted(supervision.counts.items()):
+            calls.add_metric([server, outcome], count)
+        yield calls
+        seconds = CounterMetricFamily("naru_server_call_seconds", "Time of those calls.", labels=["server"])
+        for server, spent in sorted(supervision.seconds.items()):
+            seconds.add_metric([server], spent)
+        yield seconds
+        if self._hub.approvals is not None:
+            waiting = len(self._hub.approvals.waiting)
+            yield GaugeMetricFamily("naru_approvals_waiting", "Calls that wait for a person.", value=waiting)
+        if self._hub.audit is not None:
+            audit = self._hub.audit
+            yield CounterMetricFamily("naru_audit_failures", "Audit batches not written.", value=audit.failures)
+            yield CounterMetricFamily("naru_audit_dropped", "Audit entries dropped.", value=audit.dropped)
 
     def _servers(self) -> Iterator[Metric]:
         manager = self._hub.manager

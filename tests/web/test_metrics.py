@@ -1,0 +1,41 @@
+"""`/metrics` for Prometheus."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import httpx2 as httpx
+
+from naru.config import Settings
+from naru.hub import open_hub
+from naru.models.scripted import ScriptedBackend
+from naru.records import ServerRecord, TransportType
+from naru.tools.toolset import CallContext
+from naru.web.app import open_app
+
+PROGRAM = Path(__file__).parent.parent / "fixtures" / "servers" / "raw_server.py"
+
+
+async def test_calls_of_every_face_approvals_and_the_audit_are_counted(tmp_path: Path) -> None:
+    settings = Settings.model_validate(
+        {
+            "hub": {"data_dir": tmp_path, "store": "memory:"},
+            "approvals": {"deny": ["raw/pid"]},
+        }
+    )
+    async with open_hub(settings, backend=ScriptedBackend([])) as hub, open_app(hub) as app:
+        config = {"command": sys.executable, "args": [str(PROGRAM)]}
+        await hub.manager.register(ServerRecord(name="raw", transport_type=TransportType.STDIO, config=config))
+        assert await hub.manager.connect("raw")
+        await hub.tools().call("raw__echo", {"text": "x"}, CallContext())
+        transport = httpx.ASGITransport(app.asgi)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:20006", timeout=10) as client:
+            await client.post("/api/tools/call", json={"name": "raw__pid", "arguments": {}})
+            text = (await client.get("/metrics")).text
+    assert 'naru_server_calls_total{outcome="ok",server="raw"} 1.0' in text
+    assert 'naru_server_calls_total{outcome="refused",server="raw"} 1.0' in text
+    assert re.search(r'naru_server_call_seconds_total\{server="raw"\} \d', text)
+    assert "naru_approvals_waiting 0.0" in text
+    assert "naru_audit_failures_total 0.0" in text
