@@ -15,7 +15,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -35,6 +35,14 @@ class Reader:
     home: Path
     port: int
     model_url: str
+    tried: set[str] = field(default_factory=set)
+    """What served or ran once already, on whatever page: the same line is not tried again."""
+
+    def tries_anew(self, text: str) -> bool:
+        """Tell whether this was not tried before."""
+        is_new = text not in self.tried
+        self.tried.add(text)
+        return is_new
 
     @property
     def environment(self) -> dict[str, str]:
@@ -143,9 +151,9 @@ def test_what_a_page_says_works(page: str, reader: Reader, tmp_path: Path) -> No
             continue
         if block.file:
             (tmp_path / block.file).write_text(block.text, encoding="utf-8")
-        elif block.language == "python":
+        elif block.language == "python" and reader.tries_anew(block.text):
             run_python(block, reader, tmp_path)
-        else:
+        elif block.language != "python":
             run_commands(block, reader, tmp_path)
 
 
@@ -159,7 +167,8 @@ def prepare(folder: Path) -> None:
 def run_commands(block: Block, reader: Reader, folder: Path) -> None:
     for command in block.commands():
         if SERVES.search(command):
-            reader.serve(reader.of_mine(command), folder)
+            if reader.tries_anew(command):
+                reader.serve(reader.of_mine(command), folder)
             continue
         done = reader.shell(command, folder)
         # 1 is an outcome (a check that found something), not a command that does not work.
