@@ -142,7 +142,6 @@ async def open_hub(
         StoreError: the store cannot be read.
     """
     async with AsyncExitStack() as stack:
-        stack.callback(start_tracing(settings.telemetry))
         opened = open_servers(settings, settings_file=settings_file, asks_for_keys=asks_for_keys)
         manager = await stack.enter_async_context(opened)
         if backend is None:
@@ -165,6 +164,7 @@ async def open_servers(
 ) -> AsyncIterator[Manager]:
     """Open the servers alone, without a model, for faces that need none. Arguments and errors as of `open_hub`."""
     async with AsyncExitStack() as stack:
+        stack.callback(start_tracing(settings.telemetry))
         store = open_store(store_url(settings.hub))
         stack.push_async_callback(store.close)
         with contextlib.suppress(StoreUnavailableError):  # the follower tries again and says so (R-22)

@@ -20,7 +20,10 @@ from naru.gateway.faces import http_faces
 from naru.gateway.gateway import Gateway, settings_of
 from naru.gateway.own_tools import OwnTools, OwnUpstreams
 from naru.gateway.stdio import StdioFace, take_stdout
-from naru.hub import key_file, open_servers
+from naru.hub import key_file, open_approvals, open_servers
+from naru.telemetry.audit import open_audit
+from naru.tools.supervised import SupervisedToolset
+from naru.tools.supervision import Supervision
 from naru.web.access import KeyRing, RateLimiter
 from naru.web.routes import Access, Endpoint
 from naru.web.security import auth_is_on, check_bind, guard
@@ -55,7 +58,10 @@ async def serve_own_tools(name: str, settings: Settings, transport: Transport) -
     if name not in BUILTINS:
         raise ConfigError(f"There are no tools called {name!r}.", remedy=f"There are: {', '.join(BUILTINS)}.")
     out = take_stdout() if transport is Transport.STDIO else None
-    toolset = builtin_toolset(name)
+    audit = open_audit(settings)
+    keys_asked = transport is not Transport.STDIO and _asks_for_keys(settings)
+    supervision = Supervision(audit, open_approvals(settings, asks_for_keys=keys_asked))
+    toolset = SupervisedToolset(builtin_toolset(name), name, supervision)
     await toolset.open()
     engine = Engine(
         OwnUpstreams(OwnTools(name, toolset, timeout_seconds=settings.agent.tool_timeout_seconds)),
@@ -69,6 +75,11 @@ async def serve_own_tools(name: str, settings: Settings, transport: Transport) -
     finally:
         await engine.close()
         await toolset.close()
+        await audit.close()
+
+
+def _asks_for_keys(settings: Settings) -> bool:
+    return auth_is_on(settings.server, has_keys=not key_file(settings).is_empty())
 
 
 async def _serve_http(engine: Engine, settings: Settings, name: str, transport: Transport) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from naru.errors import ToolError, UnknownToolError
+from naru.errors import PolicyError, ToolError, UnknownToolError
 from naru.gateway.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from naru.gateway.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
 from naru.messages import AudioPart, ImagePart, JsonObject, Part, ResourcePart, TextPart, ToolDefinition, ToolResult
@@ -36,7 +36,7 @@ class OwnTools:
         if method != "tools/call":
             raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
         context = CallContext(
-            caller=envelope.caller if envelope is not None else "",
+            caller=envelope.caller if envelope is not None else relay.caller if relay is not None else "",
             timeout_seconds=self._timeout_seconds,
             on_progress=_progress(relay) if relay is not None else None,
             on_log=_log(relay, self.name) if relay is not None else None,
@@ -46,7 +46,7 @@ class OwnTools:
             result = await self._toolset.call(params["name"], params.get("arguments") or {}, context)
         except UnknownToolError as error:
             raise RpcError(INVALID_PARAMS, str(error)) from error
-        except ToolError as error:
+        except (ToolError, PolicyError) as error:
             # A failure that the model can act on is a result, not a protocol error (SEP-1303).
             result = ToolResult.of_text(str(error), is_error=True)
         return result_json(result)
