@@ -44,27 +44,38 @@ def allow(
     call_id: CallId,
     always: Annotated[bool, typer.Option("--always", help="This caller may call this tool from now on.")] = False,
     config: Config = None,
+    as_json: AsJson = False,
 ) -> None:
     """Let a waiting call be made."""
-    one = _answer(call_id, "always" if always else "once", config)
-    print(f"{one['server']}/{plain(one['tool'])} is called")
+    _report(_answer(call_id, "always" if always else "once", config), "is called", as_json=as_json)
 
 
 @app.command()
-def deny(call_id: CallId, config: Config = None) -> None:
+def deny(call_id: CallId, config: Config = None, as_json: AsJson = False) -> None:
     """Refuse a waiting call."""
-    one = _answer(call_id, "deny", config)
-    print(f"{one['server']}/{plain(one['tool'])} is not called")
+    _report(_answer(call_id, "deny", config), "is not called", as_json=as_json)
 
 
 @app.command()
 def revoke(
-    approval_id: Annotated[str, typer.Argument(help="Of what was allowed for always.")], config: Config = None
+    approval_id: Annotated[str, typer.Argument(help="Of what was allowed for always.")],
+    config: Config = None,
+    as_json: AsJson = False,
 ) -> None:
     """Take back what was allowed for always."""
     hub = RunningHub(settings_from(config))
     hub.ask(f"{PATH}/standing/{quote(approval_id, safe='')}", method="DELETE")
-    print(f"Revoked {approval_id}")
+    if as_json:
+        print_json({"revoked": approval_id})
+    else:
+        print(f"Revoked {approval_id}")
+
+
+def _report(one: JsonObject, outcome: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(one)
+    else:
+        print(f"{one['server']}/{plain(one['tool'])} {outcome}")
 
 
 def _answer(call_id: str, decision: str, config: Path | None) -> JsonObject:
