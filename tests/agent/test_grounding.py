@@ -71,3 +71,20 @@ def test_a_value_is_what_the_question_says_in_the_form_that_the_schema_asks_for(
 )
 def test_a_value_that_nobody_gave_is_refused(question: str, definition: ToolDefinition, given: dict[str, Any]) -> None:
     assert ground(ToolCall("1", "look", given), definition, Sources(question)).refusal
+
+
+def test_a_path_that_nobody_gave_is_never_written_to() -> None:
+    schema = {"type": "object", "properties": {"path": TEXT, "content": TEXT}, "required": ["path", "content"]}
+    call = ToolCall("1", "write_file", {"path": "poem.txt", "content": "O river"})
+    asked = Sources("Write one sentence about rivers.")
+    assert ground(call, ToolDefinition("write_file", "Write a file.", schema), asked).refusal
+    assert not ground(call, ToolDefinition("read_file", "Read a file.", schema), asked).refusal
+
+
+def test_words_that_a_description_puts_in_quotes_are_its_choices() -> None:
+    order = {"type": "string", "description": "Either 'newest' or 'oldest' first."}
+    city = {"type": "string", "description": "A city, e.g. 'Lima' or 'Oslo'."}
+    newest = ToolCall("1", "look", {"order": "newest"})
+    assert ground(newest, tool("order", order=order), Sources("Show my mails")).call.arguments == {"order": "newest"}
+    oslo = ToolCall("1", "look", {"city": "Oslo"})
+    assert ground(oslo, tool("city", city=city), Sources("How is the weather?")).refusal

@@ -17,6 +17,8 @@ _MADE_UP: frozenset[Kind] = frozenset({"path", "date", "time", "sum", "zone", "a
 """Kinds that a model cannot make up: a tool that needs one is of less use where there is none."""
 
 
+_FILE = re.compile(r"\.[A-Za-z]\w{0,7}$")
+_OF_FOLDERS = re.compile(r"director(?:y|ies)|folder", re.IGNORECASE)
 _TOLD_APART = frozenset({"date", "time", "zone", "sum"})
 """Kinds whose values are written otherwise in a question than in a call."""
 
@@ -24,7 +26,7 @@ _TOLD_APART = frozenset({"date", "time", "zone", "sum"})
 def implied(sources: Sources) -> str:
     """Return words that a question's values mean without saying them: a path to a file means reading it."""
     paths = [path for path in sources.paths() if path in sources.question]
-    if any(re.search(r"\.[A-Za-z]\w{0,7}$", path) for path in paths):
+    if any(_FILE.search(path) for path in paths):
         return "read text file content"
     if paths:
         return "list directory"
@@ -40,8 +42,11 @@ def fit(tool: ToolDefinition, sources: Sources) -> float:
         if name in known:
             factor *= _factor(name, known[name], kind_of(name, known[name]), asked)
     kinds = {kind_of(name, schema) for name, schema in known.items()}
-    if any("/" in path for path in asked.paths()) and "path" not in kinds:
+    paths = [path for path in asked.paths() if "/" in path]
+    if paths and "path" not in kinds:
         factor *= _LACKS
+    if paths and all(_FILE.search(path) for path in paths) and _OF_FOLDERS.search(tool.name):
+        factor *= _UNUSED
     takes_any = bool(kinds & {"search", "text", "object", "array"})
     if asked.ids() and "id" not in kinds:
         factor *= 0.7 if takes_any else _UNUSED

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from naru.agent.changes import changes_something
 from naru.agent.moments import dates_in, times_in
 from naru.agent.parameters import (
     candidates,
@@ -48,6 +49,8 @@ class _Known:
 
     sources: Sources
     used: frozenset[str]
+    changes: bool
+    """The tool changes something: a path that nobody gave is no guess but an invention."""
     tool_said: str
     """What the tool says of itself: its examples are no values."""
 
@@ -58,7 +61,7 @@ class _Known:
 
 def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, used: frozenset[str] = frozenset()) -> Grounded:
     """Return the call with grounded arguments, or why it must not run. `used` holds values this tool has run with."""
-    known = _Known(sources, used, f"{tool.name} {tool.description} {tool.input_schema}")
+    known = _Known(sources, used, changes_something(tool), f"{tool.name} {tool.description} {tool.input_schema}")
     try:
         arguments = _object(call.arguments, properties(tool), set(required(tool)), known, 0)
     except _InventedError as invented:
@@ -222,7 +225,7 @@ def _identifier(given: _Given) -> tuple[Any, bool]:
 def _path(given: _Given) -> tuple[Any, bool]:
     value, wanted = given.value, given.wanted
     if value in wanted or not wanted:
-        return value, False
+        return value, not wanted and given.about.changes and not given.about.sources.holds(value)
     ending = [one for one in wanted if one.rsplit("/", 1)[-1] == value.rsplit("/", 1)[-1]]
     return (max(ending, key=len), False) if ending else given.one_of_wanted()
 

@@ -18,6 +18,8 @@ from naru.messages import ToolDefinition
 
 OFFERED = 3
 """Tools shown at once: three did better than eight, as long as the right one is among them."""
+_IMPLIED = 0.4
+"""Weight of what values mean without saying it, beside the words themselves."""
 _SEARCHES = 2
 """Further searches after one that found nothing."""
 _GENERIC = frozenset(
@@ -36,8 +38,11 @@ class Offering:
         self._sources = sources
         self._index = ToolIndex(tools)
         self._by_name = {tool.name: tool for tool in tools}
-        asked = f"{question} {implied(sources)}"
-        ranked = [replace(one, score=one.score * fit(one.tool, sources)) for one in self._index.rank(asked)]
+        meant = {one.tool.name: one.score * _IMPLIED for one in self._index.rank(implied(sources))}
+        ranked = [
+            replace(one, score=(one.score + meant[one.tool.name]) * fit(one.tool, sources))
+            for one in self._index.rank(question)
+        ]
         self._ranked = sorted(ranked, key=lambda one: -one.score)
         self._wants_change = asks_for_change(question)
         self._made: dict[str, list[Outcome]] = {}

@@ -42,6 +42,10 @@ _CODE_SAID = re.compile(
 _DATE_SAID = re.compile(r"\bISO[ -]?(?:8601)? ?date\b|\bYYYY-MM-DD\b", re.IGNORECASE)
 _TIME_SAID = re.compile(r"\bHH:MM\b|\b24-hour\b", re.IGNORECASE)
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_QUOTED_WORD = re.compile(r"['\"`“‘]([A-Za-z][\w-]*)['\"`”’]")
+_EXAMPLES = re.compile(
+    r"\be\.?g\b|\bfor example\b|\bfor instance\b|\bsuch as\b|\blike\b|예:|예를|example", re.IGNORECASE
+)
 _LISTED = re.compile(r"^[\w-]+(?:, ?[\w-]+)*,? or [\w-]+[.!]?$")
 
 
@@ -85,15 +89,18 @@ def types(schema: JsonObject) -> set[str]:
 
 
 def choices(schema: JsonObject) -> list[Any]:
-    """Return the values of an enum; for text also those that a description lists as `a, b or c`."""
+    """Return the values of an enum; for text also those that a description lists: `a, b or c`, or in quotes."""
     if isinstance(schema.get("enum"), list):
         return list(schema["enum"])
     if "const" in schema:
         return [schema["const"]]
     said = str(schema.get("description", "")).strip()
-    if types(schema) == {"string"} and _LISTED.match(said):
+    if types(schema) != {"string"}:
+        return []
+    if _LISTED.match(said):
         return [one for one in re.split(r", ?| or ", said.rstrip(".!")) if one and one != "or"]
-    return []
+    quoted = [] if _EXAMPLES.search(said) else list(dict.fromkeys(_QUOTED_WORD.findall(said)))
+    return quoted if len(quoted) > 1 else []
 
 
 def kind_of(name: str, schema: JsonObject) -> Kind:
