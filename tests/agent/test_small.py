@@ -15,7 +15,8 @@ from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.tools.combined import CombinedToolset
 
-SMALL = Profile(family="tiny", small=True)
+SMALL = Profile(family="tiny", small=True, evident_calls=False)
+"""Each call is the scripted model's own."""
 
 
 def call(name: str, **arguments: object) -> str:
@@ -189,3 +190,25 @@ async def test_a_repeated_call_gives_way_to_the_one_that_is_still_open() -> None
         [call("get_employee_info", employee_id="EMP003")] * 2 + ["Sales and Finance."],
     )
     assert [one.call.arguments["employee_id"] for one in calls] == ["EMP003", "EMP009"]
+
+
+async def test_a_call_that_leaves_no_doubt_is_made_without_asking_for_it() -> None:
+    profile = Profile(family="tiny", small=True)
+    backend = ScriptedBackend(["EMP003 has 11 days left."], profile=profile, repeat_last=True)
+    tools = CombinedToolset({"hr": hr_toolset()})
+    request = ChatRequest("tiny", (Message("user", "How many vacation days does EMP003 have left in 2025?"),))
+    events = [event async for event in run(backend, tools, request)]
+    calls = [event.call for event in events if isinstance(event, CallFinished)]
+    assert [(one.name, one.arguments) for one in calls] == [
+        ("hr__calculate_vacation_days", {"employee_id": "EMP003", "year": 2025})
+    ]
+    assert len(backend.requests) == 1, "the model gives the answer alone"
+
+
+async def test_both_records_of_a_comparison_are_read_without_asking() -> None:
+    profile = Profile(family="tiny", small=True)
+    backend = ScriptedBackend(["Sales and Finance."], profile=profile, repeat_last=True)
+    request = ChatRequest("tiny", (Message("user", "Compare the departments of EMP003 and EMP009."),))
+    events = [event async for event in run(backend, CombinedToolset({"hr": hr_toolset()}), request)]
+    calls = [event.call.arguments for event in events if isinstance(event, CallFinished)]
+    assert calls == [{"employee_id": "EMP003"}, {"employee_id": "EMP009"}]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from naru.agent.parameters import TYPED, Kind, candidates, is_identifier, kind_of, prefix_of, properties, required
+from naru.agent.searching import words_beyond
 from naru.agent.sources import Sources
 from naru.messages import JsonObject, ToolDefinition
 
@@ -82,3 +83,29 @@ def values_suit(tool: ToolDefinition, sources: Sources) -> bool:
             return False
         taken.update(left[:1])
     return bool(needed)
+
+
+def leaves_no_choice(tool: ToolDefinition, sources: Sources, used: frozenset[str]) -> bool:
+    """Tell whether a call of this tool can be of one kind only: each value told by its shape, and just one of each.
+
+    A word of the question that nothing explains may mean an optional parameter: that is for the model to say.
+    """
+    known, needed = properties(tool), required(tool)
+    taken: list[str] = []
+    for name in needed:
+        schema = known.get(name, {})
+        values = [one for one in candidates(name, schema, sources) if str(one) not in used]
+        if kind_of(name, schema) not in TYPED or len(values) != 1 or str(values[0]) in taken:
+            return False
+        taken.append(str(values[0]))
+    beyond = words_beyond(sources.question, f"{tool.name} {tool.description} {tool.input_schema}", " ".join(taken))
+    for name, schema in known.items():
+        if name in needed or kind_of(name, schema) == "flag":
+            continue
+        values = [one for one in candidates(name, schema, sources) if str(one) not in taken]
+        if values or (beyond and kind_of(name, schema) in _MEANT_BY_WORDS):
+            return False
+    return True
+
+
+_MEANT_BY_WORDS: frozenset[Kind] = frozenset({"enum", "search", "text", "object", "array", "code", "zone"})

@@ -138,7 +138,7 @@ class ToolsetWithProblems(Protocol):
 
 def _planner_for(backend: Backend, request: ChatRequest, tools: Sequence[ToolDefinition], note: str) -> Planner:
     if backend.profile.small and tools and not request.tools:
-        return SmallPlanner(request, tools, note=note)
+        return SmallPlanner(request, tools, note=note, makes_sure_calls=backend.profile.evident_calls)
     return OrdinaryPlanner(request, tools, note=note, context_tokens=backend.profile.context_tokens)
 
 
@@ -171,15 +171,9 @@ class _Run:
     async def events(self, has_tools: bool) -> AsyncGenerator[AgentEvent, None]:
         while (request := self._next_request()) is not None:
             turn = _Turn()
-            self._budget.rounds += 1
-            yield RoundStarted(self._budget.rounds, offered=tuple(tool.name for tool in request.tools))
-            try:
-                async for event in self._ask(request, turn, hold=HELD_CHARACTERS if request.tools else 0):
-                    yield event
-            except ModelError as error:
-                if not self._planner.has_results:
-                    raise
-                self.note, self._reason = str(error), "model_failed"
+            async for event in self._turn(request, turn):
+                yield event
+            if self._reason:
                 break
             if not turn.calls and self._insists(turn):
                 continue
@@ -201,6 +195,22 @@ class _Run:
             self._reason = self._stuck()
         async for event in self._conclude(self._reason or "answered"):
             yield event
+
+    async def _turn(self, request: ChatRequest, turn: _Turn) -> AsyncGenerator[AgentEvent, None]:
+        """Take the call that leaves no doubt, else ask the model."""
+        sure = self._planner.sure_call()
+        if sure is not None:
+            turn.calls.append(sure)
+            return
+        self._budget.rounds += 1
+        yield RoundStarted(self._budget.rounds, offered=tuple(tool.name for tool in request.tools))
+        try:
+            async for event in self._ask(request, turn, hold=HELD_CHARACTERS if request.tools else 0):
+                yield event
+        except ModelError as error:
+            if not self._planner.has_results:
+                raise
+            self.note, self._reason = str(error), "model_failed"
 
     def _next_request(self) -> ChatRequest | None:
         """Return what to ask next; None when a limit is reached or the search is over."""

@@ -20,6 +20,8 @@ OFFERED = 3
 """Tools shown at once: three did better than eight, as long as the right one is among them."""
 _IMPLIED = 0.4
 """Weight of what values mean without saying it, beside the words themselves."""
+_STANDS_OUT = 0.6
+"""Part of the best tool's relevance that the next may have where the best is to be plain."""
 _SEARCHES = 2
 """Further searches after one that found nothing."""
 _GENERIC = frozenset(
@@ -108,6 +110,13 @@ class Offering:
             if values_suit(one.tool, self._sources) or (words and self._takes_name(one.tool)):
                 return True
         return False
+
+    def has_clear_best(self) -> bool:
+        """Tell whether one tool stands out, of which the question plainly speaks."""
+        offered = self.now()
+        if not offered or not self.speaks_clearly():
+            return False
+        return all(one.score < offered[0].score * _STANDS_OUT for one in offered[1:])
 
     def _takes_name(self, tool: ToolDefinition) -> bool:
         """Tell whether a tool wants words alone, and the question has some in quotes or a name in it."""

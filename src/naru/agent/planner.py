@@ -61,6 +61,10 @@ class Planner(Protocol):
         """Take in that the model wanted to end with this text, and tell it what is missing (D6)."""
         ...
 
+    def sure_call(self) -> ToolCall | None:
+        """Return the call to make before the model is asked, if there is just one that fits; else None."""
+        ...
+
     def evident_call(self) -> ToolCall | None:
         """Return the call that question and tools leave no doubt about, when the model made none."""
         ...
@@ -146,6 +150,10 @@ class OrdinaryPlanner:
     def insist(self, text: str, missing: str) -> None:
         """Append the model's words and what is missing."""
         self._messages += [Message("assistant", text), Message("user", missing)]
+
+    def sure_call(self) -> ToolCall | None:
+        """Leave calling to the model."""
+        return None
 
     def evident_call(self) -> ToolCall | None:
         """Leave calling to the model."""

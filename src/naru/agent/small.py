@@ -16,6 +16,7 @@ from naru.agent.answers import fault, tidy
 from naru.agent.asked import asked_values, holds_asked
 from naru.agent.changes import asks_for_change, changes_something
 from naru.agent.execute import Outcome
+from naru.agent.fitness import leaves_no_choice
 from naru.agent.follow import second_of_pair
 from naru.agent.grounding import Grounded, fill, ground
 from naru.agent.limits import canonical
@@ -33,6 +34,8 @@ from naru.models.strategy import OVERRIDE
 CALL_TOKENS = 300
 ANSWER_TOKENS = 400
 """Where a small model that runs on and on is stopped."""
+SURE_AT_MOST = 4
+"""Calls of a run that are made without asking."""
 _NOT_FOUND = re.compile(
     r"not found|no such|there is no|does(?: not|n't) exist|unknown|invalid|\bno \w+ |\bnobody\b|"
     r"not (?:covered|supported)|없",
@@ -45,9 +48,12 @@ class SmallPlanner:
 
     streams_early = False
 
-    def __init__(self, request: ChatRequest, tools: Sequence[ToolDefinition], *, note: str = "") -> None:
+    def __init__(
+        self, request: ChatRequest, tools: Sequence[ToolDefinition], *, note: str = "", makes_sure_calls: bool = True
+    ) -> None:
         self._request = request
         self._note = note
+        self._makes_sure_calls = makes_sure_calls
         self._question = next((turn.text for turn in reversed(request.messages) if turn.role == "user"), "")
         self._by_shown = _shown_names(tools)
         self._sources = Sources(self._question)
@@ -187,6 +193,25 @@ class SmallPlanner:
     def insist(self, text: str, missing: str) -> None:
         """Put what is missing with the question: each round is a fresh one."""
         self._question = f"{self._question}\n{missing}"
+
+    def sure_call(self) -> ToolCall | None:
+        """Make the call that is the only one to fit, with values that can be told from other words."""
+        is_open = self._refusals or self._forcing or len(self._outcomes) >= SURE_AT_MOST
+        if not self._makes_sure_calls or is_open or not self._offering.has_clear_best():
+            return None
+        ranked = self._offering.now()[0]
+        tool = self._by_shown[ranked.tool.name]
+        if changes_something(tool):
+            return None
+        again = self._again(tool)
+        if again is None and not leaves_no_choice(tool, self._sources, self._offering.used(ranked.tool.name)):
+            return None
+        arguments = again if again is not None else self._evident_arguments(ranked.tool.name, tool)
+        if arguments is None:
+            return None
+        verdict = self.judge(ToolCall(f"call_sure_{len(self._outcomes)}", ranked.tool.name, arguments))
+        is_new = canonical(verdict.call) not in {canonical(one.call) for one in self._outcomes}
+        return replace(verdict.call, name=ranked.tool.name) if is_new and not verdict.refusal else None
 
     def evident_call(self) -> ToolCall | None:
         """Make the call that the best tool leaves no doubt about; only one that reads."""
