@@ -78,3 +78,14 @@ def test_nothing_more_is_offered_once_all_is_told() -> None:
         "rent_of", Outcome(ToolCall("1", "rent_of", {"flat": "F-12"}), ToolResult.of_text(text), text), nothing=False
     )
     assert names(found) == []
+
+
+def test_of_a_long_list_no_id_is_followed() -> None:
+    question = "List all tenants and the rent"
+    sources = Sources(question)
+    found = Offering(question, HOUSE, sources)
+    text = "\n".join(f'{{"flat": "F-{number}"}}' for number in range(10, 20))
+    sources.add(text)
+    made = Outcome(ToolCall("1", "find_tenant", {"name": "a"}), ToolResult.of_text(text), text)
+    found.note("find_tenant", made, nothing=False)
+    assert "evict" not in names(found)

@@ -20,6 +20,8 @@ _PAIRS = (
     re.compile(r"([가-힣A-Za-z0-9_-]+?)(?:이랑|하고|와|과|랑)\s+([가-힣A-Za-z0-9_-]+)"),
     re.compile(r"([\w-]+)(?:,| and| or| versus| vs\.?| than)\s+(?:in |for |of |the )*([\w-]+)", re.IGNORECASE),
 )
+_FOLLOWED = 3
+"""New ids of which one may be followed; a list of more was asked for as a list."""
 _VALUE_KEYS = frozenset({"text", "search", "id", "code", "date", "zone", "path"})
 
 
@@ -49,14 +51,14 @@ def means(question: str, index: ToolIndex) -> dict[str, set[str]]:
 
 
 def takes_new_value(tool: ToolDefinition, sources: Sources, question_values: set[str]) -> bool:
-    """Tell whether a tool takes an id that a result gave and the question did not hold."""
+    """Tell whether a tool takes an id that a result gave and the question did not hold; of many ids none is meant."""
     known = properties(tool)
-    return any(
-        kind_of(name, known[name]) == "id"
-        and any(str(one) not in question_values for one in candidates(name, known[name], sources))
-        for name in required(tool)
-        if name in known
-    )
+    for name in required(tool):
+        if name in known and kind_of(name, known[name]) == "id":
+            new = [one for one in candidates(name, known[name], sources) if str(one) not in question_values]
+            if 0 < len(new) <= _FOLLOWED:
+                return True
+    return False
 
 
 def second_of_pair(question: str, tool: ToolDefinition, made: Sequence[Outcome]) -> JsonObject | None:

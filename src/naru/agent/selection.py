@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from naru.agent.glossary import alike, in_english
+from naru.agent.glossary import ENGLISH, alike, in_english
 from naru.agent.loanwords import sound_alike
 from naru.messages import ToolDefinition
 from naru.tools.provider_schemas.references import resolve_references
@@ -119,7 +119,7 @@ class ToolIndex:
             term: said for word, said in {**in_english(question), **alike(question)}.items() for term in terms(word)
         }
         for word in _HANGUL.findall(question):
-            if not any(word.startswith(known) for known in found.values()):
+            if not any(word.startswith(known) for known in ENGLISH) and not _KOREAN_STOP.match(word):
                 found |= {term: word for one in sound_alike(word, self._words) for term in terms(one)}
         return found
 
