@@ -78,7 +78,9 @@ def test_a_path_that_nobody_gave_is_never_written_to() -> None:
     call = ToolCall("1", "write_file", {"path": "poem.txt", "content": "O river"})
     asked = Sources("Write one sentence about rivers.")
     assert ground(call, ToolDefinition("write_file", "Write a file.", schema), asked).refusal
-    assert not ground(call, ToolDefinition("read_file", "Read a file.", schema), asked).refusal
+    here = ToolCall("1", "list", {"path": "."})
+    listing = ToolDefinition("list", "List a folder.", {**schema, "required": ["path"]})
+    assert not ground(here, listing, Sources("Which files are there?")).refusal
 
 
 def test_words_that_a_description_puts_in_quotes_are_its_choices() -> None:

@@ -89,3 +89,22 @@ def test_of_a_long_list_no_id_is_followed() -> None:
     made = Outcome(ToolCall("1", "find_tenant", {"name": "a"}), ToolResult.of_text(text), text)
     found.note("find_tenant", made, nothing=False)
     assert "evict" not in names(found)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How are you today?", "What day comes after Monday?", "Count from 1 to 5", "오늘 뭐 먹을까?", "Say hello in French.",
+     "What is the tallest mountain in the world?", "Write a haiku about winter"],
+)  # fmt: skip
+def test_words_that_every_tool_has_speak_for_none(question: str) -> None:
+    tools = [
+        tool("late_on", "Loans that are late today.", day={"type": "string", "format": "date"}),
+        tool("hours", "Opening hours of a day.", "kind", kind={"type": "string", "enum": ["weekday", "sunday"]}),
+        tool(
+            "count_by_state", "Count the flats in a state.", "state", state={"type": "string", "enum": ["let", "free"]}
+        ),
+        tool("clock", "Tell the current time.", "tz", tz={"type": "string", "description": "IANA time zone"}),
+        tool("write_file", "Write a file.", "path text", path=TEXT, text=TEXT),
+    ]
+    found = Offering(question, tools, Sources(question))
+    assert not found.speaks_clearly()

@@ -68,6 +68,32 @@ def _factor(name: str, schema: JsonObject, kind: Kind, asked: Sources) -> float:
     return 0.6 if kind in _MADE_UP else 1.0
 
 
+def values_tell(tool: ToolDefinition, sources: Sources) -> bool:
+    """Tell whether the values alone speak for a tool: an id of its shape, a path, a day, a sum; not a mere number."""
+    known = properties(tool)
+    asked = Sources(sources.question)
+    kinds = {kind_of(name, known[name]) for name in required(tool) if name in known}
+    is_shaped = any(
+        kind_of(name, known[name]) == "id"
+        and (prefix_of(known[name]) or known[name].get("pattern"))
+        and candidates(name, known[name], asked)
+        for name in required(tool)
+        if name in known
+    )
+    has_day = "date" in kinds and any(character.isdigit() for character in sources.question)
+    return (is_shaped or has_day or bool(kinds & {"path", "sum", "address"})) and values_suit(tool, sources)
+
+
+def can_be_filled(tool: ToolDefinition, sources: Sources) -> bool:
+    """Tell whether there is a value for each parameter that a model could only make up."""
+    known = properties(tool)
+    return all(
+        candidates(name, known[name], sources)
+        for name in required(tool)
+        if name in known and kind_of(name, known[name]) in _MADE_UP | {"id"} and "year" not in name.lower()
+    )
+
+
 def values_suit(tool: ToolDefinition, sources: Sources) -> bool:
     """Tell whether the question holds a value of its own, in digits or letters, for each parameter a call must have."""
     known = properties(tool)

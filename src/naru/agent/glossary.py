@@ -71,8 +71,8 @@ worth value convert price | dollar currency | dollars currency | euro currency |
 pounds currency lb unit | money currency amount | supplies supplier supply | supplied supplier supply
 works department team | boss manager | hired hire date | born birth date | cost price | costs price
 expensive price | cheap price | cheapest price | phone contact | email contact | folder directory
-directories directory | say read content | says read content | contents content | big size | bytes size | large size
-heavy weight | tall height | long length | modified metadata time | according read content
+directories directory | contents content | big size | bytes size | large size
+heavy weight | tall height | long length | modified metadata time
 shipped shipping delivery | arrive arrival delivery | arrives arrival delivery | parcel delivery shipping track
 package delivery shipping track | happening event | staff employee | worker employee | colleague employee
 buy order purchase | bought order purchase | ordered order | paid payment paid | owe bill balance | doctor physician

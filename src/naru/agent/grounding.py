@@ -33,6 +33,8 @@ from naru.messages import JsonObject, ToolCall, ToolDefinition
 
 _SCHEMA_WORDS = frozenset({"additionalProperties", "required", "properties", "type", "$schema", "description"})
 _DEEPEST = 3
+_HERE = frozenset({".", "./", "/", "~", "*", ""})
+"""Paths that need nobody to name them, for reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class _Known:
     sources: Sources
     used: frozenset[str]
     changes: bool
-    """The tool changes something: a path that nobody gave is no guess but an invention."""
+    """The tool changes something: nothing of what it needs may be a guess."""
     tool_said: str
     """What the tool says of itself: its examples are no values."""
 
@@ -225,7 +227,8 @@ def _identifier(given: _Given) -> tuple[Any, bool]:
 def _path(given: _Given) -> tuple[Any, bool]:
     value, wanted = given.value, given.wanted
     if value in wanted or not wanted:
-        return value, not wanted and given.about.changes and not given.about.sources.holds(value)
+        is_given = bool(wanted) or given.about.sources.holds(value)
+        return value, not is_given and (given.about.changes or value.strip() not in _HERE)
     ending = [one for one in wanted if one.rsplit("/", 1)[-1] == value.rsplit("/", 1)[-1]]
     return (max(ending, key=len), False) if ending else given.one_of_wanted()
 

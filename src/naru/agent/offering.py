@@ -8,9 +8,9 @@ from dataclasses import replace
 from naru.agent.asked import asks_behind
 from naru.agent.changes import asks_for_change, changes_something
 from naru.agent.execute import Outcome
-from naru.agent.fitness import fit, implied, values_suit
+from naru.agent.fitness import can_be_filled, fit, implied, values_suit, values_tell
 from naru.agent.follow import means, open_words, second_of_pair, takes_new_value
-from naru.agent.parameters import candidates, kind_of, properties, required
+from naru.agent.parameters import TYPED, candidates, kind_of, properties, required
 from naru.agent.searching import narrower
 from naru.agent.selection import Ranked, ToolIndex, stem, terms
 from naru.agent.sources import Sources
@@ -18,6 +18,12 @@ from naru.messages import ToolDefinition
 
 OFFERED = 3
 """Tools shown at once: three did better than eight, as long as the right one is among them."""
+_DOINGS = frozenset(
+    stem(word)
+    for word in "count convert calculate compare check create write update delete send add remove open close change "
+    "read compute difference".split()
+)
+"""Verbs that tools of every kind have in their names."""
 _IMPLIED = 0.4
 """Weight of what values mean without saying it, beside the words themselves."""
 _STANDS_OUT = 0.6
@@ -27,7 +33,8 @@ _SEARCHES = 2
 _GENERIC = frozenset(
     stem(word)
     for word in "get list find search show read look name tell give make take do set run use all any new detail info "
-    "information data item one first last about text word value number result record id go day".split()
+    "information data item first last text word value number result record id go day date today daily current time "
+    "content name list".split()
 )
 """Terms in which tools of every kind and questions of every kind meet: no evidence that one is for the other."""
 
@@ -76,7 +83,7 @@ class Offering:
             helping = [one for one in able if self._has_new_work(one)]
         else:
             helping = [one for one in able if one.score > 0] or [
-                one for one in able if values_suit(one.tool, self._sources)
+                one for one in able if values_tell(one.tool, self._sources)
             ]
             helping = self._with_provider(helping, able)
             if self.after_refusal:
@@ -102,14 +109,44 @@ class Offering:
         if not offered or self._made:
             return bool(offered)
         meanings = means(self._question, self._index)
-        for one in offered:
-            words = {word for word, meant in meanings.items() if meant & set(one.reasons) - _GENERIC}
-            named = set(terms(one.tool.name)) - _GENERIC
-            if len(words) >= 2 or named & set(one.reasons) or (words and values_suit(one.tool, self._sources)):
-                return True
-            if values_suit(one.tool, self._sources) or (words and self._takes_name(one.tool)):
-                return True
-        return False
+        return any(self._is_spoken_of(one, meanings) for one in offered)
+
+    def _is_spoken_of(self, ranked: Ranked, meanings: dict[str, set[str]]) -> bool:
+        tool = ranked.tool
+        if values_tell(tool, self._sources):
+            return True
+        if not can_be_filled(tool, self._sources):
+            return False
+        telling = set(ranked.reasons) - _GENERIC
+        words = {word for word, meant in meanings.items() if meant & telling}
+        named = set(terms(tool.name)) & telling
+        if len(words - _DOINGS) >= 2 or named - _DOINGS:
+            return True
+        # A verb alone, such as `convert`, is plain only with a value for it.
+        return bool(words) and (values_suit(tool, self._sources) or self._takes_name(tool) or self._has_value(tool))
+
+    def bears_out(self, name: str) -> bool:
+        """Tell whether a call of this tool has to do with the question: a model calls for small talk too.
+
+        A tool that takes nothing needs the question to speak of it plainly; else one word that is not every tool's.
+        """
+        if self._made:
+            return True
+        ranked = next((one for one in self._ranked if one.tool.name == name), None)
+        if ranked is None:
+            return False
+        meanings = means(self._question, self._index)
+        if self._is_spoken_of(ranked, meanings):
+            return True
+        return bool(required(ranked.tool)) and bool(set(ranked.reasons) - _GENERIC)
+
+    def _has_value(self, tool: ToolDefinition) -> bool:
+        known = properties(tool)
+        return any(
+            kind_of(name, known[name]) in TYPED and candidates(name, known[name], self._sources)
+            for name in required(tool)
+            if name in known
+        )
 
     def has_clear_best(self) -> bool:
         """Tell whether one tool stands out, of which the question plainly speaks."""

@@ -46,6 +46,7 @@ _QUOTED_WORD = re.compile(r"['\"`“‘]([A-Za-z][\w-]*)['\"`”’]")
 _EXAMPLES = re.compile(
     r"\be\.?g\b|\bfor example\b|\bfor instance\b|\bsuch as\b|\blike\b|예:|예를|example", re.IGNORECASE
 )
+_CONTINENTS = frozenset("Africa America Antarctica Asia Atlantic Australia Europe Indian Pacific".split())
 _LISTED = re.compile(r"^[\w-]+(?:, ?[\w-]+)*,? or [\w-]+[.!]?$")
 
 
@@ -219,7 +220,9 @@ def named_choices(values: list[Any], question: str) -> list[Any]:
 @lru_cache(maxsize=1)
 def _cities() -> dict[str, str]:
     return {
-        zone.rsplit("/", 1)[-1].replace("_", " ").lower(): zone for zone in sorted(available_timezones()) if "/" in zone
+        zone.rsplit("/", 1)[-1].replace("_", " "): zone
+        for zone in sorted(available_timezones())
+        if zone.partition("/")[0] in _CONTINENTS
     }
 
 
@@ -233,9 +236,8 @@ def zones_in(question: str) -> list[str]:
     written = re.findall(r"\b[A-Z][A-Za-z]+/[A-Z][A-Za-z_+-]+\b|\bUTC\b", question)
     if written:
         return unique(written)
-    lowered = question.lower()
     return unique(
-        zone for city, zone in _cities().items() if len(city) > 3 and re.search(rf"\b{re.escape(city)}\b", lowered)
+        zone for city, zone in _cities().items() if len(city) > 3 and re.search(rf"\b{re.escape(city)}\b", question)
     )
 
 

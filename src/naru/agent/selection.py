@@ -26,10 +26,14 @@ _KOREAN_STOP = re.compile(
     r"무슨|하는|하나|입니|합니|됩니|습니|줘|싶|돼|되나|까지|지금까지|모두|전부|전체)"
 )
 _STOP = frozenset(
+    "about between each come comes one two three four five six seven eight nine ten s t d ll re ve m "
     "a an and any are as at be by can could do does for from give has have how i in is it its let me my of on or "
     "please show so tell that the their them there this to up us was we what when where which who whom whose why will "
     "with would you your".split()
 )
+_KOREAN_ENDING = re.compile(r"(?:[합습입됩줍옵깁립]니다|으로|에서|라는|하는|하기)$")
+_TELLING_DIGITS = 3
+"""A shorter number says nothing of what a text is about."""
 _NAME_WEIGHT = 3
 _K1, _B = 1.2, 0.5
 
@@ -48,9 +52,12 @@ def terms(text: str, *, keep_stop_words: bool = False) -> list[str]:
     """Cut a text into comparable terms: stemmed Latin words, pairs of Hangul syllables, numbers."""
     found: list[str] = []
     for word in _WORD.findall(_CAMEL.sub(" ", text).lower().replace("_", " ")):
+        if word.isdigit() and len(word) < _TELLING_DIGITS and not keep_stop_words:
+            continue
         if "가" <= word[0] <= "힣":
             if not keep_stop_words and _KOREAN_STOP.match(word):
                 continue
+            word = _KOREAN_ENDING.sub("", word) if len(word) > 2 else word  # noqa: PLW2901 - the rest of the word
             found.extend(word[i : i + 2] for i in range(len(word) - 1)) if len(word) > 1 else found.append(word)
         elif keep_stop_words or word not in _STOP:
             found.append(stem(word))

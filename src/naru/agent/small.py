@@ -141,6 +141,8 @@ class SmallPlanner:
             return Verdict(call, f"There is no tool {call.name}.")
         if changes_something(tool) and not asks_for_change(self._question):
             return Verdict(call, f"Nobody asked for a change, and {name} makes one.")
+        if not self._offering.bears_out(name):
+            return Verdict(call, f"The question does not speak of what {name} does.")
         grounded: Grounded = ground(call, tool, self._sources, self._offering.used(name))
         if grounded.refusal:
             return Verdict(call, grounded.refusal)
