@@ -90,3 +90,12 @@ def test_words_that_a_description_puts_in_quotes_are_its_choices() -> None:
     assert ground(newest, tool("order", order=order), Sources("Show my mails")).call.arguments == {"order": "newest"}
     oslo = ToolCall("1", "look", {"city": "Oslo"})
     assert ground(oslo, tool("city", city=city), Sources("How is the weather?")).refusal
+
+
+def test_an_id_that_a_result_gave_under_another_name_is_not_taken() -> None:
+    sources = Sources("When must Omar bring it back?", ['{"card": "M-0031", "name": "Omar"}'])
+    nothing = ToolCall("1", "look", {})
+    assert ground(nothing, tool("isbn", isbn=TEXT), sources).refusal
+    assert ground(nothing, tool("card", card={"type": "string", "pattern": "^M"}), sources).call.arguments == {
+        "card": "M-0031"
+    }

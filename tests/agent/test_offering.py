@@ -93,13 +93,13 @@ def test_of_a_long_list_no_id_is_followed() -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["How are you today?", "What day comes after Monday?", "Count from 1 to 5", "오늘 뭐 먹을까?", "Say hello in French.",
-     "What is the tallest mountain in the world?", "Write a haiku about winter"],
+    ["How are you today?", "What day comes after Monday?", "Count from 1 to 5", "오늘 뭐 먹을까?",
+     "Say hello in French.", "What is the tallest mountain in the world?", "Write a haiku about winter"],
 )  # fmt: skip
 def test_words_that_every_tool_has_speak_for_none(question: str) -> None:
     tools = [
         tool("late_on", "Loans that are late today.", day={"type": "string", "format": "date"}),
-        tool("hours", "Opening hours of a day.", "kind", kind={"type": "string", "enum": ["weekday", "sunday"]}),
+        tool("hours", "Opening hours of a day.", "kind", kind={"enum": ["weekday", "sunday"]}),
         tool(
             "count_by_state", "Count the flats in a state.", "state", state={"type": "string", "enum": ["let", "free"]}
         ),

@@ -212,3 +212,38 @@ async def test_both_records_of_a_comparison_are_read_without_asking() -> None:
     events = [event async for event in run(backend, CombinedToolset({"hr": hr_toolset()}), request)]
     calls = [event.call.arguments for event in events if isinstance(event, CallFinished)]
     assert calls == [{"employee_id": "EMP003"}, {"employee_id": "EMP009"}]
+
+
+class Lending:
+    """Readers by name, and what they borrowed by card: a question by name takes two calls."""
+
+    def __init__(self, loans: str) -> None:
+        self.loans = loans
+        self.ran: list[tuple[str, dict]] = []
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def tools(self):
+        def schema(name: str, **more: object) -> dict:
+            return {"type": "object", "properties": {name: {"type": "string", **more}}, "required": [name]}
+
+        return [
+            ToolDefinition("find_reader", "Find readers by name; gives the card.", schema("name")),
+            ToolDefinition("loans", "Things on loan, with days due.", schema("card", pattern="^C-")),
+        ]
+
+    async def call(self, name, arguments, context):
+        self.ran.append((name, arguments))
+        return ToolResult.of_text('{"card": "C-7", "name": "Omar Diallo"}' if name == "find_reader" else self.loans)
+
+
+@pytest.mark.parametrize(
+    ("loans", "told"), [('{"thing": "Atlas", "due": "2026-12-20"}', "2026-12-20"), ("[]", "No results were found")]
+)
+async def test_a_question_by_name_goes_through_the_card_that_the_name_gives(loans: str, told: str) -> None:
+    lending = Lending(loans)
+    end, _, _ = await answer("When are the loans of Omar Diallo due?", ["", "Atlas, due 2026-12-20."], lending)
+    assert lending.ran == [("find_reader", {"name": "Omar Diallo"}), ("loans", {"card": "C-7"})]
+    assert told in end.answer

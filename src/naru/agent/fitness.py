@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from naru.agent.parameters import TYPED, Kind, candidates, is_identifier, kind_of, prefix_of, properties, required
-from naru.agent.searching import words_beyond
+from naru.agent.searching import only_word, words_beyond
 from naru.agent.sources import Sources
 from naru.messages import JsonObject, ToolDefinition
 
@@ -121,7 +121,11 @@ def leaves_no_choice(tool: ToolDefinition, sources: Sources, used: frozenset[str
     for name in needed:
         schema = known.get(name, {})
         values = [one for one in candidates(name, schema, sources) if str(one) not in used]
-        if kind_of(name, schema) not in TYPED or len(values) != 1 or str(values[0]) in taken:
+        if kind_of(name, schema) in ("search", "text") and len(needed) == 1:
+            values = [one for one in [only_word(tool, sources)] if one and one not in used]
+        elif kind_of(name, schema) not in TYPED:
+            return False
+        if len(values) != 1 or str(values[0]) in taken:
             return False
         taken.append(str(values[0]))
     beyond = words_beyond(sources.question, f"{tool.name} {tool.description} {tool.input_schema}", " ".join(taken))

@@ -79,16 +79,10 @@ class Offering:
     def now(self) -> list[Ranked]:
         """Return the few tools that may help now, best first."""
         able = [one for one in self._ranked if self._is_allowed(one.tool)]
-        if self._made:
-            helping = [one for one in able if self._has_new_work(one)]
-        else:
-            helping = [one for one in able if one.score > 0] or [
-                one for one in able if values_tell(one.tool, self._sources)
-            ]
-            helping = self._with_provider(helping, able)
-            if self.after_refusal:
-                # An id was invented: only tools that can be filled are left, such as the one that gives such ids.
-                helping = [one for one in helping if not self._lacks(one.tool)] or helping
+        helping = [one for one in able if self._has_new_work(one)] if self._made else self._first(able)
+        if not helping and self._empty.keys() == self._made.keys() - self._set_aside:
+            # What was searched is not there: another tool may know it.
+            helping = self._first([one for one in able if one.tool.name not in self._made], filled=True)
         if not helping:
             return []
         best = helping[0].score
@@ -98,6 +92,15 @@ class Offering:
         if sure is not None and sure not in offered:
             offered = [*offered[: OFFERED - 1], sure]
         return offered
+
+    def _first(self, able: list[Ranked], *, filled: bool = False) -> list[Ranked]:
+        """Return what may be called before anything was found."""
+        helping = [one for one in able if one.score > 0]
+        helping = helping or [one for one in able if values_tell(one.tool, self._sources)]
+        helping = self._with_provider(helping, able)
+        # An id was invented: only tools that can be filled are left, such as the one that gives such ids.
+        can = [one for one in helping if not self._lacks(one.tool)]
+        return can if filled else (can or helping) if self.after_refusal else helping
 
     def has_untried_fit(self) -> bool:
         """Tell whether a tool for which the question holds every value has not run yet."""

@@ -162,9 +162,17 @@ def candidates(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
 def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     prefix, pattern = prefix_of(schema), schema.get("pattern")
     found: list[str] = [one for one in sources.ids() if not prefix or one.upper().startswith(prefix)]
+    if not prefix and not pattern:
+        found = [one for one in found if _is_called(one, name, sources)]
     if not prefix:
         found = unique([*found, *(one for one in sources.numbers() if len(one) > 2)])
     return [one for one in found if _fits(str(pattern), one)] if pattern else [*found]
+
+
+def _is_called(value: str, name: str, sources: Sources) -> bool:
+    """Tell whether a result gave an id under a name like the parameter's; one of the question may be any."""
+    keys = sources.keys_of(value)
+    return not keys or any(set(terms(key)) & set(terms(_SNAKE.sub("_", name))) for key in keys)
 
 
 def _fits(pattern: str, value: str) -> bool:

@@ -43,6 +43,18 @@ def core_words(text: str, tool: ToolDefinition, sources: Sources) -> str:
     return words_beyond(text, f"{tool.name} {tool.title} {tool.description} {schema_text(tool.input_schema)}")
 
 
+def only_word(tool: ToolDefinition, sources: Sources) -> str:
+    """Return the one thing in a question that its words for tool and order leave over: what is quoted, a name, a word.
+
+    Empty when there are several, or none.
+    """
+    for found in (sources.quoted(), sources.names()):
+        if found:
+            return found[0] if len(found) == 1 else ""
+    core = core_words(sources.question, tool, sources)
+    return core if core and " " not in core and not core.isascii() else ""
+
+
 def words_beyond(text: str, *known: str) -> str:
     """Return the words of a text that other texts do not hold, in either language, nor any order to search."""
     own = {term for said in known for term in terms(said)}

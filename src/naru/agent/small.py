@@ -25,7 +25,7 @@ from naru.agent.parameters import kind_of, properties, required
 from naru.agent.planner import Verdict
 from naru.agent.prompts import final_turn, is_korean, language_line, nothing_found
 from naru.agent.reading import call_line, facts, incomplete, reading, ready, said_of_failure
-from naru.agent.searching import core_words, found_nothing, narrower
+from naru.agent.searching import core_words, found_nothing, narrower, only_word
 from naru.agent.shown import narrowed, shown
 from naru.agent.sources import Sources
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
@@ -257,15 +257,26 @@ class SmallPlanner:
         schema = properties(tool).get(name, {})
         if kind_of(name, schema) == "object":
             return None
+        if kind_of(name, schema) in ("search", "text") and len(required(tool)) == 1:
+            word = only_word(tool, Sources(self._question))
+            if word and word not in used:
+                return word
         if kind_of(name, schema) == "search" and not self._sources.quoted():
             return core_words(self._question, tool, self._sources) or None
         return fill(name, schema, self._sources, used)
 
     def ready_answer(self) -> str:
         """Return the answer that needs no model: what was asked to be listed or shown, when one call gave just that."""
+        ran = [one for one in self._outcomes if one.ran]
+        if self._found and found_nothing(ran[-1]) and self._follows_a_result(ran[-1]):
+            return nothing_found(self._question, call_line(ran[-1].call))
         last = self._found[-1].call.name if self._found else ""
         changed = any(tool.name == last and changes_something(tool) for tool in self._by_shown.values())
         return ready(self._question, self._found, changed=changed)
+
+    def _follows_a_result(self, one: Outcome) -> bool:
+        """Tell whether a call was made with a value that only a result held."""
+        return any(not Sources(self._question).holds(value) for value in one.call.arguments.values())
 
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Put the results in front and the question last, with no tools; a second try is a little freer."""

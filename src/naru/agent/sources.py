@@ -114,6 +114,13 @@ class Sources:
             found.append(name)
         return unique(one for one in found if len(one) > 1)
 
+    def keys_of(self, value: str) -> list[str]:
+        """Return the keys under which results, and not the question, hold a value."""
+        if value in self.question:
+            return []
+        found = re.compile(rf'"(\w+)"\s*:\s*"{re.escape(value)}"')
+        return unique(key for result in self._results for key in found.findall(result))
+
     def holds(self, value: object) -> bool:
         """Tell whether a value stands in the question or in a result, spacing and case aside."""
         text = str(value).strip()
