@@ -112,13 +112,23 @@ class Offering:
         if not offered or self._made:
             return bool(offered)
         meanings = means(self._question, self._index)
-        return any(self._is_spoken_of(one, meanings) for one in offered)
+        leads = self._leads(offered[0].tool.name)
+        return any(self._is_spoken_of(one, meanings, leads=leads) for one in offered)
 
-    def _is_spoken_of(self, ranked: Ranked, meanings: dict[str, set[str]]) -> bool:
+    def _leads(self, name: str) -> bool:
+        """Tell whether a tool is shown first since it gives, by a name in the question, the id that another lacks."""
+        offered = self.now()
+        if not offered or offered[0].tool.name != name:
+            return False
+        others = any(self._lacks(one.tool) for one in offered[1:])
+        return others and not self._lacks(offered[0].tool) and self._takes_name(offered[0].tool)
+
+    def _is_spoken_of(self, ranked: Ranked, meanings: dict[str, set[str]], *, leads: bool = False) -> bool:
+        """`leads`: another tool gives what this one lacks, by a name that the question holds."""
         tool = ranked.tool
         if values_tell(tool, self._sources):
             return True
-        if not can_be_filled(tool, self._sources):
+        if not leads and not can_be_filled(tool, self._sources):
             return False
         telling = set(ranked.reasons) - _GENERIC
         words = {word for word, meant in meanings.items() if meant & telling}
@@ -133,7 +143,7 @@ class Offering:
 
         A tool that takes nothing needs the question to speak of it plainly; else one word that is not every tool's.
         """
-        if self._made:
+        if self._made or self._leads(name):
             return True
         ranked = next((one for one in self._ranked if one.tool.name == name), None)
         if ranked is None:
