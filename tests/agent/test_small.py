@@ -109,10 +109,11 @@ async def test_not_found_is_answered_with_the_tools_own_message() -> None:
         "How many vacation days does EMP003 have left in 2025?",
         call("calculate_vacation_days", employee_id="EMP003", year=2025),
         "EMP003 has 4711 days left.",
+        "EMP003 has 1 day left.",
         "The answer is found in the information provided.",
         "",
     ],
-    ids=["repeats the question", "a call", "an invented number", "says nothing", "empty"],
+    ids=["repeats the question", "a call", "an invented number", "another number", "says nothing", "empty"],
 )
 async def test_a_bad_answer_is_asked_for_once_more_and_never_given(bad: str) -> None:
     end, _, _ = await answer(

@@ -21,6 +21,7 @@ _EMPTY = frozenset(
     "니다 습니 입니 합니 됩니 겠습 에서 으로 하는 있는 있습 다음 같습 정보 제공 찾은 찾아 결과 도구 문서 위의".split()
 )
 _YES_NO = re.compile(r"\s*(?:yes|no|예|네|아니)\b", re.IGNORECASE)
+COUNTS = re.compile(r"\bhow (many|much)\b|\bcount\b|\bnumber of\b|몇|개수|얼마|며칠|남은", re.IGNORECASE)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _FENCE = re.compile(r"^```\w*\n?|\n?```$")
 
@@ -53,10 +54,25 @@ def fault(answer: str, question: str, sources: Sources, found: Sequence[str] = (
         "it asks back": asks and text.endswith(("?", "？")),
         f"it names {invented[:1]}, which no result holds": bool(invented),
         "it is in Chinese, which nobody wrote": bool(_HAN.search(text)) and not _HAN.search(sources.text),
+        "its number stands in no result": bool(found) and not _counts_right(text, question, found),
         "it says nothing that the results hold": bool(found) and not _says_something(text, question, found),
         "it is not in Korean": is_korean(question) and not is_korean(text) and len(text) > 60,
     }
     return next((fault for fault, holds in faults.items() if holds), "")
+
+
+def _counts_right(answer: str, question: str, found: Sequence[str]) -> bool:
+    """Tell whether an answer to "how many" holds a number of the results, or how many rows they have."""
+    if not COUNTS.search(question):
+        return True
+    said = _numbers(answer) - _numbers(question)
+    told = {number for text in found for number in _numbers(text)}
+    told |= {float(len([line for line in text.splitlines() if line.strip()])) for text in found}
+    return not said or not told or bool(said & told)
+
+
+def _numbers(text: str) -> set[float]:
+    return {float(number) for number in re.findall(r"\d+(?:\.\d+)?", re.sub(r"(?<=\d),(?=\d{3})", "", text))}
 
 
 def _says_something(answer: str, question: str, found: Sequence[str]) -> bool:
