@@ -1,6 +1,6 @@
 """The chat proxy's cost: a bare pass-through, LiteLLM's proxy and Naru before one fake model, in one run.
 
-`python bench/proxy.py [--rounds 5] [--seconds 1.0] [--no-litellm]`. Starts and stops everything on loopback; LiteLLM is
+`python bench/proxy.py [--rounds 5] [--seconds 1.0] [--no-litellm] [--cells json,paced]`. Starts and stops everything on loopback; LiteLLM is
 installed into a cached environment. Rounds are interleaved, figures are medians; CPU is that of the target's own
 process tree. See the chat rows of the performance targets in docs/decisions/0070-chat-hot-path.md.
 """
@@ -164,7 +164,7 @@ async def measure(targets: list[Target], options: argparse.Namespace) -> None:
     for target in targets:
         await run_load(target.port, CELLS[0].body, clients=4, seconds=0.3)
     for number in range(options.rounds):
-        for cell in CELLS:
+        for cell in chosen(options):
             for target in targets:
                 if target.name == "litellm" and number >= options.litellm_rounds:
                     continue
@@ -198,12 +198,17 @@ def row(target: Target, cell: Cell) -> dict[str, float]:
     }
 
 
-def report(targets: list[Target]) -> None:
+def chosen(options: argparse.Namespace) -> list[Cell]:
+    """Return the cells that were asked for: those whose name begins with one of the words."""
+    return [cell for cell in CELLS if cell.name.startswith(tuple(options.cells.split(",")))]
+
+
+def report(targets: list[Target], options: argparse.Namespace) -> None:
     columns = ("cpu ms", "req/s", "ttft ms", "p99 ms", "gap p99 ms", "errors")
     print(
         f"\n{'cell':24}{'clients':>8}  {'target':9}" + "".join(f"{name:>12}" for name in columns) + f"{'cpu/floor':>11}"
     )
-    for cell in CELLS:
+    for cell in chosen(options):
         floor = row(targets[1], cell)
         for target in targets:
             found = row(target, cell)
@@ -224,10 +229,11 @@ def main() -> None:
     parser.add_argument("--litellm-rounds", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--no-litellm", action="store_true")
+    parser.add_argument("--cells", default="json,stream,call,paced", help="beginnings of the names of cells to run")
     options = parser.parse_args()
     with started(options) as targets:
         uvloop.run(measure(targets, options))
-        report(targets)
+        report(targets, options)
 
 
 if __name__ == "__main__":

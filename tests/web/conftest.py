@@ -22,6 +22,7 @@ from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.models.backend import Backend
 from naru.tools.toolset import CallContext, Toolset
 from naru.web import openai_chat
+from naru.web.one_write import OneWriteProtocol
 from naru.web.problems import problem_of
 from naru.web.security import guard
 
@@ -98,7 +99,7 @@ def application(hub: MemoryHub) -> ASGIApp:
 @contextlib.asynccontextmanager
 async def served(app: object) -> AsyncIterator[str]:
     """Serve an ASGI application on a free port with uvicorn's own protocol; gives its base URL."""
-    config = uvicorn.Config(app, log_level="error", lifespan="off")  # type: ignore[arg-type]
+    config = uvicorn.Config(app, http=OneWriteProtocol, log_level="error", lifespan="off")  # type: ignore[arg-type]
     config.load()
     state = ServerState()
     server = await asyncio.get_running_loop().create_server(

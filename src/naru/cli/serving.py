@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 
 from naru.config import ServerSettings
 from naru.errors import ConfigError
+from naru.web.one_write import OneWriteProtocol
 
 SHUTDOWN_SECONDS = 30
 """What requests under way get to finish in; held streams are ended at once (R-29)."""
@@ -95,7 +96,7 @@ async def serve(
     """Serve until SIGINT or SIGTERM; `on_stop` is called when the stop begins."""
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=OneWriteProtocol,
         loop="none",
         lifespan="off",
         access_log=False,

@@ -1,0 +1,105 @@
+"""An answer's head and the beginning of its body go out in one write, and a head is never kept waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+from uvicorn.server import ServerState
+
+from naru.web.one_write import OneWriteProtocol
+
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Recorder:
+    """A transport that keeps each write by itself."""
+
+    def __init__(self) -> None:
+        self.writes: list[bytes] = []
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        assert not self.closed, data
+        self.writes.append(data)
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        return default
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        self.closed = True
+
+    abort = close
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *given: None
+
+
+async def written(application: Application, request: bytes) -> list[bytes]:
+    """Serve one request and return the writes."""
+    config = uvicorn.Config(application, http=OneWriteProtocol, lifespan="off", log_level="error")  # type: ignore[arg-type]
+    config.load()
+    state = ServerState()
+    protocol = OneWriteProtocol(config=config, server_state=state, app_state={})
+    recorder = Recorder()
+    protocol.connection_made(recorder)  # type: ignore[arg-type]
+    protocol.data_received(request)
+    await asyncio.wait_for(asyncio.gather(*state.tasks), 5)
+    await asyncio.sleep(0)
+    return recorder.writes
+
+
+def answers(*pieces: bytes, turns_between: int = 0) -> Application:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"x-test", b"1")]})
+        for position, piece in enumerate(pieces):
+            for _ in range(turns_between):
+                await asyncio.sleep(0)
+            await send({"type": "http.response.body", "body": piece, "more_body": position < len(pieces) - 1})
+
+    return application
+
+
+GET = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
+
+
+async def test_a_short_answer_is_one_write() -> None:
+    (write,) = await written(answers(b"hello"), GET)
+    assert write.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert write.endswith(b"5\r\nhello\r\n0\r\n\r\n")
+
+
+async def test_a_head_does_not_wait_for_a_body_that_comes_later() -> None:
+    head, *bodies = await written(answers(b"one", b"two", turns_between=3), GET)
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert head.endswith(b"\r\n\r\n")
+    assert bodies == [b"3\r\none\r\n", b"3\r\ntwo\r\n0\r\n\r\n"]
+
+
+async def test_a_long_body_is_written_by_itself() -> None:
+    head, body = await written(answers(b"y" * 100_000), GET)
+    assert head.endswith(b"\r\n\r\n")
+    assert body.count(b"y") == 100_000
+
+
+@pytest.mark.parametrize("closing", ["connection: close\r\n", ""])
+async def test_a_head_without_a_body_is_written_before_the_connection_closes(closing: str) -> None:
+    async def nothing(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    writes = await written(nothing, f"GET / HTTP/1.1\r\nhost: x\r\n{closing}\r\n".encode())
+    assert b"".join(writes).startswith(b"HTTP/1.1 204")
+
+
+async def test_a_request_that_is_no_http_is_still_answered() -> None:
+    async def never(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError
+
+    assert b"".join(await written(never, b"\x00\x01nonsense\r\n\r\n")).startswith(b"HTTP/1.1 400")
