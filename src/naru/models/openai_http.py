@@ -1,20 +1,21 @@
-"""Any OpenAI-compatible endpoint over aiohttp, streaming: llama.cpp, vLLM, LM Studio, OpenAI, Gemini's own."""
+"""Any OpenAI-compatible endpoint, streaming: llama.cpp, vLLM, LM Studio, OpenAI, Gemini's own."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
-import aiohttp
 import orjson
 
+from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, JsonObject, Usage
 from naru.models.adapt import ATTEMPTS
 from naru.models.backend import Backend
-from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint, HttpClient, read_some
+from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint
 from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html, refused_text
+from naru.models.http_connection import Answer
+from naru.models.http_pool import HttpPool
 from naru.models.knowledge import Knowledge
 from naru.models.local import LocalEngine
 from naru.models.narrowed import Narrowed
@@ -26,8 +27,6 @@ from naru.models.profile import Profile
 from naru.models.sse import SseReader
 from naru.models.strategy import prepare
 
-_REST_SECONDS = 0.05
-"""How long the end of a body may take after `[DONE]`; a connection whose body has ended is used again."""
 _DONE = b"[DONE]"
 __all__ = ["Endpoint", "OpenAIBackend"]
 
@@ -35,7 +34,7 @@ __all__ = ["Endpoint", "OpenAIBackend"]
 class OpenAIBackend:
     """A `Backend` over the chat completions API.
 
-    `session` and `endpoint` are open to the chat proxy's raw path, which shares the connection pool.
+    `http` is open to the chat proxy's raw path, which shares the connections.
     """
 
     def __init__(
@@ -58,10 +57,9 @@ class OpenAIBackend:
             timeout_seconds: longest silence.
             engine: the local engine behind the endpoint: started again when it has died, stopped at the end.
         """
-        self.endpoint = endpoint
         self.model = model
         self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
-        self.http = HttpClient(endpoint, timeout_seconds=timeout_seconds)
+        self.http = HttpPool(endpoint, timeout_seconds=timeout_seconds)
         self._schemas = schemas
         self._engine = engine
 
@@ -74,11 +72,6 @@ class OpenAIBackend:
     def profile(self) -> Profile:
         """Facts about the model family behind this endpoint, mended by what it refused."""
         return self.knowledge.of(self.model).profile
-
-    @property
-    def session(self) -> aiohttp.ClientSession:
-        """The one connection pool to this endpoint."""
-        return self.http.session
 
     @property
     def where(self) -> str:
@@ -94,30 +87,33 @@ class OpenAIBackend:
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once; what arrived together is given together, see `Batching`."""
-        with self.http.failures():
-            async with self._opened(request) as (response, reader):
-                if response.content_type != "text/event-stream":
-                    yield await self._read_whole(response, reader)
-                    return
-                # One loop, no generator in a generator: this is the path of every delta.
-                sse = SseReader()
-                state = _StreamState()
-                async for chunk in response.content.iter_any():
-                    events: list[ChatEvent] = []
-                    try:
-                        self._read(sse.feed(chunk), events, reader, state)
-                    finally:
-                        if events:  # Also before an error: what was said stays said.
-                            yield events
-                    if state.done:
-                        break
-                rest: list[ChatEvent] = []
-                self._read(sse.close(), rest, reader, state)
-                yield rest + self._end(reader, state)
-                await _read_to_end(response)
+        answer, reader = await self._ask(request)
+        try:
+            if answer.content_type != "text/event-stream":
+                events = await self._read_whole(answer, reader)
+                answer.release()
+                yield events
+                return
+            # One loop, no generator in a generator: this is the path of every delta.
+            sse = SseReader()
+            state = _StreamState()
+            while not state.done and (chunk := await answer.read()):
+                events = []
+                try:
+                    self._read(sse.feed(chunk), events, reader, state)
+                finally:
+                    if events and not state.done:  # Also before an error: what was said stays said.
+                        yield events
+            if not state.done:
+                events = []
+                self._read(sse.close(), events, reader, state)
+            events += self._end(reader, state)
+            answer.release()
+            yield events
+        finally:
+            answer.close()
 
-    @asynccontextmanager
-    async def _opened(self, request: ChatRequest) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerReader]]:
+    async def _ask(self, request: ChatRequest) -> tuple[Answer, AnswerReader]:
         """Ask until the endpoint takes the request in one of its forms; see `adapt`."""
         if self._engine is not None:
             await self._engine.ensure_running()
@@ -128,33 +124,38 @@ class OpenAIBackend:
             sent = prepare(offered.request, learned.profile)
             model = request.model or self.model
             body = request_body(sent, learned.profile, model=model, tools=offered.declared(sent))
-            response = await self._post(orjson.dumps(body))
-            if response.status < 400:
+            answer = await self._post(orjson.dumps(body))
+            if answer.status < 300:
                 break
-            error = http_failure(self.where, response.status, response.headers, await read_some(response))
+            error = await self._refusal(answer)
             if attempt == ATTEMPTS or not learned.learn(error, asked):
                 raise error
-        try:
-            yield response, answer_reader(offered.request, learned.profile, offered.names)
-        finally:
-            response.release()  # Closes the connection when the answer was not read to its end.
+        return answer, answer_reader(offered.request, learned.profile, offered.names)
 
-    async def _post(self, body: bytes) -> aiohttp.ClientResponse:
+    async def _refusal(self, answer: Answer) -> ModelError:
+        try:
+            error = http_failure(self.where, answer.status, answer.headers, await answer.read_some())
+            answer.release()
+        finally:
+            answer.close()
+        return error
+
+    async def _post(self, body: bytes) -> Answer:
         try:
             return await self.http.post("/chat/completions", body)
-        except aiohttp.ClientConnectorError:
-            if self._engine is None or not await self._engine.has_died():
+        except ModelError as error:
+            if error.code != "unreachable" or self._engine is None or not await self._engine.has_died():
                 raise
         await self._engine.ensure_running()
         return await self.http.post("/chat/completions", body)
 
-    async def _read_whole(self, response: aiohttp.ClientResponse, reader: AnswerReader) -> list[ChatEvent]:
+    async def _read_whole(self, answer: Answer, reader: AnswerReader) -> list[ChatEvent]:
         """Read an answer that is no event stream, or does not say so."""
-        text = await read_some(response, WHOLE_BODY_BYTES)
-        if looks_like_html(response.content_type, text):
+        text = await answer.read_some(WHOLE_BODY_BYTES)
+        if looks_like_html(answer.content_type, text):
             shown = text[:200].decode("utf-8", "replace")
-            what = f"a web page ({response.content_type}): {shown}"
-            raise failure("not_an_api", f"{self.where} answered {response.status} with {what}", status=200)
+            what = f"a web page ({answer.content_type}): {shown}"
+            raise failure("not_an_api", f"{self.where} answered {answer.status} with {what}", status=200)
         if text.lstrip().startswith((b"data:", b":", b"event:")):
             sse = SseReader()
             return self._read_payloads([*sse.feed(text), *sse.close()], reader)
@@ -267,12 +268,3 @@ def _status_in(answer: JsonObject) -> int:
         if isinstance(code, int) and 400 <= code < 600:
             return code
     return 429 if "rate limit" in error_text(answer).lower() else 502
-
-
-async def _read_to_end(response: aiohttp.ClientResponse) -> None:
-    if response.content.at_eof():
-        return
-    with suppress(TimeoutError, aiohttp.ClientError):
-        async with asyncio.timeout(_REST_SECONDS):
-            while not response.content.at_eof():
-                await response.content.readany()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import aiohttp
-
 from naru.errors import ModelError, NaruError
 from naru.messages import JsonObject
 from naru.models.backend import Backend, for_model
+from naru.models.endpoint import WHOLE_BODY_BYTES
 from naru.models.failures import http_failure
+from naru.models.http_connection import Answer
 from naru.models.narrowed import Narrowed
 from naru.models.openai_http import OpenAIBackend
 from naru.web.openai_client import ChatClient, ClientGoneError, read_body, respond_error
@@ -19,8 +19,6 @@ from naru.web.openai_wire import encode
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
-
-_ERROR_BYTES = 64 << 10
 
 
 def raw_backend(backend: Backend, model: str) -> tuple[OpenAIBackend, str] | None:
@@ -70,25 +68,23 @@ class PassThrough:
         backend, model = found
         if model != asked_model:
             body = encode({**asked, "model": model})
+        answer = await backend.http.post(self._path, body)
         try:
-            async with backend.session.post(
-                f"{backend.endpoint.base_url}{self._path}", data=body, headers={"Content-Type": "application/json"}
-            ) as answer:
-                await _relay(answer, backend, client)
-        except (aiohttp.ClientError, TimeoutError) as error:
-            reason = str(error) or type(error).__name__
-            raise ModelError(f"{backend.where} broke off or cannot be reached: {reason}.", retryable=True) from error
+            await _relay(answer, backend, client)
+            answer.release()
+        finally:
+            answer.close()
 
 
-async def _relay(answer: aiohttp.ClientResponse, backend: OpenAIBackend, client: ChatClient) -> None:
+async def _relay(answer: Answer, backend: OpenAIBackend, client: ChatClient) -> None:
     if answer.status >= 400:
-        raise http_failure(backend.where, answer.status, answer.headers, await answer.content.read(_ERROR_BYTES))
+        raise http_failure(backend.where, answer.status, answer.headers, await answer.read_some())
     if answer.content_type == "text/event-stream":
-        async for chunk in answer.content.iter_any():
+        while chunk := await answer.read():
             await client.write(chunk)
         await client.end()
         return
-    body = b"".join([chunk async for chunk in answer.content.iter_any()])
+    body = await answer.read_some(WHOLE_BODY_BYTES)
     if answer.content_type != "application/json":
         shown = body[:200].decode("utf-8", "replace")
         raise ModelError(f"{backend.where} answered {answer.status} with {answer.content_type}: {shown}")
