@@ -119,7 +119,7 @@ class Connection(asyncio.Protocol):
         self._waiter: asyncio.Future[None] | None = None
         self._pieces: list[bytes] = []
         self._waiting_bytes = 0
-        self._is_paused = False
+        self._is_paused = self._is_kept = False
         self._has_head = self._begun = False
         self._complete = True
         self._error: ModelError | None = None
@@ -169,13 +169,23 @@ class Connection(asyncio.Protocol):
 
     # What the parser calls.
 
+    def on_message_begin(self) -> None:
+        """Close a connection on which more comes than was asked for."""
+        if self._complete:
+            self._is_kept = False
+            self.abort()
+
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a header; repeated ones are joined."""
+        if self._complete:
+            return
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
 
     def on_headers_complete(self) -> None:
         """Tell the status, unless it is one of those that come before the answer's own."""
+        if self._complete:
+            return
         self.status = self._parser.get_status_code()
         if 100 <= self.status < 200:
             self.headers = {}
@@ -184,14 +194,17 @@ class Connection(asyncio.Protocol):
 
     def on_body(self, body: bytes) -> None:
         """Keep a piece."""
+        if self._complete:
+            return
         self._pieces.append(body)
         self._waiting_bytes += len(body)
 
     def on_message_complete(self) -> None:
         """End the answer."""
-        if not self._has_head:
+        if self._complete or not self._has_head:
             return
         self._complete = True
+        self._is_kept = self._parser.should_keep_alive()  # The parser can tell in this callback only.
         if self._draining is not None:
             self._draining.cancel()
             self._draining = None
@@ -212,7 +225,7 @@ class Connection(asyncio.Protocol):
         """
         assert self._transport is not None
         self.headers, self._pieces, self._waiting_bytes = {}, [], 0
-        self._complete = self._has_head = self._begun = False
+        self._complete = self._has_head = self._begun = self._is_kept = False
         self._heard_at = self._loop.time()
         if self._watch is None:
             self._watch = self._loop.call_later(self._owner.timeout_seconds, self._look)
@@ -259,7 +272,7 @@ class Connection(asyncio.Protocol):
 
     def _give_back(self) -> None:
         self._pieces = []
-        if self._is_paused or self._error is not None or not self._parser.should_keep_alive():
+        if self._is_paused or self._error is not None or not self._is_kept:
             self.abort()
         elif self.is_open:
             self._owner.take_back(self)

@@ -56,11 +56,15 @@ class HttpPool:
         Raises:
             ModelError: the endpoint cannot be reached, broke off, went silent or speaks no HTTP.
         """
+        return await self._ask(b"%b%d\r\n\r\n%b" % (self.head(path), len(body), body))
+
+    def head(self, path: str) -> bytes:
+        """Return what stands before the body's length; the same for every request to a path."""
         head = self._heads.get(path)
         if head is None:
             lines = f"POST {self._path}{path} HTTP/1.1\r\n{self._headers}Content-Type: application/json\r\n"
             head = self._heads[path] = f"{lines}Content-Length: ".encode("latin-1")
-        return await self._ask(b"%b%d\r\n\r\n%b" % (head, len(body), body))
+        return head
 
     async def get(self, path: str) -> bytes:
         """Get a whole body.
