@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import socket
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -53,6 +55,18 @@ async def test_a_connection_is_used_again() -> None:
         assert server.connections == 1
         await pool.close()
         await until(lambda: server.open_connections == 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no uvloop on Windows")
+def test_it_works_on_the_event_loop_that_serves() -> None:
+    async def twice() -> None:
+        async with serve_raw(chunked(b"data: one\n\n")) as server:
+            pool = pool_to(server.base_url)
+            assert [await ask(pool), await ask(pool)] == [b"data: one\n\n"] * 2
+            assert server.connections == 1
+            await pool.close()
+
+    importlib.import_module("uvloop").run(twice())
 
 
 async def test_requests_at_the_same_time_have_a_connection_each_and_share_them_later() -> None:

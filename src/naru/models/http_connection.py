@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, cast
 
 import httptools
 
@@ -131,8 +131,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the transport."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class.
 
     def data_received(self, data: bytes) -> None:
         """Read what arrived, wake who waits for it."""
