@@ -57,6 +57,7 @@ class OpenAIBackend:
             timeout_seconds: longest silence.
             engine: the local engine behind the endpoint: started again when it has died, stopped at the end.
         """
+        self.endpoint = endpoint
         self.model = model
         self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self.http = HttpPool(endpoint, timeout_seconds=timeout_seconds)
