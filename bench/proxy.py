@@ -1,8 +1,8 @@
 """The chat proxy's cost: a bare pass-through, LiteLLM's proxy and Naru before one fake model, in one run.
 
-`python bench/proxy.py [--rounds 5] [--seconds 1.0] [--no-litellm] [--cells json,paced]`. Starts and stops everything on loopback; LiteLLM is
-installed into a cached environment. Rounds are interleaved, figures are medians; CPU is that of the target's own
-process tree. See the chat rows of the performance targets in docs/decisions/0070-chat-hot-path.md.
+`python bench/proxy.py [--rounds 5] [--seconds 1.0] [--no-litellm] [--cells json,paced]`. Starts and stops everything on
+loopback; LiteLLM is installed into a cached environment. Rounds are interleaved, figures are medians; CPU is that of
+the target's own process tree. See the chat rows of the performance targets in docs/decisions/0070-chat-hot-path.md.
 """
 
 from __future__ import annotations
