@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naru.messages import ImagePart, Message, TextPart
+from naru.models.json_text import encode
 from naru.models.openai_wire import message_object
 from naru.models.profile import Profile
 from naru.web.openai_history import NOT_RUN, read_arguments, read_messages
 from naru.web.openai_request import decode_body, read_chat
-from naru.web.openai_wire import BadRequestError, encode
+from naru.web.openai_wire import BadRequestError
 
 _SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
 _JSON = st.recursive(

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, Finish, Reasoning, Text, Usage
-from naru.web.openai_wire import ChunkWriter, WholeAnswer, encode
+from naru.models.json_text import encode
+from naru.web.openai_wire import ChunkWriter, WholeAnswer
 
 _NAME = st.text(st.characters(exclude_categories=[]), min_size=1, max_size=8)
 _ANY_TEXT = st.text(st.characters(exclude_categories=[]), max_size=12)

@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 import aiohttp
-import orjson
 
 from naru.messages import ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Usage
 from naru.models.adapt import ATTEMPTS
 from naru.models.backend import Backend
 from naru.models.endpoint import Endpoint, HttpClient, read_some
 from naru.models.failures import decode, error_text, failure, http_failure
+from naru.models.json_text import encode
 from naru.models.knowledge import Knowledge
 from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
@@ -74,7 +74,7 @@ class OllamaBackend:
             body = chat_body(sent, model=request.model or self.model, context_tokens=self._context_tokens)
             if sent.tools:
                 body["tools"] = offered.declared(sent)
-            response = await self.http.post("/api/chat", orjson.dumps(body))
+            response = await self.http.post("/api/chat", encode(body))
             if response.status < 400:
                 break
             error = http_failure(self.http.where, response.status, response.headers, await read_some(response))

@@ -6,8 +6,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-import orjson
-
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, JsonObject, Usage
 from naru.models.adapt import ATTEMPTS
@@ -16,6 +14,7 @@ from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint
 from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html, refused_text
 from naru.models.http_connection import Answer
 from naru.models.http_pool import HttpPool
+from naru.models.json_text import encode
 from naru.models.knowledge import Knowledge
 from naru.models.local import LocalEngine
 from naru.models.narrowed import Narrowed
@@ -125,7 +124,7 @@ class OpenAIBackend:
             sent = prepare(offered.request, learned.profile)
             model = request.model or self.model
             body = request_body(sent, learned.profile, model=model, tools=offered.declared(sent))
-            answer = await self._post(orjson.dumps(body))
+            answer = await self._post(encode(body))
             if answer.status < 300:
                 break
             error = await self._refusal(answer)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
-
 from naru.messages import (
     AudioPart,
     ChatEvent,
@@ -18,6 +16,7 @@ from naru.messages import (
     ToolCall,
     Usage,
 )
+from naru.models.json_text import encode
 from naru.models.normalise import AnswerReader
 from naru.models.profile import Profile
 
@@ -71,7 +70,7 @@ def message_object(message: Message, profile: Profile) -> JsonObject:
 
 
 def _call_object(call: ToolCall) -> JsonObject:
-    arguments = orjson.dumps(call.arguments).decode()
+    arguments = encode(call.arguments).decode()
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 

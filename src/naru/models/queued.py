@@ -6,11 +6,10 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-import orjson
-
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, Usage
 from naru.models.backend import Backend, batches_of, for_model
+from naru.models.json_text import encode
 from naru.models.profile import Profile
 from naru.models.queue import Caller, RequestQueue, current_caller
 from naru.models.shared_rate import SharedRate
@@ -107,6 +106,6 @@ class QueuedBackend:
 def estimate_tokens(request: ChatRequest) -> int:
     """Guess a request's tokens before it is sent; the endpoint's own count replaces it afterwards."""
     size = sum(len(message.text.encode()) + 12 for message in request.messages)
-    size += sum(len(orjson.dumps(call.arguments)) for message in request.messages for call in message.tool_calls)
-    size += sum(len(orjson.dumps(tool.input_schema)) + len(tool.description.encode()) for tool in request.tools)
+    size += sum(len(encode(call.arguments)) for message in request.messages for call in message.tool_calls)
+    size += sum(len(encode(tool.input_schema)) + len(tool.description.encode()) for tool in request.tools)
     return int(size / _BYTES_PER_TOKEN) + 1

@@ -117,7 +117,7 @@ class ChatCompletions:
         if profile is None:
             named = signs.header or signs.path or signs.key
             raise BadRequestError(f"There is no client profile {named[:60]!r}.", param="x-naru-client")
-        return profile
+        return replace(profile, single_call=True) if call.single_call else profile
 
     async def _answer(self, call: ChatCall, exchange: Exchange, client: ChatClient, caller: str) -> None:
         async with aclosing(self._answers.events(exchange, caller, call.servers)) as batches:

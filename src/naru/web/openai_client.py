@@ -7,8 +7,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from naru.errors import NaruError
+from naru.models.json_text import encode
 from naru.models.queue import Place
-from naru.web.openai_wire import KEEP_ALIVE, encode, error_headers, error_object, status_of
+from naru.web.openai_wire import KEEP_ALIVE, error_headers, error_object, status_of
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

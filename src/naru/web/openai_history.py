@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from naru.messages import AudioPart, ImagePart, Message, Part, ResourcePart, Role, TextPart, ToolCall
-from naru.web.openai_wire import BadRequestError, encode
+from naru.models.json_text import encode, mended
+from naru.web.openai_wire import BadRequestError
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -20,6 +21,7 @@ _ROLES: Mapping[str, Role] = {
     "assistant": "assistant",
     "tool": "tool",
     "function": "tool",
+    "model": "assistant",
 }
 _DECODER = json.JSONDecoder(strict=False)
 NOT_RUN = "(no result: this call was not run)"
@@ -28,27 +30,62 @@ NOT_RUN = "(no result: this call was not run)"
 
 @dataclass(slots=True)
 class _Open:
-    """The calls of the last assistant turn that wait for their results."""
+    """The calls of the last assistant turn, and the results that followed it, until the results end."""
 
-    sent: dict[str, list[ToolCall]] = field(default_factory=dict)
-    """By the id that the client holds; a list, since clients hold repeated ids."""
+    calls: list[tuple[str, ToolCall]] = field(default_factory=list)
+    """With the id that the client holds: clients hold repeated ids, and none."""
+    results: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
+    """With the place in the request."""
 
-    def __len__(self) -> int:
-        return sum(len(calls) for calls in self.sent.values())
+    def close(self) -> list[Message]:
+        """Return a turn for each result and each call that has none, and forget both."""
+        found = self._by_id()
+        left = [position for position in range(len(self.results)) if position not in found]
+        for position in left:
+            if (name := _name(self.results[position][0])) and (call := self._only_one(name)) is not None:
+                found[position] = call
+        left = [position for position in left if position not in found]
+        if len(left) == len(self.calls):  # In the order of the calls, whatever the ids are.
+            found |= {position: call for position, (_, call) in zip(left, self.calls, strict=True)}
+            self.calls.clear()
+        turns = [self._result(position, found[position]) for position in sorted(found)]
+        turns += [Message("tool", NOT_RUN, tool_call_id=call.id, name=call.name) for _, call in self.calls]
+        turns += [self._stray(position) for position in left if position not in found]
+        self.calls.clear()
+        self.results.clear()
+        return turns
 
-    def take(self, sent_id: str) -> ToolCall | None:
-        calls = self.sent.get(sent_id)
-        if not calls:
+    def _by_id(self) -> dict[int, ToolCall]:
+        found: dict[int, ToolCall] = {}
+        for position, (item, _) in enumerate(self.results):
+            sent_id = _text(item.get("tool_call_id"))
+            match = next((one for one in self.calls if sent_id and one[0] == sent_id), None)
+            if match is not None:
+                self.calls.remove(match)
+                found[position] = match[1]
+        return found
+
+    def _only_one(self, name: str) -> ToolCall | None:
+        named = [one for one in self.calls if one[1].name == name]
+        if len(named) != 1:
             return None
-        call = calls.pop(0)
-        if not calls:
-            del self.sent[sent_id]
-        return call
+        self.calls.remove(named[0])
+        return named[0][1]
 
-    def take_named(self, name: str) -> ToolCall | None:
-        """Take the one open call of that name; any single open call when no name is given."""
-        found = [(sent, call) for sent, calls in self.sent.items() for call in calls if not name or call.name == name]
-        return self.take(found[0][0]) if len(found) == 1 else None
+    def _result(self, position: int, call: ToolCall) -> Message:
+        item, where = self.results[position]
+        return Message("tool", _content(item.get("content"), where), tool_call_id=call.id, name=call.name)
+
+    def _stray(self, position: int) -> Message:
+        """Keep a result whose call nobody knows any more: the client has cut the turn that asked (LESSONS 21)."""
+        item, where = self.results[position]
+        sent_id = _text(item.get("tool_call_id"))
+        if not sent_id and self.calls:
+            count = len(self.calls)
+            raise BadRequestError(f"{where} has no tool_call_id, and {count} calls wait for their result.", param=where)
+        content, label = _content(item.get("content"), where), _name(item) or sent_id
+        text = content if isinstance(content, str) else Message("user", content).text
+        return Message("user", f"[Tool Result: {label}]\n{text}" if label else f"[Tool Result]\n{text}")
 
 
 def read_messages(raw: Any) -> tuple[Message, ...]:
@@ -67,44 +104,24 @@ def read_messages(raw: Any) -> tuple[Message, ...]:
         if not isinstance(item, dict):
             raise BadRequestError(f"{where} must be an object, not {type(item).__name__}.", param=where)
         named = item.get("role", "user")
-        role = _ROLES.get(named) if isinstance(named, str) else None
+        role = _ROLES.get(named) or _ROLES.get(named.lower()) if isinstance(named, str) else None
         if role is None:
             raise BadRequestError(f"{where}.role {item.get('role')!r} is not known.", param=where)
         if role == "tool":
-            turns.append(_tool_turn(item, waiting, where))
+            waiting.results.append((item, where))
             continue
-        turns.extend(_close(waiting))
+        turns += waiting.close()
         if role == "assistant":
             turn = _assistant_turn(item, _Ids(position, used), waiting, where)
         else:
             turn = Message(role, _content(item.get("content"), where), name=_text(item.get("name")))
         turns.append(turn)
-    turns.extend(_close(waiting))
+    turns += waiting.close()
     return tuple(turns)
 
 
-def _close(waiting: _Open) -> list[Message]:
-    left = [call for calls in waiting.sent.values() for call in calls]
-    waiting.sent.clear()
-    return [Message("tool", NOT_RUN, tool_call_id=call.id, name=call.name) for call in left]
-
-
-def _tool_turn(item: Mapping[str, Any], waiting: _Open, where: str) -> Message:
-    content = _content(item.get("content"), where)
-    sent_id, name = _text(item.get("tool_call_id")), _text(item.get("name"))
-    call = waiting.take(sent_id) if sent_id else None
-    if call is None and not sent_id:
-        call = waiting.take_named(name)
-        if call is None and len(waiting):
-            raise BadRequestError(
-                f"{where} has no tool_call_id, and {len(waiting)} calls wait for their result.", param=where
-            )
-    if call is not None:
-        return Message("tool", content, tool_call_id=call.id, name=call.name)
-    # The client has cut the turn that asked; the result itself must not be lost (LESSONS 21).
-    label = f"[Tool Result: {name or sent_id}]" if name or sent_id else "[Tool Result]"
-    text = content if isinstance(content, str) else Message("user", content).text
-    return Message("user", f"{label}\n{text}")
+def _name(item: Mapping[str, Any]) -> str:
+    return _text(item.get("name") or item.get("tool_name"))  # The second is Ollama's.
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +152,7 @@ def _assistant_turn(item: Mapping[str, Any], ids: _Ids, waiting: _Open, where: s
         sent_id, call = _call(raw, f"{where}.tool_calls[{position}]")
         call = replace(call, id=ids.unique(sent_id, position))
         calls.append(call)
-        waiting.sent.setdefault(sent_id, []).append(call)
+        waiting.calls.append((sent_id, call))
     reasoning = _text(item.get("reasoning_content")) or _text(item.get("reasoning"))
     content = _content(item.get("content"), where) or _text(item.get("refusal"))
     return Message("assistant", content, reasoning=reasoning, tool_calls=tuple(calls))
@@ -162,6 +179,7 @@ def read_arguments(raw: Any) -> dict[str, Any]:
         value, _ = _DECODER.raw_decode(raw.strip())
         if isinstance(value, str):
             value = _DECODER.decode(value)
+        value = mended(value) if "\\u" in raw else value
     except (ValueError, RecursionError):
         return {"arguments": raw}
     return value if isinstance(value, dict) else {"arguments": value}

@@ -10,9 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from naru.errors import NaruError, NotFoundError
+from naru.models.json_text import encode
 from naru.web.openai_hub import ChatHub
 from naru.web.openai_request import HUB_TOOLS_SUFFIX
-from naru.web.openai_wire import encode, error_object, status_of
+from naru.web.openai_wire import error_object, status_of
 
 VOID_SUFFIX = "-4o"
 """Void reads `tool_calls` of models whose name it takes for OpenAI's, and of no others (CONVENTIONS fact 4)."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from naru.messages import ChatRequest, JsonObject, ToolDefinition
+from naru.messages import ChatRequest, JsonObject
+from naru.models.json_text import mended
 from naru.web.openai_history import read_messages
+from naru.web.openai_tools import chosen_tools, read_tools
 from naru.web.openai_wire import BadRequestError
 
 HUB_TOOLS_SUFFIX = "+tools"
@@ -19,6 +22,8 @@ _KNOWN = frozenset(
     "model messages tools functions tool_choice function_call temperature max_tokens max_completion_tokens stop stream "
     "stream_options mcp_servers n".split()
 )
+_ONLY_WITH_TOOLS = frozenset({"parallel_tool_calls"})
+"""Endpoints refuse these where no tools are offered."""
 _REFUSED = frozenset("api_base base_url api_key extra_headers user_config custom_llm_provider".split())
 """Where the request goes and with which key is Naru's own matter (SECURITY S-65)."""
 
@@ -35,6 +40,8 @@ class ChatCall:
     model_shown: str = ""
     """The model's name as the client wrote it."""
     body: JsonObject = field(default_factory=dict)
+    single_call: bool = False
+    """At most one call in a turn was asked for; a second one the model writes waits for the next turn."""
 
 
 def decode_body(body: bytes) -> JsonObject:
@@ -53,13 +60,24 @@ def decode_body(body: bytes) -> JsonObject:
 
 
 def _decode_leniently(body: bytes) -> Any:
-    """Take what orjson refuses and JavaScript writes: lone surrogates in strings."""
+    """Take what orjson refuses and clients write: lone surrogates (they become U+FFFD), integers beyond 64 bits."""
     try:
-        return json.loads(body)
+        return mended(json.loads(body, parse_constant=_refuse_constant, parse_float=_finite))
     except RecursionError:
         raise BadRequestError("The body is nested too deeply.") from None
     except ValueError as error:
         raise BadRequestError(f"The body is not JSON: {error}.") from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {digits[:20]} is too large")
+    return value
 
 
 def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
@@ -83,10 +101,11 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
     if model.endswith(HUB_TOOLS_SUFFIX):
         model = model.removesuffix(HUB_TOOLS_SUFFIX)
         servers = () if servers is None else servers
-    tools, choice = read_tools(body), _tool_choice(body)
+    tools, choice = chosen_tools(read_tools(body), body, others=servers is not None)
     if choice == "none":
         # Not offering them is the one way that every engine respects.
         tools, choice, servers = (), None, None
+    dropped = _KNOWN if tools or servers is not None else _KNOWN | _ONLY_WITH_TOOLS
     request = ChatRequest(
         model=model,
         messages=read_messages(body["messages"]),
@@ -95,11 +114,13 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
         temperature=_number(body, "temperature"),
         max_tokens=_max_tokens(body),
         stop=_stop(body),
-        extra={key: value for key, value in body.items() if key not in _KNOWN},
+        extra={key: value for key, value in body.items() if key not in dropped},
     )
     options = body.get("stream_options")
     include_usage = isinstance(options, dict) and options.get("include_usage") is True
-    return ChatCall(request, body.get("stream") is True, include_usage, servers, shown, body)
+    return ChatCall(
+        request, _flag(body, "stream"), include_usage, servers, shown, body, body.get("parallel_tool_calls") is False
+    )
 
 
 def check_routing(body: JsonObject) -> None:
@@ -110,35 +131,6 @@ def check_routing(body: JsonObject) -> None:
     """
     for key in _REFUSED & body.keys():
         raise BadRequestError(f"{key} cannot be set by a request; it is a setting of this server.", param=key)
-
-
-def read_tools(body: JsonObject) -> tuple[ToolDefinition, ...]:
-    """Read `tools`, or the older `functions`."""
-    raw = body.get("tools")
-    if raw is None and body.get("functions"):
-        raw = [{"type": "function", "function": function} for function in _list(body["functions"], "functions")]
-    tools: list[ToolDefinition] = []
-    seen: set[str] = set()
-    for position, item in enumerate(_list(raw or [], "tools")):
-        where = f"tools[{position}]"
-        function = item.get("function", item) if isinstance(item, dict) else None
-        name = function.get("name") if isinstance(function, dict) else None
-        if not isinstance(function, dict) or not isinstance(name, str) or not name:
-            raise BadRequestError(f"{where} has no function name.", param=where)
-        if name in seen:
-            raise BadRequestError(f"{where} repeats the name {name!r}.", param=where)
-        seen.add(name)
-        schema = function.get("parameters") or {"type": "object", "properties": {}}
-        if not isinstance(schema, dict):
-            raise BadRequestError(f"{where}.function.parameters must be a JSON Schema object.", param=where)
-        tools.append(ToolDefinition(name, str(function.get("description") or ""), schema))
-    return tuple(tools)
-
-
-def _list(value: Any, name: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise BadRequestError(f"{name} must be a list, not {type(value).__name__}.", param=name)
-    return value
 
 
 def _servers(body: JsonObject, headers: Mapping[bytes, bytes]) -> tuple[str, ...] | None:
@@ -157,15 +149,11 @@ def _servers(body: JsonObject, headers: Mapping[bytes, bytes]) -> tuple[str, ...
     return tuple(asked) if asked else None
 
 
-def _tool_choice(body: JsonObject) -> str | JsonObject | None:
-    choice = body.get("tool_choice")
-    if choice is None and body.get("function_call") is not None:
-        choice = body["function_call"]
-        if isinstance(choice, dict):
-            choice = {"type": "function", "function": choice}
-    if choice is None or isinstance(choice, str | dict):
-        return choice
-    raise BadRequestError("tool_choice must be a string or an object.", param="tool_choice")
+def _flag(body: JsonObject, key: str) -> bool:
+    value = body.get(key)
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise BadRequestError(f"{key} must be true or false.", param=key)
 
 
 def _number(body: JsonObject, key: str) -> float | None:

@@ -6,30 +6,19 @@ made here from events.
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from naru.errors import ModelError, NaruError, NotFoundError, PolicyError, UserError
 from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, Finish, Reasoning, Text, Usage
+from naru.models.json_text import encode
 from naru.stores.redact import REDACTOR
 
 DONE = b"data: [DONE]\n\n"
 KEEP_ALIVE = b": keep-alive\n\n"
-_SURROGATES = json.JSONEncoder(separators=(",", ":"))
-
-
-def encode(value: Any) -> bytes:
-    """Encode as JSON: lone surrogates and integers beyond 64 bits, which orjson refuses, included."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        return _SURROGATES.encode(value).encode("ascii")
 
 
 def arguments_text(arguments: Mapping[str, Any]) -> str:

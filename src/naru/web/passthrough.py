@@ -10,12 +10,12 @@ from naru.models.backend import Backend, for_model
 from naru.models.endpoint import WHOLE_BODY_BYTES
 from naru.models.failures import http_failure
 from naru.models.http_connection import Answer
+from naru.models.json_text import encode
 from naru.models.narrowed import Narrowed
 from naru.models.openai_http import OpenAIBackend
 from naru.web.openai_client import ChatClient, ClientGoneError, read_body, respond_error
 from naru.web.openai_hub import ChatHub
 from naru.web.openai_request import check_routing, decode_body
-from naru.web.openai_wire import encode
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

@@ -14,13 +14,13 @@ from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted,
 from naru.agent.loop import run
 from naru.errors import ModelError, NaruError, NotFoundError, UserError
 from naru.messages import ChatRequest, JsonObject, Message
+from naru.models.json_text import encode
 from naru.models.queue import Caller, current_caller
 from naru.tools.toolset import CallContext
 from naru.web.openai_client import ChatClient, ClientGoneError, headers_of, read_body, respond
 from naru.web.openai_history import read_messages
 from naru.web.openai_hub import ChatHub
 from naru.web.openai_request import decode_body
-from naru.web.openai_wire import encode
 from naru.web.plan_b import caller_of
 from naru.web.routes import Access, Endpoint
 

@@ -1,0 +1,40 @@
+"""JSON as it is sent: any value that a client or a model can hold becomes bytes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+
+from naru.errors import UserError
+
+_LENIENT = json.JSONEncoder(separators=(",", ":"))
+
+
+def encode(value: Any) -> bytes:
+    """Encode as JSON: lone surrogates and integers beyond 64 bits, which orjson refuses, included.
+
+    Raises:
+        UserError: it is nested beyond what anybody can read.
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        pass
+    try:
+        return _LENIENT.encode(value).encode("ascii")
+    except RecursionError:
+        raise UserError("The request holds a value that is nested too deeply.") from None
+
+
+def mended(value: Any) -> Any:
+    """Put U+FFFD in place of lone surrogates in a decoded value: no endpoint can read them."""
+    match value:
+        case str():
+            return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case list():
+            return [mended(item) for item in value]
+        case dict():
+            return {mended(key): mended(item) for key, item in value.items()}
+    return value
