@@ -28,6 +28,14 @@ def encode(value: Any) -> bytes:
         raise UserError("The request holds a value that is nested too deeply.") from None
 
 
+def decode_leniently(body: bytes) -> Any:
+    """Decode what orjson refuses and endpoints send: lone surrogates, NaN, bytes that are no UTF-8; or None."""
+    try:
+        return json.loads(body.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
 def mended(value: Any) -> Any:
     """Put U+FFFD in place of lone surrogates in a decoded value: no endpoint can read them."""
     match value:

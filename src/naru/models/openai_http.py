@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import cast
 
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, JsonObject, Usage
@@ -14,19 +15,24 @@ from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint
 from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html, refused_text
 from naru.models.http_connection import Answer
 from naru.models.http_pool import HttpPool
-from naru.models.json_text import encode
+from naru.models.json_text import decode_leniently, encode, mended
 from naru.models.knowledge import Knowledge
 from naru.models.local import LocalEngine
 from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
 from naru.models.offer import offer
-from naru.models.openai_wire import read_choice, request_body, usage_of
+from naru.models.openai_wire import added_by, first_choice, read_choice, request_body, usage_of
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
 from naru.models.sse import SseReader
 from naru.models.strategy import prepare
 
 _DONE = b"[DONE]"
+_NOTHING = frozenset({b"", b"null"})
+_ERROR_FIELDS = frozenset({"object", "type", "message", "detail", "code", "status", "param"})
+"""Of an error that stands for itself: in `event: error`, or in vLLM's own form."""
+_FIRST = frozenset({None, 0, "0"})
+"""What the index of the one answer that was asked for may say."""
 __all__ = ["Endpoint", "OpenAIBackend"]
 
 
@@ -196,7 +202,11 @@ class OpenAIBackend:
             return None
         chunk = decode(payload)
         if not isinstance(chunk, dict):
-            raise failure("broken_off", f"{self.where} sent an event that is not JSON: {payload[:120]!r}")
+            chunk = self._odd_chunk(payload, state)
+            if chunk is None:
+                return None
+        elif state.half:
+            chunk = state.joined(chunk)
         if chunk.get("error"):
             if written := refused_text(chunk):
                 state.reason, state.done = "stop", True
@@ -206,18 +216,33 @@ class OpenAIBackend:
             state.usage = usage_of(chunk)
         choices = chunk.get("choices")
         if not choices:
+            if chunk.keys() <= _ERROR_FIELDS and error_text(chunk):
+                raise http_failure(self.where, _status_in(chunk), {}, payload)
             return None
-        choice = choices[0]
-        if choice.get("index"):
+        choice = first_choice(choices)
+        if choice is None:
+            raise failure("broken_off", f"{self.where} sent a chunk that is no chat completion's: {payload[:120]!r}")
+        if choice.get("index") not in _FIRST:
             return None  # A second answer, which nobody asked for.
         state.reason = choice.get("finish_reason") or state.reason
-        delta: JsonObject | None = choice.get("delta") or choice.get("message")
-        return delta
+        return added_by(choice)
+
+    def _odd_chunk(self, payload: bytes, state: _StreamState) -> JsonObject | None:
+        """Read an event that strict JSON is not, or that says nothing."""
+        bare = payload.strip()
+        state.done = bare == _DONE
+        if state.done or bare in _NOTHING:
+            return None
+        chunk = decode_leniently(bare)
+        if not isinstance(chunk, dict):
+            raise failure("broken_off", f"{self.where} sent an event that is not JSON: {payload[:120]!r}")
+        return state.joined(chunk)
 
     def _end(self, reader: AnswerReader, state: _StreamState) -> list[ChatEvent]:
         if not state.done and state.reason is None:
             raise failure("broken_off", f"{self.where} ended its stream in the middle of the answer.")
-        return reader.finish(state.reason, state.usage)
+        rest = reader.text("\ufffd") if state.half else []
+        return rest + reader.finish(state.reason, state.usage)
 
     def _whole(self, answer: object, body: bytes, reader: AnswerReader) -> list[ChatEvent]:
         """Read an answer of an endpoint that does not stream."""
@@ -230,8 +255,11 @@ class OpenAIBackend:
         choices = answer.get("choices")
         if not choices:
             raise failure("not_an_api", f"{self.where} answered without choices: {body[:200]!r}")
-        events = read_choice(reader, choices[0].get("message") or {})
-        return events + reader.finish(choices[0].get("finish_reason"), usage_of(answer))
+        choice = first_choice(choices)
+        if choice is None:
+            raise failure("not_an_api", f"{self.where} answered with choices that are none: {body[:200]!r}")
+        events = read_choice(reader, added_by(choice) or {})
+        return events + reader.finish(choice.get("finish_reason"), usage_of(answer))
 
     def for_model(self, model: str) -> Backend:
         """Return a view of one model, with its own profile."""
@@ -258,6 +286,19 @@ class _StreamState:
     reason: str | None = None
     usage: Usage | None = None
     done: bool = False
+    half: str = ""
+    """The first half of a surrogate pair that an endpoint has cut in two."""
+
+    def joined(self, chunk: JsonObject) -> JsonObject:
+        """Put together what was cut in the middle of a character; what has no other half becomes U+FFFD."""
+        choice = first_choice(chunk.get("choices"))
+        delta = added_by(choice) if choice is not None else None
+        if choice is None or delta is None or not isinstance(delta.get("content"), str):
+            return cast("JsonObject", mended(chunk))
+        text = self.half + delta["content"]
+        self.half = text[-1] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        whole = text[: len(text) - len(self.half)]
+        return cast("JsonObject", mended({**chunk, "choices": [{**choice, "delta": {**delta, "content": whole}}]}))
 
 
 def _status_in(answer: JsonObject) -> int:

@@ -97,7 +97,29 @@ def usage_of(chunk: JsonObject) -> Usage | None:
     usage = chunk.get("usage")
     if not isinstance(usage, dict):
         return None
-    return Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+    return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+
+
+def _count(value: Any) -> int:
+    try:
+        return max(0, int(value or 0))
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def first_choice(choices: Any) -> JsonObject | None:
+    """Return the first choice of a chunk or an answer, if it has the form of one."""
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else None
+
+
+def added_by(choice: JsonObject) -> JsonObject | None:
+    """Return what a choice adds: its `delta`, its `message`, or the `text` of an older form."""
+    part = choice.get("delta") or choice.get("message")
+    if isinstance(part, dict):
+        return part
+    text = part if isinstance(part, str) else choice.get("text")
+    return {"content": text} if isinstance(text, str) and text else None
 
 
 def read_choice(reader: AnswerReader, part: JsonObject) -> list[ChatEvent]:
@@ -111,23 +133,30 @@ def read_choice(reader: AnswerReader, part: JsonObject) -> list[ChatEvent]:
         events += reader.text(content if isinstance(content, str) else _text_of_parts(content))
     if refusal := part.get("refusal"):
         events += reader.text(str(refusal))
-    for call in part.get("tool_calls") or ():
-        events += _read_call(reader, call)
-    if function := part.get("function_call"):
-        events += reader.call_delta(0, "", function.get("name") or "", function.get("arguments"))
+    calls = part.get("tool_calls") or ()
+    for call in [calls] if isinstance(calls, dict) else calls if isinstance(calls, list) else ():
+        if isinstance(call, dict):
+            events += _read_call(reader, call)
+    function = part.get("function_call")
+    if isinstance(function, dict):
+        events += reader.call_delta(0, "", str(function.get("name") or ""), function.get("arguments"))
     return events
 
 
 def _read_call(reader: AnswerReader, call: JsonObject) -> list[ChatEvent]:
-    function = call.get("function") or {}
+    function = call.get("function")
+    if not isinstance(function, dict):
+        function = {}
     index = call.get("index")
     return reader.call_delta(
         index if isinstance(index, int) else None,
         str(call.get("id") or ""),
-        function.get("name") or "",
+        str(function.get("name") or ""),
         function.get("arguments"),
     )
 
 
-def _text_of_parts(parts: Sequence[Any]) -> str:
+def _text_of_parts(parts: Any) -> str:
+    if not isinstance(parts, list):
+        return str(parts)
     return "".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
