@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from typing import Any
 
 import aiohttp
@@ -19,29 +18,33 @@ from tests.web.upstream import Reply, delta, text_reply, upstream
 
 TOOL = {"type": "function", "function": {"name": "write_file", "parameters": {"type": "object"}}}
 ARGUMENTS = json.dumps({"path": "a.txt", "content": "word " * 40})
-PAUSE = 0.02
 
 
-async def arrivals(reply: Reply) -> list[tuple[float, dict[str, Any]]]:
-    """Return each chunk with the second at which it came."""
-    found: list[tuple[float, dict[str, Any]]] = []
+async def shown(reply: Reply, *, after: int) -> str:
+    """Return the text or the arguments; the model goes on in its middle only once `after` characters have arrived."""
+    found = ""
+    reply.held_at = len(reply.chunks) // 2
     body = {"model": "m", "messages": [{"role": "user", "content": "go"}], "tools": [TOOL], "stream": True}
     async with upstream([reply]) as model:
         backend = model.backend()
-        async with served(application(MemoryHub(backend))) as url, aiohttp.ClientSession() as session:
-            started = time.monotonic()
-            async with session.post(f"{url}/v1/chat/completions", json=body) as response:
-                found += [
-                    (time.monotonic() - started, json.loads(line[6:]))
-                    async for line in response.content
-                    if line.startswith(b"data: {")
-                ]
+        async with (
+            served(application(MemoryHub(backend))) as url,
+            aiohttp.ClientSession() as session,
+            asyncio.timeout(20),
+            session.post(f"{url}/v1/chat/completions", json=body) as response,
+        ):
+            async for line in response.content:
+                if line.startswith(b"data: {"):
+                    found += "".join(map(said, json.loads(line[6:])["choices"]))
+                if len(found) >= after:
+                    reply.seen.set()
         await backend.close()
     return found
 
 
-def seconds_of(found: list[tuple[float, dict[str, Any]]], key: str) -> list[float]:
-    return [at for at, chunk in found for choice in chunk["choices"] if choice["delta"].get(key)]
+def said(choice: dict[str, Any]) -> str:
+    calls = choice["delta"].get("tool_calls", ())
+    return choice["delta"].get("content") or "".join(call["function"].get("arguments", "") for call in calls)
 
 
 def pieces(text: str, size: int) -> list[str]:
@@ -49,12 +52,8 @@ def pieces(text: str, size: int) -> list[str]:
 
 
 async def test_text_comes_as_it_is_written() -> None:
-    reply = text_reply("This is an ordinary answer of several words. " * 2, size=10)
-    reply.pause_seconds = PAUSE
-    found = await arrivals(reply)
-    texts = seconds_of(found, "content")
-    assert len(texts) >= 6
-    assert texts[0] < found[-1][0] / 3
+    text = "This is an ordinary answer of several words. " * 2
+    assert await shown(text_reply(text, size=10), after=35) == text
 
 
 @pytest.mark.parametrize("form", ["native", "hermes"])
@@ -66,17 +65,7 @@ async def test_arguments_come_as_they_are_written(form: str) -> None:
     else:
         text = f'<tool_call>\n{{"name": "write_file", "arguments": {ARGUMENTS}}}\n</tool_call>'
         chunks = [*(delta(content=piece) for piece in pieces(text, 12)), delta("stop"), "[DONE]"]
-    found = await arrivals(Reply(chunks, pause_seconds=PAUSE))
-    calls = seconds_of(found, "tool_calls")
-    assert len(calls) > 5, "the arguments came in one piece"
-    assert calls[0] < found[-1][0] / 2
-    sent = "".join(
-        call["function"].get("arguments", "")
-        for _, chunk in found
-        for choice in chunk["choices"]
-        for call in choice["delta"].get("tool_calls", ())
-    )
-    assert json.loads(sent) == json.loads(ARGUMENTS)
+    assert json.loads(await shown(Reply(chunks), after=50)) == json.loads(ARGUMENTS)
 
 
 async def test_connections_to_the_model_are_kept() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import sys
+from types import FrameType
 
 import pytest
 from starlette.responses import PlainTextResponse
@@ -316,7 +317,7 @@ def test_s16_every_origin_is_refused_on_an_open_port() -> None:
         check_bind(ServerSettings(allowed_origins=["*"]))
 
 
-async def test_the_gate_costs_less_than_a_twentieth_of_a_millisecond(record_property: pytest.RecordProperty) -> None:
+async def test_the_gate_takes_few_steps_for_a_request(record_property: pytest.RecordProperty) -> None:
     async def nothing(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
@@ -341,11 +342,17 @@ async def test_the_gate_costs_less_than_a_twentieth_of_a_millisecond(record_prop
 
     async def send(message: Message) -> None: ...
 
-    best = 1.0
-    for _ in range(5):
-        start = time.process_time()
-        for _ in range(2_000):
-            await app(dict(scope), receive, send)
-        best = min(best, (time.process_time() - start) / 2_000)
-    print(f"gate: {best * 1e6:.1f} µs CPU a request")
-    assert best < 0.000_05
+    await app(dict(scope), receive, send)  # What is built once is not counted.
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        await app(dict(scope), receive, send)
+    finally:
+        sys.setprofile(None)
+    record_property("python calls", calls)
+    assert calls < 50

@@ -24,7 +24,9 @@ class Reply:
     content_type: str = "text/event-stream"
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
-    pause_seconds: float = 0.0
+    held_at: int = -1
+    """Before this piece the endpoint waits until `seen` is set."""
+    seen: asyncio.Event = field(default_factory=asyncio.Event)
 
     def pieces(self) -> list[bytes]:
         return [chunk if isinstance(chunk, bytes) else _event(chunk) for chunk in self.chunks]
@@ -73,14 +75,15 @@ async def upstream(script: list[Reply] | Callable[[dict[str, Any]], Reply]) -> A
         response = web.StreamResponse(status=reply.status, headers={"content-type": reply.content_type} | reply.headers)
         await response.prepare(request)
         try:
-            for piece in reply.pieces():
+            for position, piece in enumerate(reply.pieces()):
+                if position == reply.held_at:
+                    await reply.seen.wait()
                 await response.write(piece)
-                await asyncio.sleep(reply.pause_seconds)
         except (ConnectionError, asyncio.CancelledError):
             served.left.set()
             raise
         if reply.cut and request.transport is not None:
-            request.transport.abort()
+            request.transport.close()
         return response
 
     async def models(request: web.Request) -> web.Response:
