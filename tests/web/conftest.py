@@ -34,7 +34,7 @@ class EchoTools:
     called: list[tuple[str, JsonObject]] = field(default_factory=list)
     delay_seconds: float = 0.0
     description: str = "Say it again."
-    cancelled: bool = False
+    cancelled: int = 0
 
     async def open(self) -> None: ...
 
@@ -49,7 +49,7 @@ class EchoTools:
         try:
             await asyncio.sleep(self.delay_seconds)
         except asyncio.CancelledError:
-            self.cancelled = True
+            self.cancelled += 1
             raise
         return ToolResult.of_text(f"echo: {arguments.get('text')}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -15,7 +14,7 @@ from naru.errors import ModelError
 from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, ChatRequest, Finish, Text, Usage
 from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
-from tests.web.conftest import EchoTools, MemoryHub, application, served
+from tests.web.conftest import MemoryHub, application, served
 
 WEATHER = {
     "type": "function",
@@ -177,56 +176,6 @@ async def test_a_refusal_before_the_first_byte_is_a_true_status(stream: bool, up
         assert response.content_type == "application/json"
         assert response.headers.get("retry-after") == ("7" if upstream == 429 else None)
         assert (await response.json())["error"]["message"] == "Refused."
-
-
-class Endless(ScriptedBackend):
-    """Waits before or while it answers, and notes when it is closed."""
-
-    def __init__(self, words: int) -> None:
-        super().__init__([])
-        self.words = words
-        self.closed_early = asyncio.Event()
-
-    async def stream(self, request: ChatRequest) -> AsyncIterator[ChatEvent]:
-        try:
-            for _ in range(self.words):
-                yield Text("word ")
-            await asyncio.sleep(30)
-        finally:
-            self.closed_early.set()
-
-
-# R-28
-@pytest.mark.parametrize(
-    ("words", "stream"), [(0, True), (3, True), (0, False)], ids=["before-first-token", "mid-stream", "not-streaming"]
-)
-async def test_the_model_is_cancelled_within_a_second_when_the_client_leaves(words: int, stream: bool) -> None:
-    backend = Endless(words)
-    async with served(application(MemoryHub(backend))) as url:
-        timeout = aiohttp.ClientTimeout(total=0.3)
-        async with aiohttp.ClientSession(timeout=timeout) as session:
-            with pytest.raises(TimeoutError):
-                async with session.post(
-                    f"{url}/v1/chat/completions", json={"model": "m", "messages": ASK, "stream": stream}
-                ) as response:
-                    await response.read()
-        await asyncio.wait_for(backend.closed_early.wait(), 1.0)
-
-
-# R-28
-async def test_a_running_hub_tool_is_cancelled_when_the_client_leaves() -> None:
-    call = '<tool_call>\n{"name": "hub__echo", "arguments": {"text": "hi"}}\n</tool_call>'
-    tools = EchoTools(delay_seconds=30)
-    async with served(application(MemoryHub(ScriptedBackend([call]), tools))) as url:
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=0.3)) as session:
-            with pytest.raises(TimeoutError):
-                async with session.post(
-                    f"{url}/v1/chat/completions", json={"model": "m+tools", "messages": ASK, "stream": True}
-                ) as response:
-                    await response.read()
-        async with asyncio.timeout(1.0):
-            while not tools.cancelled:
-                await asyncio.sleep(0.01)
 
 
 async def test_a_bug_becomes_an_answer_and_not_a_dead_connection() -> None:

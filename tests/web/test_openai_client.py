@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,11 +14,17 @@ import pytest
 
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, Text
+from naru.models.endpoint import Endpoint
+from naru.models.openai_http import OpenAIBackend
+from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.web import openai_chat, openai_client
+from tests.models.raw_server import HANG, serve_raw
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 
 ASK = [{"role": "user", "content": "go"}]
+STREAM_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+SAID = b'data: {"choices": [{"index": 0, "delta": {"content": "Hello"}}]}\n\n'
 HUB_CALL = '<tool_call>\n{"name": "hub__echo", "arguments": {"text": "hi"}}\n</tool_call>'
 
 
@@ -57,35 +63,63 @@ async def _connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter
     return await asyncio.open_connection(parts.hostname, parts.port)
 
 
-async def _until(condition: Any, seconds: float) -> None:
-    async with asyncio.timeout(seconds):
+async def _until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
         while not condition():
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.005)
+
+
+PHASES = {
+    "before-the-answers-head": ([HANG], True),
+    "before-the-first-token": ([STREAM_HEAD, HANG], True),
+    "in-the-middle": ([STREAM_HEAD, SAID, HANG], True),
+    "not-streaming": ([STREAM_HEAD, SAID, HANG], False),
+}
 
 
 # R-28
-@pytest.mark.parametrize(
-    ("words", "stream", "bytes_read"),
-    [(0, True, 0), (3, True, 200), (0, False, 0)],
-    ids=["before-first-token", "mid-stream", "not-streaming"],
-)
-async def test_two_hundred_aborts_leave_no_model_call_behind(words: int, stream: bool, bytes_read: int) -> None:
-    backend = Counting(words=words)
-    async with served(application(MemoryHub(backend))) as url:
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("aborts", [40, pytest.param(1000, marks=pytest.mark.slow)])
+async def test_clients_that_leave_take_their_model_calls_with_them(phase: str, aborts: int) -> None:
+    answer, stream = PHASES[phase]
+    async with serve_raw(answer) as model:
+        backend = OpenAIBackend(Endpoint(model.base_url), Profile(), model="m")
+        async with served(application(MemoryHub(backend))) as url:
 
-        async def abort() -> None:
-            reader, writer = await _connect(url)
-            writer.write(_request(url, {"model": "m", "messages": ASK, "stream": stream}))
-            if bytes_read:
-                await reader.readexactly(bytes_read)
-            else:
-                await _until(lambda: backend.open + backend.closed_count >= 1, 5)
-            writer.transport.abort()
+            async def ask() -> asyncio.StreamWriter:
+                reader, writer = await _connect(url)
+                writer.write(_request(url, {"model": "m", "messages": ASK, "stream": stream}))
+                if SAID in answer and stream:
+                    await reader.readuntil(b'"content":"Hello"')
+                return writer
 
-        for _ in range(10):
-            await asyncio.gather(*(abort() for _ in range(20)))
-        await _until(lambda: backend.closed_count and backend.open == 0, 1.5)
-    assert backend.open == 0
+            for done in range(0, aborts, 20):
+                clients = await asyncio.gather(*(ask() for _ in range(20)))
+                await _until(lambda: len(model.requests) == done + 20)  # noqa: B023 - awaited before the next round
+                for client in clients:
+                    client.transport.abort()
+                await _until(lambda: model.open_connections == 0)
+        await backend.close()
+    assert model.connections == aborts
+
+
+# R-28
+@pytest.mark.parametrize("aborts", [40, pytest.param(1000, marks=pytest.mark.slow)])
+async def test_clients_that_leave_take_the_running_tools_with_them(aborts: int) -> None:
+    tools = EchoTools(delay_seconds=60)
+    async with served(application(MemoryHub(ScriptedBackend(lambda request: HUB_CALL), tools))) as url:
+
+        async def ask() -> asyncio.StreamWriter:
+            _, writer = await _connect(url)
+            writer.write(_request(url, {"model": "m+tools", "messages": ASK, "stream": True}))
+            return writer
+
+        for done in range(0, aborts, 20):
+            clients = await asyncio.gather(*(ask() for _ in range(20)))
+            await _until(lambda: len(tools.called) == done + 20)  # noqa: B023 - awaited before the next round
+            for client in clients:
+                client.transport.abort()
+            await _until(lambda: tools.cancelled == done + 20)  # noqa: B023 - awaited before the next round
 
 
 # R-37
@@ -105,7 +139,7 @@ async def test_a_client_that_does_not_read_holds_the_model_back() -> None:
                     stopped_at = backend.said
                     await asyncio.sleep(0.3)
             assert 0 < stopped_at < 10_000
-        await _until(lambda: backend.open == 0, 1.5)
+        await _until(lambda: backend.open == 0)
 
 
 async def test_a_quiet_stream_is_started_and_kept_alive_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +243,7 @@ async def test_a_server_that_stops_says_so(words: int) -> None:  # R-29
     ):
         body = {"model": "m", "messages": ASK, "stream": True}
         asking = asyncio.ensure_future(session.post(f"{url}/v1/chat/completions", json=body))
-        await _until(lambda: backend.open == 1 and backend.said == words, 5)
+        await _until(lambda: backend.open == 1 and backend.said == words)
         tasks[0].cancel()
         response = await asking
         text = await response.text()
