@@ -38,6 +38,8 @@ def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, st
 
 def _aliases(tools: Sequence[ToolDefinition]) -> dict[str, ToolDefinition]:
     """Return the other names that models write for a server's tool (R8): `server.tool`, and `tool` where unique."""
+    if not any(tool.server for tool in tools):
+        return {}
     taken = {tool.name for tool in tools}
     bare = Counter(tool.name.rsplit("__", 1)[-1] for tool in tools)
     found: dict[str, ToolDefinition] = {}

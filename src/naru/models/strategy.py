@@ -6,6 +6,7 @@ the tools of the caller's request, whichever way they were shown.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -40,6 +41,11 @@ def prepare(request: ChatRequest, profile: Profile) -> ChatRequest:
     """Return the request as it is to be sent: roles folded, tools native or in the prompt, stops and guides set."""
     strategy = strategy_for(request, profile)
     teaching = teaching_for(profile, strategy)
+    if not request.tools and OVERRIDE not in request.extra and request.tool_choice is None:
+        turns = fold(request.messages, profile, teaching)
+        if len(turns) == len(request.messages) and all(map(operator.is_, turns, request.messages)):
+            return request  # As most are: nothing to offer, nothing to fold.
+        return replace(request, messages=turns)
     extra = {key: value for key, value in request.extra.items() if key != OVERRIDE}
     if strategy == "native" or not request.tools or request.tool_choice == "none":
         offers_tools = strategy == "native" and request.tool_choice != "none"

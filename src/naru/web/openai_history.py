@@ -110,11 +110,15 @@ def read_messages(raw: Any) -> tuple[Message, ...]:
         if role == "tool":
             waiting.results.append((item, where))
             continue
-        turns += waiting.close()
+        if waiting.calls or waiting.results:
+            turns += waiting.close()
         if role == "assistant":
             turn = _assistant_turn(item, _Ids(position, used), waiting, where)
         else:
-            turn = Message(role, _content(item.get("content"), where), name=_text(item.get("name")))
+            content = item.get("content")
+            if type(content) is not str:
+                content = _content(content, where)
+            turn = Message(role, content, name=_text(item["name"])) if "name" in item else Message(role, content)
         turns.append(turn)
     turns += waiting.close()
     return tuple(turns)
