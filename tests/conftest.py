@@ -21,6 +21,11 @@ SHARED = ("local_engine", "bga", "postgres_servers", "chroma_url")
 """Fixtures too costly to have in two workers at once: their tests stay together."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the sizes of tests that are run in full on demand only."""
+    parser.addoption("--aborts", type=int, default=40, help="clients that leave, in each test of R-28 (full: 1000)")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Deal the tests out to `make test`'s workers by what they share, else by file; the slow ones start first."""

@@ -77,9 +77,14 @@ PHASES = {
 }
 
 
+@pytest.fixture
+def aborts(request: pytest.FixtureRequest) -> int:
+    """How many clients leave, twenty at a time; all of R-28 is `--aborts 1000`."""
+    return int(request.config.getoption("--aborts"))
+
+
 # R-28
 @pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize("aborts", [40, pytest.param(1000, marks=pytest.mark.slow)])
 async def test_clients_that_leave_take_their_model_calls_with_them(phase: str, aborts: int) -> None:
     answer, stream = PHASES[phase]
     async with serve_raw(answer) as model:
@@ -104,7 +109,6 @@ async def test_clients_that_leave_take_their_model_calls_with_them(phase: str, a
 
 
 # R-28
-@pytest.mark.parametrize("aborts", [40, pytest.param(1000, marks=pytest.mark.slow)])
 async def test_clients_that_leave_take_the_running_tools_with_them(aborts: int) -> None:
     tools = EchoTools(delay_seconds=60)
     async with served(application(MemoryHub(ScriptedBackend(lambda request: HUB_CALL), tools))) as url:
