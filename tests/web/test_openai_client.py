@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -69,6 +70,26 @@ async def _until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
+async def _abort(
+    aborts: int,
+    ask: Callable[[], Awaitable[asyncio.StreamWriter]],
+    *,
+    begun: Callable[[], int],
+    ended: Callable[[], int],
+) -> None:
+    """Let clients leave, twenty at a time, once the work for all of them has begun; wait until it has ended."""
+    for total in range(20, aborts + 1, 20):
+        clients = await asyncio.gather(*(ask() for _ in range(20)))
+        await _until(partial(_equal, begun, total))
+        for client in clients:
+            client.transport.abort()
+        await _until(partial(_equal, ended, total))
+
+
+def _equal(count: Callable[[], int], total: int) -> bool:
+    return count() == total
+
+
 PHASES = {
     "before-the-answers-head": ([HANG], True),
     "before-the-first-token": ([STREAM_HEAD, HANG], True),
@@ -98,12 +119,9 @@ async def test_clients_that_leave_take_their_model_calls_with_them(phase: str, a
                     await reader.readuntil(b'"content":"Hello"')
                 return writer
 
-            for done in range(0, aborts, 20):
-                clients = await asyncio.gather(*(ask() for _ in range(20)))
-                await _until(lambda: len(model.requests) == done + 20)  # noqa: B023 - awaited before the next round
-                for client in clients:
-                    client.transport.abort()
-                await _until(lambda: model.open_connections == 0)
+            await _abort(
+                aborts, ask, begun=lambda: len(model.requests), ended=lambda: model.connections - model.open_connections
+            )
         await backend.close()
     assert model.connections == aborts
 
@@ -118,12 +136,7 @@ async def test_clients_that_leave_take_the_running_tools_with_them(aborts: int) 
             writer.write(_request(url, {"model": "m+tools", "messages": ASK, "stream": True}))
             return writer
 
-        for done in range(0, aborts, 20):
-            clients = await asyncio.gather(*(ask() for _ in range(20)))
-            await _until(lambda: len(tools.called) == done + 20)  # noqa: B023 - awaited before the next round
-            for client in clients:
-                client.transport.abort()
-            await _until(lambda: tools.cancelled == done + 20)  # noqa: B023 - awaited before the next round
+        await _abort(aborts, ask, begun=lambda: len(tools.called), ended=lambda: tools.cancelled)
 
 
 # R-37
