@@ -79,17 +79,18 @@ class ElementXml:
         head = _BRACKETED_RESULT.match(text)
         if head and head[1] in names:
             return [ReadResult(head[1], text[head.end() :])]
-        found: list[tuple[int, int, list[ReadResult]]] = []
-        closers = Closers(text)
-        position = 0
-        while match := _OPEN_RESULT.search(text, position):
-            position = match.end()
+        # The client answers one call a turn: what looks like the end within a result is the tool's own text.
+        ends: dict[str, int] = {}
+        for match in _OPEN_RESULT.finditer(text):
+            if match[1] not in names:
+                continue
             closer = f"</{match[1]}_result>"
-            if match[1] in names and (end := closers.find(closer, position)) >= 0:
-                result = text[position:end].removesuffix("\n")
-                position = end + len(closer)
-                found.append((match.start(), position, [ReadResult(match[1], result)]))
-        return cut(text, found)
+            if (end := ends.setdefault(closer, -2)) == -2:
+                end = ends[closer] = text.rfind(closer)
+            if end >= match.end():
+                result = ReadResult(match[1], text[match.end() : end].removesuffix("\n"))
+                return cut(text, [(match.start(), end + len(closer), [result])])
+        return cut(text, [])
 
     def look_alikes(self, tools: Sequence[Tool]) -> LookAlikes | None:
         """Guard the tags of offered tools in ordinary text: the client would start a call there."""
