@@ -123,6 +123,13 @@ async def test_a_closed_port_is_unreachable() -> None:
     assert caught.value.code == "unreachable"
 
 
+async def test_a_name_is_looked_up_and_all_its_addresses_are_tried() -> None:
+    async with serve_raw(OK) as server:  # On 127.0.0.1 alone, where localhost may mean ::1 first.
+        pool = pool_to(server.base_url.replace("127.0.0.1", "localhost"))
+        assert await ask(pool) == b"fine"
+        await pool.close()
+
+
 async def test_a_name_that_does_not_exist_is_unreachable() -> None:
     with pytest.raises(ModelError, match="cannot be reached: ") as caught:
         await ask(pool_to("http://no-such-host.invalid/v1"))

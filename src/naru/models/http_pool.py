@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import ipaddress
 import os
 import socket
 import ssl
@@ -41,6 +42,7 @@ class HttpPool:
         self.where = f"The model endpoint {endpoint.shown}"
         parts = urlsplit(endpoint.base_url)
         self._host = parts.hostname or ""
+        self._is_address = _is_address(self._host)
         self._is_tls = parts.scheme == "https"
         self._port = parts.port or (443 if self._is_tls else 80)
         self._path = quote(parts.path.rstrip("/"), safe="/%:@!$&'()*+,;=~")
@@ -146,26 +148,41 @@ class HttpPool:
         self._sweeper = loop.call_later(_IDLE_SECONDS, self._sweep) if self._idle else None
 
     async def _connect(self) -> Connection:
-        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
-                addresses = await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
-                opened = await aiohappyeyeballs.start_connection(
-                    addresses, happy_eyeballs_delay=_OTHER_ADDRESS_SECONDS, loop=loop
-                )
-                _, connection = await loop.create_connection(
-                    lambda: Connection(self),
-                    sock=opened,
-                    ssl=_tls() if self._is_tls else None,
-                    server_hostname=self._host if self._is_tls else None,
-                )
+                return await self._open()
         except TimeoutError as error:
             raise failure(
                 "unreachable", f"{self.where} cannot be reached: no answer in {_CONNECT_SECONDS:g} s."
             ) from error
         except OSError as error:
             raise failure("unreachable", f"{self.where} cannot be reached: {_reason(error)}.") from error
+
+    async def _open(self) -> Connection:
+        loop = asyncio.get_running_loop()
+        tls = _tls() if self._is_tls else None
+        name = self._host if self._is_tls else None
+        if self._is_address:  # Nothing to look up, nothing to choose from.
+            _, connection = await loop.create_connection(
+                lambda: Connection(self), self._host, self._port, ssl=tls, server_hostname=name
+            )
+            return connection
+        addresses = await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+        opened = await aiohappyeyeballs.start_connection(
+            addresses, happy_eyeballs_delay=_OTHER_ADDRESS_SECONDS, loop=loop
+        )
+        _, connection = await loop.create_connection(
+            lambda: Connection(self), sock=opened, ssl=tls, server_hostname=name
+        )
         return connection
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _reason(error: OSError) -> str:
