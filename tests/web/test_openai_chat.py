@@ -266,3 +266,23 @@ async def test_a_call_that_is_no_mere_repeat_goes_to_the_client(profile: Profile
     async with served(application(MemoryHub(backend))) as url, client_of(url) as client:
         answer = await client.chat.completions.create(model="m", messages=messages, tools=[WEATHER])  # type: ignore[list-item]
     assert answer.choices[0].finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_client_that_wants_one_call_a_turn_gets_one_whatever_the_model_writes(stream: bool) -> None:
+    backend = ScriptedBackend([HERMES + HERMES.replace("서울", "부산"), "맑음"])
+    turns = list(ASK)
+    async with served(application(MemoryHub(backend))) as url, client_of(url) as client:
+        for city in ("서울", "부산"):
+            asked = {"model": "m", "messages": turns, "tools": [WEATHER], "parallel_tool_calls": False}
+            if stream:
+                async with client.chat.completions.stream(**asked) as events:  # type: ignore[arg-type]  # plain dicts
+                    choice = (await events.get_final_completion()).choices[0]
+            else:
+                choice = (await client.chat.completions.create(**asked)).choices[0]  # type: ignore[call-overload]  # plain dicts
+            (call,) = choice.message.tool_calls  # type: ignore[misc]  # there are calls
+            assert json.loads(call.function.arguments) == {"city": city}  # type: ignore[union-attr]  # of a function
+            assert choice.finish_reason == "tool_calls"
+            turns.append(choice.message.model_dump(exclude_none=True, include={"role", "content", "tool_calls"}))
+            turns.append({"role": "tool", "tool_call_id": call.id, "content": "맑음"})
+    assert len(backend.requests) == 1
