@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from naru.errors import ModelError
 
 _LIMIT_BYTES = 16 << 20
-_ONE_EVENT = re.compile(rb"data: [^\r\n]+\n\n")
-"""What arrives most often while a model writes."""
 
 
 class SseReader:
@@ -21,7 +17,7 @@ class SseReader:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Return the payloads that this chunk completes."""
-        if not self._pieces and not self._data and _ONE_EVENT.fullmatch(chunk):
+        if not self._pieces and not self._data and _is_one_event(chunk):
             return [chunk[6:-2]]
         if b"\n" not in chunk and b"\r" not in chunk:
             self._hold(chunk)
@@ -58,3 +54,13 @@ class SseReader:
         data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
         self._data = []
         return data
+
+
+def _is_one_event(chunk: bytes) -> bool:
+    """Tell whether a chunk is one plain event, as most are while a model writes."""
+    return (
+        chunk.startswith(b"data: ")
+        and chunk.find(b"\n") == len(chunk) - 2
+        and chunk.endswith(b"\n")
+        and b"\r" not in chunk
+    )
