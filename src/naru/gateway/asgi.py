@@ -70,12 +70,6 @@ async def refuse(
     await respond(send, status, frames.failure(request_id, error), headers)
 
 
-def id_of(message: Json) -> Json:
-    """Return a message's id if it can be answered to, else None."""
-    request_id = message.get("id") if isinstance(message, dict) else None
-    return request_id if isinstance(request_id, str | int) else None
-
-
 def accepts(headers: Headers) -> tuple[bool, bool]:
     """Return whether the client takes JSON, and event streams; one that says nothing takes both."""
     return _accepted(headers.get("accept", "*/*"))

@@ -41,7 +41,7 @@ async def call_tool(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
     name = params.get("name")
     if not isinstance(name, str):
         raise RpcError(INVALID_PARAMS, "tools/call needs a name.")
-    if not isinstance(params.get("arguments", {}), dict):
+    if not isinstance(params.get("arguments"), dict | None):
         raise RpcError(INVALID_PARAMS, "The arguments of a tool must be an object.")
     view = await core.catalog.view(exchange.view)
     route = view.tools.get(name)
@@ -140,6 +140,8 @@ async def send(core: Core, exchange: Exchange, method: str, params: JsonObject, 
     """Send a request that may ask for input to its server, and bring the eras of client and server together."""
     upstream = route.upstream
     outgoing = {**params, key: route.name, "_meta": _meta(params)}
+    if outgoing.get("arguments", "") is None:
+        del outgoing["arguments"]  # some clients write what they have not as null
     if exchange.modern:
         result = await (_modern_to_modern if upstream.modern else _modern_to_legacy)(
             core, exchange, method, outgoing, upstream

@@ -10,12 +10,34 @@ from naru.gateway.engine import Engine
 from naru.gateway.exchange import Sender
 from naru.gateway.frames import Frame
 from naru.gateway.headers import check_envelope
-from naru.gateway.protocol import META_SUBSCRIPTION, OVERLOADED, RpcError, is_modern
+from naru.gateway.protocol import BATCH_VERSIONS, INVALID_REQUEST, META_SUBSCRIPTION, OVERLOADED, RpcError, is_modern
 from naru.gateway.session import Session
 from naru.gateway.subscriptions import Listen, read_filter
-from naru.messages import JsonObject
+from naru.messages import Json, JsonObject
 
 BUSY = RpcError(OVERLOADED, "Too many requests are under way. Try again in a moment.")
+
+
+MAX_BATCH = 100
+NO_BATCH = RpcError(INVALID_REQUEST, "JSON-RPC batches, of up to 100 messages, are taken in 2025-03-26 and older only.")
+
+
+def take(engine: Engine, message: Json, session: Session) -> None:
+    """Take a message, or a batch where the version has them; a bad message of a batch is answered by itself.
+
+    Raises:
+        RpcError: it cannot be taken.
+    """
+    if not isinstance(message, list):
+        accept(engine, frames.check_message(message), session)
+        return
+    if session.version not in BATCH_VERSIONS or not 0 < len(message) <= MAX_BATCH:
+        raise NO_BATCH
+    for each in message:
+        try:
+            accept(engine, frames.check_message(each), session)
+        except RpcError as error:
+            session.emit(frames.failure(frames.id_of(each), error))
 
 
 def accept(engine: Engine, message: JsonObject, session: Session) -> None:

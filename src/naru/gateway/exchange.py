@@ -101,6 +101,12 @@ class Sender:
     headers: Headers | None = field(default=None, compare=False)
 
 
+def _token_of(meta: JsonObject) -> Json:
+    """Return the token that progress is wanted under; what the protocol does not allow as one is none."""
+    token = meta.get("progressToken")
+    return token if isinstance(token, str | int | float) and not isinstance(token, bool) else None
+
+
 def modern_exchange(message: JsonObject, sender: Sender, emit: Emit) -> Exchange:
     """Read the exchange of a stateless request from its own `_meta`, which has been checked."""
     meta = meta_of(message)
@@ -114,7 +120,7 @@ def modern_exchange(message: JsonObject, sender: Sender, emit: Emit) -> Exchange
         emit=emit,
         log_level=str(meta.get(META_LOG_LEVEL) or ""),
         request_id=message.get("id"),
-        progress_token=meta.get("progressToken"),
+        progress_token=_token_of(meta),
         headers=sender.headers,
     )
 
@@ -131,5 +137,5 @@ def legacy_exchange(message: JsonObject, session: Session, emit: Emit) -> Exchan
         session=session,
         log_level=session.log_level,
         request_id=message.get("id"),
-        progress_token=meta_of(message).get("progressToken"),
+        progress_token=_token_of(meta_of(message)),
     )

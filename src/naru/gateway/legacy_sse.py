@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from naru.gateway import frames
-from naru.gateway.asgi import ClientGoneError, id_of, read_body, refuse, respond, sender_of
-from naru.gateway.duplex import accept
+from naru.gateway.asgi import ClientGoneError, read_body, refuse, respond, sender_of
+from naru.gateway.duplex import take
 from naru.gateway.engine import Engine
 from naru.gateway.exchange import Sender
 from naru.gateway.headers import Headers, collect
@@ -88,9 +88,7 @@ class LegacySse:
         try:
             limits = self._engine.settings.limits
             message: Json = frames.decode(await read_body(receive, limits.body_bytes), limits)
-            messages = message if isinstance(message, list) else [message]
-            for each in messages[:100]:
-                accept(self._engine, frames.check_message(each), session)
+            take(self._engine, message, session)
         except ClientGoneError:
             return
         except RpcError as error:
@@ -123,7 +121,7 @@ class LegacySse:
         try:
             await self._http.answer_request(message, session, {**headers, "accept": "application/json"}, receive, send)
         except RpcError as error:
-            await refuse(send, 503, error, request_id=id_of(message), headers=RETRY_AFTER)
+            await refuse(send, 503, error, request_id=frames.id_of(message), headers=RETRY_AFTER)
 
 
 def _endpoint(scope: Scope, session: Session) -> str:

@@ -125,7 +125,8 @@ class Session:
 
     def answered(self, message: JsonObject) -> bool:
         """Give the client's response to whoever asked; False when nobody did."""
-        future = (self._asked or {}).get(message["id"])
+        ask_id = message["id"]
+        future = (self._asked or {}).get(ask_id) if type(ask_id) is int else None
         if future is None or future.done():
             return False
         error = message.get("error")

@@ -11,11 +11,10 @@ import threading
 from typing import BinaryIO
 
 from naru.gateway import frames
-from naru.gateway.asgi import id_of
-from naru.gateway.duplex import accept
+from naru.gateway.duplex import take
 from naru.gateway.engine import Engine
 from naru.gateway.frames import Frame
-from naru.gateway.protocol import BATCH_VERSIONS, INVALID_REQUEST, RpcError
+from naru.gateway.protocol import RpcError
 from naru.gateway.session import Session
 from naru.messages import Json
 
@@ -83,13 +82,10 @@ class StdioFace:
     def _take(self, line: bytes, session: Session) -> None:
         message: Json = None
         try:
-            message = frames.decode(line, self._engine.settings.limits)
-            if isinstance(message, list) and (session.version not in BATCH_VERSIONS or not message):
-                raise RpcError(INVALID_REQUEST, "JSON-RPC batches are taken from clients of 2025-03-26 and older only.")
-            for each in message if isinstance(message, list) else [message]:
-                accept(self._engine, frames.check_message(each), session)
+            message = frames.decode(line.strip(), self._engine.settings.limits)
+            take(self._engine, message, session)
         except RpcError as error:
-            self._push(frames.failure(id_of(message), error))
+            self._push(frames.failure(frames.id_of(message), error))
 
     def _write(self) -> None:
         try:

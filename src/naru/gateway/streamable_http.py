@@ -7,7 +7,8 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from naru.gateway import frames
-from naru.gateway.asgi import ClientGoneError, accepts, id_of, read_body, refuse, respond, sender_of
+from naru.gateway.asgi import ClientGoneError, accepts, read_body, refuse, respond, sender_of
+from naru.gateway.duplex import BUSY, MAX_BATCH, NO_BATCH
 from naru.gateway.engine import Engine
 from naru.gateway.exchange import Sender
 from naru.gateway.headers import REPEATED, Headers, check_envelope, check_routing, check_version, collect
@@ -37,7 +38,6 @@ SESSION = "mcp-session-id"
 NO_SESSION = RpcError(INVALID_REQUEST, "Session not found. Initialize again, without a session id.")
 Work = Callable[[], Coroutine[Any, Any, None]]
 STOPPING = RpcError(OVERLOADED, "Naru is stopping.")
-BUSY = RpcError(OVERLOADED, "Too many requests are under way. Try again in a moment.")
 RETRY_AFTER = ((b"retry-after", b"1"),)
 
 
@@ -87,7 +87,7 @@ class StreamableHttp:
         except RpcError as error:
             status = 400 if error.code == INVALID_REQUEST else HTTP_STATUS.get(error.code, 200)
             retry = RETRY_AFTER if error.code == OVERLOADED else ()
-            await refuse(send, status, error, request_id=id_of(message), headers=retry)
+            await refuse(send, status, error, request_id=frames.id_of(message), headers=retry)
 
     async def _post_modern(
         self, message: JsonObject, headers: Headers, sender: Sender, receive: Receive, send: Send
@@ -122,7 +122,7 @@ class StreamableHttp:
         session = self._session(headers, sender)
         if isinstance(session, int):
             missing = RpcError(INVALID_REQUEST, "Missing Mcp-Session-Id. Initialize first.")
-            await refuse(send, session, missing if session == 400 else NO_SESSION, request_id=id_of(message))
+            await refuse(send, session, missing if session == 400 else NO_SESSION, request_id=frames.id_of(message))
             return
         if "method" not in message or "id" not in message:
             self._engine.receive(message, session)
@@ -198,18 +198,26 @@ class StreamableHttp:
     async def _batch(self, batch: list[Json], headers: Headers, sender: Sender, receive: Receive, send: Send) -> None:
         """Answer a JSON-RPC batch, for the versions that have it."""
         session = self._session(headers, sender)
-        if isinstance(session, int) or session.version not in BATCH_VERSIONS or not 0 < len(batch) <= 100:
-            raise RpcError(INVALID_REQUEST, "JSON-RPC batches are taken in sessions of 2025-03-26 and older only.")
-        messages = [frames.check_message(message) for message in batch]
-        requests = [message for message in messages if "method" in message and "id" in message]
-        for message in messages:
-            if message not in requests:
+        if isinstance(session, int) or session.version not in BATCH_VERSIONS or not 0 < len(batch) <= MAX_BATCH:
+            raise NO_BATCH
+        if self._engine.busy:
+            raise BUSY
+        answers, refused = [], []
+        for each in batch:
+            try:
+                message = frames.check_message(each)
+            except RpcError as error:
+                refused.append(frames.failure(frames.id_of(each), error))
+                continue
+            if "method" in message and "id" in message:
+                answers.append(self._engine.answer_legacy(message, session, session.emit))
+            else:
                 self._engine.receive(message, session)
-        if not requests:
+        answered = [*await asyncio.gather(*answers), *refused]
+        if answered:
+            await respond(send, 200, b"[%b]" % b",".join(answered))
+        else:
             await respond(send, 202)
-            return
-        answers = [self._engine.answer_legacy(request, session, session.emit) for request in requests]
-        await respond(send, 200, b"[%b]" % b",".join(await asyncio.gather(*answers)))
 
     # Streams
 

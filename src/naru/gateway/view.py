@@ -66,7 +66,7 @@ class View:
             RpcError: -32602, the cursor is none of ours.
         """
         items = self.tool_list if kind == "tools" and self.tool_list is not None else self.lists[kind]
-        start = 0 if cursor is None else self._start(cursor, len(items))
+        start = 0 if cursor is None else self._start(kind, cursor, len(items))
         key = (kind, start, modern)
         if key not in self._pages:
             self._pages[key] = orjson.Fragment(frames.encode(self._page(kind, items, start, modern=modern)))
@@ -76,7 +76,7 @@ class View:
         end = start + self._page_size
         result: JsonObject = {"resourceTemplates" if kind == "templates" else kind: list(items[start:end])}
         if end < len(items):
-            result["nextCursor"] = base64.urlsafe_b64encode(b"after:%d" % end).decode()
+            result["nextCursor"] = base64.urlsafe_b64encode(f"{kind}:{end}".encode()).decode()
         if modern:
             result["resultType"] = "complete"
             result["ttlMs"] = self.freshness.ttl_ms
@@ -84,10 +84,10 @@ class View:
         return result
 
     @staticmethod
-    def _start(cursor: Json, length: int) -> int:
+    def _start(kind: ListKind, cursor: Json, length: int) -> int:
         try:
             word, _, number = base64.urlsafe_b64decode(str(cursor).encode("ascii")).partition(b":")
-            if word == b"after" and 0 < int(number) <= length:
+            if word == kind.encode() and 0 < int(number) <= length:
                 return int(number)
         except ValueError:
             pass
