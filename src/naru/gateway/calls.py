@@ -198,16 +198,21 @@ async def _modern_to_modern(
 ) -> JsonObject:
     """Serve a stateless client from a stateless server; its state goes back to it alone, byte for byte (S-58)."""
     binding = binding_of(method, outgoing)
-    state = outgoing.get("requestState")
+    state, rounds = outgoing.get("requestState"), 0
     if state is not None:
         opened = core.sealer.open(str(state), caller=exchange.caller, binding=binding)
         if opened.get("server") != upstream.name:
             raise RpcError(INVALID_PARAMS, "requestState is another server's.")
         outgoing["requestState"] = opened["state"]
+        rounds = int(opened["round"])
     envelope = core.envelope(exchange, upstream)
     result = await upstream.request(method, outgoing, relay=exchange, envelope=envelope)
     if result.get("resultType") == "input_required" and "requestState" in result:
-        payload = {"server": upstream.name, "state": result["requestState"]}
+        if rounds >= MAX_ROUNDS:
+            raise RpcError(
+                INTERNAL_ERROR, f"Server {upstream.name!r} asked for input {MAX_ROUNDS} times without an end."
+            )
+        payload = {"server": upstream.name, "state": result["requestState"], "round": rounds + 1}
         sealed = core.sealer.seal(payload, caller=exchange.caller, binding=binding)
         return {**result, "requestState": sealed}
     return result

@@ -20,7 +20,9 @@ class Gateway:
     def __init__(
         self, manager: Manager, settings: GatewaySettings | None = None, *, own: Sequence[Upstream] = ()
     ) -> None:
-        self.engine = Engine(ServerUpstreams(manager, own=own), settings)
+        settings = settings or GatewaySettings()
+        upstreams = ServerUpstreams(manager, own=own, show_origins=not settings.catalog.flat)
+        self.engine = Engine(upstreams, settings)
         self.faces: list[Face] = http_faces(self.engine)
 
     def end_streams(self) -> None:

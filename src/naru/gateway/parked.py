@@ -23,6 +23,9 @@ from naru.gateway.protocol import (
 from naru.messages import Json, JsonObject
 
 
+TOGETHER_SECONDS = 0.01
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a server asked, until it is answered."""
@@ -36,8 +39,9 @@ class ParkedCall:
     """One request upstream, and the exchange whose client waits for it at the moment."""
 
     def __init__(self, exchange: Exchange) -> None:
-        self.id = secrets.token_urlsafe(12)
+        self.id = ""
         self.caller = exchange.caller
+        self.view = exchange.view
         self.exchange: Exchange | None = exchange
         self.task: asyncio.Task[JsonObject] | None = None
         self.expiry: asyncio.TimerHandle | None = None
@@ -94,8 +98,12 @@ class ParkedCall:
         # Answers given just now run on first, so that what they answered is not asked again.
         await asyncio.sleep(0)
         while not task.done():
-            if any(not question.answer.done() for question in self._questions.values()):
-                return None
+            if self.questions:
+                # What the server asks at the same time is asked at the same time.
+                await asyncio.wait({task}, timeout=TOGETHER_SECONDS)
+                if self.questions:
+                    return None
+                continue
             self._asked.clear()
             asked = asyncio.ensure_future(self._asked.wait())
             try:
@@ -149,6 +157,7 @@ class Parking:
             self.end(call)
             raise RpcError(OVERLOADED, "Too many requests wait for input. Answer some of them first.")
         call.exchange = None
+        call.id = secrets.token_urlsafe(12)  # each round has a state of its own, good once
         call.expiry = asyncio.get_running_loop().call_later(self._ttl_seconds, self._expire, call.id)
         self._calls[call.id] = call
         return call.id

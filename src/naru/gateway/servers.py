@@ -18,14 +18,16 @@ from naru.errors import NaruError, PolicyError
 from naru.gateway.approval import asks_client
 from naru.gateway.protocol import (
     ASK_CAPABILITY,
+    INTERNAL_ERROR,
     META_CAPABILITIES,
     META_CLIENT,
     META_LOG_LEVEL,
-    METHOD_NOT_FOUND,
+    OVERLOADED,
     RpcError,
 )
+from naru.gateway.questions import Asker, QuestionLimits, Questions
 from naru.gateway.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
-from naru.messages import JsonObject
+from naru.messages import JsonObject, ToolDefinition
 from naru.tools.supervision import Call, Came
 
 logger = logging.getLogger(__name__)
@@ -38,9 +40,13 @@ ASKING_SECONDS = 600.0
 class ServerUpstream:
     """One connection."""
 
-    def __init__(self, connection: Connection, manager: Manager, *, timeout_seconds: float) -> None:
+    def __init__(
+        self, connection: Connection, manager: Manager, questions: Questions, *, timeout_seconds: float
+    ) -> None:
         self.name = connection.name
         self.connection = connection
+        self._questions = questions
+        self._definitions: tuple[Sequence[ToolDefinition], dict[str, ToolDefinition]] = ((), {})
         self._guard = manager.guard
         self._supervision = manager.supervision
         self._timeout_seconds = timeout_seconds
@@ -101,16 +107,34 @@ class ServerUpstream:
         self._relays[id(relay)] = relay
         try:
             if method == "tools/call":
-                return await self._translated(self._call(params, options, relay))
-            return await self._translated(self.connection.request(method, params, options))
+                result = await self._translated(self._call(params, options, relay))
+            else:
+                result = await self._translated(self.connection.request(method, params, options))
         finally:
             self._relays.pop(id(relay), None)
+        if result.get("resultType") == "input_required":
+            return self._vetted(result, relay, allowed)
+        return result
+
+    def _vetted(self, result: JsonObject, relay: Relay, allowed: frozenset[str]) -> JsonObject:
+        """Return what a stateless server asks as a client may see it (S-58)."""
+        asked = result.get("inputRequests")
+        if not isinstance(asked, dict):
+            return result
+        try:
+            vetted = self._questions.vet_all(asked, Asker(self.name, relay.caller, relay.view, allowed))
+        except RpcError as error:
+            said = f"Server {self.name!r} asked something that it may not: {error.message}"
+            raise RpcError(INTERNAL_ERROR, said) from error
+        return {**result, "inputRequests": vetted}
 
     async def _call(self, params: JsonObject, options: RequestOptions, relay: Relay) -> JsonObject:
         """Call a tool under supervision; the frame is passed on as it is."""
         name = str(params.get("name"))
         offered = self._guard.offered(self.connection.record, self.connection.catalogue.definitions)
-        definition = next((tool for tool in offered if tool.name == name), None)
+        if offered is not self._definitions[0]:
+            self._definitions = (offered, {tool.name: tool for tool in offered})
+        definition = self._definitions[1].get(name)
         asking = asks_client(relay, f"{self.name}/{name}", params.get("arguments") or {})
         call = Call(self.name, name, params.get("arguments") or {}, relay.caller, definition, asking)
         try:
@@ -132,13 +156,19 @@ class ServerUpstream:
         return meta
 
     def _asked(self, relay: Relay, allowed: frozenset[str]) -> Callable[[ServerRequest], Awaitable[JsonObject]]:
+        limit, count = self._questions.limits.per_request, 0
+
         async def ask(asked: ServerRequest) -> JsonObject:
-            if ASK_CAPABILITY.get(asked.method) not in allowed:
-                raise faults.RpcError(METHOD_NOT_FOUND, f"{asked.method} is not allowed for this server")
+            nonlocal count
+            count += 1
             try:
+                if count > limit:
+                    raise RpcError(OVERLOADED, f"One request may ask {limit} questions, no more.")
+                asker = Asker(self.name, relay.caller, relay.view, allowed)
+                params = self._questions.vet(asked.method, asked.params, asker)
                 # Whoever waits for a person must not keep others from the server.
                 with self.connection.slot_lent():
-                    answer = await relay.ask(asked.method, asked.params)
+                    answer = await relay.ask(asked.method, params)
             except RpcError as error:
                 raise faults.RpcError(error.code, error.message, error.data) from error
             return answer if isinstance(answer, dict) else {}
@@ -226,8 +256,16 @@ def _came(result: JsonObject) -> Came:
 class ServerUpstreams:
     """All connections of a manager, and Naru's own tools beside them."""
 
-    def __init__(self, manager: Manager, *, own: Sequence[Upstream] = (), timeout_seconds: float = 60.0) -> None:
+    def __init__(
+        self,
+        manager: Manager,
+        *,
+        own: Sequence[Upstream] = (),
+        timeout_seconds: float = 60.0,
+        show_origins: bool = True,
+    ) -> None:
         self._manager = manager
+        self._questions = Questions(QuestionLimits(show_origins=show_origins), asyncio.get_running_loop().time)
         self._own = {upstream.name: upstream for upstream in own}
         self._timeout_seconds = timeout_seconds
         self._known: dict[str, ServerUpstream] = {}
@@ -257,7 +295,7 @@ class ServerUpstreams:
         connection = self._manager.connections[name]
         known = self._known.get(name)
         if known is None or known.connection is not connection:
-            known = ServerUpstream(connection, self._manager, timeout_seconds=self._timeout_seconds)
+            known = ServerUpstream(connection, self._manager, self._questions, timeout_seconds=self._timeout_seconds)
             self._known[name] = known
         return known
 

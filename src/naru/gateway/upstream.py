@@ -25,6 +25,11 @@ class Relay(Protocol):
         """The verified identity of that client."""
         ...
 
+    @property
+    def view(self) -> str:
+        """Server whose face it uses; empty for the face of all of them."""
+        ...
+
     def progress(self, params: JsonObject) -> None:
         """Take a progress note; its token is the server's side of it."""
         ...
