@@ -19,7 +19,6 @@ from naru.gateway.upstream import Relay
 from tests.gateway.by_hand import META, Client, Json, events, gateway, next_event, request
 from tests.gateway.scripted import ScriptedUpstream
 
-
 FULL = os.environ.get("NARU_FULL_RUNS") == "1"
 """Run what has a number in SECURITY.md at that number; minutes instead of seconds."""
 

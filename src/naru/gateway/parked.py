@@ -22,7 +22,6 @@ from naru.gateway.protocol import (
 )
 from naru.messages import Json, JsonObject
 
-
 TOGETHER_SECONDS = 0.01
 
 
