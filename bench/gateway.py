@@ -1,7 +1,8 @@
 """Naru's MCP face beside a raw forwarder and other gateways, in one run: `python bench/gateway.py [--quick]`.
 
 Starts and stops everything on loopback. CPU is the target's own process; wall numbers depend on what else runs.
-Peers are measured when they are named: --peers a Python with fastmcp, --mcp-proxy the program of that name.
+Peers (fastmcp, mcp-proxy, mcp-hub) are measured when `bench/peers` has installed them. `--only PART` runs one part;
+each takes less than four minutes.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
+import shutil
 import signal
+import socket
 import statistics
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -21,10 +26,14 @@ import psutil
 from gateway_held import hold
 from gateway_load import Cell, Target, load
 from gateway_targets import KEY
+from gateway_trouble import aborts, lag, overload, recovery, sessions, stop
 
 HERE = Path(__file__).parent
 ECHO = str(HERE / "gateway_echo.py")
 TARGETS = str(HERE / "gateway_targets.py")
+PEERS = Path("~/.cache/naru-bench").expanduser()
+PYTHON, MCP_PROXY = PEERS / "py/bin/python", PEERS / "py/bin/mcp-proxy"
+MCP_HUB = PEERS / "node_modules/mcp-hub/dist/cli.js"
 
 
 @contextlib.asynccontextmanager
@@ -58,6 +67,7 @@ async def rounds(
 ) -> None:
     """Measure all targets in turn, several times, and print medians with the ratio to the floor."""
     cells: dict[str, list[Cell]] = {key: [] for key in targets}
+    targets = {key: target for key, target in targets.items() if sessions <= target.most}
     for _ in range(options.rounds):
         for key, target in targets.items():
             try:
@@ -73,6 +83,56 @@ async def rounds(
     print(f"\n{name}, {sessions} session(s)")
     for key, cell in medians.items():
         print(f"  {key:<22} {cell}  {cell.cpu_ms / max(base.cpu_ms, 1e-6):5.1f}x floor's CPU")
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        return int(bound.getsockname()[1])
+
+
+@contextlib.asynccontextmanager
+async def on_port(*command: str) -> AsyncIterator[tuple[int, int]]:
+    """Run a program that takes its port as `{port}` in its command and says nothing; gives port and pid."""
+    port = free_port()
+    child = await asyncio.create_subprocess_exec(
+        *(part.replace("{port}", str(port)) for part in command),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        await listening(port)
+        yield port, child.pid
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        await child.wait()
+
+
+async def peers_of(stack: contextlib.AsyncExitStack, server: str, *, is_url: bool) -> dict[str, Target]:
+    """Start the peers that are installed, before this server (a URL, or a command as JSON)."""
+    found: dict[str, Target] = {}
+    if PYTHON.exists():
+        port, child = await stack.enter_async_context(program(str(PYTHON), TARGETS, "fastmcp", server))
+        await listening(port)
+        found["fastmcp proxy"] = Target(port, child.pid, most=8)
+    if MCP_PROXY.exists() and not is_url:
+        port, pid = await stack.enter_async_context(on_port(str(MCP_PROXY), "--port={port}", "--", *json.loads(server)))
+        found["mcp-proxy"] = Target(port, pid, path="/mcp/")
+    node = shutil.which("node")
+    if MCP_HUB.exists() and node:
+        command = [] if is_url else json.loads(server)
+        entry = {"url": server} if is_url else {"command": command[0], "args": command[1:]}
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        config = Path(folder) / "hub.json"
+        config.write_text(json.dumps({"mcpServers": {"s0": entry}}))
+        port, pid = await stack.enter_async_context(
+            on_port(node, str(MCP_HUB), "--port={port}", "--config", str(config))
+        )
+        await asyncio.sleep(3)  # it listens before its server is there
+        found["mcp-hub (SSE)"] = Target(port, pid, path="/mcp", stream=True, tool="s0__echo")
+    return found
 
 
 async def http_calls(options: argparse.Namespace) -> None:
@@ -94,12 +154,13 @@ async def http_calls(options: argparse.Namespace) -> None:
             "naru, session server": Target(bridge[0], bridge[1].pid, key=KEY),
             "naru, both crossed": Target(bridge[0], bridge[1].pid, key=KEY, modern=True),
         }
-        if options.peers:
-            peer_port, peer = await start(program(options.peers, TARGETS, "fastmcp", url))
-            await listening(peer_port)
-            targets["fastmcp proxy"] = Target(peer_port, peer.pid)
+        targets["naru, SSE client"] = Target(naru_port, naru.pid, key=KEY, path="/sse", stream=True)
+        targets |= await peers_of(stack, f"http://127.0.0.1:{old_port}/mcp", is_url=True)
+        await lag(targets["naru"])
         for sessions in (1, 8, 64):
             await rounds("tools/call over HTTP", targets, sessions, options)
+        p50, p99, most = await lag(targets["naru"])
+        print(f"  lag of naru's loop in all that: p50 {p50}, p99 {p99}, at most {most} ms")
         await rounds("tools/call, 100 kB result", targets, 8, options, size=100_000)
         print(f"  RSS of naru after load: {psutil.Process(naru.pid).memory_info().rss / 1e6:.0f} MB")
 
@@ -111,30 +172,9 @@ async def stdio_calls(options: argparse.Namespace) -> None:
         port, naru = await start(program(sys.executable, TARGETS, "naru", json.dumps(command)))
         await listening(port)
         targets = {"naru": Target(port, naru.pid, key=KEY)}
-        if options.peers:
-            peer_port, peer = await start(program(options.peers, TARGETS, "fastmcp", json.dumps(command)))
-            await listening(peer_port)
-            targets["fastmcp proxy"] = Target(peer_port, peer.pid)
-        if options.mcp_proxy:
-            proxy_port = 42391
-            proxy = await asyncio.create_subprocess_exec(
-                options.mcp_proxy,
-                f"--port={proxy_port}",
-                "--",
-                *command,
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.DEVNULL,
-            )
-            stack.callback(_kill, proxy)
-            await listening(proxy_port)
-            targets["mcp-proxy"] = Target(proxy_port, proxy.pid, path="/mcp/")
+        targets |= await peers_of(stack, json.dumps(command), is_url=False)
         for sessions in (1, 8, 64):
             await rounds("tools/call over stdio", targets, sessions, options)
-
-
-def _kill(child: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        child.kill()
 
 
 async def lists(options: argparse.Namespace) -> None:
@@ -164,8 +204,44 @@ async def held(options: argparse.Namespace) -> None:
         await hold(Target(naru_port, naru.pid, key=KEY, path="/sse"), 500 if options.quick else 5000)
 
 
+async def trouble(options: argparse.Namespace) -> None:
+    """Rows of R-28, R-29 and R-36, of recovery, and of sessions that come and go."""
+    async with contextlib.AsyncExitStack() as stack:
+        start = stack.enter_async_context
+        port, _ = await start(program(sys.executable, ECHO))
+        url = f"http://127.0.0.1:{port}/mcp"
+        naru_port, naru = await start(program(sys.executable, TARGETS, "naru", url))
+        await listening(naru_port)
+        target = Target(naru_port, naru.pid, key=KEY)
+        print("\nnew session, one call, gone:", await sessions(target, 1.0 if options.quick else 5.0))
+        print("clients that hang up (R-28):", await aborts(target, 100 if options.quick else 1000))
+        small_port, small = await start(program(sys.executable, TARGETS, "naru", "--inflight", "64", url))
+        await listening(small_port)
+        limited = Target(small_port, small.pid, key=KEY)
+        print("overload (R-36):", await overload(limited, 64, 1.0 if options.quick else 5.0))
+        print("SIGTERM under load (R-29):", await stop(target, naru))
+    for name, arguments in (("HTTP", ()), ("HTTP, sessions", ("--legacy",))):
+        print(f"an upstream that dies and comes back, {name}:", await _recovered(arguments))
+
+
+async def _recovered(arguments: tuple[str, ...]) -> str:
+    async with contextlib.AsyncExitStack() as stack:
+        port = free_port()
+        server: list[contextlib.AsyncExitStack] = []
+
+        async def start_server() -> None:
+            server.append(await stack.enter_async_context(contextlib.AsyncExitStack()))
+            await server[-1].enter_async_context(program(sys.executable, ECHO, "--port", str(port), *arguments))
+
+        await start_server()
+        served = program(sys.executable, TARGETS, "naru", f"http://127.0.0.1:{port}/mcp")
+        naru_port, naru = await stack.enter_async_context(served)
+        await listening(naru_port)
+        return await recovery(Target(naru_port, naru.pid, key=KEY), start_server, lambda: server[-1].aclose())
+
+
 async def main(options: argparse.Namespace) -> None:
-    for part in (http_calls, stdio_calls, lists, held):
+    for part in (http_calls, stdio_calls, lists, held, trouble):
         if options.only in ("", part.__name__):
             await part(options)
 
@@ -173,11 +249,9 @@ async def main(options: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short round")
-    parser.add_argument("--peers", default="", help="a Python with fastmcp")
-    parser.add_argument("--mcp-proxy", default="", help="the program of PyPI's mcp-proxy")
-    parser.add_argument("--only", default="", help="http_calls, stdio_calls, lists or held")
+    parser.add_argument("--only", default="", help="http_calls, stdio_calls, lists, held or trouble")
     chosen = parser.parse_args()
-    chosen.rounds, chosen.seconds = (1, 1.0) if chosen.quick else (5, 2.0)
+    chosen.rounds, chosen.seconds = (1, 0.5) if chosen.quick else (5, 0.8)
     import uvloop
 
     uvloop.run(main(chosen))

@@ -1,6 +1,6 @@
 """A raw MCP server for benchmarks: answers from bytes, so that what stands before it shows itself.
 
-gateway_echo.py [--stdio] [--legacy] [--tools N]        prints its port when it serves HTTP
+gateway_echo.py [--stdio] [--legacy] [--tools N] [--port P]        prints its port when it serves HTTP
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 
 import orjson
 
-OPTIONS = argparse.Namespace(tools=1, legacy=False)
+OPTIONS = argparse.Namespace(tools=1, legacy=False, port=0)
 COUNTS: dict[str, int] = {}
 
 
@@ -74,7 +74,17 @@ class Http(asyncio.Protocol):
         if not head.startswith(b"post"):
             self.transport.write(b"HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n")
             return
-        found = answer(orjson.loads(body))
+        message = orjson.loads(body)
+        found = answer(message)
+        delay = ((message.get("params") or {}).get("arguments") or {}).get("delay", 0)
+        if delay:
+            asyncio.get_running_loop().call_later(delay, self.write, body, found)
+        else:
+            self.write(body, found)
+
+    def write(self, body: bytes, found: dict | None) -> None:
+        if self.transport.is_closing():
+            return
         if found is None:
             self.transport.write(b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
             return
@@ -85,7 +95,7 @@ class Http(asyncio.Protocol):
 
 
 async def serve() -> None:
-    server = await asyncio.get_running_loop().create_server(Http, "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(Http, "127.0.0.1", OPTIONS.port)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
@@ -103,6 +113,7 @@ if __name__ == "__main__":
     parser.add_argument("--stdio", action="store_true")
     parser.add_argument("--legacy", action="store_true")
     parser.add_argument("--tools", type=int, default=1)
+    parser.add_argument("--port", type=int, default=0)
     OPTIONS = parser.parse_args()
     if OPTIONS.stdio:
         stdio()

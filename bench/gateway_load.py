@@ -53,6 +53,25 @@ class Wire(asyncio.Protocol):
         return await self.waiting
 
 
+class StreamWire:
+    """A legacy SSE client: answers come on a stream of its own, posts are only taken."""
+
+    def __init__(self, posts: Wire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.posts, self.reader, self.writer = posts, reader, writer
+        self.transport = posts.transport
+
+    async def ask(self, raw: bytes) -> tuple[bytes, bytes]:
+        await self.posts.ask(raw)
+        if b'"id"' not in raw:
+            return b"", b""
+        while True:
+            line = await self.reader.readline()
+            if not line:
+                raise ConnectionError("the stream ended")
+            if line.startswith(b"data: {"):
+                return b"", line[6:]
+
+
 @dataclass
 class Target:
     """Where to send, and whose CPU counts."""
@@ -63,12 +82,17 @@ class Target:
     key: str = ""
     tool: str = "echo"
     modern: bool = False
+    stream: bool = False
+    """Speak HTTP+SSE: `path` is the stream's."""
+    most: int = 64
+    """Sessions beyond which it is not asked: some peers take minutes."""
 
     def request(self, method: str, params: dict, *, session: str = "", request_id: object = 1) -> bytes:
         message: dict = {"jsonrpc": "2.0", "method": method}
         if request_id is not None:
             message["id"] = request_id
-        lines = [f"POST {self.path} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", "Content-Type: application/json"]
+        path = session if self.stream else self.path
+        lines = [f"POST {path} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", "Content-Type: application/json"]
         lines.append("Accept: application/json, text/event-stream")
         if self.key:
             lines.append(f"Authorization: Bearer {self.key}")
@@ -77,23 +101,39 @@ class Target:
             lines += ["MCP-Protocol-Version: 2026-07-28", f"Mcp-Method: {method}"]
             if "name" in params:
                 lines.append(f"Mcp-Name: {params['name']}")
-        elif session:
+        elif session and not self.stream:
             lines += [f"Mcp-Session-Id: {session}", "MCP-Protocol-Version: 2025-11-25"]
         message["params"] = params
         body = orjson.dumps(message)
         lines.append(f"Content-Length: {len(body)}")
         return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
-    async def open(self) -> tuple[Wire, str]:
+    async def open(self) -> tuple[Wire | StreamWire, str]:
         _, wire = await asyncio.get_running_loop().create_connection(Wire, "127.0.0.1", self.port)
         if self.modern:
             return wire, ""
+        if self.stream:
+            return await self._open_stream(wire)
         hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "b", "version": "1"}}
         head, _ = await wire.ask(self.request("initialize", hello))
         at = head.lower().find(b"mcp-session-id:")
         session = head[at + 15 :].split(b"\r\n", 1)[0].strip().decode() if at >= 0 else ""
         await wire.ask(self.request("notifications/initialized", {}, session=session, request_id=None))
         return wire, session
+
+    async def _open_stream(self, posts: Wire) -> tuple[StreamWire, str]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=16 * 1024 * 1024)
+        key = f"Authorization: Bearer {self.key}\r\n" if self.key else ""
+        head = f"GET {self.path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n{key}Accept: text/event-stream\r\n\r\n"
+        writer.write(head.encode())
+        line = b""
+        while not line.startswith(b"data: "):
+            line = await asyncio.wait_for(reader.readline(), 30)
+        place, wire = line[6:].decode().strip(), StreamWire(posts, reader, writer)
+        hello = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "b", "version": "1"}}
+        await wire.ask(self.request("initialize", hello, session=place))
+        await wire.ask(self.request("notifications/initialized", {}, session=place, request_id=None))
+        return wire, place
 
 
 def cpu_of(pid: int) -> float:
@@ -134,7 +174,7 @@ async def load(target: Target, sessions: int, seconds: float, method: str = "too
     before, began = own_cpu(target.pid), time.perf_counter()
     end = began + seconds
 
-    async def work(wire: Wire, session: str) -> None:
+    async def work(wire: Wire | StreamWire, session: str) -> None:
         raw = target.request(method, params, session=session)
         while (now := time.perf_counter()) < end:
             await wire.ask(raw)
@@ -145,6 +185,8 @@ async def load(target: Target, sessions: int, seconds: float, method: str = "too
     cpu = own_cpu(target.pid) - before
     for wire, _ in opened:
         wire.transport.close()
+        if isinstance(wire, StreamWire):
+            wire.writer.close()
     took.sort()
     return Cell(
         len(took) / elapsed,

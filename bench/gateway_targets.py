@@ -1,6 +1,6 @@
 """What stands between client and server in `bench/gateway.py`: Naru as it is served, a raw floor, and peers.
 
-gateway_targets.py naru URL_OR_COMMAND...       with key, policy guard and gate; prints its port
+gateway_targets.py naru [--inflight N] URL_OR_COMMAND...       with key, policy, gate and metrics; prints its port
 gateway_targets.py floor URL                    parses, renumbers and forwards frames: nothing else
 gateway_targets.py fastmcp URL_OR_COMMAND       run with a Python that has fastmcp
 """
@@ -11,6 +11,7 @@ import asyncio
 import json
 import socket
 import sys
+import time
 from pathlib import Path
 
 KEY = "naru_b7Qx2mVe91LkTz0sRdYw8HcJ4uFaG6pN3iXo"
@@ -25,6 +26,11 @@ def bound_socket() -> socket.socket:
 async def naru(upstreams: list[str]) -> None:
     import tempfile
 
+    inflight = 1000
+    if upstreams[0] == "--inflight":
+        inflight = int(upstreams[1])
+        del upstreams[:2]
+
     from naru.cli.serving import serve
     from naru.config import GatewaySection, Settings
     from naru.connections.open import open_manager
@@ -34,6 +40,7 @@ async def naru(upstreams: list[str]) -> None:
     from naru.stores.memory import MemoryStore
     from naru.web import mcp_faces
     from naru.web.access import KeyRing, RateLimiter
+    from naru.web.routes import Access, Endpoint
     from naru.web.security import guard
 
     with tempfile.TemporaryDirectory() as folder:
@@ -48,13 +55,37 @@ async def naru(upstreams: list[str]) -> None:
         await asyncio.gather(*(manager.connect(name) for name in manager.connections))
         for name, connection in manager.connections.items():
             assert connection.is_live, manager.explain(name)
-        section = GatewaySection(flat_names=len(upstreams) == 1)
+        section = GatewaySection(flat_names=len(upstreams) == 1, max_requests=inflight)
         gateway = Gateway(manager, settings_of(section))
         keys = KeyRing(KeyFile(Path(folder) / "keys.json", fixed_admin_key=KEY))
-        app = guard(dispatch, mcp_faces.endpoints(gateway), settings.server, keys=keys, limits=RateLimiter(0))
+        rows = [*mcp_faces.endpoints(gateway), Endpoint("/lag", ("GET",), lag, Access.PUBLIC, raw=True)]
+        app = guard(dispatch, rows, settings.server, keys=keys, limits=RateLimiter(0))
+        probe = asyncio.create_task(watch_lag())
         await serve(app, bound_socket(), gateway.end_streams)
+        probe.cancel()
         await gateway.close()
         await manager.close()
+
+
+LAGS: list[float] = []
+
+
+async def watch_lag() -> None:
+    """Note how late the loop wakes up: what blocks it shows here (R-38)."""
+    while True:
+        began = time.perf_counter()
+        await asyncio.sleep(0.01)
+        LAGS.append(time.perf_counter() - began - 0.01)
+
+
+async def lag(scope: dict, receive: object, send: object) -> None:
+    """Answer with the p50, p99 and most of the lags since the last question, in milliseconds."""
+    lags = sorted(LAGS) or [0.0]
+    LAGS.clear()
+    found = [lags[len(lags) // 2], lags[int(len(lags) * 0.99)], lags[-1]]
+    body = json.dumps([round(each * 1000, 2) for each in found]).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def dispatch(scope: dict, receive: object, send: object) -> None:
