@@ -251,7 +251,7 @@ if __name__ == "__main__":
     parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--only", default="", help="http_calls, stdio_calls, lists, held or trouble")
     chosen = parser.parse_args()
-    chosen.rounds, chosen.seconds = (1, 0.5) if chosen.quick else (5, 0.8)
+    chosen.rounds, chosen.seconds = (1, 0.5) if chosen.quick else (5, 0.5)
     import uvloop
 
     uvloop.run(main(chosen))
