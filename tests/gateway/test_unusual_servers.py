@@ -13,7 +13,7 @@ import aiohttp
 
 from naru.gateway.protocol import META_CAPABILITIES
 from naru.records import TransportType
-from tests.fixtures.odd_server import NUMBERS, PARTS, OddServer, serve_http
+from tests.fixtures.odd_server import NUMBERS, PARTS, TOOLS, OddServer, serve_http
 from tests.gateway.by_hand import META, Client, Json, next_event, request
 from tests.gateway.peers import CAPABILITIES, HttpPeer, asked
 from tests.gateway.serving import FIXTURES, http_record, serving, stdio_record
@@ -77,6 +77,35 @@ async def test_what_servers_do_though_few_do_it() -> None:
             await answers_pass_untouched(pair)
             await errors_say_what_was_said(pair)
             assert text_of(await pair.call("late")) == "done", pair.label
+
+
+async def test_a_list_shows_each_servers_tools_as_it_wrote_them() -> None:
+    async with pairs() as every:
+        for client in {id(pair.client): pair.client for pair in every}.values():
+            (answer,) = await client.ask(asked(client, "tools/list"))
+            tools = {tool["name"]: tool for tool in answer["result"]["tools"]}
+            assert len(tools) == len(UPSTREAMS) * len(TOOLS)
+            for server in UPSTREAMS:
+                shown = tools[f"{server}__structured"]
+                assert shown["outputSchema"] == shown["inputSchema"], server
+                assert shown["inputSchema"]["$defs"] == {"n": {"type": "integer"}}, server
+                assert shown["vendor"] == {"k": [1]}, server
+
+
+async def test_a_storm_of_changes_is_told_once_and_only_to_who_listens() -> None:
+    async with pairs() as every:
+        (pair,) = (pair for pair in every if pair.server == "stdiolegacy" and not pair.client.modern)
+        client = pair.client
+        heads = {"mcp-session-id": client.session, "accept": "text/event-stream"}
+        async with client.gateway.http.get(client.gateway.url + "/mcp", headers=heads) as stream:
+            told = asyncio.create_task(next_event(stream))
+            assert [message.get("method") for message in await pair.call("storm")] == [None], "not on the call's stream"
+            assert (await told)["method"] == "notifications/tools/list_changed"
+            for message in (request("ping", request_id=n) for n in range(20)):
+                await client.ask(message)
+            with contextlib.suppress(TimeoutError):
+                again = await asyncio.wait_for(next_event(stream), 0.3)
+                assert again["method"] != "notifications/tools/list_changed", "a storm is one change"
 
 
 async def notes_before_the_answer(pair: Pair) -> None:
