@@ -248,3 +248,13 @@ async def test_a_question_by_name_goes_through_the_card_that_the_name_gives(loan
     end, _, _ = await answer("When are the loans of Omar Diallo due?", ["", "Atlas, due 2026-12-20."], lending)
     assert lending.ran == [("find_reader", {"name": "Omar Diallo"}), ("loans", {"card": "C-7"})]
     assert told in end.answer
+
+
+async def test_two_things_asked_of_one_record_are_no_pair_of_records() -> None:
+    backend = ScriptedBackend(["영업팀, 8.5일입니다."], profile=Profile(small=True), repeat_last=True)
+    request = ChatRequest("tiny", (Message("user", "EMP004의 부서와 2026년 남은 연차를 알려줘"),))
+    events = [event async for event in run(backend, CombinedToolset({"hr": hr_toolset()}), request)]
+    calls = [event.call.arguments for event in events if isinstance(event, CallFinished)]
+    assert calls == [{"employee_id": "EMP004", "year": 2026}, {"employee_id": "EMP004"}]
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].answer == "영업팀, 8.5일입니다."

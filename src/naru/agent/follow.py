@@ -72,18 +72,19 @@ def second_of_pair(question: str, tool: ToolDefinition, made: Sequence[Outcome])
             for pattern in _PAIRS:
                 for match in pattern.finditer(question):
                     pair = [without_particle(part) for part in match.groups()]
-                    other = _other(pair, value, used)
+                    may_be_translated = flat(value) not in flat(question)
+                    other = _other(pair, value, used, may_be_translated=may_be_translated)
                     if other:
                         return {**one.call.arguments, name: other}
     return None
 
 
-def _other(pair: list[str], value: str, used: set[str]) -> str:
+def _other(pair: list[str], value: str, used: set[str], *, may_be_translated: bool) -> str:
     """Return the value of a pair that has not been used, when the other one has."""
     said = [flat(part) for part in pair]
     if flat(value) in said:
         other = pair[1 - said.index(flat(value))]
         return other if flat(other) not in used else ""
     # A model that put `서울` as `Seoul` has used the first of the two.
-    translated = value.isascii() and not pair[0].isascii() and len(used) == 1
+    translated = may_be_translated and value.isascii() and not pair[0].isascii() and len(used) == 1
     return pair[1] if translated and stem(said[1]) not in used else ""

@@ -33,6 +33,7 @@ from naru.models.strategy import OVERRIDE
 
 CALL_TOKENS = 300
 ANSWER_TOKENS = 400
+TALK_TOKENS = 1000
 """Where a small model that runs on and on is stopped."""
 SURE_AT_MOST = 4
 """Calls of a run that are made without asking."""
@@ -84,7 +85,7 @@ class SmallPlanner:
             return None
         offered = self._offering.now()
         if not offered:
-            return None if self._outcomes else replace(self._request, tools=(), temperature=self._temperature)
+            return None if self._outcomes else self._talk()
         tools: tuple[ToolDefinition, ...] = tuple(shown(one.tool) for one in offered)
         request = replace(
             self._request,
@@ -94,6 +95,11 @@ class SmallPlanner:
             max_tokens=self._request.max_tokens or CALL_TOKENS,
         )
         return self._forced(request) if self._forcing else request
+
+    def _talk(self) -> ChatRequest:
+        """Ask without tools, for a question that no tool speaks of."""
+        most = self._request.max_tokens or TALK_TOKENS
+        return replace(self._request, tools=(), temperature=self._temperature, max_tokens=most)
 
     def _forced(self, request: ChatRequest) -> ChatRequest | None:
         """Ask for a call and nothing else, with the values that are known as the only choices; never for a change."""
