@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from naru.agent.asked import asked_values, holds_asked, is_reference
+from naru.agent.asked import asked_lines, asked_values, holds_asked, is_reference
 from naru.agent.execute import Outcome
 from naru.messages import ToolCall, ToolResult
 
@@ -52,3 +52,12 @@ def test_what_stands_behind_an_id_is_asked_for_once_it_was_looked_up() -> None:
     supplier = Outcome(ToolCall("2", "get", {"id": "DR-9"}), ToolResult.of_text('{"id": "DR-9", "name": "Ito"}'), "")
     assert asked_values("Who is the doctor of PT-1?", [*found(), supplier]) == [("doctor", "Ito")]
     assert asked_values("What is the id of the doctor of PT-1?", [*found(), supplier]) == [("doctor", "DR-9")]
+
+
+def test_of_two_records_each_line_says_whose_it_is() -> None:
+    def weather(city: str, degrees: int) -> Outcome:
+        text = f'{{"temperature": {degrees}}}'
+        return Outcome(ToolCall(city, "weather", {"city": city}), ToolResult.of_text(text), text)
+
+    lines = asked_lines("서울과 부산의 기온은?", [weather("서울", -2), weather("부산", 6)])
+    assert lines == "서울: temperature: -2\n부산: temperature: 6"

@@ -110,10 +110,19 @@ async def test_not_found_is_answered_with_the_tools_own_message() -> None:
         call("calculate_vacation_days", employee_id="EMP003", year=2025),
         "EMP003 has 4711 days left.",
         "EMP003 has 1 day left.",
+        "EMP003 has 11 days, EMP003 has 11 days, EMP003 has 11 days, EMP003 has 11 days, EMP003 has 11 days",
         "The answer is found in the information provided.",
         "",
     ],
-    ids=["repeats the question", "a call", "an invented number", "another number", "says nothing", "empty"],
+    ids=[
+        "repeats the question",
+        "a call",
+        "an invented number",
+        "another number",
+        "over and over",
+        "says nothing",
+        "empty",
+    ],
 )
 async def test_a_bad_answer_is_asked_for_once_more_and_never_given(bad: str) -> None:
     end, _, _ = await answer(

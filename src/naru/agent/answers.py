@@ -21,6 +21,8 @@ _EMPTY = frozenset(
     "니다 습니 입니 합니 됩니 겠습 에서 으로 하는 있는 있습 다음 같습 정보 제공 찾은 찾아 결과 도구 문서 위의".split()
 )
 _YES_NO = re.compile(r"\s*(?:yes|no|예|네|아니)\b", re.IGNORECASE)
+_OVER_AND_OVER = re.compile(r"(\S.{4,80}?)(?:[\s,.;:]{0,3}\1){3,}", re.DOTALL)
+_LOOKED_AT = 2000
 COUNTS = re.compile(r"\bhow (many|much)\b|\bcount\b|\bnumber of\b|몇|개수|얼마|며칠|남은", re.IGNORECASE)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _FENCE = re.compile(r"^```\w*\n?|\n?```$")
@@ -49,6 +51,7 @@ def fault(answer: str, question: str, sources: Sources, found: Sequence[str] = (
     asks = question.strip().endswith(("?", "？"))
     faults = {
         "it is empty": not text,
+        "it says the same over and over": bool(_OVER_AND_OVER.search(text[:_LOOKED_AT])),
         "it is a call or JSON, not an answer": bool(_CALL_SHAPES.search(text)) or text[:1] + text[-1:] in ("{}", "[]"),
         "it repeats the question": text.casefold().rstrip("?.! ") == question.strip().casefold().rstrip("?.! "),
         "it asks back": asks and text.endswith(("?", "？")),

@@ -37,6 +37,24 @@ def asked_values(question: str, found: Sequence[Outcome]) -> list[tuple[str, str
     return [(key, value if wants_id else _behind(value, found)) for key, value in chosen]
 
 
+def asked_lines(question: str, found: Sequence[Outcome]) -> str:
+    """Return what is asked for as lines; of two records each line says whose it is."""
+    asked = asked_values(question, found)
+    if len({key for key, _ in asked}) == len(asked):
+        return "\n".join(f"{_words(key)}: {value}" for key, value in asked)
+    lines = []
+    for one in found:
+        whose = ", ".join(str(value) for value in one.call.arguments.values() if isinstance(value, str | int))
+        lines += [
+            f"{whose}: {_words(key)}: {value}" for key, value in asked_values(question, [one]) if (key, value) in asked
+        ]
+    return "\n".join(lines)
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ")
+
+
 def _behind(value: str, found: Sequence[Outcome]) -> str:
     """Return the name of the record that an id points to, when a later call has looked it up."""
     for one in found:

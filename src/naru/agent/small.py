@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from naru.agent.answers import fault, tidy
-from naru.agent.asked import asked_values, holds_asked
+from naru.agent.asked import asked_lines, asked_values, holds_asked
 from naru.agent.changes import asks_for_change, changes_something
 from naru.agent.execute import Outcome
 from naru.agent.fitness import leaves_no_choice
@@ -314,8 +314,7 @@ class SmallPlanner:
     def fallback_answer(self) -> str:
         """Give the results themselves, or the tools' own message when nothing was found."""
         if self._found:
-            asked = asked_values(self._question, self._found)
-            return "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in asked) or facts(self._found)
+            return asked_lines(self._question, self._found) or facts(self._found)
         ran = [one for one in self._outcomes if one.ran]
         failures = [one for one in ran if one.failed]
         if failures:
