@@ -41,7 +41,7 @@ WAYS = ("engine", "pydantic-ai", "naru", "native", "prompted", "guided")
 """`naru` is its own choice of strategy; the three after it are forced, without the help for small models."""
 REMEMBERED = Path("output/answers-of-models")
 ROUNDS = 5
-QUESTION_SECONDS = 120
+QUESTION_SECONDS = 240
 PEER = Path("~/.cache/naru/bench-agents").expanduser()
 PEER_PACKAGES = ("pydantic-ai-slim[mcp,openai]==2.68.0",)
 

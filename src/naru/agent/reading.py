@@ -15,7 +15,7 @@ from naru.messages import ToolCall
 LISTED = 6
 """A list of so many rows is given as it is: a small model tires or invents before its end."""
 SHOWN_CHARACTERS = 80
-"""A text of so many characters that a person asked to see is given as it is."""
+"""A text of so many characters, or of more than one line, that a person asked to see is given as it is."""
 _BARE_CHARACTERS = 60
 _BARE_WORDS = 3
 _SHOW = re.compile(
@@ -97,7 +97,8 @@ def ready(question: str, found: Sequence[Outcome], *, changed: bool = False) -> 
     if len(rows) >= LISTED and not Sources(question).ids():
         return "\n".join(f"- {row_line(row)}" for row in rows)
     text = reading(one)
-    if _SHOW.search(question) and len(text) >= SHOWN_CHARACTERS and not _ASKS.search(question):
+    is_long = len(text) >= SHOWN_CHARACTERS or "\n" in text
+    if _SHOW.search(question) and is_long and not _ASKS.search(question):
         return text
     return ""
 
