@@ -11,10 +11,13 @@ from naru.agent.hooks import Hooks
 from naru.agent.loop import run
 from naru.agent.replay import replay
 from naru.agent.trace import Journal
+from naru.builtins.hr.server import hr_toolset
 from naru.errors import StoreError
 from naru.messages import ChatRequest, JsonObject, Message
+from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.stores.runs import RunStore
+from naru.tools.combined import CombinedToolset
 
 CALL = '<tool_call>\n{"name": "shop__get_order", "arguments": {"order_id": "ORD7"}}\n</tool_call>'
 
@@ -82,3 +85,17 @@ async def test_a_journal_that_fails_costs_no_answer(shop: Shop) -> None:
 
     await kept_run(shop, Full())
     assert shop.ran
+
+
+async def test_a_call_made_before_the_model_was_asked_is_kept_and_replays(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "runs.db")
+    small = ScriptedBackend(["EMP003 is in Sales."], profile=Profile(small=True), model="qwen2.5-coder-0.5b")
+    request = ChatRequest("qwen2.5-coder-0.5b", (Message("user", "Which department is EMP003 in?"),))
+    tools = CombinedToolset({"hr": hr_toolset()})
+    async for _ in run(small, tools, request, hooks=Hooks(journal=store)):
+        pass
+    found = await only_run(store)
+    assert [(one["round"], len(one["calls"])) for one in found["rounds"]] == [(0, 1), (1, 0)]
+    assert found["answer"] == "EMP003 is in Sales."
+    again = await replay(found)
+    assert (again["same"], again["differences"]) == (True, [])

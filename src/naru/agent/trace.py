@@ -89,6 +89,8 @@ def _note(run: JsonObject, event: AgentEvent, at: float) -> None:
             rounds[-1] |= {"raw": raw, "seconds": round(seconds, 3), "first_seconds": round(first, 3)}
             rounds[-1]["written"] = [{"name": call.name, "arguments": call.arguments} for call in calls]
         case CallFinished(call=call, result=result, seconds=seconds, ran=ran):
+            if not rounds:  # A call that left no doubt, made before the model was asked.
+                rounds.append({"round": 0, "final": False, "offered": [call.name], "at": round(at, 3), "calls": []})
             rounds[-1]["calls"].append(
                 {
                     "name": call.name,
@@ -124,7 +126,7 @@ def message_from(data: JsonObject) -> Message:
 
 def recorded_texts(run: JsonObject) -> list[str]:
     """Return what the model wrote in each round, for a scripted backend; calls given natively are written as text."""
-    return [_as_text(one) for one in run["rounds"]]
+    return [_as_text(one) for one in run["rounds"] if one["round"]]
 
 
 def _as_text(one: JsonObject) -> str:

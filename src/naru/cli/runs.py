@@ -142,7 +142,8 @@ def _print_run(run: JsonObject) -> None:
     for one in run["rounds"]:
         final = ", the last turn without tools" if one["final"] else f", {len(one['offered'])} tools offered"
         out.print(Text(f"Round {one['round']}{final}", style="bold"))
-        line("model", "cyan", _short(one.get("raw", "")), f"{one.get('seconds', 0):.2f} s")
+        if one["round"]:  # Round 0 holds calls that were made before the model was asked.
+            line("model", "cyan", _short(one.get("raw", "")), f"{one.get('seconds', 0):.2f} s")
         for call in one["calls"]:
             line("call", "yellow", f"{call['name']} {_short(call['arguments'])}", "" if call["ran"] else "not run")
             shown = ("failed", "red") if call["is_error"] else ("result", "green")
