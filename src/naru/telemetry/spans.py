@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,7 @@ from naru.config import TelemetrySettings
 from naru.stores.redact import REDACTOR
 from naru.telemetry.tracing import Attributes, Kind, Span, Tracing
 
+_SHUTDOWN_SECONDS = 3.0
 KINDS = {"client": SpanKind.CLIENT, "server": SpanKind.SERVER, "internal": SpanKind.INTERNAL}
 
 
@@ -93,8 +95,10 @@ class OtelTracing:
         return trace.format_trace_id(found.trace_id), trace.format_span_id(found.span_id)
 
     def shutdown(self) -> None:
-        """Send what is not sent yet."""
-        self._provider.shutdown()
+        """Send what is not sent yet; a collector that is away holds the end up for three seconds at most."""
+        sending = threading.Thread(target=self._provider.shutdown, name="naru-traces", daemon=True)
+        sending.start()
+        sending.join(_SHUTDOWN_SECONDS)
 
 
 def open_tracing(settings: TelemetrySettings) -> Tracing:
