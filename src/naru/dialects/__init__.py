@@ -4,12 +4,8 @@ A library of its own: standard library only, no I/O, no clock, no logging. Reade
 into events (`events.py`); writers turn events into the form that a client or a model understands.
 
 `StreamParser` says where text, reasoning and calls are; `catalog/` holds the dialects as rows; `bodies/` the
-readers of their notations; `call_writer` makes the events; `repair`s are reported, never silent. The parser is
-loaded when it is first asked for, since most who import this package need the events alone.
+readers of their notations; `call_writer` makes the events; `repair`s are reported, never silent.
 """
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from naru.dialects.events import (
     ArgumentsDelta,
@@ -23,10 +19,8 @@ from naru.dialects.events import (
     Span,
     Text,
 )
+from naru.dialects.stream_parser import StreamParser, parse
 from naru.dialects.tool import Tool, tools_from_openai
-
-if TYPE_CHECKING:
-    from naru.dialects.stream_parser import StreamParser, parse
 
 __all__ = [
     "ArgumentsDelta",
@@ -44,10 +38,3 @@ __all__ = [
     "parse",
     "tools_from_openai",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Load the parser when it is first asked for."""
-    if name in ("StreamParser", "parse"):
-        return getattr(import_module("naru.dialects.stream_parser"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,56 +2,57 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 from naru.dialects.bodies.channels import read_element, read_header
 from naru.dialects.bodies.gemma import read_gemma
 from naru.dialects.bodies.marks import read_marks
 from naru.dialects.bodies.tagged import read_tagged
 from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.call_writer import CallWriter
-from naru.dialects.dialect import Body, Dialect
+from naru.dialects.dialect import Dialect
+from naru.dialects.patterns import lazy_pattern
+from naru.dialects.scanner import Body
 from naru.dialects.source import NotACall, Reading, Source, literal_at, space_end, until
 
-_TAG_END = re.compile(">")
+_TAG_END = lazy_pattern(">")
+_HELD = frozenset({"line", "fence", "action", "draft"})
 
 
-_HELD = ("line", "fence", "action", "draft")
-
-
-@dataclass(slots=True)
 class Attempt:
     """A reader at work.
 
     A live attempt passes its events on at once; a held one keeps them until it is known to be a call.
+
+    Args:
+        reader: the reader of what may be calls.
+        kind: `marked`, `tag`, `line`, `fence`, `action`, `draft` or `invented`.
+        opener: the marker that announced it.
+        source: what is read.
+        writer: takes the calls.
     """
 
-    reader: Reading[Body | None]
-    kind: str
-    """`marked`, `tag`, `line`, `fence`, `action`, `draft` or `invented`."""
-    opener: str
-    start: int
-    events: int
-    calls: int
-    repairs: int
-    index: int
-    marked: int
-    """From where on the source keeps the text."""
-    held: bool
-    """Whether its events must wait for its end."""
+    __slots__ = ("calls", "events", "held", "index", "kind", "marked", "opener", "reader", "repairs", "start")
+
+    def __init__(
+        self, reader: Reading[Body | None], kind: str, opener: str, *, source: Source, writer: CallWriter
+    ) -> None:
+        self.reader = reader
+        self.kind = kind
+        self.opener = opener
+        self.start = self.marked = source.offset
+        """From where on the source keeps the text is `marked`."""
+        self.events = len(writer.events)
+        self.calls = len(writer.calls)
+        self.repairs = len(writer.repairs)
+        self.index = writer.next_index
+        self.held = kind in _HELD
+        """Whether its events must wait for its end."""
 
 
 def begin(reader: Reading[Body | None], kind: str, opener: str, source: Source, writer: CallWriter) -> Attempt:
     """Begin an attempt at the source's position."""
-    start = source.offset
     source.mark()
-    writer.span_start = start
-    return Attempt(
-        reader, kind, opener, start, len(writer.events), len(writer.calls), len(writer.repairs), writer.next_index,
-        start,
-        kind in _HELD,
-    )  # fmt: skip
+    writer.span_start = source.offset
+    return Attempt(reader, kind, opener, source=source, writer=writer)
 
 
 def undo(attempt: Attempt, writer: CallWriter) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from naru.dialects.attempt import Attempt, begin, undo
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.detect import shows_unmarked
-from naru.dialects.dialect import Body
+from naru.dialects.scanner import Body
 from naru.dialects.source import Incomplete, NotACall, Reading
 from naru.dialects.state import ReaderState
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from naru.dialects.coerce import coerce, from_text
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, ParsedCall, Repair
@@ -11,6 +10,10 @@ from naru.dialects.literal import encodable
 from naru.dialects.offered import Offered, properties_of
 from naru.dialects.source import NotACall
 from naru.dialects.tool import Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _encode_text = json.encoder.encode_basestring
 _dumps = json.JSONEncoder(ensure_ascii=False).encode

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from naru.dialects.literal import parse_literal
 
-Schema = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    Schema = Mapping[str, Any]
 
 _EVERY = frozenset({"string", "number", "integer", "boolean", "null", "object", "array"})
 ONE_TYPE = {name: frozenset({name}) for name in _EVERY}

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from naru.dialects.patterns import lazy_pattern
+
 _SHOWN = (
     r"for example|for instance|e\.g\.|i\.e\.|such as|like (?:this|so|that)|looks? like|would (?:be|look)"
     r"|an? (?:[\w\-]+ ){0,3}example\b|examples?\b(?: [\w\-]+){0,5}(?: (?:is|are|of))?"
@@ -35,7 +37,7 @@ _TAUGHT = (
 _MARKED = rf"(?:{_SHOWN})[\w \-'\"“”]{{0,30}}\s*[:：,]?\s*\Z"
 _UNMARKED = rf"{_SHOWN}|{_REFUSED}"
 _UNMARKED_JSON = rf"{_SHOWN}|{_REFUSED}|{_TAUGHT}"
-_PARAGRAPHS = re.compile(r"\n\s*\n")
+_PARAGRAPHS = lazy_pattern(r"\n\s*\n")
 
 
 @lru_cache(maxsize=3)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
-
 from naru.dialects.attempt import read_marked
 from naru.dialects.bodies.unmarked import (
     read_action,
@@ -18,31 +15,36 @@ from naru.dialects.bodies.unmarked import (
 )
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
-from naru.dialects.dialect import Body
+from naru.dialects.patterns import lazy_pattern
+from naru.dialects.scanner import Body
 from naru.dialects.source import Reading, Source, need
 from naru.dialects.transcript import Transcript
 
-_INDENT = re.compile(r"[ \t]*")
-_WORD = re.compile(r"[A-Za-z_][\w.\-\\]*")
+_INDENT = lazy_pattern(r"[ \t]*")
+_WORD = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.")
 _LONGEST_WORD = 32
 _UNFINISHED_WORDS = frozenset(word[:size] for word in _WORDS for size in range(1, len(word)))
-_TAG = re.compile(r"<([^<>\s]{0,128})(>?)")
-_NAME_THEN_JSON = re.compile(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*)\s*(\S?)")
+_TAG = lazy_pattern(r"<([^<>\s]{0,128})(>?)")
+_NAME_THEN_JSON = lazy_pattern(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*)\s*(\S?)")
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = ("[TOOL_CALLS]", "[THINK]", "[/THINK]", "[Calling tool:", "[TOOL_CALL]")
 _FIRSTS = frozenset("{[`~<>-* \t\rAfpdO_\\")
 _HEADER = " to="
-_COLON = re.compile(r"[:：!.][*`\"' \t]*\Z")
-_JSON_GOES_ON = re.compile(r"[\s\"'{}\[\],\d\-]")
+_COLON = lazy_pattern(r"[:：!.][*`\"' \t]*\Z")
+_AFTER_COLON = lazy_pattern(r"[:：]\s*\Z")
+_JSON_GOES_ON = lazy_pattern(r"[\s\"'{}\[\],\d\-]")
 _HARMONY = next(row for row in MARKED if row.reader == "header")
 
 
-class Candidate(NamedTuple):
+class Candidate:
     """Something at the start of a line that may be a call."""
 
-    reader: Reading[Body | None]
-    kind: str
+    __slots__ = ("kind", "reader")
+
+    def __init__(self, reader: Reading[Body | None], kind: str) -> None:
+        self.reader = reader
+        self.kind = kind
 
 
 WAIT = Candidate(iter(()), "wait")  # type: ignore[arg-type] # never run
@@ -195,7 +197,7 @@ class LineStarts:
             return WAIT if called or writer.offered.could_begin(word) else None
         if text[end] == "(":
             known = writer.offered.find(word.removesuffix(".call")) or word == "print"
-            alone = not said.has_content or bool(re.search(r"[:：]\s*\Z", said.recent() + said.space))
+            alone = not said.has_content or bool(_AFTER_COLON.search(said.recent() + said.space))
             if known and (alone or said.after_call):
                 return self._make(source, at, read_line(source, writer), "line", "pythonic")
             return None

@@ -8,32 +8,42 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, Literal
 
-SURROGATES = re.compile("[\ud800-\udfff]")
+from naru.dialects.patterns import lazy_pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    Nesting = Literal["{", "[", "("]
+else:
+    Nesting = str
+
+SURROGATES = lazy_pattern("[\ud800-\udfff]")
 CLOSERS = {'"': '"', "'": "'", "“": '”“"', "‘": "’‘'", "”": "”", "„": "“”", "«": "»"}
 """A quote that may open a string → the quotes that may close it."""
 
 _DEPTH = 120
-_SPACE = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
-_ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.|\Z)", re.DOTALL)
+_SPACE = lazy_pattern(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
+_ESCAPE = lazy_pattern(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.|\Z)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "", "_": "_"}
 _WORDS = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
     "TRUE": True, "FALSE": False, "NULL": None, "undefined": None, "NaN": None, "nan": None,
     "Infinity": None, "-Infinity": None, "inf": None, "-inf": None,
 }  # fmt: skip
-_NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\Z")
-_BARE = re.compile(r"(?:(?!\s/[/*])[^,\]\})\n])*")
-BARE_KEY = re.compile(r"[^\s:={}\[\],\"'][^:={}\[\],\"'\n]*")
-_AFTER_COMMA_IN_LIST = re.compile(r"[\"'“‘\[\]{(\-\d]|(?:true|false|null|True|False|None)\b|[)}]")
-_AFTER_COMMA_IN_OBJECT = re.compile(r"[\"'“‘}\])]|[A-Za-z_][\w.\-]*\s*[:=]")
-_AFTER_COMMA_IN_CALL = re.compile(r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]*\s*=")
-_UNFINISHED_WORD = re.compile(r"(?:[A-Za-z_][\w.\-\\]*\s*|\*|/)\Z")
+_NUMBER = lazy_pattern(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\Z")
+_STRING_PREFIX = lazy_pattern(r"[rbfuRBFU]{1,2}(?=[\"'])")
+_BARE = lazy_pattern(r"(?:(?!\s/[/*])[^,\]\})\n])*")
+BARE_KEY = lazy_pattern(r"[^\s:={}\[\],\"'][^:={}\[\],\"'\n]*")
+_AFTER_COMMA_IN_LIST = lazy_pattern(r"[\"'“‘\[\]{(\-\d]|(?:true|false|null|True|False|None)\b|[)}]")
+_AFTER_COMMA_IN_OBJECT = lazy_pattern(r"[\"'“‘}\])]|[A-Za-z_][\w.\-]*\s*[:=]")
+_AFTER_COMMA_IN_CALL = lazy_pattern(
+    r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]*\s*="
+)
+_UNFINISHED_WORD = lazy_pattern(r"(?:[A-Za-z_][\w.\-\\]*\s*|\*|/)\Z")
 _AFTER_COMMA = {"[": _AFTER_COMMA_IN_LIST, "{": _AFTER_COMMA_IN_OBJECT, "(": _AFTER_COMMA_IN_CALL}
 _LOOK_AHEAD = 4096
-
-Nesting = Literal["{", "[", "("]
 
 
 def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -237,7 +247,7 @@ class _Reader:
         found = _BARE.match(self.text, at)
         written = found[0] if found else ""
         bare = written.strip()
-        prefix = re.match(r"[rbfuRBFU]{1,2}(?=[\"'])", bare)
+        prefix = _STRING_PREFIX.match(bare)
         if prefix:
             return self.string(at + len(prefix[0]), nesting)
         if not bare:

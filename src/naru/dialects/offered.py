@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from naru.dialects.coerce import ONE_TYPE, property_schema, types_of
+from naru.dialects.patterns import lazy_pattern
 from naru.dialects.tool import Tool
 
-_PREFIX = re.compile(r"(?:functions?|default_api|tools?|multi_tool_use)[.:/]")
-_INDEX = re.compile(r":\d+\Z")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_PREFIX = lazy_pattern(r"(?:functions?|default_api|tools?|multi_tool_use)[.:/]")
+_INDEX = lazy_pattern(r":\d+\Z")
 
 
 class Offered:

@@ -2,48 +2,83 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
-from typing import Literal, NamedTuple
 
 from naru.dialects.catalog.marked import MARKED, STOPS, STRUCTURE
 from naru.dialects.catalog.thinking import ANSWER_TAGS, THINKING
-from naru.dialects.dialect import Body, Dialect, Thinking
+from naru.dialects.patterns import lazy_pattern
+from naru.dialects.tokens import Tokens
+from naru.dialects.value import Value
 
-Kind = Literal["calls", "thinking", "thinking-end", "structure", "stop", "closer", "answer", "answer-end"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Literal
 
-TRIGGER = re.compile(r"[<\[\]{`\n\r✿◁]|\s\Z")
+    from naru.dialects.dialect import Dialect, Thinking
+
+    Kind = Literal["calls", "thinking", "thinking-end", "structure", "stop", "closer", "answer", "answer-end"]
+    BodyKind = Literal["reasoning", "content", "code", "dropped"]
+
+TRIGGER = lazy_pattern(r"[<\[\]{`\n\r✿◁]|\s\Z")
 """Without one of these nothing but plain text can be there, in the middle of a line."""
 
-_TRIGGERS = "<[]✿◁H\n"
-_TRIGGER_CHARACTER = re.compile("[<\\[\\]✿◁H\n]")
+_TRIGGERS = "<[]✿◁H"
 
 
-class Marker(NamedTuple):
+class Marker(Value):
     """What a literal marker stands for."""
 
-    kind: Kind
-    row: Dialect | None = None
-    thinking: Thinking | None = None
+    __slots__ = __match_args__ = ("kind", "row", "thinking")
+
+    def __init__(self, kind: Kind, row: Dialect | None = None, thinking: Thinking | None = None) -> None:
+        self.kind: Final[Kind] = kind
+        self.row: Final = row
+        self.thinking: Final = thinking
 
 
-class Markers(NamedTuple):
-    """Every marker, compiled."""
+class Markers:
+    """Every marker; the tokens' first characters are joined by a line break, a backtick and brackets of JSON."""
 
-    table: dict[str, Marker]
-    pattern: re.Pattern[str]
-    """Matches a marker, a line break, a run of backticks, or a bracket that may begin JSON."""
-    calls: re.Pattern[str]
-    """Matches only markers that announce calls."""
-    prefixes: frozenset[str]
-    longest: int
-    hinted: bool
-    """Whether ordinary words are among the markers."""
+    __slots__ = ("hinted", "table", "tokens")
+
+    def __init__(self, table: dict[str, Marker], *, hinted: bool) -> None:
+        self.table: Final = table
+        self.tokens: Final = Tokens(table, also="\n`{[")
+        self.hinted: Final = hinted
+        """Whether ordinary words are among the markers."""
+
+
+class Body:
+    """What follows a header or a reasoning tag, up to one of `closers`.
+
+    Args:
+        kind: what the text is; `code` is content whose closer is part of it.
+        closers: what ends the body.
+        pending: closers that end the body without being part of it.
+        drafts: whether calls in it count when it is never closed.
+    """
+
+    __slots__ = ("closers", "drafts", "kind", "pending", "tokens")
+
+    def __init__(
+        self, kind: BodyKind, closers: tuple[str, ...], pending: tuple[str, ...] = (), *, drafts: bool = False
+    ) -> None:
+        self.kind: Final[BodyKind] = kind
+        self.closers: Final = closers
+        self.pending: Final = pending
+        self.drafts: Final = drafts
+        self.tokens: Final = _body_tokens(closers, pending, drafts)
+        """What ends the body, or may be a call inside it."""
+
+
+@lru_cache(maxsize=64)
+def _body_tokens(closers: tuple[str, ...], pending: tuple[str, ...], drafts: bool) -> Tokens:
+    return Tokens({*closers, *pending, *(draft_openers() if drafts else ())})
 
 
 @lru_cache(maxsize=4)
 def markers(hint: str = "") -> Markers:
-    """Compile the catalog; `hint` admits rows that are too ordinary to count without it."""
+    """Gather the catalog's markers; `hint` admits rows that are too ordinary to count without it."""
     table: dict[str, Marker] = {}
     for row in MARKED:
         for closer in (*row.closers, *(token for token, role in row.marks if role in ("close", "end"))):
@@ -63,26 +98,13 @@ def markers(hint: str = "") -> Markers:
     for row in MARKED:
         for opener in row.openers:
             table[opener] = Marker("calls", row)
-    calls = [token for token, marker in table.items() if marker.kind == "calls"]
-    return Markers(
-        table,
-        # Every alternative begins with a literal: only then does `re` look for first characters before it tries them.
-        re.compile(f"\n|``*|{_alternatives(table)}|{{|\\["),
-        re.compile(_alternatives(calls)),
-        frozenset(token[:size] for token in table for size in range(1, len(token))),
-        max(map(len, table)),
-        bool(hint),
-    )
-
-
-def _alternatives(tokens: dict[str, Marker] | list[str]) -> str:
-    return "|".join(re.escape(token) for token in sorted(tokens, key=len, reverse=True))
+    return Markers(table, hinted=bool(hint))
 
 
 @lru_cache(maxsize=1)
 def draft_openers() -> dict[str, Dialect]:
     """Return the markers that may announce a call inside reasoning."""
-    return {token: marker.row for token, marker in markers().table.items() if marker.kind == "calls" and marker.row}
+    return {opener: row for row in MARKED for opener in row.openers}
 
 
 @lru_cache(maxsize=1)
@@ -91,34 +113,14 @@ def stray_closers() -> tuple[str, ...]:
     return tuple(token for token, marker in markers().table.items() if marker.kind in ("closer", "stop"))
 
 
-def held_back(text: str, start: int, prefixes: frozenset[str], longest: int) -> int:
-    """Return the position from which the end of `text` may become a marker, or its length."""
-    for found in _TRIGGER_CHARACTER.finditer(text, max(start, len(text) - longest)):
-        if text[found.start() :] in prefixes:
-            return found.start()
-    return len(text)
-
-
-@lru_cache(maxsize=128)
-def body_pattern(body: Body) -> tuple[re.Pattern[str], frozenset[str], int]:
-    """Compile what ends a body, or may be a call inside it."""
-    tokens = [*body.closers, *body.pending]
-    if body.drafts:
-        tokens += draft_openers()
-    prefixes = frozenset(token[:size] for token in tokens for size in range(1, len(token)))
-    return re.compile(_alternatives(tokens) or r"(?!)"), prefixes, max(map(len, tokens), default=1)
-
-
 @lru_cache(maxsize=256)
 def first_body(prompt: str) -> Body | None:
     """Tell from the end of the prompt what the reply begins inside of; None for plain text."""
     tail = prompt
     header = tail.rfind("<|message|>")
     if header >= 0 and not tail[header + 11 :].strip() and "<|channel|>" in tail:
-        kind: Literal["reasoning", "content"] = "reasoning"
-        if "analysis" not in tail[tail.rfind("<|channel|>") :]:
-            kind = "content"
-        return Body(kind, ("<|end|>", "<|return|>"), ("<|start|>assistant",))
+        thinks = "analysis" in tail[tail.rfind("<|channel|>") :]
+        return Body("reasoning" if thinks else "content", ("<|end|>", "<|return|>"), ("<|start|>assistant",))
     for name in ("think", "response"):
         if tail.rfind(f"<|open|>{name}<|sep|>") > tail.rfind(f"<|close|>{name}<|sep|>"):
             reasoning = name == "think"

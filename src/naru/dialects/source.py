@@ -9,13 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from functools import lru_cache
-from typing import TypeVar
 
-T = TypeVar("T")
-Reading = Generator[None, None, T]
-"""A reader of one thing: yields for more text, returns what it read."""
+from naru.dialects.patterns import lazy_pattern
 
-_SPACE = re.compile(r"\s*")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+    Reading = Generator[None, None, T]
+    """A reader of one thing: yields for more text, returns what it read."""
+else:
+    Reading = Generator
+
+_SPACE = lazy_pattern(r"\s*")
 _SPACE_LIMIT = 10_000
 
 
@@ -115,29 +122,27 @@ def skip_space(source: Source) -> Reading[str]:
 
 
 @lru_cache(maxsize=256)
-def _matcher(literals: tuple[str, ...]) -> tuple[re.Pattern[str], int, frozenset[str], frozenset[str]]:
-    ordered = sorted(literals, key=len, reverse=True)
-    unfinished = frozenset(literal[:size] for literal in literals for size in range(len(literal)))
-    firsts = frozenset(literal[:1] for literal in literals) | {""}
-    pattern = re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
-    return pattern, len(ordered[0]) if ordered else 0, unfinished, firsts
+def _ordered(literals: tuple[str, ...]) -> tuple[tuple[str, ...], int, frozenset[str]]:
+    ordered = tuple(sorted(literals, key=len, reverse=True))
+    return ordered, len(ordered[0]) if ordered else 0, frozenset(literal[:1] for literal in literals) | {""}
 
 
 def literal_at(source: Source, literals: tuple[str, ...], offset: int = 0) -> Reading[str]:
     """Return the longest of `literals` that stands at `offset`, or an empty string."""
-    pattern, longest, unfinished, firsts = _matcher(literals)
+    ordered, longest, firsts = _ordered(literals)
     while True:
-        start = source.pos + offset
-        if source.text[start : start + 1] not in firsts:
+        text, start = source.text, source.pos + offset
+        if text[start : start + 1] not in firsts:
             return ""
-        found = pattern.match(source.text, start)
-        best = found[0] if found else ""
-        left = len(source.text) - start
-        if source.final or left >= longest:
-            return best
-        if source.text[start:] not in unfinished:
-            return best
-        yield
+        left = len(text) - start
+        if left < longest and not source.final:
+            rest = text[start:]
+            if any(len(literal) > left and literal.startswith(rest) for literal in ordered):
+                yield
+                continue
+        if text.startswith(ordered, start):
+            return next(literal for literal in ordered if text.startswith(literal, start))
+        return ""
 
 
 def until(source: Source, pattern: re.Pattern[str], limit: int) -> Reading[re.Match[str]]:

@@ -3,46 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from naru.dialects.attempt import Attempt
 from naru.dialects.call_writer import CallWriter
-from naru.dialects.dialect import Body
 from naru.dialects.line_starts import LineStarts
 from naru.dialects.offered import Offered
-from naru.dialects.scanner import Markers, first_body, markers
+from naru.dialects.scanner import Body, Markers, first_body, markers
 from naru.dialects.source import Source
 from naru.dialects.tool import Tool
 from naru.dialects.transcript import Transcript
 
 
-@dataclass(slots=True)
 class ReaderState:
     """Where one reply's reading stands."""
 
-    source: Source
-    writer: CallWriter
-    said: Transcript
-    lines: LineStarts
-    markers: Markers
-    attempt: Attempt | None = None
-    """The attempt to read a call that is under way."""
-    body: Body | None = None
-    """What the text is until a closing tag: reasoning, say; None for ordinary text."""
-    line_start: bool = True
-    """Whether a line begins here that was not looked at yet."""
-    in_code: bool = False
-    """Whether the text is inside inline code."""
-    no_line_before: int = 0
-    """Up to where no line begins a call: an attempt showed it."""
-    no_marker_before: int = 0
-    """Up to where no marker counts: an attempt showed it."""
-    mentioned: tuple[str, ...] = ()
-    """Closing tags of reasoning whose opening tag was an ordinary word of the text."""
-    answer_closer: str = ""
-    """The closing tag of the answer that was opened."""
-    tried: int = -1
-    """The last place after a colon that was looked at."""
+    __slots__ = (
+        "answer_closer", "attempt", "body", "in_code", "line_start", "lines", "markers", "mentioned",
+        "no_line_before", "no_marker_before", "said", "source", "tried", "writer",
+    )  # fmt: skip
+
+    def __init__(self, writer: CallWriter, said: Transcript, markers: Markers, body: Body | None) -> None:
+        self.source = Source()
+        self.writer = writer
+        self.said = said
+        self.lines = LineStarts(writer, said)
+        self.markers = markers
+        self.attempt: Attempt | None = None
+        """The attempt to read a call that is under way."""
+        self.body = body
+        """What the text is until a closing tag: reasoning, say; None for ordinary text."""
+        self.line_start = True
+        """Whether a line begins here that was not looked at yet."""
+        self.in_code = False
+        """Whether the text is inside inline code."""
+        self.no_line_before = 0
+        """Up to where no line begins a call: an attempt showed it."""
+        self.no_marker_before = 0
+        """Up to where no marker counts: an attempt showed it."""
+        self.mentioned: tuple[str, ...] = ()
+        """Closing tags of reasoning whose opening tag was an ordinary word of the text."""
+        self.answer_closer = ""
+        """The closing tag of the answer that was opened."""
+        self.tried = -1
+        """The last place after a colon that was looked at."""
 
     def is_plain(self) -> bool:
         """Tell whether text without a trigger can, from here on, be nothing but text."""
@@ -65,9 +68,9 @@ def new_state(tools: Sequence[Tool], hint: str | None, generation_prompt: str | 
     """Return the state at the beginning of a reply."""
     writer = CallWriter(Offered(tools))
     said = Transcript(writer.events, keep=keep)
-    lines = LineStarts(writer, said)
     prompt = (generation_prompt or "")[-4000:]
-    lines.header_may_follow = generation_prompt is None or prompt.rstrip().endswith("<|start|>assistant")
-    lines.name_may_follow = prompt.endswith(">>>")
     table = markers("granite" if hint and "granite" in hint.lower() else "")
-    return ReaderState(Source(), writer, said, lines, table, body=first_body(prompt) if prompt else None)
+    state = ReaderState(writer, said, table, first_body(prompt) if prompt else None)
+    state.lines.header_may_follow = generation_prompt is None or prompt.rstrip().endswith("<|start|>assistant")
+    state.lines.name_may_follow = prompt.endswith(">>>")
+    return state

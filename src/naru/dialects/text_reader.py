@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from naru.dialects.attempt import read_at_the_end, read_drafts, read_marked, read_suffixed_thought
 from naru.dialects.attempts import Attempts
 from naru.dialects.detect import shows_marked
-from naru.dialects.dialect import Body
 from naru.dialects.line_starts import WAIT
-from naru.dialects.scanner import Marker, body_pattern, draft_openers, held_back, stray_closers
+from naru.dialects.scanner import Body, Marker, draft_openers, stray_closers
 from naru.dialects.state import ReaderState
 
 
@@ -49,51 +46,49 @@ class TextReader:
 
     def _read_text(self) -> bool:
         state = self._state
-        source, pattern = state.source, state.markers.pattern
-        at, end = source.pos, len(source.text)
-        if not source.final:
-            end = held_back(source.text, at, state.markers.prefixes, state.markers.longest)
+        source, tokens = state.source, state.markers.tokens
+        text, at = source.text, source.pos
+        end = len(text) if source.final else tokens.unfinished(text, at)
+        search = tokens.first.search
         while True:
-            found = pattern.search(source.text, at)
+            found = search(text, at)
             if found is None or found.start() >= end:
                 state.say_upto(end)
                 return False
-            first = found[0][0]
+            place = found.start()
+            first = text[place]
+            at = place + 1
             if first == "\n":
                 state.in_code = False
-                at = found.end()
-                if state.lines.may_begin(source.text, at):
+                if state.lines.may_begin(text, at):
                     return self._new_line(at)
             elif first == "`":
-                if found.end() == len(source.text) and not source.final:
-                    state.say_upto(found.start())
+                while text.startswith("`", at):
+                    at += 1
+                if at == len(text) and not source.final:
+                    state.say_upto(place)
                     return False
-                state.in_code ^= len(found[0]) < 3
-                at = found.end()
-            elif state.in_code or source.base + found.start() < state.no_marker_before:
-                at = found.start() + 1
-            elif found[0] in "{[":
-                if self._follows_colon(found):
-                    return self._new_line(found.start())
-                at = found.start() + 1
-            else:
-                state.say_upto(found.start())
-                return self._at_marker(found[0], state.markers.table[found[0]])
+                state.in_code ^= at - place < 3
+            elif not state.in_code and source.base + place >= state.no_marker_before:
+                token = tokens.at(text, place)
+                if token:
+                    state.say_upto(place)
+                    return self._at_marker(token, state.markers.table[token])
+                if (first == "{" or first == "[") and self._follows_colon(place):
+                    return self._new_line(place)
 
     def _new_line(self, at: int) -> bool:
         self._state.say_upto(at)
         self._state.line_start = True
         return True
 
-    def _follows_colon(self, bracket: re.Match[str]) -> bool:
+    def _follows_colon(self, place: int) -> bool:
         """Tell whether a bracket comes right after a colon, where a call may begin as on a line of its own."""
         state, source = self._state, self._state.source
-        place = source.base + bracket.start()
-        if place <= state.tried or not state.lines.follows_colon(
-            source.text[max(source.pos, bracket.start() - 8) : bracket.start()]
-        ):
+        before = source.text[max(source.pos, place - 8) : place]
+        if source.base + place <= state.tried or not state.lines.follows_colon(before):
             return False
-        state.tried = place
+        state.tried = source.base + place
         return True
 
     def _at_marker(self, token: str, marker: Marker) -> bool:
@@ -158,18 +153,16 @@ class TextReader:
 
     def _read_body(self, body: Body) -> bool:
         state, source = self._state, self._state.source
-        pattern, prefixes, longest = body_pattern(body)
-        found = pattern.search(source.text, source.pos)
-        while found and found[0] not in body.closers and source.base + found.start() < state.no_marker_before:
-            found = pattern.search(source.text, found.start() + 1)
-        if found is None:
-            end = len(source.text)
-            self._pass_on(body, end if source.final else held_back(source.text, source.pos, prefixes, longest))
+        text, tokens = source.text, body.tokens
+        place, token = tokens.find(text, source.pos)
+        while token and token not in body.closers and source.base + place < state.no_marker_before:
+            place, token = tokens.find(text, place + 1)
+        if not token:
+            self._pass_on(body, place if source.final else tokens.unfinished(text, source.pos))
             return False
-        self._pass_on(body, found.start())
-        token = found[0]
+        self._pass_on(body, place)
         if body.kind == "code":
-            self._pass_on(body, found.end())
+            self._pass_on(body, place + len(token))
             state.body = None
         elif token in body.closers or token in body.pending:
             source.pos += len(token) if token in body.closers else 0

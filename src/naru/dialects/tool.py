@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+
+from naru.dialects.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Value):
     """A tool that was offered to the model."""
 
-    name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    """JSON Schema of the arguments, made of plain dicts and lists; empty when nothing is known about them."""
+    __slots__ = __match_args__ = ("name", "parameters")
+
+    def __init__(self, name: str, parameters: Mapping[str, Any] | None = None) -> None:
+        self.name: Final = name
+        self.parameters: Final[Mapping[str, Any]] = {} if parameters is None else parameters
+        """JSON Schema of the arguments, made of plain dicts and lists; empty when nothing is known about them."""
 
 
 def tools_from_openai(tools: Iterable[Mapping[str, Any]]) -> tuple[Tool, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from naru.dialects.events import Event, Reasoning, Span, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _RECENT = 48
 

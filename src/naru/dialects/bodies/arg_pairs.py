@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from naru.dialects.bodies.tagged_values import Ending, TaggedText, read_tagged_text
 from naru.dialects.call_writer import CallWriter
+from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
 
 
-class PairTags(NamedTuple):
-    """GLM's tags with a vendor's prefix or suffix on each name."""
+class PairTags:
+    """GLM's tags with a vendor's prefix or suffix on each name: `<{prefix}arg_key{suffix}>` and so on."""
 
-    key: str
-    kind: str
-    value: str
-    separator: str
-    key_end: re.Pattern[str]
-    kind_end: re.Pattern[str]
-    value_end: str
+    __slots__ = ("key", "key_end", "kind", "kind_end", "separator", "value", "value_end")
+
+    def __init__(self, prefix: str, suffix: str) -> None:
+        def tag(name: str, slash: str = "") -> str:
+            return f"<{slash}{prefix}{name}{suffix}>"
+
+        self.key, self.key_end = tag("arg_key"), lazy_pattern(re.escape(tag("arg_key", "/")))
+        self.kind, self.kind_end = tag("arg_type"), lazy_pattern(re.escape(tag("arg_type", "/")))
+        self.value, self.value_end = tag("arg_value"), tag("arg_value", "/")
+        self.separator = tag("tool_sep")
 
 
 @lru_cache(maxsize=16)
 def pair_tags(prefix: str = "", suffix: str = "") -> PairTags:
-    """Return the tags `<{prefix}arg_key{suffix}>` and so on."""
-
-    def tag(name: str, slash: str = "") -> str:
-        return f"<{slash}{prefix}{name}{suffix}>"
-
-    return PairTags(
-        tag("arg_key"), tag("arg_type"), tag("arg_value"), tag("tool_sep"),
-        re.compile(re.escape(tag("arg_key", "/"))), re.compile(re.escape(tag("arg_type", "/"))), tag("arg_value", "/"),
-    )  # fmt: skip
+    """Return the tags of a vendor, made once."""
+    return PairTags(prefix, suffix)
 
 
 def read_pairs(source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...]) -> Reading[None]:

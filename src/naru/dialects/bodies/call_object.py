@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.literal import parse_literal
 from naru.dialects.offered import Offered, properties_of, required_of
 from naru.dialects.source import NotACall
 from naru.dialects.tool import Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Found = tuple[str, dict[str, Any], str]
+    """Name, arguments, id."""
 
 NAME_KEYS = (
     "name",
@@ -28,9 +34,6 @@ ARGUMENT_KEYS = (
 )  # fmt: skip
 WRAPPER_KEYS = ("tool_calls", "tool_uses", "function_calls", "calls", "function_call", "tool_call", "function", "tool")
 _ID_KEYS = ("id", "tool_call_id", "call_id")
-
-Found = tuple[str, dict[str, Any], str]
-"""Name, arguments, id."""
 
 
 class NotOffered(NotACall):

@@ -5,33 +5,32 @@ A header says what the text after it is; a call is a message to a tool.
 
 from __future__ import annotations
 
-import re
-
 from naru.dialects.bodies.json_calls import read_arguments
 from naru.dialects.bodies.tagged import read_tagged
 from naru.dialects.bodies.xml_parameters import Tags, read_parameters, read_xml
 from naru.dialects.call_writer import CallWriter
-from naru.dialects.dialect import Body, Dialect
+from naru.dialects.dialect import Dialect
+from naru.dialects.patterns import lazy_pattern
+from naru.dialects.scanner import Body
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
 
-_HEADER_END = re.compile(r"<\|(?:message|end|return)\|>")
-_RECIPIENT = re.compile(r"to=([^\s<]+)")
-_CHANNEL = re.compile(r"<\|channel\|>\s*(\w*)")
+_HEADER_END = lazy_pattern(r"<\|(?:message|end|return)\|>")
+_RECIPIENT = lazy_pattern(r"to=([^\s<]+)")
+_CHANNEL = lazy_pattern(r"<\|channel\|>\s*(\w*)")
 _ENDS = ("<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
 _CALL_ENDS = ("<|call|>", *_ENDS)
 _NEXT = ("<|start|>assistant",)
 _LONGEST_HEADER = 400
-_BUILT_IN = re.compile(r"(?:python|browser|container|computer|web|image_gen|developer)\b")
+_BUILT_IN = lazy_pattern(r"(?:python|browser|container|computer|web|image_gen|developer)\b")
 
 _BEAM = Tags(
     ("<rfl:parameter",),
-    re.compile(r"<rfl:(?P<tag>parameter)\s+name=\"(?P<key>[^\"]*)\"(?P<rest>[^<>]*)>"),
+    lazy_pattern(r"<rfl:(?P<tag>parameter)\s+name=\"(?P<key>[^\"]*)\"(?P<rest>[^<>]*)>"),
     "</rfl:{}>",
     _CALL_ENDS,
-    ("<rfl:parameter", *_CALL_ENDS),
 )
 _ATEM = Dialect("atem", ("<atem:function_calls>",), closers=("</atem:function_calls>",))
-_ELEMENT = re.compile(r"<\|(open|close)\|>(\w+)([^<>]*)<\|sep\|>")
+_ELEMENT = lazy_pattern(r"<\|(open|close)\|>(\w+)([^<>]*)<\|sep\|>")
 
 
 def read_header(source: Source, writer: CallWriter) -> Reading[Body | None]:

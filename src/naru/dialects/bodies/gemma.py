@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from naru.dialects.bodies.values import capture, delimited
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.literal import parse_literal
+from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
 
-_HEAD = re.compile(r"call:\s*([^\s{}<>]+?)\s*\{")
-_KEY = re.compile(r"[^:{}\[\],\"<>\n]+:")
+_HEAD = lazy_pattern(r"call:\s*([^\s{}<>]+?)\s*\{")
+_KEY = lazy_pattern(r"[^:{}\[\],\"<>\n]+:")
 
 
 def read_gemma(source: Source, writer: CallWriter, delimiter: str) -> Reading[None]:

@@ -6,8 +6,6 @@ spelling: stray and odd quotes, commas, literals, control characters, a missing 
 
 from __future__ import annotations
 
-from typing import Any
-
 from naru.dialects.bodies.call_object import (
     ARGUMENT_KEYS,
     NAME_KEYS,
@@ -21,6 +19,10 @@ from naru.dialects.bodies.values import capture, collect_quoted, quoted
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.literal import BARE_KEY, CLOSERS, decode_json, parse_literal
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def read_json(source: Source, writer: CallWriter, *, marked: bool, closers: tuple[str, ...] = ()) -> Reading[None]:

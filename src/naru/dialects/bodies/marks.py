@@ -10,12 +10,18 @@ from naru.dialects.bodies.tagged import read_fenced_arguments
 from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
-from naru.dialects.dialect import Dialect, Role
+from naru.dialects.dialect import Dialect
+from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
 
-_WORD = re.compile(r"[\s:]*[\w.\-:/]*\s*\Z")
-_KIMI_NAME = re.compile(r"(?:functions\.)?(.+?)(?::\d+)?")
-_NAME_LINE = re.compile(r"\s*([\w.\-:/]+)\s*(?=[`{\n])")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from naru.dialects.dialect import Role
+
+_WORD = lazy_pattern(r"[\s:]*[\w.\-:/]*\s*\Z")
+_UNFINISHED_TOKEN = lazy_pattern(r"[<\[✿][^\s]*\Z")
+_KIMI_NAME = lazy_pattern(r"(?:functions\.)?(.+?)(?::\d+)?")
+_NAME_LINE = lazy_pattern(r"\s*([\w.\-:/]+)\s*(?=[`{\n])")
 _LONGEST_NAME = 300
 
 
@@ -100,7 +106,7 @@ def _word(source: Source, pattern: re.Pattern[str]) -> Reading[str]:
     while True:
         found = pattern.search(source.text, source.pos)
         word = source.text[source.pos : found.start() if found else len(source.text)]
-        cut = word if found else re.sub(r"[<\[✿][^\s]*\Z", "", word)
+        cut = word if found else _UNFINISHED_TOKEN.sub("", word)
         if len(word) > _LONGEST_NAME or not _WORD.match(cut):
             raise NotACall
         if found:

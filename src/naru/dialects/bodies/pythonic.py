@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 from naru.dialects.bodies.values import capture
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.literal import read_value
 from naru.dialects.offered import properties_of
+from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import NotACall, Reading, Source, skip_space, until
 from naru.dialects.tool import Tool
 
-_NAME = re.compile(r"[A-Za-z_][\w.\-\\]*")
-_OPEN = re.compile(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
-_KEYWORD = re.compile(r"\s*([A-Za-z_][\w\-\\]*)\s*=(?!=)")
-_SPREAD = re.compile(r"\s*\*\*")
-_BLANK = re.compile(r"\s*\Z")
-_SEPARATOR = re.compile(r"\s*(,|\Z)\s*")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_NAME = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
+_OPEN = lazy_pattern(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
+_KEYWORD = lazy_pattern(r"\s*([A-Za-z_][\w\-\\]*)\s*=(?!=)")
+_SPREAD = lazy_pattern(r"\s*\*\*")
+_BLANK = lazy_pattern(r"\s*\Z")
+_SEPARATOR = lazy_pattern(r"\s*(,|\Z)\s*")
 
 
 def read_pythonic(source: Source, writer: CallWriter) -> Reading[None]:

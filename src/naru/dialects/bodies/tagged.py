@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.json_calls import read_arguments, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
+from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
 
-_NAME = re.compile(r"[^\s<>{}()\[\],\"'`]+(?=[\s<>{}()\[\],\"'`])")
-_PAIR_HEAD = re.compile(r"<((?:\w+\|)?)(?:arg_key|tool_sep)((?::[\w.\-]+)?)>")
+_NAME = lazy_pattern(r"[^\s<>{}()\[\],\"'`]+(?=[\s<>{}()\[\],\"'`])")
+_PAIR_HEAD = lazy_pattern(r"<((?:\w+\|)?)(?:arg_key|tool_sep)((?::[\w.\-]+)?)>")
 _PAIR_STARTS = ("<arg_key", "<tool_sep", "<ifm|arg_key")
-_FENCE_LINE = re.compile(r"```[\w+\-]*[ \t]*\n?")
-_SUFFIX = re.compile(r"[\w.\-]+>")
+_FENCE_LINE = lazy_pattern(r"```[\w+\-]*[ \t]*\n?")
+_SUFFIX = lazy_pattern(r"[\w.\-]+>")
 _XML_STARTS = ("<", "]")
 
 

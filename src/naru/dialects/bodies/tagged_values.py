@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.literal import encodable, parse_literal
@@ -12,17 +11,29 @@ from naru.dialects.source import Incomplete, Reading, Source, literal_at, space_
 _CDATA = "<![CDATA["
 
 
-class Ending(NamedTuple):
-    """How a value between tags ends."""
+class Ending:
+    """How a value between tags ends.
 
-    closers: tuple[str, ...]
-    """Closing tags of the value; they are consumed."""
-    followers: tuple[str, ...]
-    """What may come after a closing tag and white space; a closing tag before anything else is text."""
-    implied_by: tuple[str, ...] = ()
-    """What ends a value whose own closing tag was forgotten; it is not consumed."""
-    implied: Callable[[Source, str, bool], Reading[bool]] | None = None
-    """Judges one of `implied_by`, given whether it stands at the start of a line."""
+    Args:
+        closers: closing tags of the value; they are consumed.
+        followers: what may come after a closing tag and white space; a closing tag before anything else is text.
+        implied_by: what ends a value whose own closing tag was forgotten; it is not consumed.
+        implied: judges one of `implied_by`, given whether it stands at the start of a line.
+    """
+
+    __slots__ = ("closers", "followers", "implied", "implied_by")
+
+    def __init__(
+        self,
+        closers: tuple[str, ...],
+        followers: tuple[str, ...],
+        implied_by: tuple[str, ...] = (),
+        implied: Callable[[Source, str, bool], Reading[bool]] | None = None,
+    ) -> None:
+        self.closers = closers
+        self.followers = followers
+        self.implied_by = implied_by
+        self.implied = implied
 
 
 class TaggedText:

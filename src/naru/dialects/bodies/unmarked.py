@@ -5,8 +5,6 @@ They count only as a unit of their own (whole lines, a whole fence) that names a
 
 from __future__ import annotations
 
-import re
-
 from naru.dialects.bodies.call_object import arguments_from
 from naru.dialects.bodies.json_calls import read_arguments, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
@@ -15,6 +13,7 @@ from naru.dialects.bodies.xml_parameters import child_tags, read_parameters, rea
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.catalog.marked import MARKED, STOPS
 from naru.dialects.offered import properties_of, required_of
+from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import (
     Incomplete,
     NotACall,
@@ -27,11 +26,11 @@ from naru.dialects.source import (
     until,
 )
 
-_LINE_END = re.compile(r"[ \t]*([}\];,]*)[ \t]*(\r?\n|\Z)")
-_LINE_SO_FAR = re.compile(r"[ \t]*[}\];,]*[ \t]*\r?\Z")
-_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([\w+\-.]*)[ \t]*\r?\n")
-_FENCE_START = re.compile(r"(?:`{3,}|~{3,})[ \t]*[\w+\-.]*[ \t]*\r?\Z")
-_ACTION_NAME = re.compile(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
+_LINE_END = lazy_pattern(r"[ \t]*([}\];,]*)[ \t]*(\r?\n|\Z)")
+_LINE_SO_FAR = lazy_pattern(r"[ \t]*[}\];,]*[ \t]*\r?\Z")
+_FENCE = lazy_pattern(r"(`{3,}|~{3,})[ \t]*([\w+\-.]*)[ \t]*\r?\n")
+_FENCE_START = lazy_pattern(r"(?:`{3,}|~{3,})[ \t]*[\w+\-.]*[ \t]*\r?\Z")
+_ACTION_NAME = lazy_pattern(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
 _ACTION_INPUT = (
     "Action Input:",
     "**Action Input:**",
@@ -42,9 +41,9 @@ _ACTION_INPUT = (
     "Input:",
     "Arguments:",
 )
-_NAME = re.compile(r"[^\s{]+")
-_BRACKETED = re.compile(r"\[[A-Za-z_][\w.\-]*\]")
-_LINE = re.compile(r"[^\n]*(?=\n|\Z)")
+_NAME = lazy_pattern(r"[^\s{]+")
+_BRACKETED = lazy_pattern(r"\[[A-Za-z_][\w.\-]*\]")
+_LINE = lazy_pattern(r"[^\n]*(?=\n|\Z)")
 _FENCED_WITH_TAGS = tuple(row for row in MARKED if row.reader == "tagged")
 FENCE_LANGUAGES = frozenset(
     " json json5 jsonc jsonl javascript python py python3 tool_code tool_call tool_calls tool tools tool-call toolcall "

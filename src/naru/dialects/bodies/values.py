@@ -6,15 +6,16 @@ import re
 from collections.abc import Callable
 
 from naru.dialects.literal import CLOSERS, Nesting, closes, encodable, unescape
+from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, need
 
-_STOPS = {closer: re.compile(f"[^{re.escape(closer)}\\\\]*") for closer in set(CLOSERS.values())}
-_MARKS = re.compile(r"[\"'“‘\[\]{}(),:=]")
+_STOPS = {closer: lazy_pattern(f"[^{re.escape(closer)}\\\\]*") for closer in set(CLOSERS.values())}
+_MARKS = lazy_pattern(r"[\"'“‘\[\]{}(),:=]")
 _MARKS_OR_DELIMITER: dict[str, re.Pattern[str]] = {}
 _PAIRS = {"}": "{", "]": "[", ")": "("}
-_UNICODE_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}")
-_SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
-_HIGH_SURROGATE = re.compile(r"\\u[dD][89abAB]")
+_UNICODE_ESCAPE = lazy_pattern(r"\\u[0-9a-fA-F]{4}")
+_SURROGATE_PAIR = lazy_pattern(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_HIGH_SURROGATE = lazy_pattern(r"\\u[dD][89abAB]")
 
 
 def quoted(

@@ -8,45 +8,61 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from naru.dialects.bodies.json_calls import read_arguments
 from naru.dialects.bodies.tagged_values import Ending, TaggedText, read_tagged_text
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.offered import properties_of
+from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
 
 _VENDOR = r"(?:[｜|]{1,2}\w+[｜|]{1,2}\s?|\w+:|\w+\|)?"
 _MINIMAX = "]<]minimax[>["
-_HEAD = re.compile(
+_HEAD = lazy_pattern(
     rf"(?P<lead>{re.escape(_MINIMAX)})?<(?P<vendor>{_VENDOR})(?P<tag>function|invoke|tool_call|tool|call)"
     r"(?:=|\s+(?:name|tool)\s*=\s*)(?P<quote>[\"']?)(?P<name>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*?)?(?P<end>/?)>"
 )
-_UNNAMED_HEAD = re.compile(
+_UNNAMED_HEAD = lazy_pattern(
     rf"<(?P<vendor>{_VENDOR})(?P<tag>invoke|tool_use)>\s*<tool_name>\s*(?P<name>[^<>\n]+?)\s*</tool_name>"
 )
-_XTML_HEAD = re.compile(r"<\|open\|>call\b(?P<rest>[^<>]*)<\|sep\|>")
-_ATTRIBUTE = re.compile(r"(\w+)\s*=\s*\"([^\"]*)\"")
+_XTML_HEAD = lazy_pattern(r"<\|open\|>call\b(?P<rest>[^<>]*)<\|sep\|>")
+_ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*\"([^\"]*)\"")
 _ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 _LONGEST_TAG = 400
 
 
-class Tags(NamedTuple):
-    """The tags of one call."""
+class Tags:
+    """The tags of one call.
 
-    parameter: tuple[str, ...]
-    """How an argument's opening tag begins; empty when the arguments' own names are the tags."""
-    head: re.Pattern[str]
-    """An argument's whole opening tag, with groups `key` and `rest`, and `tag` where it may differ."""
-    value_end: str
-    """The closing tag of an argument, with `{}` for what `tag` matched."""
-    call_end: tuple[str, ...]
-    """The closing tags of the call."""
-    followers: tuple[str, ...]
-    """What may come after an argument."""
-    trim: bool = True
-    child: str = ""
-    """The first character of an argument's tag where the arguments' own names are the tags."""
+    Args:
+        parameter: how an argument's opening tag begins; empty when the arguments' own names are the tags.
+        head: an argument's whole opening tag, with groups `key` and `rest`, and `tag` where it may differ.
+        value_end: the closing tag of an argument, with `{}` for what `tag` matched.
+        call_end: the closing tags of the call.
+        trim: whether line breaks around a value are layout.
+        child: the beginning of an argument's tag where the arguments' own names are the tags.
+    """
+
+    __slots__ = ("call_end", "child", "followers", "head", "parameter", "trim", "value_end")
+
+    def __init__(
+        self,
+        parameter: tuple[str, ...],
+        head: re.Pattern[str],
+        value_end: str,
+        call_end: tuple[str, ...],
+        *,
+        trim: bool = True,
+        child: str = "",
+    ) -> None:
+        self.parameter = parameter
+        self.head = head
+        self.value_end = value_end
+        self.call_end = call_end
+        self.followers = (child,) if child else (*parameter, *call_end, "</tool_call>")
+        """What may come after an argument."""
+        self.trim = trim
+        self.child = child
 
 
 def _unescaped(attribute: str) -> str:
@@ -61,32 +77,32 @@ def _unescaped(attribute: str) -> str:
 def _tags(lead: str, vendor: str, tag: str) -> Tags:
     start = re.escape(f"{lead}<{vendor}")
     if lead:
-        head = re.compile(start + r"(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
-        return Tags((), head, f"{lead}</{{}}>", (f"{lead}</{tag}>",), (f"{lead}<",), child="]")
-    head = re.compile(
+        head = lazy_pattern(start + r"(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
+        return Tags((), head, f"{lead}</{{}}>", (f"{lead}</{tag}>",), child=f"{lead}<")
+    head = lazy_pattern(
         start + r"(?P<tag>parameter|param|arg)(?:=|\s+(?:name|key)\s*=\s*)"
         r"(?P<quote>[\"']?)(?P<key>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*)?>"
     )
     opens = (f"<{vendor}parameter", f"<{vendor}param ", f"<{vendor}arg ")
     ends = (f"</{vendor}{tag}>",)
     plain = "｜" not in vendor and "|" not in vendor
-    return Tags(opens, head, f"</{vendor}{{}}>", ends, (*opens, *ends, "</tool_call>"), trim=plain)
+    return Tags(opens, head, f"</{vendor}{{}}>", ends, trim=plain)
 
 
 _XTML = Tags(
     ("<|open|>argument",),
-    re.compile(r"<\|open\|>argument\b\s*key=\"(?P<key>[^\"]*)\"(?P<rest>[^<>]*)<\|sep\|>"),
+    lazy_pattern(r"<\|open\|>argument\b\s*key=\"(?P<key>[^\"]*)\"(?P<rest>[^<>]*)<\|sep\|>"),
     "<|close|>argument<|sep|>",
     ("<|close|>call<|sep|>",),
-    ("<|open|>argument", "<|close|>call"),
     trim=False,
 )
 
 
+@lru_cache(maxsize=64)
 def child_tags(name: str) -> Tags:
     """Return the tags of a call whose arguments are children named after them, inside a tag named `name`."""
-    head = re.compile(r"<(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
-    return Tags((), head, "</{}>", (f"</{name}>",), ("<",), child="<")
+    head = lazy_pattern(r"<(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
+    return Tags((), head, "</{}>", (f"</{name}>",), child="<")
 
 
 def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
@@ -142,7 +158,7 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
             return
         if first == "{":
             yield from read_arguments(source, writer)
-        elif found or first == tags.child:
+        elif found or first == tags.child[:1]:
             yield from _read_parameter(source, writer, tags)
         elif (yield from literal_at(source, ("</tool_call>",))):
             writer.repair("missing-tag", "", tags.call_end[0])
