@@ -48,13 +48,6 @@ class Attempt:
         """Whether its events must wait for its end."""
 
 
-def begin(reader: Reading[Body | None], kind: str, opener: str, source: Source, writer: CallWriter) -> Attempt:
-    """Begin an attempt at the source's position."""
-    source.mark()
-    writer.span_start = source.offset
-    return Attempt(reader, kind, opener, source=source, writer=writer)
-
-
 def undo(attempt: Attempt, writer: CallWriter) -> None:
     """Take back everything that the attempt wrote."""
     del writer.events[attempt.events :]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from naru.dialects.attempt import Attempt, begin, undo
+from naru.dialects.attempt import Attempt, undo
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.detect import shows_unmarked
 from naru.dialects.scanner import Body
@@ -21,7 +21,10 @@ class Attempts:
 
     def begin(self, reader: Reading[Body | None], kind: str, opener: str) -> None:
         """Begin an attempt at the source's position."""
-        self._state.attempt = begin(reader, kind, opener, self._state.source, self._state.writer)
+        state = self._state
+        state.source.mark()
+        state.writer.span_start = state.source.offset
+        state.attempt = Attempt(reader, kind, opener, source=state.source, writer=state.writer)
 
     def go_on(self, attempt: Attempt) -> bool:
         """Run an attempt as far as the text goes; False when it needs more."""
@@ -29,7 +32,7 @@ class Attempts:
             next(attempt.reader)
         except StopIteration as end:
             self._succeed(attempt, end.value)
-            return True
+            return self._state.source.pos < len(self._state.source.text)
         except Incomplete:
             self._fail(attempt, ended=self._state.source.final)
             return True

@@ -18,14 +18,18 @@ if TYPE_CHECKING:
 _encode_text = json.encoder.encode_basestring
 _dumps = json.JSONEncoder(ensure_ascii=False).encode
 
+_TYPE_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+"""The types whose values need no second look where the schema lets them through."""
 _TEXT_ONLY = frozenset({"string"})
 
 
 class CallWriter:
     """Writes one call at a time: `start`, then per argument `key` and a value, then `end`."""
 
-    def __init__(self, offered: Offered) -> None:
+    def __init__(self, offered: Offered, *, emits: bool = True) -> None:
         self.offered = offered
+        self._emits = emits
+        """Whether anyone reads the events; the calls are kept in any case."""
         self.events: list[Event] = []
         self.calls: list[ParsedCall] = []
         self.repairs: list[Repair] = []
@@ -59,7 +63,8 @@ class CallWriter:
         self.tool = tool
         self._id = encodable(call_id)
         self._arguments = {}
-        self.events.append(CallStart(self.next_index, self._id, tool.name))
+        if self._emits:
+            self.events.append(CallStart(self.next_index, self._id, tool.name))
         self.next_index += 1
         return tool
 
@@ -72,9 +77,9 @@ class CallWriter:
         assert self.tool is not None
         if self._is_definition(self.tool):
             raise NotACall
-        index = self.next_index - 1
-        self._delta("}" if self._arguments else "{}")
-        self.events.append(CallEnd(index, self._arguments))
+        if self._emits:
+            self._delta("}" if self._arguments else "{}")
+            self.events.append(CallEnd(self.next_index - 1, self._arguments))
         self.calls.append(
             ParsedCall(self._id, self.tool.name, self._arguments, self.dialect, (self.span_start, offset))
         )
@@ -130,13 +135,14 @@ class CallWriter:
         if piece:
             piece = encodable(piece)
             self._text.append(piece)
-            if not self._repeated:
+            if self._emits and not self._repeated:
                 self._delta(_encode_text(piece)[1:-1])
 
     def close_text(self) -> None:
         """End the open text value."""
         if not self._repeated:
-            self._delta('"')
+            if self._emits:
+                self._delta('"')
             self._arguments[self._key] = "".join(self._text)
         self._text = []
 
@@ -146,7 +152,8 @@ class CallWriter:
         if self._repeated:
             return
         wanted = self._coerced(value)
-        self._open_value(_dumps(wanted))
+        if self._emits:
+            self._open_value(_encode_text(wanted) if type(wanted) is str else _dumps(wanted))
         self._arguments[self._key] = wanted
 
     def written(self, text: str) -> None:
@@ -165,12 +172,12 @@ class CallWriter:
             self._key = key
             wanted[key] = self._coerced(value)
         self._arguments = wanted
-        if wanted:
+        if wanted and self._emits:
             self._delta(_dumps(wanted)[:-1])
 
     def _coerced(self, value: Any) -> Any:
         assert self.tool is not None
-        if type(value) is str and "string" in self.offered.types(self.tool, self._key):
+        if _TYPE_NAMES.get(type(value)) in self.offered.types(self.tool, self._key):
             return value
         schema = self.offered.schema(self.tool, self._key)
         if not schema:
@@ -181,7 +188,7 @@ class CallWriter:
         return wanted
 
     def _open_value(self, written: str) -> None:
-        if not self._repeated:
+        if self._emits and not self._repeated:
             start = ", " if self._arguments else "{"
             self._delta(f"{start}{_encode_text(self._key)}: {written}")
 

@@ -27,6 +27,8 @@ _NULLS = frozenset({"null", "None", "NULL", "nil"})
 
 def resolve(schema: Any, root: Schema) -> Schema:
     """Follow local `$ref`s; a reference that leads nowhere, or in a circle, says nothing."""
+    if type(schema) is dict and "$ref" not in schema:
+        return schema
     for _ in range(_DEPTH):
         if not isinstance(schema, dict):
             return {}

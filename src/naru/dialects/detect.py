@@ -37,6 +37,12 @@ _TAUGHT = (
 _MARKED = rf"(?:{_SHOWN})[\w \-'\"“”]{{0,30}}\s*[:：,]?\s*\Z"
 _UNMARKED = rf"{_SHOWN}|{_REFUSED}"
 _UNMARKED_JSON = rf"{_SHOWN}|{_REFUSED}|{_TAUGHT}"
+_STEMS = (
+    "example", "instance", "e.g.", "i.e.", "such as", "like", "would", "template", "sample", "format", "syntax",
+    "schema", "structure", "notation", "shape", "documentation", "written", "represented", "encoded", "serialized",
+    "예", "형식", "문법", "이런", "같은 형태", "사용법", "이렇게", "다음과",
+)  # fmt: skip
+"""One of these is part of every phrase in `_SHOWN`: looked for first, since most text before a call has none."""
 _PARAGRAPHS = lazy_pattern(r"\n\s*\n")
 
 
@@ -53,7 +59,11 @@ def _introduction(text: str) -> str:
 
 def shows_marked(before: str) -> bool:
     """Tell whether `before` introduces a marked call as an example."""
-    return bool(before) and bool(_compiled(_MARKED).search(before[-160:]))
+    tail = before[-160:].lower()
+    for stem in _STEMS if tail else ():
+        if stem in tail:
+            return bool(_compiled(_MARKED).search(tail))
+    return False
 
 
 def shows_unmarked(before: str, *, pythonic: bool) -> bool:

@@ -20,7 +20,6 @@ from naru.dialects.scanner import Body
 from naru.dialects.source import Reading, Source, need
 from naru.dialects.transcript import Transcript
 
-_INDENT = lazy_pattern(r"[ \t]*")
 _WORD = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.")
 _LONGEST_WORD = 32
@@ -85,8 +84,9 @@ class LineStarts:
             header = self._header(source)
             if header is not None:
                 return header if header is not WAIT or not source.final else None
-        indent = _INDENT.match(text, source.pos)
-        at = indent.end() if indent else source.pos
+        at = source.pos
+        while text.startswith((" ", "\t"), at):
+            at += 1
         if at >= len(text):
             return None if source.final else WAIT
         self._first = False
@@ -150,8 +150,10 @@ class LineStarts:
         return Candidate(read(), kind)
 
     def _tag(self, source: Source, at: int) -> Candidate | None:
-        offered = self._writer.offered
-        tag = _TAG.match(source.text, at)
+        text, offered = source.text, self._writer.offered
+        if at + 1 < len(text) and not offered.begins_a_name(text[at + 1]):
+            return None
+        tag = _TAG.match(text, at)
         if tag is None:
             return None
         if tag[2]:
@@ -159,7 +161,7 @@ class LineStarts:
             if name not in offered.names:
                 return None
             return self._make(source, at, read_children(source, self._writer, name), "tag", "cline-xml")
-        unfinished = tag.end() == len(source.text) and any(name.startswith(tag[1]) for name in offered.names)
+        unfinished = tag.end() == len(text) and any(name.startswith(tag[1]) for name in offered.names)
         return WAIT if unfinished else None
 
     def _symbol(self, source: Source, at: int) -> Candidate | None:

@@ -33,8 +33,8 @@ class Offered:
         """Return the tool that a written name means: itself, without a namespace, or the only one spelled alike."""
         if not isinstance(written, str):
             return None
-        if written in self._tools:
-            return self._tools[written]
+        if (tool := self._tools.get(written)) is not None:
+            return tool
         name = written.strip().strip("`\"'").replace("\\_", "_")
         for candidate in (name, _INDEX.sub("", name), _PREFIX.sub("", _INDEX.sub("", name), count=1)):
             if candidate in self._tools:
@@ -69,17 +69,19 @@ class Offered:
 
     def types(self, tool: Tool, key: str) -> frozenset[str]:
         """Return the JSON types that the tool's schema lets through for an argument."""
-        properties = tool.parameters.get("properties")
-        declared = properties.get(key) if type(properties) is dict else None
-        if type(declared) is dict and "$ref" not in declared and "nullable" not in declared:
-            kind = declared.get("type")
-            if type(kind) is str and kind in ONE_TYPE:
-                return ONE_TYPE[kind]
         found = self._types.get((tool.name, key))
         if found is None:
-            found = types_of(self.schema(tool, key) or {}, tool.parameters)
+            found = self._declared(tool, key) or types_of(self.schema(tool, key) or {}, tool.parameters)
             self._types[tool.name, key] = found
         return found
+
+    def _declared(self, tool: Tool, key: str) -> frozenset[str] | None:
+        """Return the one type that most arguments have, without following references and alternatives."""
+        declared = tool.properties.get(key)
+        if type(declared) is dict and "$ref" not in declared and "nullable" not in declared:
+            kind = declared.get("type")
+            return ONE_TYPE.get(kind) if type(kind) is str else None
+        return None
 
 
 def _plain(name: str) -> str:
@@ -88,8 +90,7 @@ def _plain(name: str) -> str:
 
 def properties_of(tool: Tool) -> list[str]:
     """Return the names of the tool's declared arguments, in order."""
-    properties = tool.parameters.get("properties")
-    return [str(name) for name in properties] if isinstance(properties, dict) else []
+    return [str(name) for name in tool.properties]
 
 
 def required_of(tool: Tool) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Generator
 from functools import lru_cache
 
 from naru.dialects.patterns import lazy_pattern
+from naru.dialects.tokens import Tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ else:
     Reading = Generator
 
 _SPACE = lazy_pattern(r"\s*")
+_SOLID = lazy_pattern(r"\S")
 _SPACE_LIMIT = 10_000
 
 
@@ -64,9 +66,12 @@ class Source:
         """Append what arrived and drop what was consumed."""
         if self.log is not None:
             self.log.append(delta)
-        self.base += self.pos
-        self.text = self.text[self.pos :] + delta
-        self.pos = 0
+        if self.pos:
+            self.base += self.pos
+            self.text = self.text[self.pos :] + delta
+            self.pos = 0
+        else:
+            self.text += delta
 
     def mark(self, offset: int | None = None) -> None:
         """Keep what comes from here on, or from a position that is still in `text`, so that it can be given back."""
@@ -93,56 +98,60 @@ def need(source: Source, size: int) -> Reading[bool]:
     return True
 
 
+def solid(source: Source, offset: int = 0) -> int:
+    """Return the offset of the first character that is no white space, at or after `offset`; -1 when none has come."""
+    found = _SOLID.search(source.text, source.pos + offset)
+    if found is None:
+        return -1
+    size = found.start() - source.pos
+    return size if size - offset < _SPACE_LIMIT else -1
+
+
 def space_end(source: Source, offset: int = 0) -> Reading[int]:
     """Return the offset of the first character that is no white space, at or after `offset`.
 
     Raises:
         NotACall: There is more white space than any call has.
     """
-    following = source.text[source.pos + offset : source.pos + offset + 1]
-    if following and not following.isspace():
-        return offset
     first = offset
     while True:
         found = _SPACE.match(source.text, source.pos + offset)
-        end = found.end() if found else source.pos + offset
-        if end - source.pos - first > _SPACE_LIMIT:
+        offset = found.end() - source.pos if found else offset
+        if offset - first > _SPACE_LIMIT:
             raise NotACall
-        if end < len(source.text) or source.final:
-            return end - source.pos
-        offset = end - source.pos
+        if source.pos + offset < len(source.text) or source.final:
+            return offset
         yield
 
 
 def skip_space(source: Source) -> Reading[str]:
     """Consume white space and return the character after it, empty at the end of the text."""
-    size = yield from space_end(source)
+    size = solid(source)
+    if size < 0:
+        size = yield from space_end(source)
     source.pos += size
     return source.text[source.pos : source.pos + 1]
 
 
 @lru_cache(maxsize=256)
-def _ordered(literals: tuple[str, ...]) -> tuple[tuple[str, ...], int, frozenset[str]]:
-    ordered = tuple(sorted(literals, key=len, reverse=True))
-    return ordered, len(ordered[0]) if ordered else 0, frozenset(literal[:1] for literal in literals) | {""}
+def _tokens(literals: tuple[str, ...]) -> Tokens:
+    return Tokens(literals)
 
 
-def literal_at(source: Source, literals: tuple[str, ...], offset: int = 0) -> Reading[str]:
+def literal_at(source: Source, literals: tuple[str, ...] | Tokens, offset: int = 0) -> Reading[str]:
     """Return the longest of `literals` that stands at `offset`, or an empty string."""
-    ordered, longest, firsts = _ordered(literals)
+    tokens = _tokens(literals) if type(literals) is tuple else literals
     while True:
         text, start = source.text, source.pos + offset
-        if text[start : start + 1] not in firsts:
-            return ""
-        left = len(text) - start
-        if left < longest and not source.final:
-            rest = text[start:]
-            if any(len(literal) > left and literal.startswith(rest) for literal in ordered):
-                yield
-                continue
-        if text.startswith(ordered, start):
-            return next(literal for literal in ordered if text.startswith(literal, start))
-        return ""
+        if source.final or len(text) - start >= tokens.longest or not tokens.may_become(text[start:]):
+            return tokens.at(text, start)
+        yield
+
+
+def match_here(source: Source, pattern: re.Pattern[str], limit: int) -> re.Match[str] | None:
+    """Return what `until` would when its match begins at `pos` and all of it has come; None when one must look."""
+    found = pattern.match(source.text, source.pos)
+    return found if found and found.end() < min(len(source.text), source.pos + limit) else None
 
 
 def until(source: Source, pattern: re.Pattern[str], limit: int) -> Reading[re.Match[str]]:

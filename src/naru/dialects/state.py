@@ -64,10 +64,12 @@ class ReaderState:
             self.said.say(text, source.offset)
 
 
-def new_state(tools: Sequence[Tool], hint: str | None, generation_prompt: str | None, *, keep: bool) -> ReaderState:
-    """Return the state at the beginning of a reply."""
-    writer = CallWriter(Offered(tools))
-    said = Transcript(writer.events, keep=keep)
+def new_state(
+    tools: Sequence[Tool], hint: str | None, generation_prompt: str | None, *, keep: bool, emits: bool
+) -> ReaderState:
+    """Return the state at the beginning of a reply; `keep` and `emits` say whether text is kept, events are made."""
+    writer = CallWriter(Offered(tools), emits=emits)
+    said = Transcript(writer.events, keep=keep, emits=emits)
     prompt = (generation_prompt or "")[-4000:]
     table = markers("granite" if hint and "granite" in hint.lower() else "")
     state = ReaderState(writer, said, table, first_body(prompt) if prompt else None)

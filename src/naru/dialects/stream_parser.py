@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from naru.dialects.events import Event, Parsed, ParsedCall, Repair, Span
 from naru.dialects.scanner import TRIGGER
-from naru.dialects.state import new_state
+from naru.dialects.state import ReaderState, new_state
 from naru.dialects.text_reader import TextReader
 from naru.dialects.tool import Tool
 
@@ -34,7 +34,7 @@ class StreamParser:
         generation_prompt: str | None = None,
         keep: bool = False,
     ) -> None:
-        self._state = new_state(tools, hint, generation_prompt, keep=keep)
+        self._state = new_state(tools, hint, generation_prompt, keep=keep, emits=True)
         self._reader = TextReader(self._state)
         self._source = self._state.source
         self._said = self._state.said
@@ -74,26 +74,13 @@ class StreamParser:
         Args:
             finish_reason: The engine's; after `length` nothing that is incomplete is taken for complete.
         """
-        return self._end("", finish_reason)
-
-    def _end(self, delta: str, finish_reason: str) -> list[Event]:
         self._leave_plain()
-        source, said = self._source, self._said
-        source.push(delta)
-        source.final = True
-        source.cut = finish_reason in _CUT
-        self._reader.run()
-        body = self._state.body
-        if body is not None and body.kind == "reasoning":
-            said.end_thought(source.offset, cut=True)
-        said.finish(source.offset)
+        _read_to_the_end(self._state, self._reader, "", finish_reason)
         return self._take_events()
 
     def parsed(self) -> Parsed:
         """Return the whole reply as it was read; `keep` must have been set."""
-        said = self._said
-        content, reasoning = "".join(said.content), "".join(said.reasoning)
-        return Parsed(content, reasoning, self.calls, tuple(self.repairs), self.spans)
+        return _parsed(self._state)
 
     def _leave_plain(self) -> None:
         if self._plain:
@@ -121,7 +108,24 @@ def parse(
     generation_prompt: str | None = None,
     finish_reason: str = "stop",
 ) -> Parsed:
-    """Read a whole reply: a `StreamParser` fed once, so that whole and streamed cannot differ."""
-    parser = StreamParser(tools, hint=hint, generation_prompt=generation_prompt, keep=True)
-    parser._end(text, finish_reason)
-    return parser.parsed()
+    """Read a whole reply at once, by the same reader as `StreamParser`, so that whole and streamed cannot differ."""
+    state = new_state(tools, hint, generation_prompt, keep=True, emits=False)
+    _read_to_the_end(state, TextReader(state), text, finish_reason)
+    return _parsed(state)
+
+
+def _read_to_the_end(state: ReaderState, reader: TextReader, delta: str, finish_reason: str) -> None:
+    source, said = state.source, state.said
+    source.push(delta)
+    source.final = True
+    source.cut = finish_reason in _CUT
+    reader.run()
+    if state.body is not None and state.body.kind == "reasoning":
+        said.end_thought(source.offset, cut=True)
+    said.finish(source.offset)
+
+
+def _parsed(state: ReaderState) -> Parsed:
+    said, writer = state.said, state.writer
+    content, reasoning = "".join(said.content), "".join(said.reasoning)
+    return Parsed(content, reasoning, tuple(writer.calls), tuple(writer.repairs), said.all_spans())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from naru.dialects.patterns import lazy_pattern
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
@@ -28,7 +30,7 @@ class Tokens:
             self._beginnings.setdefault(token[: self._key_size], []).append(token)
         self._shorter = {key[:size] for key in self._beginnings for size in range(1, self._key_size)}
         firsts = sorted({key[0] for key in self._beginnings} | set(also))
-        self.first: Final = re.compile(f"[{re.escape(''.join(firsts))}]" if firsts else "(?!)")
+        self.first: Final = lazy_pattern(f"[{re.escape(''.join(firsts))}]" if firsts else "(?!)")
 
     def at(self, text: str, place: int) -> str:
         """Return the longest token that stands at `place`, or an empty string."""
@@ -50,12 +52,13 @@ class Tokens:
     def unfinished(self, text: str, start: int) -> int:
         """Return the place from which the end of `text` may become a token, or the length of `text`."""
         for found in self.first.finditer(text, max(start, len(text) - self.longest + 1)):
-            if self._may_become(text[found.start() :]):
+            if self.may_become(text[found.start() :]):
                 return found.start()
         return len(text)
 
-    def _may_become(self, rest: str) -> bool:
+    def may_become(self, rest: str) -> bool:
+        """Tell whether `rest`, which is all that has come, is the beginning of a longer token."""
         if len(rest) < self._key_size:
-            return rest in self._shorter
+            return rest in self._shorter or not rest
         longer = self._beginnings.get(rest[: self._key_size], ())
         return any(len(token) > len(rest) and token.startswith(rest) for token in longer)

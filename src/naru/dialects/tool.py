@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 class Tool(Value):
     """A tool that was offered to the model."""
 
-    __slots__ = __match_args__ = ("name", "parameters")
+    __match_args__ = ("name", "parameters")
+    __slots__ = (*__match_args__, "properties")
 
     def __init__(self, name: str, parameters: Mapping[str, Any] | None = None) -> None:
         self.name: Final = name
         self.parameters: Final[Mapping[str, Any]] = {} if parameters is None else parameters
         """JSON Schema of the arguments, made of plain dicts and lists; empty when nothing is known about them."""
+        properties = self.parameters.get("properties")
+        self.properties: Final[Mapping[str, Any]] = properties if isinstance(properties, dict) else {}
+        """What `parameters` says about each argument."""
 
 
 def tools_from_openai(tools: Iterable[Mapping[str, Any]]) -> tuple[Tool, ...]:

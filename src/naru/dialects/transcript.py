@@ -14,8 +14,9 @@ _RECENT = 48
 class Transcript:
     """Collects the text side of a reply; `position` is how far the input is accounted for."""
 
-    def __init__(self, events: list[Event], *, keep: bool) -> None:
+    def __init__(self, events: list[Event], *, keep: bool, emits: bool = True) -> None:
         self.events = events
+        self._emits = emits
         self.keep = keep
         """Whether content and reasoning are kept for `Parsed`, not only passed on."""
         self.content: list[str] = []
@@ -75,7 +76,8 @@ class Transcript:
 
     def plain(self, text: str) -> None:
         """Say text that neither begins nor ends with white space that matters, without accounting for it."""
-        self.events.append(Text(text))
+        if self._emits:
+            self.events.append(Text(text))
         if self.keep:
             self.content.append(text)
         self._recent.append(text)
@@ -116,7 +118,8 @@ class Transcript:
 
     def _reason(self, text: str) -> None:
         self.has_reasoning = True
-        self.events.append(Reasoning(text))
+        if self._emits:
+            self.events.append(Reasoning(text))
         if self.keep:
             self.reasoning.append(text)
 
@@ -153,4 +156,4 @@ class Transcript:
 
     def all_spans(self) -> tuple[Span, ...]:
         """Return what every piece of the input so far was."""
-        return tuple(Span(*span) for span in self.spans)
+        return tuple([Span(*span) for span in self.spans])

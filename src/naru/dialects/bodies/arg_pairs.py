@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.bodies.tagged_values import Ending, TaggedText, read_tagged_text
+from naru.dialects.bodies.tagged_values import Ending, read_tagged_text
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
@@ -66,7 +66,12 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
     if not found:
         writer.repair("missing-tag", "", tags.value)
 
-    def implied(source: Source, found: str, at_line_start: bool) -> Reading[bool]:
+    yield from read_tagged_text(source, writer, _ending(tags, closers), kind=kind)
+
+
+@lru_cache(maxsize=64)
+def _ending(tags: PairTags, closers: tuple[str, ...]) -> Ending:
+    def implied(source: Source, writer: CallWriter, found: str, at_line_start: bool) -> Reading[bool]:
         offset = yield from space_end(source, len(found))
         missing = source.pos + offset >= len(source.text)
         missing = missing or bool((yield from literal_at(source, ("<",), offset)))
@@ -74,5 +79,4 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
             writer.repair("missing-tag", "", tags.value_end)
         return missing
 
-    ending = Ending((tags.value_end,), (tags.key, *closers), closers, implied)
-    yield from read_tagged_text(source, TaggedText(writer, kind=kind), ending)
+    return Ending(tags.value_end, (tags.key, *closers), closers, implied)

@@ -17,21 +17,23 @@ if TYPE_CHECKING:
     Found = tuple[str, dict[str, Any], str]
     """Name, arguments, id."""
 
-NAME_KEYS = (
-    "name",
-    "tool_name",
-    "tool",
-    "function",
-    "function_name",
-    "action",
-    "recipient_name",
-    "api_name",
-    "toolName",
+NAME_KEYS = frozenset(
+    {
+        "name",
+        "tool_name",
+        "tool",
+        "function",
+        "function_name",
+        "action",
+        "recipient_name",
+        "api_name",
+        "toolName",
+    }
 )
-ARGUMENT_KEYS = (
+ARGUMENT_KEYS = frozenset({
     "arguments", "parameters", "args", "input", "action_input", "params", "tool_input", "kwargs",
     "function_args", "tool_args", "tool_parameters", "actionInput",
-)  # fmt: skip
+})  # fmt: skip
 WRAPPER_KEYS = ("tool_calls", "tool_uses", "function_calls", "calls", "function_call", "tool_call", "function", "tool")
 _ID_KEYS = ("id", "tool_call_id", "call_id")
 

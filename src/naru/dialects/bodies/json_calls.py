@@ -40,6 +40,20 @@ def read_json(source: Source, writer: CallWriter, *, marked: bool, closers: tupl
         yield from _read_object(source, writer, marked=marked, closers=closers)
 
 
+def read_complete_object(source: Source, writer: CallWriter, *, marked: bool) -> bool:
+    """Read the call object at `pos` if all of it has come and is strict JSON; False when not.
+
+    Raises:
+        NotOffered: It is no call of an offered tool.
+    """
+    decoded = decode_json(source.text, source.pos)
+    if decoded is None or type(decoded[0]) is not dict:
+        return False
+    source.pos = decoded[1]
+    write_calls(decoded[0], writer, source.offset, marked=marked)
+    return True
+
+
 def _leave_out(writer: CallWriter, *, marked: bool) -> None:
     """Leave one item of a marked list out; unmarked lists are calls as a whole or not at all."""
     if not marked:
@@ -88,10 +102,7 @@ def _read_item(source: Source, writer: CallWriter, first: str, *, marked: bool, 
 
 def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: tuple[str, ...]) -> Reading[None]:
     """Read one call object key by key; its arguments pass on once the name before them is known."""
-    decoded = decode_json(source.text, source.pos)
-    if decoded and isinstance(decoded[0], dict):
-        source.pos = decoded[1]
-        write_calls(decoded[0], writer, source.offset, marked=marked)
+    if read_complete_object(source, writer, marked=marked):
         return
     source.pos += 1
     fields: dict[str, Any] = {}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
-from naru.dialects.bodies.json_calls import read_arguments, read_json
+from naru.dialects.bodies.json_calls import read_arguments, read_complete_object, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, solid, space_end, until
 
 _NAME = lazy_pattern(r"[^\s<>{}()\[\],\"'`]+(?=[\s<>{}()\[\],\"'`])")
 _PAIR_HEAD = lazy_pattern(r"<((?:\w+\|)?)(?:arg_key|tool_sep)((?::[\w.\-]+)?)>")
@@ -29,10 +29,17 @@ def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -
     before = len(writer.calls)
     layout = (*closers, *inside, "```")
     while True:
-        offset = yield from space_end(source)
+        offset = solid(source)
+        if offset < 0:
+            offset = yield from space_end(source)
         first = source.text[source.pos + offset : source.pos + offset + 1]
-        found = yield from literal_at(source, layout, offset)
         some = len(writer.calls) > before
+        if first == "{":
+            source.pos += offset
+            if not read_complete_object(source, writer, marked=True):
+                yield from read_json(source, writer, marked=True, closers=closers)
+            continue
+        found = yield from literal_at(source, layout, offset)
         if some and not found and not _may_go_on(first):
             return
         source.pos += offset

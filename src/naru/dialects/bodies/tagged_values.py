@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.literal import encodable, parse_literal
-from naru.dialects.source import Incomplete, Reading, Source, literal_at, space_end
+from naru.dialects.source import Incomplete, Reading, Source, literal_at, solid, space_end
+from naru.dialects.tokens import Tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Implied = Callable[[Source, CallWriter, str, bool], Reading[bool]]
 
 _CDATA = "<![CDATA["
 
@@ -15,24 +20,20 @@ class Ending:
     """How a value between tags ends.
 
     Args:
-        closers: closing tags of the value; they are consumed.
-        followers: what may come after a closing tag and white space; a closing tag before anything else is text.
+        closer: the closing tag of the value; it is consumed.
+        followers: what may come after the closing tag and white space; one before anything else is text.
         implied_by: what ends a value whose own closing tag was forgotten; it is not consumed.
         implied: judges one of `implied_by`, given whether it stands at the start of a line.
     """
 
-    __slots__ = ("closers", "followers", "implied", "implied_by")
+    __slots__ = ("closer", "every", "followers", "implied")
 
     def __init__(
-        self,
-        closers: tuple[str, ...],
-        followers: tuple[str, ...],
-        implied_by: tuple[str, ...] = (),
-        implied: Callable[[Source, str, bool], Reading[bool]] | None = None,
+        self, closer: str, followers: tuple[str, ...], implied_by: tuple[str, ...] = (), implied: Implied | None = None
     ) -> None:
-        self.closers = closers
-        self.followers = followers
-        self.implied_by = implied_by
+        self.closer = closer
+        self.followers = Tokens(followers)
+        self.every = Tokens((closer, *implied_by))
         self.implied = implied
 
 
@@ -92,13 +93,7 @@ class TaggedText:
         if self._streams:
             self._writer.close_text()
             return
-        text = "".join(self._parts)
-        if self._kind == "text":
-            self._writer.value(text)
-        elif self._kind == "json":
-            self._writer.value(_decoded(text))
-        else:
-            self._writer.written(text)
+        _write(self._writer, "".join(self._parts), self._kind)
 
 
 def _decoded(text: str) -> object:
@@ -108,12 +103,26 @@ def _decoded(text: str) -> object:
         return encodable(text)
 
 
-def read_tagged_text(source: Source, text: TaggedText, ending: Ending) -> Reading[None]:
-    """Read a value up to its end as `ending` says, closing tag included."""
+def read_tagged_text(
+    source: Source, writer: CallWriter, ending: Ending, *, kind: str = "", trim: bool = False
+) -> Reading[None]:
+    """Read a value up to its end as `ending` says, closing tag included.
+
+    Args:
+        source: Stands after the opening tag.
+        writer: Takes the value; the argument's key was written.
+        ending: How it ends.
+        kind: "text" when the tag says that it is text, "json" when it says that it is not, else "".
+        trim: Whether one line break after the opening tag, and then one before the closing tag, is layout.
+    """
+    plain = _take_plain(source, ending)
+    if plain is not None:
+        _write(writer, _trimmed(plain) if trim else plain, kind)
+        return
+    text = TaggedText(writer, kind=kind, trim=trim)
     if (yield from literal_at(source, (_CDATA,))):
         yield from _read_cdata(source, text)
-    every = ending.closers + ending.implied_by
-    anchor = ending.closers[0][0]
+    anchor = ending.closer[0]
     while True:
         at = source.text.find(anchor, source.pos)
         if at < 0:
@@ -125,19 +134,50 @@ def read_tagged_text(source: Source, text: TaggedText, ending: Ending) -> Readin
             continue
         text.add(source.text[source.pos : at])
         source.pos = at
-        found = yield from literal_at(source, every)
-        if found in ending.closers and found:
+        found = yield from literal_at(source, ending.every)
+        if found == ending.closer:
             if (yield from _followed(source, len(found), ending.followers)):
                 source.pos += len(found)
                 break
-        elif found and ending.implied and (yield from ending.implied(source, found, text.at_line_start)):
+        elif found and ending.implied and (yield from ending.implied(source, writer, found, text.at_line_start)):
             break
         text.add(source.text[source.pos])
         source.pos += 1
     text.finish()
 
 
-def _followed(source: Source, size: int, followers: tuple[str, ...]) -> Reading[bool]:
+def _take_plain(source: Source, ending: Ending) -> str | None:
+    """Consume and return the value if all of it has come and the first bracket in it is its closing tag's."""
+    closer = ending.closer
+    end = source.text.find(closer[0], source.pos)
+    if end < 0 or not source.text.startswith(closer, end):
+        return None
+    after = solid(source, end + len(closer) - source.pos)
+    if after < 0 or not ending.followers.at(source.text, source.pos + after):
+        return None
+    value = source.text[source.pos : end]
+    source.pos = end + len(closer)
+    return value
+
+
+def _trimmed(value: str) -> str:
+    for line_break in ("\r\n", "\n"):
+        if value.startswith(line_break):
+            value = value[len(line_break) :]
+            return value[:-2] if value.endswith("\r\n") else value.removesuffix("\n")
+    return value
+
+
+def _write(writer: CallWriter, text: str, kind: str) -> None:
+    if kind == "text":
+        writer.value(encodable(text))
+    elif kind == "json":
+        writer.value(_decoded(text))
+    else:
+        writer.written(text)
+
+
+def _followed(source: Source, size: int, followers: Tokens) -> Reading[bool]:
     """Tell whether one of `followers`, or the end of the text, comes after `size` characters and white space."""
     offset = yield from space_end(source, size)
     if source.pos + offset >= len(source.text):

@@ -10,11 +10,22 @@ import re
 from functools import lru_cache
 
 from naru.dialects.bodies.json_calls import read_arguments
-from naru.dialects.bodies.tagged_values import Ending, TaggedText, read_tagged_text
+from naru.dialects.bodies.tagged_values import Ending, read_tagged_text
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.offered import properties_of
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+from naru.dialects.source import (
+    Incomplete,
+    NotACall,
+    Reading,
+    Source,
+    literal_at,
+    match_here,
+    skip_space,
+    space_end,
+    until,
+)
+from naru.dialects.tokens import Tokens
 
 _VENDOR = r"(?:[｜|]{1,2}\w+[｜|]{1,2}\s?|\w+:|\w+\|)?"
 _MINIMAX = "]<]minimax[>["
@@ -43,7 +54,7 @@ class Tags:
         child: the beginning of an argument's tag where the arguments' own names are the tags.
     """
 
-    __slots__ = ("call_end", "child", "followers", "head", "parameter", "trim", "value_end")
+    __slots__ = ("call_end", "child", "followers", "head", "next", "parameter", "trim", "value_end")
 
     def __init__(
         self,
@@ -61,6 +72,7 @@ class Tags:
         self.call_end = call_end
         self.followers = (child,) if child else (*parameter, *call_end, "</tool_call>")
         """What may come after an argument."""
+        self.next = Tokens((*call_end, *parameter))
         self.trim = trim
         self.child = child
 
@@ -111,7 +123,8 @@ def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
         yield from _read_unnamed(source, writer)
         return
     xtml = bool((yield from literal_at(source, ("<|open|>",))))
-    head = yield from until(source, _XTML_HEAD if xtml else _HEAD, _LONGEST_TAG)
+    pattern = _XTML_HEAD if xtml else _HEAD
+    head = match_here(source, pattern, _LONGEST_TAG) or (yield from until(source, pattern, _LONGEST_TAG))
     if head.start() != source.pos:
         raise NotACall
     if xtml:
@@ -152,7 +165,7 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
         first = yield from skip_space(source)
         if not first:
             raise Incomplete
-        found = yield from literal_at(source, (*tags.call_end, *tags.parameter))
+        found = yield from literal_at(source, tags.next)
         if found in tags.call_end and found:
             source.pos += len(found)
             return
@@ -168,7 +181,7 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
 
 
 def _read_parameter(source: Source, writer: CallWriter, tags: Tags) -> Reading[None]:
-    head = yield from until(source, tags.head, _LONGEST_TAG)
+    head = match_here(source, tags.head, _LONGEST_TAG) or (yield from until(source, tags.head, _LONGEST_TAG))
     if head.start() != source.pos:
         raise NotACall
     key = _unescaped(head["key"].strip())
@@ -176,8 +189,9 @@ def _read_parameter(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
         raise NotACall
     source.pos = head.end()
     writer.key(key)
-    text = TaggedText(writer, kind=_kind(head["rest"] or ""), trim=tags.trim)
-    yield from read_tagged_text(source, text, _ending(writer, tags, head))
+    kind = _kind(head["rest"]) if head["rest"] else ""
+    tag = head["tag"] if "{}" in tags.value_end else ""
+    yield from read_tagged_text(source, writer, _ending(tags, tag), kind=kind, trim=tags.trim)
 
 
 def _is_declared(writer: CallWriter, key: str) -> bool:
@@ -194,12 +208,13 @@ def _kind(attributes: str) -> str:
     return ""
 
 
-def _ending(writer: CallWriter, tags: Tags, head: re.Match[str]) -> Ending:
-    closer = tags.value_end.format(head["tag"]) if "{}" in tags.value_end else tags.value_end
+@lru_cache(maxsize=128)
+def _ending(tags: Tags, tag: str) -> Ending:
+    closer = tags.value_end.format(tag)
     if tags.child:
-        return Ending((closer,), tags.followers)
+        return Ending(closer, tags.followers)
 
-    def implied(source: Source, found: str, at_line_start: bool) -> Reading[bool]:
+    def implied(source: Source, writer: CallWriter, found: str, at_line_start: bool) -> Reading[bool]:
         if found in tags.call_end:
             missing = yield from _ends_a_call(source, len(found))
         else:
@@ -208,7 +223,7 @@ def _ending(writer: CallWriter, tags: Tags, head: re.Match[str]) -> Ending:
             writer.repair("missing-tag", "", closer)
         return missing
 
-    return Ending((closer,), tags.followers, (*tags.call_end, *tags.parameter), implied)
+    return Ending(closer, tags.followers, (*tags.call_end, *tags.parameter), implied)
 
 
 def _ends_a_call(source: Source, size: int) -> Reading[bool]:
