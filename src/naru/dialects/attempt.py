@@ -58,31 +58,30 @@ def undo(attempt: Attempt, writer: CallWriter) -> None:
 
 
 def read_marked(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[Body | None]:
-    """Read what a marker at `pos` announces, and the closing tag after it."""
+    """Return a reader of what a marker at `pos` announces, and of the closing tag after it."""
     writer.dialect = row.name
     if row.reader == "header":
-        return (yield from read_header(source, writer))
+        return read_header(source, writer)
     if row.reader == "xtml":
-        return (yield from read_element(source, writer))
-    if row.reader != "xml":
-        source.pos += len(opener)
+        return read_element(source, writer)
+    if row.reader == "xml":
+        return _read_with_closer(source, writer, row, read_xml(source, writer))
     if row.reader == "tagged":
-        yield from read_tagged(source, writer, row, opener)
-    elif row.reader == "marks":
-        yield from read_marks(source, writer, row, opener)
-    else:
-        if row.reader == "xml":
-            yield from read_xml(source, writer)
-        else:
-            yield from space_skipped(source)
-            yield from read_gemma(source, writer, row.delimiter)
-        offset = yield from space_end(source)
-        closer = yield from literal_at(source, row.closers, offset)
-        if closer:
-            source.pos += offset + len(closer)
-        elif row.reader == "gemma" and source.cut and source.pos + offset >= len(source.text):
-            writer.repair("missing-tag", "", row.closers[0])
-    return None
+        return read_tagged(source, writer, row, opener)
+    if row.reader == "marks":
+        return read_marks(source, writer, row, opener)
+    return _read_with_closer(source, writer, row, read_gemma(source, writer, row, opener))
+
+
+def _read_with_closer(source: Source, writer: CallWriter, row: Dialect, reader: Reading[None]) -> Reading[None]:
+    """Read one call, and its closing tag if that is there."""
+    yield from reader
+    offset = yield from space_end(source)
+    closer = yield from literal_at(source, row.closers, offset)
+    if closer:
+        source.pos += offset + len(closer)
+    elif row.reader == "gemma" and source.cut and source.pos + offset >= len(source.text):
+        writer.repair("missing-tag", "", row.closers[0])
 
 
 def space_skipped(source: Source) -> Reading[None]:

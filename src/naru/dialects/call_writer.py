@@ -91,7 +91,7 @@ class CallWriter:
         if offset > self.span_start and self.calls and self.tool is None:
             last = self.calls[-1]
             if last.span[1] == self.span_start:
-                self.calls[-1] = ParsedCall(last.id, last.name, last.arguments, last.dialect, (last.span[0], offset))
+                last.span = (last.span[0], offset)
                 self.span_start = offset
 
     def _is_definition(self, tool: Tool) -> bool:

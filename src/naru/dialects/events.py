@@ -91,8 +91,10 @@ class ParsedCall(Value):
         self.name: Final = name
         self.arguments: Final = arguments
         self.dialect: Final = dialect
-        self.span: Final = span
-        """Where the call, markers included, stands in the input: start and end in characters."""
+        self.span = span
+        """Where the call, markers included, stands in the input: start and end in characters.
+
+        The end moves while closing markers are read."""
 
 
 class Span(Value):

@@ -80,11 +80,11 @@ class LineStarts:
     def candidate(self, source: Source) -> Candidate | None:
         """Return the candidate at the source's position, None when there is none, `WAIT` when that is not clear yet."""
         text = source.text
-        if self._first:
+        at = source.pos
+        if self._first and self.header_may_follow and text.startswith(_HEADER[0], at):
             header = self._header(source)
             if header is not None:
                 return header if header is not WAIT or not source.final else None
-        at = source.pos
         while text.startswith((" ", "\t"), at):
             at += 1
         if at >= len(text):
@@ -96,8 +96,6 @@ class LineStarts:
         return None if found is WAIT and source.final else found
 
     def _header(self, source: Source) -> Candidate | None:
-        if not self.header_may_follow or source.pos >= len(source.text):
-            return None
         rest = source.text[source.pos : source.pos + len(_HEADER)]
         if rest == _HEADER:
             self._first = False

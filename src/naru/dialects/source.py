@@ -140,7 +140,7 @@ def _tokens(literals: tuple[str, ...]) -> Tokens:
 
 def literal_at(source: Source, literals: tuple[str, ...] | Tokens, offset: int = 0) -> Reading[str]:
     """Return the longest of `literals` that stands at `offset`, or an empty string."""
-    tokens = _tokens(literals) if type(literals) is tuple else literals
+    tokens = literals if isinstance(literals, Tokens) else _tokens(literals)
     while True:
         text, start = source.text, source.pos + offset
         if source.final or len(text) - start >= tokens.longest or not tokens.may_become(text[start:]):

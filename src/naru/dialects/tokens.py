@@ -34,9 +34,11 @@ class Tokens:
 
     def at(self, text: str, place: int) -> str:
         """Return the longest token that stands at `place`, or an empty string."""
-        for token in self._beginnings.get(text[place : place + self._key_size], ()):
-            if text.startswith(token, place):
-                return token
+        likely = self._beginnings.get(text[place : place + self._key_size])
+        if likely is not None:
+            for token in likely:
+                if text.startswith(token, place):
+                    return token
         return ""
 
     def find(self, text: str, start: int) -> tuple[int, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, ClassVar
 
 
 class Value:
@@ -16,7 +16,8 @@ class Value:
     Fields are `Final`: the type checker refuses to set them again, and setting them costs no more than it must.
     """
 
-    __slots__ = __match_args__ = ()
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+    __slots__: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

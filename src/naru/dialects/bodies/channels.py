@@ -72,7 +72,6 @@ def _read_call(source: Source, writer: CallWriter, name: str) -> Reading[None]:
         raise Incomplete
     if first == "<":
         if (yield from literal_at(source, _ATEM.openers)):
-            source.pos += len(_ATEM.openers[0])
             yield from read_tagged(source, writer, _ATEM, _ATEM.openers[0])
         else:
             writer.start(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from naru.dialects.bodies.values import capture, delimited
 from naru.dialects.call_writer import CallWriter
+from naru.dialects.dialect import Dialect
 from naru.dialects.literal import parse_literal
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
@@ -12,8 +13,11 @@ _HEAD = lazy_pattern(r"call:\s*([^\s{}<>]+?)\s*\{")
 _KEY = lazy_pattern(r"[^:{}\[\],\"<>\n]+:")
 
 
-def read_gemma(source: Source, writer: CallWriter, delimiter: str) -> Reading[None]:
-    """Read the call at `pos`; `delimiter` stands on both sides of a text."""
+def read_gemma(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[None]:
+    """Read the call after `opener`; the row's delimiter stands on both sides of a text."""
+    delimiter = row.delimiter
+    source.pos += len(opener)
+    yield from skip_space(source)
     head = yield from until(source, _HEAD, 200)
     if head.start() != source.pos:
         raise NotACall

@@ -33,7 +33,8 @@ def _tokens(name: str) -> tuple[re.Pattern[str], dict[str, Role]]:
 
 
 def read_marks(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[None]:
-    """Read calls from after `opener` to the section's end, or to after the last call where there is no section."""
+    """Read calls from `opener` to the section's end, or to after the last call where there is no section."""
+    source.pos += len(opener)
     pattern, roles = _tokens(row.name)
     role: Role | None = roles[opener]
     section = role == "section"

@@ -127,6 +127,5 @@ def write_pythonic_text(text: str, writer: CallWriter, offset: int) -> None:
         raise NotACall
     if source.text[source.pos :].strip():
         raise NotACall
-    last = writer.calls[-1]
-    writer.calls[-1] = type(last)(last.id, last.name, last.arguments, last.dialect, (before, offset))
+    writer.calls[-1].span = (before, offset)
     writer.span_start = offset

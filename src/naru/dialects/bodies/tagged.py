@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.json_calls import read_arguments, read_complete_object, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
@@ -10,6 +12,7 @@ from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, solid, space_end, until
+from naru.dialects.tokens import Tokens
 
 _NAME = lazy_pattern(r"[^\s<>{}()\[\],\"'`]+(?=[\s<>{}()\[\],\"'`])")
 _PAIR_HEAD = lazy_pattern(r"<((?:\w+\|)?)(?:arg_key|tool_sep)((?::[\w.\-]+)?)>")
@@ -19,59 +22,80 @@ _SUFFIX = lazy_pattern(r"[\w.\-]+>")
 _XML_STARTS = ("<", "]")
 
 
+class _Layout:
+    """What may stand between a marker and its closing tag besides calls."""
+
+    __slots__ = ("after", "closers", "every")
+
+    def __init__(self, closers: tuple[str, ...], inside: tuple[str, ...]) -> None:
+        self.closers = closers
+        self.every = Tokens((*closers, *inside, "```"))
+        self.after = Tokens((*closers, *inside)) if inside else None
+        """What may go on after a closing tag."""
+
+
+_layout = lru_cache(maxsize=64)(_Layout)
+
+
 def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[None]:
-    """Read calls up to and with the closing tag; a complete call stands also where that tag is missing."""
-    closers, inside = row.closers, row.inside
+    """Read `opener` and calls up to and with the closing tag; a complete call stands also where that is missing."""
+    source.pos += len(opener)
     if opener[0] == "<" and opener[-1] == ":":
         suffix = yield from _read_suffix(source)
-        closers = (f"</tool_call:{suffix}", f"</tool_calls:{suffix}")
-        inside = (f"<tool_call:{suffix}",)
+        layout = _Layout((f"</tool_call:{suffix}", f"</tool_calls:{suffix}"), (f"<tool_call:{suffix}",))
+    else:
+        layout = _layout(row.closers, row.inside)
     before = len(writer.calls)
-    layout = (*closers, *inside, "```")
     while True:
         offset = solid(source)
         if offset < 0:
             offset = yield from space_end(source)
         first = source.text[source.pos + offset : source.pos + offset + 1]
-        some = len(writer.calls) > before
         if first == "{":
             source.pos += offset
             if not read_complete_object(source, writer, marked=True):
-                yield from read_json(source, writer, marked=True, closers=closers)
+                yield from read_json(source, writer, marked=True, closers=layout.closers)
             continue
-        found = yield from literal_at(source, layout, offset)
+        found = yield from literal_at(source, layout.every, offset)
+        some = len(writer.calls) > before
         if some and not found and not _may_go_on(first):
             return
         source.pos += offset
-        if found in closers and found:
+        if found in layout.closers:
             if not some:
                 raise NotACall
             source.pos += len(found)
-            if not (yield from _another_tag(source, closers, inside)):
+            if layout.after is None or not (yield from _stands_next(source, layout.after)):
                 return
-            continue
-        if found == "```":
+        elif found == "```":
             line = yield from until(source, _FENCE_LINE, 40)
             source.pos = line.end()
         elif found:
             source.pos += len(found)
-        elif first and first in ",;":
-            source.pos += 1
         elif some and first == "<" and (yield from literal_at(source, row.openers)):
             return
-        elif some and first == "}":
-            writer.repair("extra-brace", "}")
-            source.pos += 1
-        else:
-            yield from read_unit(source, writer, closers)
+        elif not _is_stray(first, source, writer, some=some):
+            yield from read_unit(source, writer, layout.closers)
 
 
-def _another_tag(source: Source, closers: tuple[str, ...], inside: tuple[str, ...]) -> Reading[bool]:
-    """Tell whether a tag that belongs to the same calls comes after a closing tag."""
-    if not inside:
-        return False
-    offset = yield from space_end(source)
-    return bool((yield from literal_at(source, (*closers, *inside), offset)))
+def _stands_next(source: Source, tokens: Tokens) -> Reading[bool]:
+    """Tell whether one of `tokens` comes after white space."""
+    offset = solid(source)
+    if offset < 0:
+        offset = yield from space_end(source)
+    return bool((yield from literal_at(source, tokens, offset)))
+
+
+def _is_stray(first: str, source: Source, writer: CallWriter, *, some: bool) -> bool:
+    """Consume a separator, or a bracket that is one too many after a call."""
+    if first == "," or first == ";":
+        source.pos += 1
+        return True
+    if some and first == "}":
+        writer.repair("extra-brace", "}")
+        source.pos += 1
+        return True
+    return False
 
 
 def _may_go_on(first: str) -> bool:

@@ -169,7 +169,6 @@ def _read_fenced_tag(source: Source, writer: CallWriter) -> Reading[None]:
     openers = {opener: row for row in _FENCED_WITH_TAGS for opener in row.openers}
     found = yield from literal_at(source, (*openers, "<function", "<invoke"))
     if found in openers:
-        source.pos += len(found)
         yield from read_tagged(source, writer, openers[found], found)
     elif found:
         yield from read_xml(source, writer)

@@ -119,23 +119,33 @@ def child_tags(name: str) -> Tags:
 
 def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
     """Read the call whose tag stands at `pos`."""
-    if (yield from literal_at(source, ("<invoke>", "<tool_use>"))):
-        yield from _read_unnamed(source, writer)
-        return
-    xtml = bool((yield from literal_at(source, ("<|open|>",))))
-    pattern = _XTML_HEAD if xtml else _HEAD
-    head = match_here(source, pattern, _LONGEST_TAG) or (yield from until(source, pattern, _LONGEST_TAG))
+    head = match_here(source, _HEAD, _LONGEST_TAG)
+    if head is None:
+        other = yield from literal_at(source, ("<invoke>", "<tool_use>", "<|open|>"))
+        if other == "<|open|>":
+            yield from _read_xtml(source, writer)
+            return
+        if other:
+            yield from _read_unnamed(source, writer)
+            return
+        head = yield from until(source, _HEAD, _LONGEST_TAG)
+        if head.start() != source.pos:
+            raise NotACall
+    writer.start(_unescaped(head["name"]))
+    source.pos = head.end()
+    if not head["end"]:
+        yield from read_parameters(source, writer, _tags(head["lead"] or "", head["vendor"], head["tag"]))
+    writer.end(source.offset)
+
+
+def _read_xtml(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read Kimi K3's `<|open|>call tool="N"<|sep|>` with its arguments."""
+    head = yield from until(source, _XTML_HEAD, _LONGEST_TAG)
     if head.start() != source.pos:
         raise NotACall
-    if xtml:
-        tags, name = _XTML, dict(_ATTRIBUTE.findall(head["rest"])).get("tool", "")
-    else:
-        tags, name = _tags(head["lead"] or "", head["vendor"], head["tag"]), head["name"]
-    writer.start(_unescaped(name))
-    closed = not xtml and bool(head["end"])
+    writer.start(_unescaped(dict(_ATTRIBUTE.findall(head["rest"])).get("tool", "")))
     source.pos = head.end()
-    if not closed:
-        yield from read_parameters(source, writer, tags)
+    yield from read_parameters(source, writer, _XTML)
     writer.end(source.offset)
 
 
