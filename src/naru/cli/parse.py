@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -95,9 +94,9 @@ def openai_message(parsed: Parsed) -> dict[str, Any]:
 def _as_data(parsed: Parsed) -> dict[str, Any]:
     return {
         "message": openai_message(parsed),
-        "calls": [asdict(call) for call in parsed.calls],
-        "repairs": [asdict(repair) for repair in parsed.repairs],
-        "spans": [asdict(span) for span in parsed.spans],
+        "calls": [call.as_data() for call in parsed.calls],
+        "repairs": [repair.as_data() for repair in parsed.repairs],
+        "spans": [span.as_data() for span in parsed.spans],
     }
 
 

@@ -50,11 +50,7 @@ class Attempt:
 
 def undo(attempt: Attempt, writer: CallWriter) -> None:
     """Take back everything that the attempt wrote."""
-    del writer.events[attempt.events :]
-    del writer.calls[attempt.calls :]
-    del writer.repairs[attempt.repairs :]
-    writer.next_index = attempt.index
-    writer.tool = None
+    writer.undo(events=attempt.events, calls=attempt.calls, repairs=attempt.repairs, index=attempt.index)
 
 
 def read_marked(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[Body | None]:

@@ -39,7 +39,7 @@ class Attempts:
         except NotACall:
             self._fail(attempt, ended=False)
             return True
-        if not attempt.held:
+        if not attempt.held and self._state.source.log is not None:
             self._keep_only_what_may_come_back(attempt)
         return False
 

@@ -8,6 +8,7 @@ from naru.dialects.coerce import coerce, from_text
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, ParsedCall, Repair
 from naru.dialects.literal import encodable
 from naru.dialects.offered import Offered, properties_of
+from naru.dialects.pieces import Pieces
 from naru.dialects.source import NotACall
 from naru.dialects.tool import Tool
 
@@ -42,8 +43,9 @@ class CallWriter:
         self._arguments: dict[str, Any] = {}
         self._key = ""
         self._repeated = False
-        self._text: list[str] = []
-        self._value_start = 0
+        self._text = Pieces()
+        self.json = Pieces()
+        """Arguments of the call that is being written which are no event yet."""
 
     def repair(self, kind: str, before: str, after: str = "") -> None:
         """Report a deviation that was mended."""
@@ -64,6 +66,7 @@ class CallWriter:
         self._id = encodable(call_id)
         self._arguments = {}
         if self._emits:
+            self.flush()
             self.events.append(CallStart(self.next_index, self._id, tool.name))
         self.next_index += 1
         return tool
@@ -78,7 +81,8 @@ class CallWriter:
         if self._is_definition(self.tool):
             raise NotACall
         if self._emits:
-            self._delta("}" if self._arguments else "{}")
+            self.json.append("}" if self._arguments else "{}")
+            self.flush()
             self.events.append(CallEnd(self.next_index - 1, self._arguments))
         self.calls.append(
             ParsedCall(self._id, self.tool.name, self._arguments, self.dialect, (self.span_start, offset))
@@ -127,7 +131,8 @@ class CallWriter:
 
     def open_text(self) -> None:
         """Begin a text value that is passed on piece by piece."""
-        self._text = []
+        if self._text:
+            self._text.take()  # of a call that broke off
         self._open_value('"')
 
     def text(self, piece: str) -> None:
@@ -136,15 +141,15 @@ class CallWriter:
             piece = encodable(piece)
             self._text.append(piece)
             if self._emits and not self._repeated:
-                self._delta(_encode_text(piece)[1:-1])
+                self.json.append(_encode_text(piece)[1:-1])
 
     def close_text(self) -> None:
         """End the open text value."""
+        text = self._text.take()
         if not self._repeated:
+            self._arguments[self._key] = text
             if self._emits:
-                self._delta('"')
-            self._arguments[self._key] = "".join(self._text)
-        self._text = []
+                self.json.append('"')
 
     def value(self, value: Any) -> None:
         """Write a whole decoded value, in the schema's reading."""
@@ -173,7 +178,7 @@ class CallWriter:
             wanted[key] = self._coerced(value)
         self._arguments = wanted
         if wanted and self._emits:
-            self._delta(_dumps(wanted)[:-1])
+            self.json.append(_dumps(wanted)[:-1])
 
     def _coerced(self, value: Any) -> Any:
         assert self.tool is not None
@@ -190,7 +195,24 @@ class CallWriter:
     def _open_value(self, written: str) -> None:
         if self._emits and not self._repeated:
             start = ", " if self._arguments else "{"
-            self._delta(f"{start}{_encode_text(self._key)}: {written}")
+            self.json.append(f"{start}{_encode_text(self._key)}: {written}")
 
-    def _delta(self, json_text: str) -> None:
-        self.events.append(ArgumentsDelta(self.next_index - 1, json_text))
+    def flush(self) -> None:
+        """Make what was written of the arguments an event."""
+        if self.json:
+            self.events.append(ArgumentsDelta(self.next_index - 1, self.json.take()))
+
+    def compact(self) -> None:
+        """Keep little of a long call that is held."""
+        self.json.compact()
+        self._text.compact()
+
+    def undo(self, *, events: int, calls: int, repairs: int, index: int) -> None:
+        """Go back to when there were so many of each."""
+        del self.events[events:]
+        del self.calls[calls:]
+        del self.repairs[repairs:]
+        self.json.take()
+        self._text.take()
+        self.next_index = index
+        self.tool = None

@@ -11,6 +11,7 @@ from collections.abc import Generator
 from functools import lru_cache
 
 from naru.dialects.patterns import lazy_pattern
+from naru.dialects.pieces import Pieces
 from naru.dialects.tokens import Tokens
 
 TYPE_CHECKING = False
@@ -52,7 +53,7 @@ class Source:
         self.final = False
         self.cut = False
         """Whether the text ended because it became too long."""
-        self.log: list[str] | None = None
+        self.log: Pieces | None = None
         """What came since `mark`, the text that was there included; None when nothing has to be kept."""
         self._kept_from = 0
         self._kept_start = 0
@@ -75,7 +76,8 @@ class Source:
 
     def mark(self, offset: int | None = None) -> None:
         """Keep what comes from here on, or from a position that is still in `text`, so that it can be given back."""
-        self.log = [self.text]
+        self.log = Pieces()
+        self.log.append(self.text)
         self._kept_from = self.base
         self._kept_start = self.base + self.pos if offset is None else max(self.base, offset)
 
@@ -83,7 +85,7 @@ class Source:
         """Go back to a position that was marked, or is still in `text`, and stop keeping."""
         if self.log is not None:
             self.base = self._kept_from
-            self.text = self.log[0] if len(self.log) == 1 else "".join(self.log)
+            self.text = self.log.take()
             offset = max(offset, self._kept_start)
             self.log = None
         self.pos = max(0, offset - self.base)

@@ -36,7 +36,6 @@ class StreamParser:
     ) -> None:
         self._state = new_state(tools, hint, generation_prompt, keep=keep, emits=True)
         self._reader = TextReader(self._state)
-        self._source = self._state.source
         self._said = self._state.said
         self._plain = False
         """Whether text without a trigger can only be text."""
@@ -58,14 +57,17 @@ class StreamParser:
 
     def feed(self, delta: str) -> list[Event]:
         """Take the next piece of text and return what is certain by now."""
-        if self._plain and delta and not TRIGGER.search(delta):
-            self._source.base += len(delta)
-            self._said.plain(delta)
-        else:
+        state = self._state
+        if self._plain:
+            if delta and not TRIGGER.search(delta):
+                state.source.base += len(delta)
+                self._said.plain(delta)
+                return self._take_events()
             self._leave_plain()
-            self._source.push(delta)
-            self._reader.run()
-            self._plain = self._state.is_plain()
+        state.source.push(delta)
+        self._reader.run()
+        if state.attempt is None:
+            self._plain = state.is_plain()
         return self._take_events()
 
     def close(self, finish_reason: str = "stop") -> list[Event]:
@@ -84,20 +86,25 @@ class StreamParser:
 
     def _leave_plain(self) -> None:
         if self._plain:
-            self._said.account("text", self._source.offset)
+            self._said.account("text", self._state.source.offset)
             self._plain = False
 
     def _take_events(self) -> list[Event]:
-        events = self._said.events
-        attempt = self._state.attempt
+        state, writer = self._state, self._state.writer
+        attempt, events = state.attempt, writer.events
         if attempt is not None and attempt.held:
             ready = events[: attempt.events]
             del events[: attempt.events]
             attempt.events = 0
+            writer.compact()
+            if state.source.log is not None:
+                state.source.log.compact()
             return ready
-        ready = events[:]
-        events.clear()
-        return ready
+        if writer.json:
+            writer.flush()
+        if events:
+            writer.events = self._said.events = []
+        return events
 
 
 def parse(

@@ -182,7 +182,7 @@ class Console:
             generation_prompt=body.generation_prompt,
             finish_reason=body.finish_reason,
         )
-        return JSONResponse(asdict(parsed))
+        return JSONResponse(parsed.as_data())
 
     async def models(self, request: Request) -> Response:
         """List the models with what is known of each."""

@@ -11,7 +11,7 @@ from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, solid, space_end, until
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
 from naru.dialects.tokens import Tokens
 
 _NAME = lazy_pattern(r"[^\s<>{}()\[\],\"'`]+(?=[\s<>{}()\[\],\"'`])")
@@ -30,7 +30,7 @@ class _Layout:
     def __init__(self, closers: tuple[str, ...], inside: tuple[str, ...]) -> None:
         self.closers = closers
         self.every = Tokens((*closers, *inside, "```"))
-        self.after = Tokens((*closers, *inside)) if inside else None
+        self.after = Tokens((*closers, *inside) if inside else ())
         """What may go on after a closing tag."""
 
 
@@ -47,9 +47,7 @@ def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -
         layout = _layout(row.closers, row.inside)
     before = len(writer.calls)
     while True:
-        offset = solid(source)
-        if offset < 0:
-            offset = yield from space_end(source)
+        offset = yield from space_end(source)
         first = source.text[source.pos + offset : source.pos + offset + 1]
         if first == "{":
             source.pos += offset
@@ -65,24 +63,29 @@ def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -
             if not some:
                 raise NotACall
             source.pos += len(found)
-            if layout.after is None or not (yield from _stands_next(source, layout.after)):
+            if not (yield from _stands_next(source, layout.after)):
                 return
-        elif found == "```":
-            line = yield from until(source, _FENCE_LINE, 40)
-            source.pos = line.end()
         elif found:
-            source.pos += len(found)
+            yield from _skip_layout(source, found)
         elif some and first == "<" and (yield from literal_at(source, row.openers)):
             return
         elif not _is_stray(first, source, writer, some=some):
             yield from read_unit(source, writer, layout.closers)
 
 
+def _skip_layout(source: Source, found: str) -> Reading[None]:
+    if found != "```":
+        source.pos += len(found)
+        return
+    line = yield from until(source, _FENCE_LINE, 40)
+    source.pos = line.end()
+
+
 def _stands_next(source: Source, tokens: Tokens) -> Reading[bool]:
     """Tell whether one of `tokens` comes after white space."""
-    offset = solid(source)
-    if offset < 0:
-        offset = yield from space_end(source)
+    if not tokens.longest:
+        return False
+    offset = yield from space_end(source)
     return bool((yield from literal_at(source, tokens, offset)))
 
 
