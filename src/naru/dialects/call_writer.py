@@ -110,6 +110,11 @@ class CallWriter:
         """Tell whether an argument was written, or is being written."""
         return name in self._arguments or name == self._key
 
+    def has_undeclared(self) -> bool:
+        """Tell whether an argument was written that the tool's schema does not name."""
+        declared = self.tool.properties if self.tool is not None else {}
+        return bool(declared) and any(key not in declared for key in self._arguments)
+
     def key(self, name: str) -> None:
         """Begin an argument. A repeated one is left out: the first value stands."""
         self._key = encodable(name)

@@ -19,7 +19,7 @@ _SHOWN = (
     r"|(?:the|this|its|a|call|correct|expected|required|same|following) (?:[\w\-]+ ){0,2}"
     r"(?:format|syntax|schema|structure|notation|shape) (?:is|are|looks|would|for|of|should)"
     r"|syntax|documentation|is (?:written|represented|encoded|serialized|formatted) as"
-    r"|예를 들(?:어|면|자면)|예시|예제|예컨대|형식(?:은|이|의|입니다)|문법|이런 식|이런 형태|같은 형태|사용법"
+    r"|예를 들(?:어|면|자면)|예시|예제|예컨대|형식(?:은|이|의|입니다|으로)|문법|이런 식|이런 형태|같은 형태|사용법"
     r"|이렇게 (?:생|쓰|적|보)|다음과 같이 (?:쓰|적|작성|표현)"
 )
 _REFUSED = (
@@ -32,9 +32,13 @@ _TAUGHT = (
     r"|\byou (?:can|could|would|should|may|might|need to|have to)\b|\byou'd\b|\bhow to\b"
     r"|\bto (?:call|invoke|use) (?:it|this|the|a)\b|\bif you\b|\bone (?:can|could|would)\b"
     r"|\bclients? (?:send|sends|would)\b|\b(?:models?|it|llms?) (?:emits?|writes?|outputs?|produces?|returns?)\b"
-    r"|할 수 있|하려면|하시면|호출하는 (?:법|방법)"
+    r"|할 수 있|하려면|하시면|하면 (?:됩니다|돼요|된다)|호출하는 (?:법|방법)"
 )
-_MARKED = rf"(?:{_SHOWN})[\w \-'\"“”]{{0,30}}\s*[:：,]?\s*\Z"
+_MARKED = (
+    rf"(?:{_SHOWN})[\w \-'\"“”]{{0,30}}\s*[:：,]?\s*\Z"
+    r"|(?:for example|for instance|e\.g\.|예를 들(?:어|면|자면))[^.!?\n]{0,80}[:：]\s*\Z"
+    r"|would (?:output|emit|write|produce|generate|return|respond with|look like)[^.!?\n]{0,40}[:：]\s*\Z"
+)
 _UNMARKED = rf"{_SHOWN}|{_REFUSED}"
 _UNMARKED_JSON = rf"{_SHOWN}|{_REFUSED}|{_TAUGHT}"
 _STEMS = (

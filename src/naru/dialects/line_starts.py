@@ -12,6 +12,7 @@ from naru.dialects.bodies.unmarked import (
     read_line,
     read_name_then_json,
     read_prefixed,
+    tool_named,
 )
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
@@ -22,10 +23,13 @@ from naru.dialects.transcript import Transcript
 
 _WORD = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.")
+_CHANNELS = ("assistantcommentary to=", "commentary to=", "assistant to=")
 _LONGEST_WORD = 32
-_UNFINISHED_WORDS = frozenset(word[:size] for word in _WORDS for size in range(1, len(word)))
+_LONGEST_HEAD = 200
+_UNFINISHED_WORDS = frozenset(word[:size] for word in (*_WORDS, *_CHANNELS) for size in range(1, len(word)))
 _TAG = lazy_pattern(r"<([^<>\s]{0,128})(>?)")
-_NAME_THEN_JSON = lazy_pattern(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*)\s*(\S?)")
+_NAME_THEN_JSON = lazy_pattern(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*(?::\d*)?)\s*(\{|`{1,3}|\S?)")
+_CHANNEL = lazy_pattern(r"(?:assistant)?(?: ?commentary)? ?to=(?:functions\.)?([\w.\-]*)\s*")
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = ("[TOOL_CALLS]", "[THINK]", "[/THINK]", "[Calling tool:", "[TOOL_CALL]")
 _FIRSTS = frozenset("{[`~<>-* \t\rAfpdO_\\")
@@ -185,8 +189,21 @@ class LineStarts:
                 return self._make(source, at, _after(source, label, read_action(source, writer)), "action", "react")
         if text.startswith("functools[", at):
             return self._make(source, at, read_prefixed(source, writer, "functools"), "line", "phi4-mini")
+        if text.startswith(_CHANNELS, at):
+            return self._stripped_channel(source, at)
         found = _WORD.match(text, at)
         return self._named(source, at, found[0], found.end()) if found else None
+
+    def _stripped_channel(self, source: Source, at: int) -> Candidate | None:
+        """Return the candidate that is a message to a tool (gpt-oss) whose special tokens were left out."""
+        head = _CHANNEL.match(source.text, at)
+        rest = source.text[head.end() : head.end() + 20] if head else ""
+        if "json".startswith(rest.strip()):
+            return WAIT if len(source.text) - at < _LONGEST_HEAD else None
+        if head is None or rest.removeprefix("json").lstrip()[:1] != "{" or not self._writer.offered.find(head[1]):
+            return None
+        reader = _after(source, source.text[at : head.start(1)], read_name_then_json(source, self._writer))
+        return self._make(source, at, reader, "line", "harmony")
 
     def _named(self, source: Source, at: int, word: str, end: int) -> Candidate | None:
         """Return the candidate that begins with a tool's name."""
@@ -201,17 +218,18 @@ class LineStarts:
             if known and (alone or said.after_call):
                 return self._make(source, at, read_line(source, writer), "line", "pythonic")
             return None
-        if text[end] in "\r\n" and (not said.has_content or self.name_may_follow):
+        if text[end] in "\r\n{:" and (not said.has_content or said.after_call or self.name_may_follow):
             return self._named_json(source, at)
         return None
 
     def _named_json(self, source: Source, at: int, prefix: int = 0) -> Candidate | None:
+        """Return the candidate that is a name with its arguments after it, special tokens between them left out."""
         text = source.text
         head = _NAME_THEN_JSON.match(text, at)
-        if head is None or (not head[2] and head.end() >= len(text)):
+        if head is None or (head[2] in ("", "`", "``") and head.end() >= len(text)):
             unfinished = head is not None or not text[at + prefix : at + 200].strip()
             return WAIT if unfinished else None
-        if head[2] != "{" or head[1] not in self._writer.offered.names:
+        if head[2] not in ("{", "```") or tool_named(head[1], self._writer.offered) is None:
             return None
         reader = _after(source, text[at : head.start(1)], read_name_then_json(source, self._writer))
         return self._make(source, at, reader, "line", "name-json")

@@ -37,11 +37,15 @@ _STRING_PREFIX = lazy_pattern(r"[rbfuRBFU]{1,2}(?=[\"'])")
 _BARE = lazy_pattern(r"(?:(?!\s/[/*])[^,\]\})\n])*")
 BARE_KEY = lazy_pattern(r"[^\s:={}\[\],\"'][^:={}\[\],\"'\n]*")
 _AFTER_COMMA_IN_LIST = lazy_pattern(r"[\"'“‘\[\]{(\-\d]|(?:true|false|null|True|False|None)\b|[)}]")
-_AFTER_COMMA_IN_OBJECT = lazy_pattern(r"[\"'“‘}\])]|[A-Za-z_][\w.\-]*\s*[:=]")
+_QUOTED_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\"|'(?:[^'\\\n]|\\.){0,300}'|[“‘][^”’\n]{0,300}[”’\"]"
+_AFTER_COMMA_IN_OBJECT = lazy_pattern(rf"[}}\])]|(?:{_QUOTED_KEY}|[A-Za-z_][\w.\-]*)\s*[:=]")
+_UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})\s*\Z|[\"'“‘](?:[^\"'”’\\\n]|\\.){{0,300}}\\?\Z")
 _AFTER_COMMA_IN_CALL = lazy_pattern(
     r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]*\s*="
 )
-_UNFINISHED_WORD = lazy_pattern(r"(?:[A-Za-z_][\w.\-\\]*\s*|\*|/)\Z")
+_CLOSED = lazy_pattern(r"[}\])\s]*")
+_CLOSER = {"{": "}", "[": "]", "(": ")"}
+_UNFINISHED_WORD = lazy_pattern(r"(?:[A-Za-z_][\w.\-\\]*\s*|\*|/(?:/[^\n]{0,400}|\*[^*]{0,400}\*?)?)\Z")
 _AFTER_COMMA = {"[": _AFTER_COMMA_IN_LIST, "{": _AFTER_COMMA_IN_OBJECT, "(": _AFTER_COMMA_IN_CALL}
 _LOOK_AHEAD = 4096
 
@@ -113,19 +117,25 @@ def _escape(found: re.Match[str]) -> str:
     return code if code in "\"'\\/“”‘’`" else "\\" + code
 
 
-def closes(text: str, after: int, nesting: str, *, key: bool = False) -> bool | None:
+def closes(text: str, after: int, nesting: str, *, key: bool | None = False) -> bool | None:
     """Judge whether a quote before `after` ends its string, by what follows; None when more text is needed.
 
     In valid JSON the first unescaped quote always does, so this only ever helps text with stray quotes.
+
+    Args:
+        text: What has come.
+        after: The place after the quote.
+        nesting: The bracket that the string stands in.
+        key: Whether the string is a key; None when it may be.
     """
     at = _skip(text, after)
     if at >= len(text) or at - after > _LOOK_AHEAD:
         return None if at - after <= _LOOK_AHEAD else False
     follower = text[at]
-    if key:
+    if key or (key is None and nesting != "(" and follower == ":"):
         return follower in ":="
-    if follower in "}])" or (follower == ":" and nesting != "("):
-        return True
+    if follower == _CLOSER[nesting]:
+        return _ends_there(text, at)
     if follower != ",":
         return None if follower == "/" and at + 1 >= len(text) else False
     at = _skip(text, at + 1)
@@ -133,7 +143,18 @@ def closes(text: str, after: int, nesting: str, *, key: bool = False) -> bool | 
         return None if at - after <= _LOOK_AHEAD else False
     if _AFTER_COMMA[nesting].match(text, at):
         return True
+    if nesting == "{" and _UNFINISHED_KEY.match(text, at):
+        return None
     return None if _UNFINISHED_WORD.match(text, at) else False
+
+
+def _ends_there(text: str, at: int) -> bool | None:
+    """Tell whether the brackets from `at` on end something: right before another quote they are part of the text."""
+    found = _CLOSED.match(text, at)
+    end = found.end() if found else at
+    if end >= len(text):
+        return None
+    return text[end] not in "\"'”" or text[end - 1].isspace()
 
 
 def _skip(text: str, at: int) -> int:
@@ -208,7 +229,7 @@ class _Reader:
             if self.text[at : at + 1] == ",":
                 at += 1
                 continue
-            value, at = self.value(at, "[", depth + 1)
+            value, at = self.value(at, "[" if closer == "]" else "(", depth + 1)
             found.append(value)
             at = self.after_item(at, closer)
 

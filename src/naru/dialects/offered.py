@@ -50,7 +50,8 @@ class Offered:
     def could_begin(self, written: str) -> bool:
         """Tell whether text that is still arriving may become a tool's name."""
         plain = _plain(_PREFIX.sub("", written.replace("\\_", "_"), count=1))
-        return any(_plain(name).startswith(plain) for name in self.names)
+        begun = (plain, plain.removeprefix("function"))
+        return any(_plain(name).startswith(begun) for name in self.names)
 
     def _spelled_alike(self, name: str) -> Tool | None:
         if self._variants is None:

@@ -34,6 +34,11 @@ ARGUMENT_KEYS = frozenset({
     "arguments", "parameters", "args", "input", "action_input", "params", "tool_input", "kwargs",
     "function_args", "tool_args", "tool_parameters", "actionInput",
 })  # fmt: skip
+OUTCOME_KEYS = frozenset({
+    "result", "results", "output", "outputs", "response", "observation", "error", "expected", "returned",
+    "return_value",
+})  # fmt: skip
+"""An unmarked object that has one of these tells of a call that was made."""
 WRAPPER_KEYS = ("tool_calls", "tool_uses", "function_calls", "calls", "function_call", "tool_call", "function", "tool")
 _ID_KEYS = ("id", "tool_call_id", "call_id")
 
@@ -89,7 +94,7 @@ def calls_in(value: Any, offered: Offered, *, marked: bool, depth: int = 0) -> l
         raise NotOffered
     name, known = name_in(value, offered)
     if name is not None:
-        if not known:
+        if not known or (not marked and any(key in OUTCOME_KEYS for key in value)):
             raise NotOffered
         return [_named(name, value, offered, marked=marked)]
     for key in WRAPPER_KEYS:
@@ -98,13 +103,24 @@ def calls_in(value: Any, offered: Offered, *, marked: bool, depth: int = 0) -> l
             if isinstance(inner, dict) and "id" in value and "id" not in inner:
                 inner = {**inner, "id": value["id"]}
             return calls_in(inner, offered, marked=marked, depth=depth + 1)
-    return _keyed_by_name(value, offered)
+    return _keyed_by_name(value, offered, marked=marked)
 
 
-def _keyed_by_name(value: dict[str, Any], offered: Offered) -> list[Found]:
-    if not value or not all(isinstance(item, dict) and offered.find(key) for key, item in value.items()):
+def _keyed_by_name(value: dict[str, Any], offered: Offered, *, marked: bool) -> list[Found]:
+    """Read `{"tool": {arguments}}`; without a marker only if all that is in there are arguments of the tool."""
+    for key, item in value.items():
+        tool = offered.find(key)
+        if tool is None or not isinstance(item, dict):
+            raise NotOffered
+        if not marked and not _are_arguments(item, tool):
+            raise NotOffered
+    if not value:
         raise NotOffered
     return [(key, item, "") for key, item in value.items()]
+
+
+def _are_arguments(item: dict[str, Any], tool: Tool) -> bool:
+    return all(name in tool.properties for name in item) if item else not tool.properties
 
 
 def _named(name: str, fields: dict[str, Any], offered: Offered, *, marked: bool) -> Found:

@@ -6,9 +6,12 @@ spelling: stray and odd quotes, commas, literals, control characters, a missing 
 
 from __future__ import annotations
 
+import re
+
 from naru.dialects.bodies.call_object import (
     ARGUMENT_KEYS,
     NAME_KEYS,
+    OUTCOME_KEYS,
     NotOffered,
     call_id,
     first_key_may_open_a_call,
@@ -18,7 +21,10 @@ from naru.dialects.bodies.pythonic import read_pythonic, write_pythonic_text
 from naru.dialects.bodies.values import capture, collect_quoted, quoted
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.literal import BARE_KEY, CLOSERS, decode_json, parse_literal
+from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
+
+_COMMENT = lazy_pattern(r"//[^\n]*\n|/\*.*?\*/", re.DOTALL)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,21 +114,16 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
     fields: dict[str, Any] = {}
     done = False
     while True:
-        first = yield from skip_space(source)
+        first = yield from _next_member(source)
         if first == "}":
             source.pos += 1
             break
-        if first == ",":
-            source.pos += 1
-            continue
-        if not first:
-            raise Incomplete
         if done and (yield from literal_at(source, closers)):
             writer.repair("missing-brace", "", "}")
             break
         key = yield from read_key(source)
-        if not fields and not done and not marked and not first_key_may_open_a_call(key, writer.offered):
-            raise NotACall
+        if not marked:
+            _check_unmarked_key(key, writer, is_first=not fields and not done)
         first = yield from skip_space(source)
         if first == "{" and not done and _may_stream(key, fields, writer):
             writer.start(_name(fields), call_id(fields))
@@ -138,6 +139,33 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
         writer.end(source.offset)
     else:
         write_calls(fields, writer, source.offset, marked=marked)
+
+
+def _check_unmarked_key(key: str, writer: CallWriter, *, is_first: bool) -> None:
+    if key in OUTCOME_KEYS or (is_first and not first_key_may_open_a_call(key, writer.offered)):
+        raise NotACall
+
+
+def _next_member(source: Source) -> Reading[str]:
+    """Consume space, commas and comments, and return the character that a member of an object begins with, or `}`."""
+    while True:
+        first = yield from skip_space(source)
+        if not first:
+            raise Incomplete
+        if first != "," and first != "/":
+            return first
+        yield from _skip_separator(source)
+
+
+def _skip_separator(source: Source) -> Reading[None]:
+    """Consume the comma or the comment at `pos`."""
+    if source.text[source.pos] == ",":
+        source.pos += 1
+        return
+    comment = yield from until(source, _COMMENT, 400)
+    if comment.start() != source.pos:
+        raise NotACall
+    source.pos = comment.end()
 
 
 def _name(fields: dict[str, Any]) -> Any:
@@ -191,15 +219,10 @@ def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
         return
     source.pos += 1
     while True:
-        first = yield from skip_space(source)
+        first = yield from _next_member(source)
         if first == "}":
             source.pos += 1
             return
-        if first == ",":
-            source.pos += 1
-            continue
-        if not first:
-            raise Incomplete
         writer.key((yield from read_key(source)))
         yield from _read_argument(source, writer)
         first = yield from skip_space(source)

@@ -12,7 +12,7 @@ from naru.dialects.bodies.tagged import read_fenced_arguments, read_tagged
 from naru.dialects.bodies.xml_parameters import child_tags, read_parameters, read_xml
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.catalog.marked import MARKED, STOPS
-from naru.dialects.offered import properties_of, required_of
+from naru.dialects.offered import Offered, properties_of, required_of
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import (
     Incomplete,
@@ -25,6 +25,7 @@ from naru.dialects.source import (
     space_end,
     until,
 )
+from naru.dialects.tool import Tool
 
 _LINE_END = lazy_pattern(r"[ \t]*([}\];,]*)[ \t]*(\r?\n|\Z)")
 _LINE_SO_FAR = lazy_pattern(r"[ \t]*[}\];,]*[ \t]*\r?\Z")
@@ -41,7 +42,8 @@ _ACTION_INPUT = (
     "Input:",
     "Arguments:",
 )
-_NAME = lazy_pattern(r"[^\s{]+")
+_NAME = lazy_pattern(r"[^\s{`]+")
+_NAME_AND_BRACKET = lazy_pattern(r"([A-Za-z_][\w.\-]{0,100}(?::\d{0,4})?)(?:\s{0,8}([{`])|\s{0,8}\Z)")
 _BRACKETED = lazy_pattern(r"\[[A-Za-z_][\w.\-]*\]")
 _LINE = lazy_pattern(r"[^\n]*(?=\n|\Z)")
 _FENCED_WITH_TAGS = tuple(row for row in MARKED if row.reader == "tagged")
@@ -113,16 +115,59 @@ def read_inline_code(source: Source, writer: CallWriter) -> Reading[None]:
         raise NotACall
 
 
+def tool_named(written: str, offered: Offered) -> Tool | None:
+    """Return the tool that a name means which may stand right after the word `function` (DeepSeek V3)."""
+    return offered.find(written) or offered.find(written.removeprefix("function"))
+
+
 def read_name_then_json(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read a tool's name on a line of its own and the arguments after it (Functionary 3.2, GLM-4-9B)."""
-    line = yield from until(source, _NAME, 200)
-    writer.start(line[0])
-    source.pos = line.end()
-    if (yield from skip_space(source)) != "{":
-        raise NotACall
-    yield from read_arguments(source, writer)
-    writer.end(source.offset)
-    yield from end_of_line(source, writer)
+    """Read a tool's name and its arguments, and more such pairs right after.
+
+    So write Functionary 3.2 and GLM-4-9B, and so look the calls of Mistral, DeepSeek, Kimi and gpt-oss without their
+    special tokens.
+    """
+    while True:
+        name = yield from until(source, _NAME, 200)
+        tool = tool_named(name[0], writer.offered)
+        if name.start() != source.pos or tool is None:
+            raise NotACall
+        writer.start(tool.name)
+        source.pos = name.end()
+        offset = yield from space_end(source)
+        source.pos += offset
+        label = yield from literal_at(source, ("json",))
+        source.pos += len(label)
+        first = yield from skip_space(source)
+        if first == "{":
+            yield from read_arguments(source, writer)
+        elif first == "`":
+            yield from read_fenced_arguments(source, writer)
+        else:
+            raise NotACall
+        if writer.has_undeclared():
+            raise NotACall
+        writer.end(source.offset)
+        if not (yield from _another_name(source, writer)):
+            yield from end_of_line(source, writer)
+            return
+
+
+def _another_name(source: Source, writer: CallWriter) -> Reading[bool]:
+    """Tell whether another tool's name with arguments comes; consumes the space before it."""
+    offset = yield from space_end(source)
+    if not source.text[source.pos + offset : source.pos + offset + 1].isalpha():
+        return False
+    while True:
+        head = _NAME_AND_BRACKET.match(source.text, source.pos + offset)
+        if head is None:
+            return False
+        if head[2] or source.final:
+            break
+        yield
+    if not head[2] or tool_named(head[1], writer.offered) is None:
+        return False
+    source.pos += offset
+    return True
 
 
 def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
