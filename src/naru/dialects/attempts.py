@@ -39,7 +39,7 @@ class Attempts:
         except NotACall:
             self._fail(attempt, ended=False)
             return True
-        if not attempt.held and self._state.source.log is not None:
+        if not attempt.held and (self._state.source.log is not None or self._state.writer.tool is None):
             self._keep_only_what_may_come_back(attempt)
         return False
 
@@ -66,6 +66,7 @@ class Attempts:
             self._state.body = body
             if body.kind == "reasoning":
                 said.begin_thought()
+                writer.release()
 
     def _leave_region(self, attempt: Attempt, upto: int) -> None:
         writer, said = self._state.writer, self._state.said

@@ -32,6 +32,10 @@ class CallWriter:
         self._emits = emits
         """Whether anyone reads the events; the calls are kept in any case."""
         self.events: list[Event] = []
+        self.waits = False
+        """Whether a closing tag of reasoning may still show that the calls so far were drafts."""
+        self.waiting: list[Event] = []
+        """The ends of the calls that wait for that."""
         self.calls: list[ParsedCall] = []
         self.repairs: list[Repair] = []
         self.dialect = ""
@@ -83,7 +87,8 @@ class CallWriter:
         if self._emits:
             self.json.append("}" if self._arguments else "{}")
             self.flush()
-            self.events.append(CallEnd(self.next_index - 1, self._arguments))
+            ends = self.waiting if self.waits else self.events
+            ends.append(CallEnd(self.next_index - 1, self._arguments))
         self.calls.append(
             ParsedCall(self._id, self.tool.name, self._arguments, self.dialect, (self.span_start, offset))
         )
@@ -212,9 +217,25 @@ class CallWriter:
         self.json.compact()
         self._text.compact()
 
+    def release(self) -> None:
+        """Let the ends that wait come: no closing tag can show any more that the calls were drafts."""
+        self.events += self.waiting
+        self.waiting.clear()
+        self.waits = False
+
+    def withdraw(self) -> None:
+        """Take every call for a draft: it was begun, and will never end."""
+        for call in self.calls:
+            self.repair("draft-call", call.name)
+        self.calls.clear()
+        self.waiting.clear()
+        self.waits = False
+
     def undo(self, *, events: int, calls: int, repairs: int, index: int) -> None:
         """Go back to when there were so many of each."""
         del self.events[events:]
+        if self.waits:
+            del self.waiting[len(self.waiting) - (len(self.calls) - calls) :]
         del self.calls[calls:]
         del self.repairs[repairs:]
         self.json.take()

@@ -73,6 +73,7 @@ def new_state(
     prompt = (generation_prompt or "")[-4000:]
     table = markers("granite" if hint and "granite" in hint.lower() else "")
     state = ReaderState(writer, said, table, first_body(prompt) if prompt else None)
+    writer.waits = generation_prompt is None
     state.lines.header_may_follow = generation_prompt is None or prompt.rstrip().endswith("<|start|>assistant")
     state.lines.name_may_follow = prompt.endswith(">>>")
     return state

@@ -17,12 +17,14 @@ class StreamParser:
     """Reads one reply of a model as it arrives.
 
     A call's `CallStart` and `ArgumentsDelta`s come as soon as it is certain that an offered tool is called; only its
-    `CallEnd` makes it a call. One that is begun and never ended was cut off or broken, and must not run.
+    `CallEnd` makes it a call. One that is begun and never ended was cut off or broken, and must not run. Where the
+    prompt is not known and may have opened a block of reasoning, the ends come with `close`: a closing tag before
+    that shows that the calls were drafts.
 
     Args:
         tools: What was offered; nothing else is ever read as a call.
         hint: Model or dialect name; narrows, never restricts.
-        generation_prompt: The end of the prompt, which may have opened a reasoning block.
+        generation_prompt: The end of the prompt, which may have opened a reasoning block; "" says that it has not.
         keep: Whether to keep the text for `parsed`; without it memory holds undecided text only.
     """
 
@@ -78,6 +80,7 @@ class StreamParser:
         """
         self._leave_plain()
         _read_to_the_end(self._state, self._reader, "", finish_reason)
+        self._state.writer.release()
         return self._take_events()
 
     def parsed(self) -> Parsed:

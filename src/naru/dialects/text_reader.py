@@ -127,6 +127,7 @@ class TextReader:
         source.pos += len(token)
         said.leave("dropped", source.offset)
         said.begin_thought()
+        self._state.writer.release()
         self._state.body = Body("reasoning", closers, drafts=True)
 
     def _is_layout(self, token: str, marker: Marker) -> bool:
@@ -145,11 +146,16 @@ class TextReader:
         if token in state.mentioned:
             state.mentioned = tuple(closer for closer in state.mentioned if closer != token)
             return False
-        if marker.kind == "thinking-end" and not said.has_reasoning and not state.writer.calls:
-            if said.has_content:
-                said.content_was_reasoning()
+        if marker.kind == "thinking-end" and not said.has_reasoning and (state.writer.waits or not state.writer.calls):
+            self._close_unopened_thought()
             return True
         return False
+
+    def _close_unopened_thought(self) -> None:
+        """Take all that came for reasoning whose opening tag stood in the prompt, its calls for drafts."""
+        state, said = self._state, self._state.said
+        state.writer.withdraw()
+        said.content_was_reasoning()
 
     def _read_body(self, body: Body) -> bool:
         state, source = self._state, self._state.source

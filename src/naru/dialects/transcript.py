@@ -141,7 +141,7 @@ class Transcript:
         self.reasoning = ["".join([*self.reasoning, *self.content]).strip("\n")]
         self.content = []
         for span in self.spans:
-            span[0] = "reasoning" if span[0] == "text" else span[0]
+            span[0] = {"text": "reasoning", "call": "dropped"}.get(span[0], span[0])
         self.has_content, self.has_reasoning = False, True
         self._recent.clear()
         self._drop_leading = True
