@@ -105,8 +105,9 @@ class StreamParser:
             return ready
         if writer.json:
             writer.flush()
-        if events:
-            writer.events = self._said.events = []
+        if not events:
+            return []
+        writer.events = self._said.events = []
         return events
 
 
