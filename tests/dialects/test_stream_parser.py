@@ -2,13 +2,13 @@
 
 import json
 import random
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naru.dialects import ArgumentsDelta, CallEnd, CallStart, Reasoning, StreamParser, Text, Tool, parse
+from tests.counting import calls_made
 from tests.dialects.reading import assert_accounted, pieces, read_every_way, stream, summed
 
 WRITE = Tool(
@@ -189,35 +189,65 @@ def test_said_text_and_reasoning_are_pieces_of_the_input():
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_reading_takes_linear_time(form):
-    def cost(size: int) -> float:
+def test_the_work_of_reading_grows_with_the_length_alone(form):
+    def work_per_character(size: int) -> float:
         text = call_of(form, "x" * size)
-        best = 1e9
-        for _ in range(3):
-            parser, start = StreamParser(TOOLS), time.process_time()
+
+        def read() -> None:
+            parser = StreamParser(TOOLS)
             for delta in pieces(text, 16):
                 parser.feed(delta)
             parser.close()
-            best = min(best, (time.process_time() - start) / len(text))
-        return best
 
-    assert cost(64_000) < 3 * cost(4_000)
+        return calls_made(read) / len(text)
+
+    assert work_per_character(64_000) < 1.2 * work_per_character(4_000)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_only_undecided_text_is_kept(form):
+    parser = StreamParser(TOOLS)
+    for delta in pieces(call_of(form, "word " * 2000), 16):
+        parser.feed(delta)
+        assert parser.undecided <= 200
 
 
 @pytest.mark.parametrize(
     "unit", ["<tool_call>", "[TOOL_CALLS]ping", '{"name":"ping","arguments":{', "```json\n{", "<think>", "[ping("]
 )
-def test_hostile_repetition_takes_linear_time(unit):
-    def cost(size: int) -> float:
-        text = unit * (size // len(unit))
-        best = 1e9
-        for _ in range(3):
-            start = time.process_time()
-            parse(text, TOOLS)
-            best = min(best, time.process_time() - start)
-        return best
+def test_hostile_repetition_makes_no_more_work_than_its_length(unit):
+    def work(size: int) -> int:
+        return calls_made(lambda: parse(unit * (size // len(unit)), TOOLS))
 
-    assert cost(80_000) < 30 * cost(10_000)
+    assert work(32_000) < 12 * work(4_000)
+
+
+def test_a_list_of_events_is_the_callers_alone():
+    parser = StreamParser(TOOLS)
+    nothing = parser.feed("")
+    assert parser.feed("Hello") == [Text("Hello")]
+    assert nothing == []
+
+
+DRAFT = f"Try <tool_call>{CALL}</tool_call>? No."
+
+
+@pytest.mark.parametrize(
+    "draft", [DRAFT, f"Try:\n```json\n{CALL}\n```\nNo.\n", f"Try\n{CALL}\nor not.", f"{DRAFT} {DRAFT}"]
+)
+def test_a_draft_in_reasoning_that_an_unseen_prompt_opened_never_runs(draft):
+    parsed = read_every_way(f"{draft}</think>Fine.", TOOLS)
+    assert (parsed.calls, parsed.content) == ((), "Fine.")
+    again = read_every_way(f"{draft}</think>\n<tool_call>{CALL}</tool_call>", TOOLS)
+    assert [call.name for call in again.calls] == ["ping"]
+
+
+def test_a_call_ends_at_once_where_the_prompt_is_known_to_have_opened_nothing():
+    text = f"I look.\n<tool_call>{CALL}</tool_call>"
+    assert isinstance(StreamParser(TOOLS, generation_prompt="<|im_start|>assistant\n").feed(text)[-1], CallEnd)
+    unseen = StreamParser(TOOLS)
+    assert not any(isinstance(event, CallEnd) for event in unseen.feed(text))
+    assert [type(event) for event in unseen.close()] == [CallEnd]
 
 
 def test_repairs_are_reported():

@@ -6,10 +6,11 @@ import json
 from typing import Any
 
 import pytest
+from tests.counting import calls_made
 
 from naru.dialects import StreamParser
 from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, Text
-from naru.models.native_call import read_object
+from naru.models.native_call import NativeCall, read_object
 from naru.models.normalise import AnswerReader
 
 
@@ -72,6 +73,28 @@ def test_a_long_call_in_small_pieces_is_decoded_a_few_times_at_most(monkeypatch:
     text = json.dumps({"content": "x} {y " * 16_000})
     read([text[start : start + 4] for start in range(0, len(text), 4)])
     assert 0 < sum(decoded) <= 12 * len(text)
+
+
+def test_a_long_call_in_small_pieces_makes_no_more_work_than_its_length() -> None:
+    def work(size: int) -> int:
+        text = json.dumps({"content": "x} {y " * size})
+        return calls_made(lambda: read([text[start : start + 4] for start in range(0, len(text), 4)]))
+
+    assert work(8_000) < 9 * work(1_000)
+
+
+def test_space_before_an_object_is_not_kept_to_be_looked_at() -> None:
+    call = NativeCall(name="f")
+    for _ in range(5_000):
+        call.add("    ")
+        assert not call.shows()
+    call.add("{")
+    for _ in range(5_000):
+        call.add("\n")
+        assert not call.shows()
+    call.add('"a": 1}')
+    assert call.shows()
+    assert call.arguments() == {"a": 1}
 
 
 @pytest.mark.parametrize(("text", "wanted"), [("{a: 1}", {"a": 1}), ("[" * 5_000, None), ("{", None), ("7", None)])

@@ -53,6 +53,12 @@ class StreamParser:
         return self._state.writer.repairs
 
     @property
+    def undecided(self) -> int:
+        """How many characters came whose meaning is not known yet."""
+        source = self._state.source
+        return len(source.text) - source.pos
+
+    @property
     def spans(self) -> tuple[Span, ...]:
         """What every piece of the input so far was read as."""
         return self._state.said.all_spans()

@@ -13,6 +13,7 @@ _BEGINS_OBJECT = re.compile(r"\s*\{\s*[\"}]")
 _UNDECIDED = re.compile(r"\s*(?:\{\s*)?")
 _GLUED = re.compile(r"\}\s*\{")
 _GLUE_LENGTH = 16
+_HEAD_LENGTH = 4
 _MAX_GLUE_CHECKS = 8
 """How often an object is looked at whether it is over, where `}{` stands; code in a string holds that too."""
 
@@ -28,6 +29,8 @@ class NativeCall:
     parts: list[str] = field(default_factory=list)
     is_other: bool = False
     """What came is no JSON object as it stands: it is looked at when it is complete."""
+    _head: str = ""
+    """How the arguments begin, without space: what `shows` judges."""
     _tail: str = ""
     _is_over: bool = False
     _checks: int = 0
@@ -50,21 +53,23 @@ class NativeCall:
             return ""
         if not isinstance(arguments, str):
             self.parts = [json.dumps(arguments, ensure_ascii=False)]
+            self._head = self.parts[0][:_HEAD_LENGTH]
             return self.parts[0]
         piece = self._within_first_object(arguments) if "{" in arguments else arguments
         if piece:
             self.parts.append(piece)
             self._tail = (self._tail + piece)[-_GLUE_LENGTH:]
+            if len(self._head) < _HEAD_LENGTH:
+                self._head = _without_space(self._head + piece)[:_HEAD_LENGTH]
         return piece
 
     def shows(self) -> bool:
         """Tell whether what came begins an object and may be shown."""
         if self.is_other:
             return False
-        text = self.json
-        if _BEGINS_OBJECT.match(text):
+        if _BEGINS_OBJECT.match(self._head):
             return True
-        self.is_other = not _UNDECIDED.fullmatch(text)
+        self.is_other = not _UNDECIDED.fullmatch(self._head)
         return False
 
     def arguments(self) -> dict[str, Any] | None:
@@ -88,6 +93,12 @@ class NativeCall:
                 self._is_over = True
                 return piece[: max(size, 0)]
         return piece
+
+
+def _without_space(text: str) -> str:
+    """Leave out the space before an object and after its opening bracket."""
+    text = text.lstrip()
+    return "{" + text[1:].lstrip() if text.startswith("{") else text
 
 
 def read_object(text: str) -> dict[str, Any] | None:
