@@ -23,16 +23,20 @@ _SHOWN = (
     r"|이렇게 (?:생|쓰|적|보)|다음과 같이 (?:쓰|적|작성|표현)"
 )
 _REFUSED = (
-    r"\bdo not\b|\bdon't\b|\bnever\b|\binstead of\b|\bshould(?:n't| not)\b|\bmust(?:n't| not)\b|\bcannot\b"
+    r"\byou (?:ran|called|sent|used|made|wrote)\b|\byesterday\b|\blast time\b|\bdid not\b|\bdidn't\b"
+    r"|\b(?:wrong|incorrect|right|correct|proper) (?:way|form|format|call|request|syntax)\b"
+    r"|\b(?:should|shall|may) i\b|\bwant me to\b|\bwould you like\b|(?:할|드릴|볼|을)까요|이미 |었습니다[:：]?\s*\Z"
+    r"|\bdo not\b|\bdon't\b|\bnever\b|\binstead of\b|\bshould(?:n't| not)\b|\bmust(?:n't| not)\b|\bcannot\b"
     r"|\bcan't\b|\bwon't\b|\bwill not\b|\bprevious(?:ly)?\b|\bearlier\b|\balready (?:called|ran|made)\b"
     r"|\bwas called\b|\bdefinitions?\b|\bdefined as\b|하지 마|하지 않|이전에|아까|정의(?:는|입니다)"
 )
 _TAUGHT = (
     r"\bI (?:would|could|might)\b|\bI'd\b"
+    r"|\bto [\w ]{2,40}, (?:send|use|call|post|run|write|issue)\b|\bshould (?:send|use|call|post|look|be)\b"
     r"|\byou (?:can|could|would|should|may|might|need to|have to)\b|\byou'd\b|\bhow to\b"
     r"|\bto (?:call|invoke|use) (?:it|this|the|a)\b|\bif you\b|\bone (?:can|could|would)\b"
     r"|\bclients? (?:send|sends|would)\b|\b(?:models?|it|llms?) (?:emits?|writes?|outputs?|produces?|returns?)\b"
-    r"|할 수 있|하려면|하시면|하면 (?:됩니다|돼요|된다)|호출하는 (?:법|방법)"
+    r"|할 수 있|하려면|하시면|면 (?:됩니다|돼요|된다)|호출하는 (?:법|방법)"
 )
 _MARKED = (
     rf"(?:{_SHOWN})[\w \-'\"“”]{{0,30}}\s*[:：,]?\s*\Z"

@@ -22,7 +22,7 @@ from naru.dialects.source import Reading, Source, need
 from naru.dialects.transcript import Transcript
 
 _WORD = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
-_WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.")
+_WORDS = ("Action:", "action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.")
 _CHANNELS = ("assistantcommentary to=", "commentary to=", "assistant to=")
 _LONGEST_WORD = 32
 _LONGEST_HEAD = 200
@@ -32,7 +32,7 @@ _NAME_THEN_JSON = lazy_pattern(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*(?::\d*)?)\s*(\
 _CHANNEL = lazy_pattern(r"(?:assistant)?(?: ?commentary)? ?to=(?:functions\.)?([\w.\-]*)\s*")
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = ("[TOOL_CALLS]", "[THINK]", "[/THINK]", "[Calling tool:", "[TOOL_CALL]")
-_FIRSTS = frozenset("{[`~<>-* \t\rAfpdO_\\")
+_FIRSTS = frozenset("{[`~<>-* \t\rAacfpdO_\\")
 _HEADER = " to="
 _COLON = lazy_pattern(r"[:：!.][*`\"' \t]*\Z")
 _AFTER_COLON = lazy_pattern(r"[:：]\s*\Z")
@@ -89,7 +89,7 @@ class LineStarts:
             header = self._header(source)
             if header is not None:
                 return header if header is not WAIT or not source.final else None
-        while text.startswith((" ", "\t"), at):
+        while text.startswith((" ", "\t", "\ufeff"), at):
             at += 1
         if at >= len(text):
             return None if source.final else WAIT
@@ -184,7 +184,7 @@ class LineStarts:
             return WAIT
         if self.acted and text.startswith("Observation:", at):
             return Candidate(_invented(source, at), "invented")
-        for label in ("Action:", "**Action:**"):
+        for label in ("Action:", "**Action:**", "action:"):
             if text.startswith(label, at):
                 return self._make(source, at, _after(source, label, read_action(source, writer)), "action", "react")
         if text.startswith("functools[", at):

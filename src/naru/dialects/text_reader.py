@@ -48,6 +48,8 @@ class TextReader:
         state = self._state
         source, tokens = state.source, state.markers.tokens
         text, at = source.text, source.pos
+        if source.final and state.said.after_call and self._is_cut_marker():
+            return False
         end = len(text) if source.final else tokens.unfinished(text, at)
         search = tokens.first.search
         while True:
@@ -76,6 +78,16 @@ class TextReader:
                     return self._at_marker(token, state.markers.table[token])
                 if (first == "{" or first == "[") and self._follows_colon(place):
                     return self._new_line(place)
+
+    def _is_cut_marker(self) -> bool:
+        """Leave out the rest of the text if it is the beginning of a marker right after a call."""
+        state, source = self._state, self._state.source
+        rest = source.text[source.pos :].strip()
+        if len(rest) < 2 or len(rest) >= state.markers.tokens.longest or not state.markers.tokens.may_become(rest):
+            return False
+        source.pos = len(source.text)
+        state.said.leave("dropped", source.offset, call=True)
+        return True
 
     def _new_line(self, at: int) -> bool:
         self._state.say_upto(at)

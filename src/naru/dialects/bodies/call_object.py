@@ -36,10 +36,21 @@ ARGUMENT_KEYS = frozenset({
 })  # fmt: skip
 OUTCOME_KEYS = frozenset({
     "result", "results", "output", "outputs", "response", "observation", "error", "expected", "returned",
-    "return_value",
+    "return_value", "status", "success", "took", "latency", "latency_ms", "duration", "duration_ms", "timestamp",
 })  # fmt: skip
 """An unmarked object that has one of these tells of a call that was made."""
-WRAPPER_KEYS = ("tool_calls", "tool_uses", "function_calls", "calls", "function_call", "tool_call", "function", "tool")
+WRAPPER_KEYS = (
+    "tool_calls",
+    "tool_uses",
+    "function_calls",
+    "calls",
+    "function_call",
+    "tool_call",
+    "function",
+    "tool",
+    "action",
+    "command",
+)
 _ID_KEYS = ("id", "tool_call_id", "call_id")
 
 
@@ -51,7 +62,7 @@ def first_key_may_open_a_call(key: str, offered: Offered) -> bool:
     """Judge the first key of an unmarked JSON object, so that other JSON is not held back."""
     return (
         key in NAME_KEYS or key in ARGUMENT_KEYS or key in WRAPPER_KEYS or key in _ID_KEYS
-        or key in ("type", "thought", "thoughts", "reasoning", "reason") or offered.find(key) is not None
+        or key in ("type", "role", "thought", "thoughts", "reasoning", "reason") or offered.find(key) is not None
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from naru.dialects.bodies.json_calls import read_json
 from naru.dialects.bodies.values import capture, delimited
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
@@ -17,7 +18,10 @@ def read_gemma(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
     """Read the call after `opener`; the row's delimiter stands on both sides of a text."""
     delimiter = row.delimiter
     source.pos += len(opener)
-    yield from skip_space(source)
+    first = yield from skip_space(source)
+    if first and first in "{[":
+        yield from read_json(source, writer, marked=True, closers=row.closers)
+        return
     head = yield from until(source, _HEAD, 200)
     if head.start() != source.pos:
         raise NotACall

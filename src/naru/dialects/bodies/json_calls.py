@@ -18,9 +18,9 @@ from naru.dialects.bodies.call_object import (
     write_calls,
 )
 from naru.dialects.bodies.pythonic import read_pythonic, write_pythonic_text
-from naru.dialects.bodies.values import capture, collect_quoted, quoted
+from naru.dialects.bodies.values import capture, collect_quoted, delimited, quoted
 from naru.dialects.call_writer import CallWriter
-from naru.dialects.literal import BARE_KEY, CLOSERS, decode_json, parse_literal
+from naru.dialects.literal import BARE_KEY, CLOSERS, decode_json, parse_literal, unescape
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
 
@@ -55,6 +55,8 @@ def read_complete_object(source: Source, writer: CallWriter, *, marked: bool) ->
     decoded = decode_json(source.text, source.pos)
     if decoded is None or type(decoded[0]) is not dict:
         return False
+    if not marked and decoded[0]:
+        _check_unmarked_key(next(iter(decoded[0])), writer, is_first=True)
     source.pos = decoded[1]
     write_calls(decoded[0], writer, source.offset, marked=marked)
     return True
@@ -157,6 +159,14 @@ def _next_member(source: Source) -> Reading[str]:
         yield from _skip_separator(source)
 
 
+def _triple_quoted(source: Source, writer: CallWriter, quotes: str) -> Reading[int]:
+    parts: list[str] = []
+    source.pos += len(quotes)
+    yield from delimited(source, parts.append, quotes)
+    writer.text(unescape("".join(parts)))
+    return 0
+
+
 def _skip_separator(source: Source) -> Reading[None]:
     """Consume the comma or the comment at `pos`."""
     if source.text[source.pos] == ",":
@@ -234,7 +244,14 @@ def _read_argument(source: Source, writer: CallWriter) -> Reading[None]:
     first = yield from skip_space(source)
     if first and first in CLOSERS and writer.takes_text:
         writer.open_text()
-        stray = yield from quoted(source, writer.text, "{")
+        if (
+            first in "\"'"
+            and source.text[source.pos + 1 : source.pos + 2] in ("", first)
+            and (yield from literal_at(source, (first * 3,)))
+        ):
+            stray = yield from _triple_quoted(source, writer, first * 3)
+        else:
+            stray = yield from quoted(source, writer.text, "{")
         writer.close_text()
         if stray:
             writer.repair("stray-quotes", str(stray))

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from naru.dialects.bodies.json_calls import read_arguments, read_json
-from naru.dialects.bodies.tagged import read_fenced_arguments
+from naru.dialects.bodies.tagged import read_fenced_arguments, skip_fence_line
 from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
@@ -39,8 +39,11 @@ def read_marks(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
     role: Role | None = roles[opener]
     section = role == "section"
     before = len(writer.calls)
+    skipped = False
     while True:
         if role == "end":
+            if skipped and len(writer.calls) == before:
+                raise NotACall  # talk about the markers
             return
         if role in ("open", "arguments"):
             yield from _read_call(source, writer, row, role)
@@ -49,7 +52,8 @@ def read_marks(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
                 return
         if role not in ("open", "end"):
             try:
-                role = yield from _skip_to_call(source, pattern, roles)
+                role, some = yield from _skip_to_call(source, pattern, roles)
+                skipped = skipped or some
             except Incomplete:
                 if len(writer.calls) > before and not source.text[source.pos :].strip():
                     return
@@ -66,14 +70,16 @@ def _next_role(source: Source, roles: dict[str, Role]) -> Reading[Role | None]:
     return role if role in ("open", "end", "close") else None
 
 
-def _skip_to_call(source: Source, pattern: re.Pattern[str], roles: dict[str, Role]) -> Reading[Role]:
-    """Drop what stands inside a section but outside a call."""
+def _skip_to_call(source: Source, pattern: re.Pattern[str], roles: dict[str, Role]) -> Reading[tuple[Role, bool]]:
+    """Drop what stands inside a section but outside a call; tell what comes, and whether any text was dropped."""
+    some = False
     while True:
         found = yield from until(source, pattern, _LONGEST_NAME)
         role = roles.get(found[0])
+        some = some or bool(source.text[source.pos : found.start()].strip())
         if role in ("open", "end"):
             source.pos = found.end()
-            return role
+            return role, some
         if role not in ("noise", "close"):
             raise NotACall
         source.pos = found.end()
@@ -83,6 +89,9 @@ def _read_call(source: Source, writer: CallWriter, row: Dialect, role: Role) -> 
     """Read one call from after its opening token to after its closing token."""
     pattern, roles = _tokens(row.name)
     first = yield from skip_space(source)
+    if role == "open" and first == "`":
+        yield from _read_fenced(source, writer)
+        return
     if role == "open" and first and first in "[{" and not (yield from literal_at(source, tuple(roles))):
         yield from read_json(source, writer, marked=True)
         return
@@ -100,6 +109,19 @@ def _read_call(source: Source, writer: CallWriter, row: Dialect, role: Role) -> 
         if role in ("close", "end", "section"):
             raise NotACall
     yield from _read_arguments(source, writer, row, name, identifier)
+
+
+def _read_fenced(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read JSON calls in a code fence."""
+    yield from skip_fence_line(source)
+    first = yield from skip_space(source)
+    if not first or first not in "[{":
+        raise NotACall
+    yield from read_json(source, writer, marked=True)
+    offset = yield from space_end(source)
+    if (yield from literal_at(source, ("```",), offset)):
+        source.pos += offset + 3
+        writer.extend(source.offset)
 
 
 def _word(source: Source, pattern: re.Pattern[str]) -> Reading[str]:

@@ -60,15 +60,14 @@ def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -
             return
         source.pos += offset
         if found in layout.closers:
-            if not some:
-                raise NotACall
-            source.pos += len(found)
+            _consume_closer(source, found, some=some)
             if not (yield from _stands_next(source, layout.after)):
                 return
         elif found:
             yield from _skip_layout(source, found)
-        elif some and first == "<" and (yield from literal_at(source, row.openers)):
-            return
+        elif first == "<" and (again := (yield from literal_at(source, row.openers))):
+            if (yield from _is_over(source, writer, again, some=some)):
+                return
         elif not _is_stray(first, source, writer, some=some):
             yield from read_unit(source, writer, layout.closers)
 
@@ -76,9 +75,33 @@ def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -
 def _skip_layout(source: Source, found: str) -> Reading[None]:
     if found != "```":
         source.pos += len(found)
-        return
+    else:
+        yield from skip_fence_line(source)
+
+
+def skip_fence_line(source: Source) -> Reading[None]:
+    """Consume the line that opens or closes a code fence."""
     line = yield from until(source, _FENCE_LINE, 40)
+    if line.start() != source.pos:
+        raise NotACall
     source.pos = line.end()
+
+
+def _consume_closer(source: Source, closer: str, *, some: bool) -> None:
+    if not some:
+        raise NotACall
+    source.pos += len(closer)
+
+
+def _is_over(source: Source, writer: CallWriter, opener: str, *, some: bool) -> Reading[bool]:
+    """Tell whether an opening tag inside ends the calls: it begins others, or was meant to close; or is one too many."""
+    if some:
+        offset = yield from space_end(source, len(opener))
+        if source.pos + offset < len(source.text):
+            return True
+    writer.repair("doubled-tag", opener)
+    source.pos += len(opener)
+    return some
 
 
 def _stands_next(source: Source, tokens: Tokens) -> Reading[bool]:
@@ -169,10 +192,7 @@ def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...]) ->
 
 def read_fenced_arguments(source: Source, writer: CallWriter) -> Reading[None]:
     """Read an arguments object inside a code fence that begins at `pos`."""
-    fence = yield from until(source, _FENCE_LINE, 40)
-    if fence.start() != source.pos:
-        raise NotACall
-    source.pos = fence.end()
+    yield from skip_fence_line(source)
     if (yield from skip_space(source)) != "{":
         raise NotACall
     yield from read_arguments(source, writer)

@@ -34,6 +34,7 @@ _FENCE_START = lazy_pattern(r"(?:`{3,}|~{3,})[ \t]*[\w+\-.]*[ \t]*\r?\Z")
 _ACTION_NAME = lazy_pattern(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
 _ACTION_INPUT = (
     "Action Input:",
+    "action input:",
     "**Action Input:**",
     "Action input:",
     "action_input:",
@@ -45,6 +46,8 @@ _ACTION_INPUT = (
 _NAME = lazy_pattern(r"[^\s{`]+")
 _NAME_AND_BRACKET = lazy_pattern(r"([A-Za-z_][\w.\-]{0,100}(?::\d{0,4})?)(?:\s{0,8}([{`])|\s{0,8}\Z)")
 _BRACKETED = lazy_pattern(r"\[[A-Za-z_][\w.\-]*\]")
+_USE = lazy_pattern(r"[A-Za-z_]\w*[ \t]*=[ \t]*(?=[A-Za-z_][\w.]*\()|print\([A-Za-z_]\w*\)[ \t]*(?:\n|\Z)")
+_BRACKETED_SO_FAR = lazy_pattern(r"\[[\w.\-]{0,100}\Z")
 _LINE = lazy_pattern(r"[^\n]*(?=\n|\Z)")
 _FENCED_WITH_TAGS = tuple(row for row in MARKED if row.reader == "tagged")
 FENCE_LANGUAGES = frozenset(
@@ -178,6 +181,7 @@ def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
     if not fence or fence[2].lower() not in FENCE_LANGUAGES:
         raise NotACall
     source.pos = fence.end()
+    runs = fence[2] == "tool_code"
     before = len(writer.calls)
     while True:
         first = yield from skip_space(source)
@@ -195,8 +199,21 @@ def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
         if some and first in ",;}]":
             source.pos += 1
         else:
+            if runs and first.isidentifier() and (yield from _skip_use(source)):
+                continue
             yield from _read_fenced_unit(source, writer, first)
     yield from end_of_line(source, writer)
+
+
+def _skip_use(source: Source) -> Reading[bool]:
+    """Consume `name =` before a call, or a `print(name)`: what `tool_code` does with results says nothing."""
+    while not source.final and "\n" not in source.text[source.pos :] and len(source.text) - source.pos < 200:
+        yield
+    use = _USE.match(source.text, source.pos)
+    if use is None:
+        return False
+    source.pos = use.end()
+    return True
 
 
 def _read_fenced_unit(source: Source, writer: CallWriter, first: str) -> Reading[None]:
@@ -261,6 +278,8 @@ def read_action(source: Source, writer: CallWriter) -> Reading[None]:
     if (yield from literal_at(source, ("```",))):
         yield from read_fence(source, writer)
         return
+    while not source.final and _BRACKETED_SO_FAR.match(source.text, source.pos):
+        yield
     if first in "{[" and not _BRACKETED.match(source.text, source.pos):
         yield from read_json(source, writer, marked=False)
         yield from end_of_line(source, writer)
@@ -291,7 +310,7 @@ def _read_input(source: Source, writer: CallWriter, name: str) -> Reading[None]:
         yield from read_arguments(source, writer)
     elif first == "`":
         source.pos += offset
-        yield from read_fenced_arguments(source, writer)
+        yield from _read_quoted_arguments(source, writer)
     else:
         text = yield from _rest_of_line(source)
         if text.lower() in ("", "none", "null", "n/a", "{}"):
@@ -300,6 +319,20 @@ def _read_input(source: Source, writer: CallWriter, name: str) -> Reading[None]:
         else:
             writer.whole(arguments_from(text.strip("\"'"), tool))
     writer.end(source.offset)
+
+
+def _read_quoted_arguments(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read an arguments object in a code fence, or in single backticks."""
+    if (yield from literal_at(source, ("```",))):
+        yield from read_fenced_arguments(source, writer)
+        return
+    source.pos += 1
+    if (yield from skip_space(source)) != "{":
+        raise NotACall
+    yield from read_arguments(source, writer)
+    if (yield from skip_space(source)) != "`":
+        raise NotACall
+    source.pos += 1
 
 
 def _rest_of_line(source: Source) -> Reading[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.bodies.json_calls import read_arguments
+from naru.dialects.bodies.json_calls import read_arguments, read_json
 from naru.dialects.bodies.tagged_values import Ending, read_tagged_text
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.offered import properties_of
@@ -30,7 +30,7 @@ from naru.dialects.tokens import Tokens
 _VENDOR = r"(?:[｜|]{1,2}\w+[｜|]{1,2}\s?|\w+:|\w+\|)?"
 _MINIMAX = "]<]minimax[>["
 _HEAD = lazy_pattern(
-    rf"(?P<lead>{re.escape(_MINIMAX)})?<(?P<vendor>{_VENDOR})(?P<tag>function|invoke|tool_call|tool|call)"
+    rf"(?P<lead>{re.escape(_MINIMAX)})?<(?P<vendor>{_VENDOR})(?P<tag>function_call|function|invoke|tool_call|tool_use|tool|call)"
     r"(?:=|\s+(?:name|tool)\s*=\s*)(?P<quote>[\"']?)(?P<name>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*?)?(?P<end>/?)>"
 )
 _UNNAMED_HEAD = lazy_pattern(
@@ -126,7 +126,7 @@ def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
             yield from _read_xtml(source, writer)
             return
         if other:
-            yield from _read_unnamed(source, writer)
+            yield from _read_unnamed(source, writer, other)
             return
         head = yield from until(source, _HEAD, _LONGEST_TAG)
         if head.start() != source.pos:
@@ -149,8 +149,18 @@ def _read_xtml(source: Source, writer: CallWriter) -> Reading[None]:
     writer.end(source.offset)
 
 
-def _read_unnamed(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read `<invoke><tool_name>N</tool_name><parameters><k>v</k></parameters></invoke>`, Claude 2's form."""
+def _read_unnamed(source: Source, writer: CallWriter, tag: str) -> Reading[None]:
+    """Read `<invoke><tool_name>N</tool_name><parameters><k>v</k></parameters></invoke>`, Claude 2's form, or JSON."""
+    offset = yield from space_end(source, len(tag))
+    if source.text.startswith("{", source.pos + offset):
+        source.pos += offset
+        closer = "</" + tag[1:]
+        yield from read_json(source, writer, marked=True, closers=(closer,))
+        yield from skip_space(source)
+        found = yield from literal_at(source, (closer,))
+        source.pos += len(found)
+        writer.extend(source.offset)
+        return
     head = yield from until(source, _UNNAMED_HEAD, _LONGEST_TAG)
     if head.start() != source.pos:
         raise NotACall
