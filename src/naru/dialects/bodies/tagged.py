@@ -94,7 +94,7 @@ def _consume_closer(source: Source, closer: str, *, some: bool) -> None:
 
 
 def _is_over(source: Source, writer: CallWriter, opener: str, *, some: bool) -> Reading[bool]:
-    """Tell whether an opening tag inside ends the calls: it begins others, or was meant to close; or is one too many."""
+    """Tell whether an opening tag inside ends the calls: it begins others, or was meant to close."""
     if some:
         offset = yield from space_end(source, len(opener))
         if source.pos + offset < len(source.text):
