@@ -18,6 +18,9 @@ from naru.models.strategy import is_wrapped, own_stops
 def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, str] | None = None) -> AnswerReader:
     """Return a reader for the answer to a request, as the caller made it (not as it was prepared).
 
+    The parser is not told how the prompt ends: an endpoint does not show what its template opened there, so calls
+    end only when no closing tag of reasoning can come any more (docs/decisions/0092).
+
     Args:
         request: with the tools that may be called, by the names that were sent.
         profile: of the model.
