@@ -10,7 +10,7 @@ from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.scanner import Body
+from naru.dialects.scanner import Body, draft_openers, draft_tokens, stray_closers
 from naru.dialects.source import NotACall, Reading, Source, literal_at, space_end, until
 
 _TAG_END = lazy_pattern(">")
@@ -86,16 +86,15 @@ def space_skipped(source: Source) -> Reading[None]:
     source.pos += size
 
 
-def read_drafts(
-    source: Source, writer: CallWriter, rows: dict[str, Dialect], closers: tuple[str, ...]
-) -> Reading[Body | None]:
+def read_drafts(source: Source, writer: CallWriter) -> Reading[Body | None]:
     """Read calls inside a block of reasoning that may never be closed: they count when nothing comes after them.
 
     Raises:
         NotACall: Something does, such as the block's closing tag.
     """
+    rows, openers, closers = draft_openers(), draft_tokens(), stray_closers()
     while True:
-        opener = yield from literal_at(source, tuple(rows))
+        opener = yield from literal_at(source, openers)
         if not opener:
             raise NotACall
         before = len(writer.calls)

@@ -8,12 +8,8 @@ _MANY = 256
 class Pieces(list[str]):
     """Pieces of one text; `compact` keeps a megabyte that came by four characters from staying 250,000 strings."""
 
-    __slots__ = ("_joined",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._joined = 0
-        """How many pieces at the beginning are joined ones."""
+    _joined = 0
+    """How many pieces at the beginning are joined ones."""
 
     def compact(self) -> None:
         """Join the new pieces if there are many."""

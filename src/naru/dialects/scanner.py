@@ -108,9 +108,15 @@ def draft_openers() -> dict[str, Dialect]:
 
 
 @lru_cache(maxsize=1)
-def stray_closers() -> tuple[str, ...]:
+def draft_tokens() -> Tokens:
+    """Return the tokens of `draft_openers`."""
+    return Tokens(draft_openers())
+
+
+@lru_cache(maxsize=1)
+def stray_closers() -> Tokens:
     """Return the markers that may come after a call and say nothing."""
-    return tuple(token for token, marker in markers().table.items() if marker.kind in ("closer", "stop"))
+    return Tokens(token for token, marker in markers().table.items() if marker.kind in ("closer", "stop"))
 
 
 @lru_cache(maxsize=256)

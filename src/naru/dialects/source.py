@@ -76,8 +76,7 @@ class Source:
 
     def mark(self, offset: int | None = None) -> None:
         """Keep what comes from here on, or from a position that is still in `text`, so that it can be given back."""
-        self.log = Pieces()
-        self.log.append(self.text)
+        self.log = Pieces((self.text,))
         self._kept_from = self.base
         self._kept_start = self.base + self.pos if offset is None else max(self.base, offset)
 

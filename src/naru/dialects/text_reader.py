@@ -6,7 +6,7 @@ from naru.dialects.attempt import read_at_the_end, read_drafts, read_marked, rea
 from naru.dialects.attempts import Attempts
 from naru.dialects.detect import shows_marked
 from naru.dialects.line_starts import WAIT
-from naru.dialects.scanner import Body, Marker, draft_openers, stray_closers
+from naru.dialects.scanner import Body, Marker
 from naru.dialects.state import ReaderState
 
 
@@ -186,7 +186,7 @@ class TextReader:
             source.pos += len(token) if token in body.closers else 0
             self._end_body(body)
         else:
-            reader = read_drafts(source, state.writer, draft_openers(), stray_closers())
+            reader = read_drafts(source, state.writer)
             self._attempts.begin(reader, "draft", token)
         return True
 

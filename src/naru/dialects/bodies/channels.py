@@ -13,12 +13,14 @@ from naru.dialects.dialect import Dialect
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.scanner import Body
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+from naru.dialects.tokens import Tokens
 
 _HEADER_END = lazy_pattern(r"<\|(?:message|end|return)\|>")
 _RECIPIENT = lazy_pattern(r"to=([^\s<]+)")
 _CHANNEL = lazy_pattern(r"<\|channel\|>\s*(\w*)")
 _ENDS = ("<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
 _CALL_ENDS = ("<|call|>", *_ENDS)
+_AFTER_CALL = Tokens((*_CALL_ENDS, "<|start|>"))
 _NEXT = ("<|start|>assistant",)
 _LONGEST_HEADER = 400
 _BUILT_IN = lazy_pattern(r"(?:python|browser|container|computer|web|image_gen|developer)\b")
@@ -84,9 +86,7 @@ def _read_call(source: Source, writer: CallWriter, name: str) -> Reading[None]:
             raise NotACall
         yield from read_arguments(source, writer)
         offset = yield from space_end(source)
-        if source.pos + offset < len(source.text) and not (
-            yield from literal_at(source, (*_CALL_ENDS, "<|start|>"), offset)
-        ):
+        if source.pos + offset < len(source.text) and not (yield from literal_at(source, _AFTER_CALL, offset)):
             raise NotACall
         writer.end(source.offset)
     offset = yield from space_end(source)

@@ -13,6 +13,7 @@ from naru.dialects.catalog.marked import MARKED
 from naru.dialects.dialect import Dialect
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+from naru.dialects.tokens import Tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,18 +26,30 @@ _NAME_LINE = lazy_pattern(r"\s*([\w.\-:/]+)\s*(?=[`{\n])")
 _LONGEST_NAME = 300
 
 
+class _Marks:
+    """A row's tokens by what they say."""
+
+    __slots__ = ("close", "every", "noise", "pattern", "roles")
+
+    def __init__(self, row: Dialect) -> None:
+        self.roles: dict[str, Role] = dict(row.marks)
+        self.every = Tokens(self.roles)
+        self.close = Tokens(token for token, role in row.marks if role == "close")
+        self.noise = Tokens(token for token, role in row.marks if role == "noise")
+        ordered = sorted(self.roles, key=len, reverse=True)
+        self.pattern = re.compile("|".join(map(re.escape, [*ordered, "{"])))
+
+
 @lru_cache(maxsize=32)
-def _tokens(name: str) -> tuple[re.Pattern[str], dict[str, Role]]:
-    roles = next(dict(row.marks) for row in MARKED if row.name == name)
-    ordered = sorted(roles, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, [*ordered, "{"]))), roles
+def _marks(name: str) -> _Marks:
+    return _Marks(next(row for row in MARKED if row.name == name))
 
 
 def read_marks(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[None]:
     """Read calls from `opener` to the section's end, or to after the last call where there is no section."""
     source.pos += len(opener)
-    pattern, roles = _tokens(row.name)
-    role: Role | None = roles[opener]
+    marks = _marks(row.name)
+    role: Role | None = marks.roles[opener]
     section = role == "section"
     before = len(writer.calls)
     skipped = False
@@ -47,12 +60,12 @@ def read_marks(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
             return
         if role in ("open", "arguments"):
             yield from _read_call(source, writer, row, role)
-            role = yield from _next_role(source, roles)
+            role = yield from _next_role(source, marks)
             if not role and not section:
                 return
         if role not in ("open", "end"):
             try:
-                role, some = yield from _skip_to_call(source, pattern, roles)
+                role, some = yield from _skip_to_call(source, marks)
                 skipped = skipped or some
             except Incomplete:
                 if len(writer.calls) > before and not source.text[source.pos :].strip():
@@ -60,22 +73,22 @@ def read_marks(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
                 raise
 
 
-def _next_role(source: Source, roles: dict[str, Role]) -> Reading[Role | None]:
+def _next_role(source: Source, marks: _Marks) -> Reading[Role | None]:
     """Consume the token after a call, if there is one that can follow, and return its role."""
     offset = yield from space_end(source)
-    found = yield from literal_at(source, tuple(roles), offset)
-    role = roles.get(found)
+    found = yield from literal_at(source, marks.every, offset)
+    role = marks.roles.get(found)
     if role in ("open", "end"):
         source.pos += offset + len(found)
     return role if role in ("open", "end", "close") else None
 
 
-def _skip_to_call(source: Source, pattern: re.Pattern[str], roles: dict[str, Role]) -> Reading[tuple[Role, bool]]:
+def _skip_to_call(source: Source, marks: _Marks) -> Reading[tuple[Role, bool]]:
     """Drop what stands inside a section but outside a call; tell what comes, and whether any text was dropped."""
     some = False
     while True:
-        found = yield from until(source, pattern, _LONGEST_NAME)
-        role = roles.get(found[0])
+        found = yield from until(source, marks.pattern, _LONGEST_NAME)
+        role = marks.roles.get(found[0])
         some = some or bool(source.text[source.pos : found.start()].strip())
         if role in ("open", "end"):
             source.pos = found.end()
@@ -87,19 +100,19 @@ def _skip_to_call(source: Source, pattern: re.Pattern[str], roles: dict[str, Rol
 
 def _read_call(source: Source, writer: CallWriter, row: Dialect, role: Role) -> Reading[None]:
     """Read one call from after its opening token to after its closing token."""
-    pattern, roles = _tokens(row.name)
+    marks = _marks(row.name)
     first = yield from skip_space(source)
     if role == "open" and first == "`":
         yield from _read_fenced(source, writer)
         return
-    if role == "open" and first and first in "[{" and not (yield from literal_at(source, tuple(roles))):
+    if role == "open" and first and first in "[{" and not (yield from literal_at(source, marks.every)):
         yield from read_json(source, writer, marked=True)
         return
     name = identifier = ""
     while role != "arguments":
-        word = yield from _word(source, pattern)
-        found = yield from literal_at(source, tuple(roles))
-        following = roles.get(found, "arguments")
+        word = yield from _word(source, marks.pattern)
+        found = yield from literal_at(source, marks.every)
+        following = marks.roles.get(found, "arguments")
         source.pos += len(found)
         if role == "id" or following == "name":
             identifier = word or identifier
@@ -141,17 +154,14 @@ def _word(source: Source, pattern: re.Pattern[str]) -> Reading[str]:
 
 
 def _read_arguments(source: Source, writer: CallWriter, row: Dialect, name: str, identifier: str) -> Reading[None]:
-    roles = dict(row.marks)
-    noise = tuple(token for token, role in row.marks if role == "noise")
-    yield from skip_space(source)
-    found = yield from literal_at(source, noise)
-    source.pos += len(found)
+    marks = _marks(row.name)
+    yield from _skip_noise(source, marks)
     if name == "function" and writer.offered.find(name) is None:
         name = yield from _name_after_kind(source)
     elif row.name == "inkling":
         yield from skip_space(source)
         yield from read_json(source, writer, marked=True)
-        yield from _close(source, writer, roles)
+        yield from _close(source, writer, marks)
         return
     if row.id_is_name:
         identifier = name
@@ -159,7 +169,7 @@ def _read_arguments(source: Source, writer: CallWriter, row: Dialect, name: str,
     first = yield from skip_space(source)
     if first == "<":
         yield from read_xml(source, writer)
-        yield from _close(source, writer, roles)
+        yield from _close(source, writer, marks)
         return
     writer.start(name, identifier)
     if first == "{":
@@ -168,11 +178,8 @@ def _read_arguments(source: Source, writer: CallWriter, row: Dialect, name: str,
         yield from read_fenced_arguments(source, writer)
     else:
         raise NotACall if first else Incomplete
-    offset = yield from space_end(source)
-    noisy = yield from literal_at(source, noise, offset)
-    if noisy:
-        source.pos += offset + len(noisy)
-    if not (yield from _close(source, writer, roles)) and "close" in roles.values():
+    yield from _skip_noise(source, marks)
+    if not (yield from _close(source, writer, marks)) and marks.close.longest:
         offset = yield from space_end(source)
         if source.pos + offset < len(source.text):
             raise NotACall
@@ -190,10 +197,19 @@ def _name_after_kind(source: Source) -> Reading[str]:
     return found[1]
 
 
-def _close(source: Source, writer: CallWriter, roles: dict[str, Role]) -> Reading[bool]:
+def _skip_noise(source: Source, marks: _Marks) -> Reading[None]:
+    if marks.noise.longest:
+        offset = yield from space_end(source)
+        found = yield from literal_at(source, marks.noise, offset)
+        source.pos += offset + len(found) if found else 0
+
+
+def _close(source: Source, writer: CallWriter, marks: _Marks) -> Reading[bool]:
     """Consume the call's closing token if it is there."""
+    if not marks.close.longest:
+        return False
     offset = yield from space_end(source)
-    found = yield from literal_at(source, tuple(token for token, role in roles.items() if role == "close"), offset)
+    found = yield from literal_at(source, marks.close, offset)
     if found:
         source.pos += offset + len(found)
         writer.extend(source.offset)
