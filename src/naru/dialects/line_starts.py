@@ -153,8 +153,6 @@ class LineStarts:
 
     def _tag(self, source: Source, at: int) -> Candidate | None:
         text, offered = source.text, self._writer.offered
-        if at + 1 < len(text) and not offered.begins_a_name(text[at + 1]):
-            return None
         tag = _TAG.match(text, at)
         if tag is None:
             return None

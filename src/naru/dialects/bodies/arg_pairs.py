@@ -8,13 +8,25 @@ from functools import lru_cache
 from naru.dialects.bodies.tagged_values import Ending, read_tagged_text
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+from naru.dialects.source import (
+    Incomplete,
+    NotACall,
+    Reading,
+    Source,
+    literal_at,
+    match_here,
+    skip_space,
+    space_end,
+    until,
+)
+
+_LONGEST_HEAD = 400
 
 
 class PairTags:
     """GLM's tags with a vendor's prefix or suffix on each name: `<{prefix}arg_key{suffix}>` and so on."""
 
-    __slots__ = ("key", "key_end", "kind", "kind_end", "separator", "value", "value_end")
+    __slots__ = ("head", "key", "key_end", "kind", "kind_end", "separator", "value", "value_end")
 
     def __init__(self, prefix: str, suffix: str) -> None:
         def tag(name: str, slash: str = "") -> str:
@@ -24,6 +36,9 @@ class PairTags:
         self.kind, self.kind_end = tag("arg_type"), lazy_pattern(re.escape(tag("arg_type", "/")))
         self.value, self.value_end = tag("arg_value"), tag("arg_value", "/")
         self.separator = tag("tool_sep")
+        key, value = (re.escape(written) for written in (self.key, self.value))
+        self.head = lazy_pattern(rf"{key}([^<]*){re.escape(tag('arg_key', '/'))}\s*{value}")
+        """An argument up to its value, where nothing is missing and no type is given."""
 
 
 @lru_cache(maxsize=16)
@@ -38,6 +53,12 @@ def read_pairs(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
         first = yield from skip_space(source)
         if not first:
             raise Incomplete
+        head = match_here(source, tags.head, _LONGEST_HEAD)
+        if head is not None:
+            writer.key(head[1].strip())
+            source.pos = head.end()
+            yield from read_tagged_text(source, writer, _ending(tags, closers))
+            continue
         found = yield from literal_at(source, (*closers, tags.key, tags.separator))
         if found in closers and found:
             return

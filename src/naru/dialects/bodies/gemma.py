@@ -6,9 +6,9 @@ from naru.dialects.bodies.json_calls import read_json
 from naru.dialects.bodies.values import capture, delimited
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
-from naru.dialects.literal import parse_literal
+from naru.dialects.literal import encodable, parse_literal
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, match_here, skip_space, until
 
 _HEAD = lazy_pattern(r"call:\s*([^\s{}<>]+?)\s*\{")
 _KEY = lazy_pattern(r"[^:{}\[\],\"<>\n]+:")
@@ -43,7 +43,8 @@ def read_gemma(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
 
 
 def _read_key(source: Source, delimiter: str) -> Reading[str]:
-    if (yield from literal_at(source, (delimiter,))):
+    found = match_here(source, _KEY, 400)
+    if found is None and (yield from literal_at(source, (delimiter,))):
         parts: list[str] = []
         source.pos += len(delimiter)
         yield from delimited(source, parts.append, delimiter)
@@ -51,7 +52,8 @@ def _read_key(source: Source, delimiter: str) -> Reading[str]:
             raise NotACall
         source.pos += 1
         return "".join(parts)
-    found = yield from until(source, _KEY, 400)
+    if found is None:
+        found = yield from until(source, _KEY, 400)
     if found.start() != source.pos:
         raise NotACall
     source.pos = found.end()
@@ -62,6 +64,11 @@ def _read_value(source: Source, writer: CallWriter, delimiter: str) -> Reading[N
     yield from skip_space(source)
     if (yield from literal_at(source, (delimiter,))) and writer.takes_text:
         source.pos += len(delimiter)
+        end = source.text.find(delimiter, source.pos)
+        if end >= 0:
+            writer.value(encodable(source.text[source.pos : end]))
+            source.pos = end + len(delimiter)
+            return
         writer.open_text()
         yield from delimited(source, writer.text, delimiter)
         writer.close_text()

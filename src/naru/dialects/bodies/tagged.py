@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
@@ -11,7 +12,18 @@ from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+from naru.dialects.source import (
+    Incomplete,
+    NotACall,
+    Reading,
+    Source,
+    literal_at,
+    match_here,
+    skip_space,
+    solid,
+    space_end,
+    until,
+)
 from naru.dialects.tokens import Tokens
 
 _NAME = lazy_pattern(r"[^\s<>{}()\[\],\"'`]+(?=[\s<>{}()\[\],\"'`])")
@@ -40,14 +52,12 @@ _layout = lru_cache(maxsize=64)(_Layout)
 def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[None]:
     """Read `opener` and calls up to and with the closing tag; a complete call stands also where that is missing."""
     source.pos += len(opener)
-    if opener[0] == "<" and opener[-1] == ":":
-        suffix = yield from _read_suffix(source)
-        layout = _Layout((f"</tool_call:{suffix}", f"</tool_calls:{suffix}"), (f"<tool_call:{suffix}",))
-    else:
-        layout = _layout(row.closers, row.inside)
+    layout = (yield from _suffixed_layout(source)) if row.name == "hy" else _layout(row.closers, row.inside)
     before = len(writer.calls)
     while True:
-        offset = yield from space_end(source)
+        offset = solid(source)
+        if offset < 0:
+            offset = yield from space_end(source)
         first = source.text[source.pos + offset : source.pos + offset + 1]
         if first == "{":
             source.pos += offset
@@ -128,13 +138,14 @@ def _may_go_on(first: str) -> bool:
     return bool(first) and (first in "{[<],;}" or first.isidentifier())
 
 
-def _read_suffix(source: Source) -> Reading[str]:
-    """Read the suffix that HY puts on every tag, with the bracket that ends the tag."""
+def _suffixed_layout(source: Source) -> Reading[_Layout]:
+    """Read the suffix that HY puts on every tag, and return what may stand between such tags."""
     found = yield from until(source, _SUFFIX, 40)
     if found.start() != source.pos:
         raise NotACall
     source.pos = found.end()
-    return found[0]
+    suffix = found[0]
+    return _Layout((f"</tool_call:{suffix}", f"</tool_calls:{suffix}"), (f"<tool_call:{suffix}",))
 
 
 def read_unit(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> Reading[None]:
@@ -150,8 +161,7 @@ def read_unit(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> R
         yield from _read_named(source, writer, closers)
 
 
-def _read_named(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> Reading[None]:
-    """Read a call that begins with the tool's name."""
+def _awaited_name(source: Source, writer: CallWriter) -> Reading[re.Match[str]]:
     try:
         found = yield from until(source, _NAME, 200)
     except Incomplete:
@@ -160,8 +170,18 @@ def _read_named(source: Source, writer: CallWriter, closers: tuple[str, ...]) ->
         raise NotACall from None
     if found.start() != source.pos:
         raise NotACall
+    return found
+
+
+def _read_named(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> Reading[None]:
+    """Read a call that begins with the tool's name."""
+    found = match_here(source, _NAME, 200)
+    if found is None:
+        found = yield from _awaited_name(source, writer)
     name = found[0]
-    offset = yield from space_end(source, len(name))
+    offset = solid(source, len(name))
+    if offset < 0:
+        offset = yield from space_end(source, len(name))
     following = source.text[source.pos + offset : source.pos + offset + 1]
     if following == "(":
         yield from read_pythonic(source, writer)
@@ -180,13 +200,15 @@ def _read_named(source: Source, writer: CallWriter, closers: tuple[str, ...]) ->
 
 
 def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> Reading[None]:
-    if (yield from literal_at(source, closers)):
-        return
-    if not (yield from literal_at(source, _PAIR_STARTS)):
-        raise NotACall
-    head = yield from until(source, _PAIR_HEAD, 60)
-    if head.start() != source.pos:
-        raise NotACall
+    head = match_here(source, _PAIR_HEAD, 60)
+    if head is None:
+        if (yield from literal_at(source, closers)):
+            return
+        if not (yield from literal_at(source, _PAIR_STARTS)):
+            raise NotACall
+        head = yield from until(source, _PAIR_HEAD, 60)
+        if head.start() != source.pos:
+            raise NotACall
     yield from read_pairs(source, writer, pair_tags(head[1], head[2]), closers)
 
 

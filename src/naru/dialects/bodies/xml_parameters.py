@@ -185,6 +185,10 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
         first = yield from skip_space(source)
         if not first:
             raise Incomplete
+        head = match_here(source, tags.head, _LONGEST_TAG)
+        if head is not None:
+            yield from _read_parameter(source, writer, tags, head)
+            continue
         found = yield from literal_at(source, tags.next)
         if found in tags.call_end and found:
             source.pos += len(found)
@@ -192,7 +196,8 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
         if first == "{":
             yield from read_arguments(source, writer)
         elif found or first == tags.child[:1]:
-            yield from _read_parameter(source, writer, tags)
+            head = yield from until(source, tags.head, _LONGEST_TAG)
+            yield from _read_parameter(source, writer, tags, head)
         elif (yield from literal_at(source, ("</tool_call>",))):
             writer.repair("missing-tag", "", tags.call_end[0])
             return
@@ -200,8 +205,7 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
             raise NotACall
 
 
-def _read_parameter(source: Source, writer: CallWriter, tags: Tags) -> Reading[None]:
-    head = match_here(source, tags.head, _LONGEST_TAG) or (yield from until(source, tags.head, _LONGEST_TAG))
+def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Match[str]) -> Reading[None]:
     if head.start() != source.pos:
         raise NotACall
     key = _unescaped(head["key"].strip())
