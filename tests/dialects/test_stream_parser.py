@@ -250,6 +250,24 @@ def test_a_call_ends_at_once_where_the_prompt_is_known_to_have_opened_nothing():
     assert [type(event) for event in unseen.close()] == [CallEnd]
 
 
+@pytest.mark.parametrize(
+    ("text", "content", "reasoning", "count"),
+    [
+        ('commentary to=functions.ping json{"host": "a"}', "", "", 1),
+        ('analysisI must ping.assistantcommentary to=functions.ping json{"host": "a"}', "", "I must ping.", 1),
+        ("analysisEasy.assistantfinalIt is up.", "It is up.", "Easy.", 0),
+    ],
+)
+def test_the_hint_of_gpt_oss_reads_its_messages_without_special_tokens(text, content, reasoning, count):
+    parsed = read_every_way(text, TOOLS, hint="gpt-oss-20b")
+    assert (parsed.content, parsed.reasoning, len(parsed.calls)) == (content, reasoning, count)
+
+
+def test_an_ordinary_first_letter_is_not_held_back():
+    for letter in "abcdefghijklmnoqrstuvwxyz":  # `p` may begin `ping`
+        assert StreamParser([PING]).feed(letter) == ([] if letter in "fpd" else [Text(letter)]), letter
+
+
 def test_repairs_are_reported():
     parsed = parse(
         '<tool_call>{"name": "functions.ping", "arguments": {"host": "a", "count": "3"}}}</tool_call>', TOOLS

@@ -22,11 +22,13 @@ from naru.dialects.source import Reading, Source, need
 from naru.dialects.transcript import Transcript
 
 _WORD = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
-_WORDS = ("Action:", "action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.")
-_CHANNELS = ("assistantcommentary to=", "commentary to=", "assistant to=")
+_WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.")
+_CHANNELS = ("assistantcommentary to=", "commentary to=", "assistant to=", "assistantfinal", "analysis")
+"""What headers of gpt-oss's messages look like without their special tokens; ordinary words but for its hint."""
+_UNFINISHED_CHANNELS = frozenset(word[:size] for word in _CHANNELS for size in range(1, len(word) + 1))
 _LONGEST_WORD = 32
 _LONGEST_HEAD = 200
-_UNFINISHED_WORDS = frozenset(word[:size] for word in (*_WORDS, *_CHANNELS) for size in range(1, len(word)))
+_UNFINISHED_WORDS = frozenset(word[:size] for word in _WORDS for size in range(1, len(word)))
 _TAG = lazy_pattern(r"<([^<>\s]{0,128})(>?)")
 _NAME_THEN_JSON = lazy_pattern(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*(?::\d*)?)\s*(\{|`{1,3}|\S?)")
 _CHANNEL = lazy_pattern(r"(?:assistant)?(?: ?commentary)? ?to=(?:functions\.)?([\w.\-]*)\s*")
@@ -63,6 +65,8 @@ class LineStarts:
         self._first = True
         self.header_may_follow = False
         """Whether the reply may begin in the middle of a message header (gpt-oss)."""
+        self.channels_may_follow = False
+        """Whether the model is gpt-oss, whose special tokens may have been left out."""
         self.name_may_follow = False
         """Whether the prompt ended in `>>>`, after which Functionary writes a tool's name."""
         self.in_json = False
@@ -182,18 +186,24 @@ class LineStarts:
             return WAIT
         if self.acted and text.startswith("Observation:", at):
             return Candidate(_invented(source, at), "invented")
-        for label in ("Action:", "**Action:**", "action:"):
+        for label in ("Action:", "**Action:**"):
             if text.startswith(label, at):
                 return self._make(source, at, _after(source, label, read_action(source, writer)), "action", "react")
         if text.startswith("functools[", at):
             return self._make(source, at, read_prefixed(source, writer, "functools"), "line", "phi4-mini")
-        if text.startswith(_CHANNELS, at):
-            return self._stripped_channel(source, at)
+        if self.channels_may_follow:
+            if text[at : at + _LONGEST_WORD] in _UNFINISHED_CHANNELS:
+                return WAIT
+            if text.startswith(_CHANNELS, at):
+                return self._stripped_channel(source, at)
         found = _WORD.match(text, at)
         return self._named(source, at, found[0], found.end()) if found else None
 
     def _stripped_channel(self, source: Source, at: int) -> Candidate | None:
-        """Return the candidate that is a message to a tool (gpt-oss) whose special tokens were left out."""
+        """Return the candidate that is a message of gpt-oss whose special tokens were left out."""
+        if source.text.startswith(("analysis", "assistantfinal"), at):
+            first = not self._said.has_content
+            return Candidate(_stripped_body(source, at), "marked") if first else None
         head = _CHANNEL.match(source.text, at)
         rest = source.text[head.end() : head.end() + 20] if head else ""
         if "json".startswith(rest.strip()):
@@ -244,6 +254,13 @@ def _square_marker(rest: str) -> str:
 def _after(source: Source, prefix: str, reader: Reading[None]) -> Reading[None]:
     source.pos += len(prefix)
     yield from reader
+
+
+def _stripped_body(source: Source, at: int) -> Reading[Body | None]:
+    thinks = source.text.startswith("analysis", at)
+    source.pos = at + len("analysis" if thinks else "assistantfinal")
+    yield from need(source, 1)
+    return Body("reasoning", ("assistantfinal",), ("assistantcommentary to=",)) if thinks else None
 
 
 def _invented(source: Source, at: int) -> Reading[Body | None]:

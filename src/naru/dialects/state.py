@@ -75,5 +75,6 @@ def new_state(
     state = ReaderState(writer, said, table, first_body(prompt) if prompt else None)
     writer.waits = generation_prompt is None
     state.lines.header_may_follow = generation_prompt is None or prompt.rstrip().endswith("<|start|>assistant")
+    state.lines.channels_may_follow = hint is not None and any(name in hint.lower() for name in ("gpt-oss", "harmony"))
     state.lines.name_may_follow = prompt.endswith(">>>")
     return state

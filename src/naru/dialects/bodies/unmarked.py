@@ -34,7 +34,6 @@ _FENCE_START = lazy_pattern(r"(?:`{3,}|~{3,})[ \t]*[\w+\-.]*[ \t]*\r?\Z")
 _ACTION_NAME = lazy_pattern(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
 _ACTION_INPUT = (
     "Action Input:",
-    "action input:",
     "**Action Input:**",
     "Action input:",
     "action_input:",
