@@ -62,7 +62,8 @@ class LineStarts:
     def __init__(self, writer: CallWriter, said: Transcript) -> None:
         self._writer = writer
         self._said = said
-        self._first = True
+        self.at_beginning = True
+        """Whether nothing of the reply was looked at yet."""
         self.header_may_follow = False
         """Whether the reply may begin in the middle of a message header (gpt-oss)."""
         self.channels_may_follow = False
@@ -89,7 +90,7 @@ class LineStarts:
         """Return the candidate at the source's position, None when there is none, `WAIT` when that is not clear yet."""
         text = source.text
         at = source.pos
-        if self._first and self.header_may_follow and text.startswith(_HEADER[0], at):
+        if self.at_beginning and self.header_may_follow and text.startswith(_HEADER[0], at):
             header = self._header(source)
             if header is not None:
                 return header if header is not WAIT or not source.final else None
@@ -97,7 +98,7 @@ class LineStarts:
             at += 1
         if at >= len(text):
             return None if source.final else WAIT
-        self._first = False
+        self.at_beginning = False
         if at - source.pos > 3 and self._said.has_content:
             return None
         found = self._by_character(source, at)
@@ -106,7 +107,7 @@ class LineStarts:
     def _header(self, source: Source) -> Candidate | None:
         rest = source.text[source.pos : source.pos + len(_HEADER)]
         if rest == _HEADER:
-            self._first = False
+            self.at_beginning = False
             return Candidate(read_marked(source, self._writer, _HARMONY, ""), "marked")
         return WAIT if _HEADER.startswith(rest) else None
 

@@ -36,6 +36,11 @@ class TextReader:
 
     def _begin_line(self) -> bool:
         state = self._state
+        token = self._marker_here()
+        if token:
+            state.line_start = False
+            state.lines.at_beginning = False
+            return self._at_marker(token, state.markers.table[token])
         candidate = None if state.source.offset < state.no_line_before else state.lines.candidate(state.source)
         if candidate is WAIT:
             return False
@@ -43,6 +48,18 @@ class TextReader:
         if candidate is not None:
             self._attempts.begin(candidate.reader, candidate.kind, "")
         return True
+
+    def _marker_here(self) -> str:
+        """Return the marker that a line begins with, if it is certain by now and no offered tool is called so."""
+        state, source, tokens = self._state, self._state.source, self._state.markers.tokens
+        text, at = source.text, source.pos
+        if not text.startswith("<", at) or source.base + at < state.no_marker_before:
+            return ""
+        token = tokens.at(text, at)
+        if not token or token[1:-1] in state.writer.offered.names:
+            return ""
+        certain = source.final or len(text) - at >= tokens.longest or not tokens.may_become(text[at:])
+        return token if certain else ""
 
     def _read_text(self) -> bool:
         state = self._state
