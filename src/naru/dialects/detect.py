@@ -67,8 +67,11 @@ def _introduction(text: str) -> str:
 
 def shows_marked(before: str) -> bool:
     """Tell whether `before` introduces a marked call as an example."""
+    ends = before.rstrip()[-4:]
+    if not ends or (ends[-1] in ".!?。)" and ends not in ("e.g.", "i.e.")):
+        return False  # the sentence is over
     tail = before[-160:].lower()
-    for stem in _STEMS if tail else ():
+    for stem in _STEMS:
         if stem in tail:
             return bool(_compiled(_MARKED).search(tail))
     return False
