@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from naru.dialects.bodies.json_calls import read_json
+from naru.dialects.bodies.json_calls import next_member, read_json
 from naru.dialects.bodies.values import capture, delimited
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.literal import encodable, parse_literal
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, match_here, skip_space, until
+from naru.dialects.source import NotACall, Reading, Source, literal_at, match_here, skip_space, until
 
 _HEAD = lazy_pattern(r"call:\s*([^\s{}<>]+?)\s*\{")
 _KEY = lazy_pattern(r"[^:{}\[\],\"<>\n]+:")
@@ -27,18 +27,10 @@ def read_gemma(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
         raise NotACall
     source.pos = head.end()
     writer.start(head[1])
-    while True:
-        first = yield from skip_space(source)
-        if first == "}":
-            source.pos += 1
-            break
-        if first == ",":
-            source.pos += 1
-            continue
-        if not first:
-            raise Incomplete
+    while (yield from next_member(source)) != "}":
         writer.key((yield from _read_key(source, delimiter)))
         yield from _read_value(source, writer, delimiter)
+    source.pos += 1
     writer.end(source.offset)
 
 

@@ -116,7 +116,7 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
     fields: dict[str, Any] = {}
     done = False
     while True:
-        first = yield from _next_member(source)
+        first = yield from next_member(source)
         if first == "}":
             source.pos += 1
             break
@@ -148,7 +148,7 @@ def _check_unmarked_key(key: str, writer: CallWriter, *, is_first: bool) -> None
         raise NotACall
 
 
-def _next_member(source: Source) -> Reading[str]:
+def next_member(source: Source) -> Reading[str]:
     """Consume space, commas and comments, and return the character that a member of an object begins with, or `}`."""
     while True:
         first = yield from skip_space(source)
@@ -229,7 +229,7 @@ def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
         return
     source.pos += 1
     while True:
-        first = yield from _next_member(source)
+        first = yield from next_member(source)
         if first == "}":
             source.pos += 1
             return
