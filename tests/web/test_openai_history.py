@@ -22,7 +22,7 @@ _SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
 _JSON = st.recursive(
     _SCALAR,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=6,
+    max_leaves=4,
 )
 _ROLE = st.sampled_from(["system", "developer", "user", "assistant", "tool", "function"]) | _JSON
 _ID = st.sampled_from(["", "call_0", "call_1", None]) | _JSON
@@ -58,6 +58,10 @@ _MESSAGE = st.fixed_dictionaries(
 )
 
 
+def _call(name: str, call_id: str) -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": "{}"}}
+
+
 def _read(raw: list[Any]) -> tuple[Message, ...] | str:
     """Return the turns, or what the refusal says."""
     try:
@@ -67,12 +71,17 @@ def _read(raw: list[Any]) -> tuple[Message, ...] | str:
 
 
 @given(st.lists(_MESSAGE | _JSON, max_size=6))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_history_is_taken_or_refused_by_name_and_what_is_taken_is_well_formed(raw: list[Any]) -> None:
     messages = _read(raw)
     if isinstance(messages, str):
         assert re.search(r"messages(\[\d+\]|\b)", messages)
         return
+    expect_well_formed(messages)
+
+
+def expect_well_formed(messages: tuple[Message, ...]) -> None:
+    """Check that each call has its own id and that its results follow it, with nothing between."""
     waiting: set[str] = set()
     seen: set[str] = set()
     for message in messages:
@@ -90,13 +99,33 @@ def test_any_history_is_taken_or_refused_by_name_and_what_is_taken_is_well_forme
     assert not waiting
 
 
+_KNOWN_CALL = st.builds(lambda i, name: _call(name, i), st.sampled_from(["a", "b", ""]), st.sampled_from(["f", "g"]))
+_RESULT = st.fixed_dictionaries(
+    {"role": st.just("tool"), "content": st.uuids().map(str)},
+    optional={"tool_call_id": st.sampled_from(["a", "b", "c", ""]), "name": st.sampled_from(["f", "g", "h"])},
+)
+_ASKED = st.builds(lambda calls: {"role": "assistant", "tool_calls": calls}, st.lists(_KNOWN_CALL, max_size=3))
+
+
+@given(st.lists(_RESULT | _ASKED | st.just({"role": "user", "content": "x"}), min_size=1, max_size=8))
+@settings(max_examples=200, deadline=None)
+def test_results_follow_their_calls_and_none_is_lost_whatever_ids_the_client_holds(raw: list[dict[str, Any]]) -> None:
+    messages = _read(raw)
+    if isinstance(messages, str):
+        assert re.search(r"messages\[\d+\] has no tool_call_id", messages)
+        return
+    expect_well_formed(messages)
+    said = "\n".join(message.text for message in messages)
+    assert all(turn["content"] in said for turn in raw if turn["role"] == "tool")
+
+
 _FIELDS = st.sampled_from(
     ["model", "messages", "tools", "tool_choice", "stop", "n", "temperature", "max_tokens", "functions", "mcp_servers"]
 )
 
 
 @given(st.dictionaries(_FIELDS, _JSON))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_body_is_taken_or_refused(body: dict[str, Any]) -> None:
     with contextlib.suppress(BadRequestError):
         assert read_chat(decode_body(encode(body)), {}).request.messages
@@ -120,10 +149,6 @@ def test_any_body_is_taken_or_refused(body: dict[str, Any]) -> None:
 )
 def test_arguments_of_a_history_are_always_an_object(raw: Any, wanted: dict[str, Any]) -> None:
     assert read_arguments(raw) == wanted
-
-
-def _call(name: str, call_id: str) -> dict[str, Any]:
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": "{}"}}
 
 
 def test_a_call_without_its_result_gets_a_turn_that_says_so() -> None:
