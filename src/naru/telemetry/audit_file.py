@@ -100,12 +100,14 @@ class AuditFile:
             time.sleep(0.002)
 
     def try_append(self, entries: Sequence[JsonObject]) -> bool:
-        """Hand entries to the system, unless another process is writing just now; never waits for the disk.
+        """Hand entries to the system by one write, if nothing else has to be done: no file opened, read or put aside.
+
+        For the event loop: it never waits for the disk or for another process (R-38).
 
         Raises:
             StoreError: they could not be written; then none of them stands in the log.
         """
-        return self._attempt(entries, durable=False)
+        return self._lock >= 0 and self._attempt(entries, durable=False, quick=True)
 
     def close(self) -> None:
         """Let go of the files."""
@@ -114,7 +116,7 @@ class AuditFile:
                 os.close(descriptor)
         self._descriptor = self._lock = self._inode = -1
 
-    def _attempt(self, entries: Sequence[JsonObject], *, durable: bool) -> bool:
+    def _attempt(self, entries: Sequence[JsonObject], *, durable: bool, quick: bool = False) -> bool:
         try:
             if self._lock < 0:
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -125,6 +127,10 @@ class AuditFile:
             except BlockingIOError:
                 return False
             try:
+                if not self._is_where_we_left_it():
+                    if quick:
+                        return False
+                    entries = (*self._make_ready(), *entries)
                 self._append(entries, durable=durable)
             finally:
                 fcntl.flock(self._lock, fcntl.LOCK_UN)
@@ -137,27 +143,37 @@ class AuditFile:
         return True
 
     def _append(self, entries: Sequence[JsonObject], *, durable: bool) -> None:
-        size = self._find_end()
-        before: list[JsonObject] = []
-        if size != self._size:
-            before = self._find_head(size)
-            size = os.fstat(self._descriptor).st_size
-        if size >= self._max_bytes:
-            self._put_aside()
-            size = self._find_end()
         head, lines = self._head, bytearray()
-        for entry in (*before, *entries):
+        for entry in entries:
             head, line = chained(head, entry)
             lines += line
-        _write_all(self._descriptor, bytes(lines), size)
+        _write_all(self._descriptor, bytes(lines), self._size)
         if durable:
             os.fdatasync(self._descriptor)
-        self._head, self._size = head, size + len(lines)
+        self._head, self._size = head, self._size + len(lines)
+
+    def _make_ready(self) -> list[JsonObject]:
+        """Find the end of the chain, put a full file aside; return what is to be said about a torn line."""
+        size = self._find_end()
+        before = self._find_head(size) if size != self._size else []
+        self._size = os.fstat(self._descriptor).st_size
+        if self._size >= self._max_bytes:
+            self._put_aside()
+            self._size = self._find_end()
+        return before
+
+    def _is_where_we_left_it(self) -> bool:
+        """Tell whether the file is the one that is open, ends where we ended it, and has room."""
+        try:
+            info = os.stat(self._name)  # noqa: PTH116  # Path.stat costs twice as much, at each call
+        except FileNotFoundError:
+            return False
+        return (info.st_ino, info.st_size) == (self._inode, self._size) and self._size < self._max_bytes
 
     def _find_end(self) -> int:
         """Have the present file open, and return its length."""
         try:
-            info = os.stat(self._name)  # noqa: PTH116  # Path.stat costs twice as much, at each call
+            info = self.path.stat()
         except FileNotFoundError:
             info = None
         if info is not None and info.st_ino == self._inode:
