@@ -61,3 +61,9 @@ def test_of_two_records_each_line_says_whose_it_is() -> None:
 
     lines = asked_lines("서울과 부산의 기온은?", [weather("서울", -2), weather("부산", 6)])
     assert lines == "서울: temperature: -2\n부산: temperature: 6"
+
+
+def test_of_two_records_an_answer_must_hold_both_values() -> None:
+    both = [("status", "open"), ("status", "closed")]
+    assert holds_asked("One is open, the other closed.", both)
+    assert not holds_asked("They are both closed.", both)

@@ -66,9 +66,11 @@ def _behind(value: str, found: Sequence[Outcome]) -> str:
 
 
 def holds_asked(answer: str, asked: Sequence[tuple[str, str]]) -> bool:
-    """Tell whether an answer says at least one of the values; days may be written in any way."""
+    """Tell whether an answer says at least one of the values, of several records all; days may be written in any way."""
     said, days = flat(answer), dates_in(answer)
-    return not asked or any(_says(said, days, value) for _, value in asked)
+    told = [_says(said, days, value) for _, value in asked]
+    is_of_many = len({key for key, _ in asked}) < len(asked)
+    return not asked or (all(told) if is_of_many else any(told))
 
 
 def _says(said: str, days: list[str], value: str) -> bool:
