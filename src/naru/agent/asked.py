@@ -66,7 +66,7 @@ def _behind(value: str, found: Sequence[Outcome]) -> str:
 
 
 def holds_asked(answer: str, asked: Sequence[tuple[str, str]]) -> bool:
-    """Tell whether an answer says at least one of the values, of several records all; days may be written in any way."""
+    """Tell whether an answer says one of the values, of several records all; days may be written in any way."""
     said, days = flat(answer), dates_in(answer)
     told = [_says(said, days, value) for _, value in asked]
     is_of_many = len({key for key, _ in asked}) < len(asked)
