@@ -48,10 +48,8 @@ class Offering:
         self._index = ToolIndex(tools)
         self._by_name = {tool.name: tool for tool in tools}
         meant = {one.tool.name: one.score * _IMPLIED for one in self._index.rank(implied(sources))}
-        ranked = [
-            replace(one, score=(one.score + meant[one.tool.name]) * fit(one.tool, sources))
-            for one in self._index.rank(question)
-        ]
+        ranked = [replace(one, score=one.score + meant[one.tool.name]) for one in self._index.rank(question)]
+        ranked = [replace(one, score=one.score * fit(one.tool, sources)) if one.score > 0 else one for one in ranked]
         self._ranked = sorted(ranked, key=lambda one: -one.score)
         self._wants_change = asks_for_change(question)
         self._made: dict[str, list[Outcome]] = {}
