@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
 from naru.connections.manager import Manager
 from naru.errors import ConflictError, NotFoundError, ToolError, UnknownToolError
-from naru.records import ServerStatus, TransportType
+from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.tools.toolset import CallContext
 from tests.connections.conftest import free_port, http, managed, start_http, stdio, until
 
@@ -114,6 +115,22 @@ async def test_a_defect_of_ours_is_told_and_does_not_end_the_supervision() -> No
         assert not await manager.connect("one")
         assert "boom" in manager.explain("one").summary
         assert await manager.connect("one")
+
+
+@pytest.mark.parametrize(
+    ("first_line", "says"),
+    [("#!/no/such/interpreter", "interpreter that its first line names"), ("echo hello", "names no interpreter")],
+)
+async def test_f09_a_script_that_cannot_be_started_says_what_is_wrong_with_it(
+    manager: Manager, tmp_path: Path, first_line: str, says: str
+) -> None:
+    script = tmp_path / "server"
+    script.write_text(f"{first_line}\n")
+    script.chmod(0o755)
+    record = ServerRecord(name="s", transport_type=TransportType.STDIO, config={"command": str(script)})
+    await manager.register(record)
+    assert not await manager.connect("s")
+    assert says in manager.explain("s").remedy
 
 
 async def test_a_call_after_a_restart_that_nobody_noticed_gets_through(manager: Manager) -> None:

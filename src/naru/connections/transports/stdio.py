@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import signal
@@ -23,6 +24,11 @@ from naru.messages import Json, JsonObject
 
 log = logging.getLogger(__name__)
 
+_WHY_NOT_STARTED = {
+    errno.ENOENT: "The interpreter that its first line names does not exist: install it, or name it as `command`.",
+    errno.ENOEXEC: "It is no program for this machine, or a script whose first line names no interpreter.",
+    errno.E2BIG: "Its arguments and variables are too long together.",
+}
 _LAST_WORDS_SECONDS = 0.25
 """How long answers may still arrive after the process ended, when something else holds its stdout open."""
 
@@ -85,7 +91,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
                 "launch",
                 "not_started",
                 f"{launch.argv[0]!r} could not be started: {error.strerror or error}.",
-                "Run the command by hand to see why.",
+                _WHY_NOT_STARTED.get(error.errno or 0, "Run the command by hand to see why."),
             )
             raise LinkError(failure) from error
 
