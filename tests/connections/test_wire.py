@@ -61,6 +61,9 @@ def test_integers_beyond_64_bits_survive() -> None:
     [
         ({"jsonrpc": "2.0", "id": 1, "result": {}}, True),
         ({"method": "ping", "id": 1}, True),
+        ({"id": 1, "result": {}}, True),
+        ({"id": 1, "error": {"code": 1}}, True),
+        ({"id": 7, "error": "timeout", "level": "error"}, False),
         ({"level": "info", "id": 7}, False),
         ({"jsonrpc": "2.0"}, False),
         (42, False),

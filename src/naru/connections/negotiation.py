@@ -106,7 +106,8 @@ async def _initialize(session: Session) -> None:
 
 def _adopt(session: Session, found: JsonObject, info: Json) -> None:
     capabilities = found.get("capabilities")
-    session.capabilities = capabilities if isinstance(capabilities, dict) else {}
+    # A server that declares nothing at all may still have tools; asking costs one request.
+    session.capabilities = capabilities if isinstance(capabilities, dict) else {"tools": {}}
     session.server_info = info if isinstance(info, dict) else {}
     session.instructions = str(found.get("instructions") or "")
 

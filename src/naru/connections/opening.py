@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from naru.connections.catalogue import ToolCatalogue, read_list, read_tools
+from naru.connections.catalogue import Listing, ToolCatalogue, read_list, read_tools
 from naru.connections.faults import Failure, LinkError, RpcError
 from naru.connections.negotiation import negotiate
-from naru.connections.protocol import Era
+from naru.connections.protocol import METHOD_NOT_FOUND, Era
 from naru.connections.session import Hooks, Listener, Session
 from naru.connections.settings import ConnectionSettings
+from naru.connections.transports.base import Transport
 from naru.connections.transports.choose import MakeTransport, candidates
 from naru.connections.transports.http_client import HttpClient
 from naru.records import TransportType
@@ -79,7 +80,7 @@ class Opener:
                 "initialize" if not session.version else "list",
                 "timeout",
                 f"not ready within {seconds:g} s.",
-                "Check that it is an MCP server and that it is not waiting for something.",
+                _what_it_did(session.transport) or "Check that it is an MCP server, and not waiting for something.",
                 detail=tail,
             )
             raise LinkError(failure) from None
@@ -94,10 +95,31 @@ class Opener:
         try:
             listing = await read_list(session, "tools", self.settings)
         except RpcError as error:
-            raise LinkError(Failure("list", "rpc_error", f"tools/list was refused: {error}.")) from error
+            if error.error_code != METHOD_NOT_FOUND:
+                failure = Failure("list", "rpc_error", f"tools/list was refused: {error}.", "See the server's own log.")
+                raise LinkError(failure) from error
+            listing = Listing((), "The server does not know tools/list.")
         except LinkError as error:
             raise LinkError(replace(error.failure, stage="list")) from error
         return Opened(session, kind, read_tools(listing, self.server, session.era))
+
+
+def _what_it_did(transport: Transport) -> str:
+    """Say what a server that is not ready wrote instead of answers, and how it should be (N10)."""
+    counters, log = transport.counters, transport.logs.text
+    if "[stdout] Content-Length:" in log:
+        return "It frames its messages like a language server; MCP wants one JSON message a line."
+    if counters.noise_lines:
+        last = next((line for line in reversed(log.splitlines()) if line.startswith("[stdout] ")), "")
+        return (
+            f"It wrote {counters.noise_lines} lines on its stdout that are no JSON-RPC message, the last "
+            f"{last.removeprefix('[stdout] ')[:80]!r}: it must write one message a line there, and its log on stderr."
+        )
+    if counters.strays:
+        return "It answered with ids that were not asked: an id must come back as the number that it was."
+    if transport.unfinished_bytes:
+        return f"It wrote {transport.unfinished_bytes} bytes and never ended the line."
+    return ""
 
 
 def _may_speak_otherwise(failure: Failure) -> bool:

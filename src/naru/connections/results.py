@@ -34,9 +34,25 @@ def _blocks(raw: JsonObject) -> list[Json]:
     return [rest["toolResult"] if list(rest) == ["toolResult"] else rest] if rest else []
 
 
+def sloppy_content(result: Json) -> JsonObject:
+    """Return a `tools/call` result that is no object as one: blocks stay blocks, all else becomes text."""
+    if result is None:
+        return {"content": []}
+    blocks = result if isinstance(result, list) else [result]
+    return {"content": [block if _is_block(block) else {"type": "text", "text": _plain(block)} for block in blocks]}
+
+
+def _is_block(value: Json) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def _plain(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _part(block: Json) -> Part:
     if not isinstance(block, dict):
-        return TextPart(block if isinstance(block, str) else json.dumps(block, ensure_ascii=False))
+        return TextPart(_plain(block))
     match block.get("type"):
         case "text":
             return TextPart(str(block.get("text", "")))

@@ -34,6 +34,7 @@ from naru.connections.protocol import (
     NAMED_BY,
     Era,
 )
+from naru.connections.results import sloppy_content
 from naru.connections.settings import ConnectionSettings
 from naru.connections.transports.base import Outgoing, Transport
 from naru.messages import Json, JsonObject
@@ -265,12 +266,18 @@ class Session:
         error = message.get("error")
         if error is None and isinstance(result, dict):
             return result
+        if error is None and "result" in message and method == "tools/call":
+            return sloppy_content(result)
         if isinstance(error, dict) and result is None:
             code = error.get("code")
             text = str(error.get("message") or "no message")
             raise RpcError(code if type(code) is int else INTERNAL_ERROR, text, error.get("data"), server=self.server)
         self.transport.counters.malformed += 1
-        what = "both a result and an error" if error is not None and result is not None else "neither result nor error"
+        what = "neither result nor error"
+        if error is not None and result is not None:
+            what = "both a result and an error"
+        elif error is not None or "result" in message:
+            what = "a result or an error that is no object"
         failure = Failure(
             "call", "protocol", f"its answer to {method} has {what}.", "Report it to the server's makers."
         )

@@ -86,6 +86,11 @@ class Transport(Protocol):
     counters: Counters
     logs: LogRing
 
+    @property
+    def unfinished_bytes(self) -> int:
+        """What has arrived of a message that is not whole."""
+        ...
+
     async def open(self, inbox: Inbox) -> None:
         """Launch or dial. Raises LinkError."""
         ...

@@ -25,6 +25,11 @@ class LineFramer:
         self._size = 0
         self._head = b""
 
+    @property
+    def unfinished_bytes(self) -> int:
+        """How much of a line is here whose end is not."""
+        return self._size
+
     def feed(self, chunk: bytes) -> list[bytes | Oversized]:
         """Take a chunk, return the lines it completed, without their ends."""
         first, *rest = chunk.split(b"\n")

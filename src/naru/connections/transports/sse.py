@@ -39,6 +39,11 @@ class SseTransport:
         self._closing = False
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def unfinished_bytes(self) -> int:
+        """Nothing: what is cut off says so itself."""
+        return 0
+
     async def open(self, inbox: Inbox) -> None:
         """Open the stream and wait for its `endpoint` event. Raises LinkError."""
         self._inbox = inbox

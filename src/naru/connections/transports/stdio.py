@@ -95,6 +95,11 @@ class StdioTransport(asyncio.SubprocessProtocol):
             )
             raise LinkError(failure) from error
 
+    @property
+    def unfinished_bytes(self) -> int:
+        """What has arrived of a line that is not whole."""
+        return self._framer.unfinished_bytes
+
     # What the event loop calls
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:

@@ -53,6 +53,11 @@ class StreamableHttpTransport:
         self._used_at = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def unfinished_bytes(self) -> int:
+        """Nothing: what is cut off says so itself."""
+        return 0
+
     async def open(self, inbox: Inbox) -> None:
         """Remember the inbox: the first request is the dial."""
         self._inbox = inbox
