@@ -78,6 +78,9 @@ class ScriptedUpstreams:
     def find(self, name: str) -> Upstream | None:
         return self.servers.get(name)
 
+    async def awaited(self, tool: str) -> str:
+        return ""
+
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from naru.gateway.servers import ServerUpstreams
-from tests.connections.conftest import http, managed, until
+from tests.connections.conftest import http, managed, stdio, until
 from tests.connections.fake_http import FakeHttpServer
 
 
@@ -29,3 +31,17 @@ async def test_subscriptions_and_the_log_level_are_asked_for_again_after_a_recon
             server.sessions.clear()  # as a restart does
             assert (await manager.call_tool("web", "echo", {"text": "x"})).text == "x"
             await until(lambda: bool(server.seen["resources/subscribe"] and server.seen["logging/setLevel"]))
+
+
+async def test_a_call_waits_for_its_server_to_be_connected_and_is_told_why_it_is_not() -> None:
+    async with managed() as manager:
+        upstreams = ServerUpstreams(manager)
+        await manager.register(stdio("my.raw", "raw_server.py"))
+        await manager.register(stdio("bad", "raw_server.py", "exit"))
+        connecting = asyncio.ensure_future(asyncio.gather(manager.connect("my.raw"), manager.connect("bad")))
+        await until(lambda: manager.connection("my.raw").status == "CONNECTING")
+        assert await upstreams.awaited("my_raw__echo") == ""
+        assert manager.connection("my.raw").is_live, "the call waited for it"
+        await connecting
+        assert "exited with code 1" in await upstreams.awaited("bad__echo")
+        assert await upstreams.awaited("nobody__echo") == ""

@@ -162,6 +162,10 @@ class Connection:
         """Connect if it is not, and tell whether it is now; joins an attempt that is under way."""
         return self.is_live or await self._keeper.demand(forced=True)
 
+    async def settled(self) -> bool:
+        """Wait for an attempt that is under way; tell whether it is connected."""
+        return await self._keeper.settled()
+
     async def ensure_connected(self) -> bool:
         """Make ready for a call: one attempt when FAILED or DISCONNECTED, none when PENDING or CONNECTING (H11)."""
         if self.is_live:

@@ -48,7 +48,11 @@ async def call_tool(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
     if route is None:
         if core.meta_tools is not None and core.meta_tools.has(name):
             return await core.meta_tools.call(core, exchange, params)
-        raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}")
+        why = await core.upstreams.awaited(name)
+        view = await core.catalog.view(exchange.view)
+        route = view.tools.get(name)
+        if route is None:
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}{f'. {why}' if why else ''}")
     if exchange.headers is not None:
         check_parameters(view.header_parameters(name), params.get("arguments"), exchange.headers)
     return await send(core, exchange, "tools/call", params, route, "name")

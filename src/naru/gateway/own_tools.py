@@ -78,6 +78,10 @@ class OwnUpstreams:
         """Return one."""
         return self._own.get(name)
 
+    async def awaited(self, tool: str) -> str:
+        """Return nothing: they are always there."""
+        return ""
+
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Do nothing: they do not change while they are served."""
         return lambda: None

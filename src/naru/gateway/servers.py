@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeVar
 
@@ -33,6 +35,9 @@ from naru.tools.supervision import Call, Came
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
+_ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
+PATIENCE_SECONDS = 5.0
+"""How long a call waits for its server to be connected for the first time."""
 ASKING_SECONDS = 600.0
 """Deadline of a request that may wait for a person."""
 
@@ -285,6 +290,18 @@ class ServerUpstreams:
     def find(self, name: str) -> Upstream | None:
         """Return one of that name, connected or not."""
         return self._own.get(name) or (self._upstream(name) if name in self._manager.connections else None)
+
+    async def awaited(self, tool: str) -> str:
+        """Wait a moment for the server that an unknown tool's name speaks of; return why it cannot be used, if so."""
+        for name, connection in self._manager.connections.items():
+            if connection.is_live or not tool.startswith(f"{_ILLEGAL.sub('_', name)}__"):
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    if await connection.settled():
+                        return ""
+            return f"MCP server {name!r}: {self._manager.explain(name).summary}"
+        return ""
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Tell of every change."""

@@ -137,6 +137,10 @@ class Upstreams(Protocol):
         """Return one of that name, usable or not."""
         ...
 
+    async def awaited(self, tool: str) -> str:
+        """Wait a moment for the server that an unknown tool's name speaks of; return why it cannot be used, if so."""
+        ...
+
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Tell of every change from now on; returns what ends that."""
         ...
