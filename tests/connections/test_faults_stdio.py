@@ -332,7 +332,7 @@ async def test_a_killed_naru_leaves_no_child_and_the_next_start_ends_what_wander
 
 async def test_cycles_of_connecting_leave_nothing(manager: Manager) -> None:
     """R-18, a11"""
-    count = sized(20, 500)
+    count = sized(10, 500)
     process = psutil.Process()
     await connected(manager)
     for _ in range(3):
