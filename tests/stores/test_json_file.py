@@ -191,6 +191,7 @@ ODD_ENTRIES = {
         {"httpUrl": URL, "includeTools": ["a"], "excludeTools": ["b"]},
         {"url": URL, "allowedTools": ["a"], "disabledTools": ["b"]},
     ),
+    "node": ({"url": URL, "requestInit": {"headers": {"X": "1"}}}, {"url": URL, "headers": {"X": "1"}}),
     "codex": (
         {"url": URL, "bearer_token_env_var": "T", "http_headers": {"X": "1"}, "env_http_headers": {"Y": "V"}},
         {"headers": {"X": "1", "Y": "${V}", "Authorization": "Bearer ${T}"}},

@@ -11,7 +11,7 @@ _SAME = {
     "url": ("serverUrl", "httpUrl", "server_url", "uri"),
     "command": ("cmd",),
     "env": ("environment", "envs"),
-    "headers": ("http_headers", "httpHeaders", "requestInit.headers"),
+    "headers": ("http_headers", "httpHeaders"),
     "disabledTools": ("excludeTools",),
     "allowedTools": ("includeTools", "enabled_tools"),
 }
@@ -36,7 +36,11 @@ def understood(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flatten_transport(known: dict[str, Any]) -> None:
-    """Read `"transport": {"type": "sse", "url": …}`, as registries describe servers."""
+    """Read `"transport": {"type": "sse", …}` of registries, and `"requestInit": {"headers": …}` of Node clients."""
+    request = known.get("requestInit")
+    if isinstance(request, dict) and isinstance(request.get("headers"), dict):
+        known["headers"] = {**request["headers"], **(known.get("headers") or {})}
+        del known["requestInit"]
     transport = known.get("transport")
     if isinstance(transport, dict):
         del known["transport"]
