@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
+import signal
 import socket
 import statistics
 import subprocess
@@ -220,7 +221,8 @@ def report(targets: list[Target], options: argparse.Namespace) -> None:
             if cell.paced and target.process:
                 print(f"{'':42}{found['cpu us/delta']:>12.1f} us of CPU a delta")
     for target in targets[1:]:
-        print(f"memory after load, {target.name}: {target.rss_mb():.0f} MB")
+        with contextlib.suppress(psutil.NoSuchProcess):
+            print(f"memory after load, {target.name}: {target.rss_mb():.0f} MB")
 
 
 def main() -> None:
@@ -231,8 +233,12 @@ def main() -> None:
     parser.add_argument("--no-litellm", action="store_true")
     parser.add_argument("--cells", default="json,stream,call,paced", help="beginnings of the names of cells to run")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("a signal"))
     with started(options) as targets:
-        uvloop.run(measure(targets, options))
+        try:
+            uvloop.run(measure(targets, options))
+        except (OSError, psutil.NoSuchProcess, SystemExit) as error:  # `timeout` stops the targets as well.
+            print(f"bench: stopped before its last round by {error}; what was measured counts", file=sys.stderr)
         report(targets, options)
 
 
