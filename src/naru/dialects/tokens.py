@@ -60,7 +60,10 @@ class Tokens:
 
     def may_become(self, rest: str) -> bool:
         """Tell whether `rest`, which is all that has come, is the beginning of a longer token."""
-        if len(rest) < self._key_size:
+        size = len(rest)
+        if size < self._key_size:
             return rest in self._shorter or not rest
-        longer = self._beginnings.get(rest[: self._key_size], ())
-        return any(len(token) > len(rest) and token.startswith(rest) for token in longer)
+        for token in self._beginnings.get(rest[: self._key_size], ()):
+            if len(token) > size and token.startswith(rest):
+                return True
+        return False
