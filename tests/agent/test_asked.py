@@ -67,3 +67,10 @@ def test_of_two_records_an_answer_must_hold_both_values() -> None:
     both = [("status", "open"), ("status", "closed")]
     assert holds_asked("One is open, the other closed.", both)
     assert not holds_asked("They are both closed.", both)
+
+
+def test_of_two_things_asked_of_one_record_an_answer_must_hold_both() -> None:
+    question = "What are the ward and the doctor of PT-1?"
+    asked = asked_values(question, found())
+    assert holds_asked("Ward West, doctor DR-9.", asked, question)
+    assert not holds_asked("Ward West.", asked, question)

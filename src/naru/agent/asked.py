@@ -18,6 +18,7 @@ _TOO_WIDE = frozenset(terms("id name value text data result type content informa
 """Keys that say too little to be what a question asks for."""
 
 _NAME_KEY = re.compile(r"(^|_)(name|title|label|subject)$|이름|명$", re.IGNORECASE)
+_BOTH = re.compile(r"\band\b|[가-힣](?:와|과|랑|하고)\s|\s및\s", re.IGNORECASE)
 _WANTS_ID = re.compile(r"\b(?:id|ids|number|code)\b|번호|코드|아이디", re.IGNORECASE)
 
 
@@ -65,12 +66,12 @@ def _behind(value: str, found: Sequence[Outcome]) -> str:
     return value
 
 
-def holds_asked(answer: str, asked: Sequence[tuple[str, str]]) -> bool:
-    """Tell whether an answer says one of the values, of several records all; days may be written in any way."""
+def holds_asked(answer: str, asked: Sequence[tuple[str, str]], question: str = "") -> bool:
+    """Tell whether an answer says one of the values, or all of them where several were asked for."""
     said, days = flat(answer), dates_in(answer)
     told = [_says(said, days, value) for _, value in asked]
-    is_of_many = len({key for key, _ in asked}) < len(asked)
-    return not asked or (all(told) if is_of_many else any(told))
+    wants_all = len({key for key, _ in asked}) < len(asked) or _BOTH.search(question) is not None
+    return not asked or (all(told) if wants_all else any(told))
 
 
 def _says(said: str, days: list[str], value: str) -> bool:

@@ -309,7 +309,7 @@ class SmallPlanner:
             return ""
         if incomplete(self._question, answer, self._found):
             return ""
-        return answer if holds_asked(answer, asked_values(self._question, self._found)) else ""
+        return answer if holds_asked(answer, asked_values(self._question, self._found), self._question) else ""
 
     def fallback_answer(self) -> str:
         """Give the results themselves, or the tools' own message when nothing was found."""
