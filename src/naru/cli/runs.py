@@ -39,8 +39,7 @@ def list_runs(
 ) -> None:
     """List runs, newest first."""
     store = _store(settings_from(config))
-    found = asyncio.run(store.newest(limit=KEPT if reason else limit, text=words))
-    found = [run for run in found if not reason or run["reason"] == reason][:limit]
+    found = asyncio.run(store.newest(limit=limit, text=words, reason=reason))
     if as_json:
         print_json(list(found))
         return

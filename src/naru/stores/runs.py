@@ -43,7 +43,13 @@ class RunStore:
         await self._work(self._save, run)
 
     async def newest(
-        self, *, limit: int = 50, before: int | None = None, text: str = "", caller: str | None = None
+        self,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        text: str = "",
+        caller: str | None = None,
+        reason: str = "",
     ) -> Sequence[JsonObject]:
         """Return runs without their steps, newest first.
 
@@ -52,11 +58,12 @@ class RunStore:
             before: only runs that started before this time, in epoch milliseconds.
             text: only runs with this in question or model.
             caller: only runs of this caller; None is all.
+            reason: only runs that ended so; empty is all.
 
         Raises:
             StoreError: the file cannot be read.
         """
-        found: Sequence[JsonObject] = await self._work(self._list, limit, before, text, caller)
+        found: Sequence[JsonObject] = await self._work(self._list, limit, before, text, caller, reason)
         return found
 
     async def get(self, run_id: str) -> JsonObject | None:
@@ -98,15 +105,16 @@ class RunStore:
                 "delete from runs where id in (select id from runs order by started_at desc limit -1 offset ?)", [KEPT]
             )
 
-    def _list(self, limit: int, before: int | None, text: str, caller: str | None) -> list[JsonObject]:
+    def _list(self, limit: int, before: int | None, text: str, caller: str | None, reason: str) -> list[JsonObject]:
         pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         statement = (
             "select id, started_at, model, question, reason, caller, seconds from runs "
             "where (:before is null or started_at < :before) and (:caller is null or caller = :caller) "
+            "and (:reason = '' or reason = :reason) "
             "and (question like :pattern escape '\\' or model like :pattern escape '\\') "
             "order by started_at desc limit :limit"
         )
-        values = {"before": before, "caller": caller, "pattern": pattern, "limit": limit}
+        values = {"before": before, "caller": caller, "pattern": pattern, "limit": limit, "reason": reason}
         with closing(self._connect()) as connection:
             cursor = connection.execute(statement, values)
             names = [column[0] for column in cursor.description]

@@ -26,6 +26,8 @@ class ServerEvents:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Stream until the client goes or does not read."""
         only: str | None = scope.get("path_params", {}).get("name")
+        # A page that has just read the list need not hear the state of a thousand servers again.
+        skips_present = b"present=0" in scope.get("query_string", b"").split(b"&")
         queue: asyncio.Queue[Change | None] = asyncio.Queue(MAX_WAITING)
 
         def hear(change: Change) -> None:
@@ -52,7 +54,7 @@ class ServerEvents:
                     ],
                 }
             )
-            for name in [only] if only else list(self._manager.connections):
+            for name in () if skips_present else [only] if only else list(self._manager.connections):
                 await _write(send, "status", self._state(name))
             await _write(send, "ready", {})
             while not gone.done():

@@ -1,4 +1,6 @@
-// Elements from calls: text is always a text node, so nothing from outside becomes markup.
+// Elements from calls: text is always a text node, so nothing from outside becomes markup (S-68).
+import { t } from "./text.js";
+
 export function h(tag, props = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -7,8 +9,7 @@ export function h(tag, props = {}, ...children) {
     else if (name in element && !["list", "form", "role"].includes(name)) element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  add(element, children);
-  return element;
+  return add(element, children);
 }
 
 export function add(element, children) {
@@ -24,9 +25,19 @@ export function fill(element, ...children) {
   return add(element, children);
 }
 
-export function field(text, input, hint) {
-  return h("label", {}, text, hint && h("span", { className: "hint" }, hint), input);
+export function glyph(path) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  svg.setAttribute("class", "glyph");
+  const drawn = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  drawn.setAttribute("d", path);
+  svg.append(drawn);
+  return svg;
 }
+
+export const field = (text, input, hint) => h("label", {}, text, hint && h("span", { className: "hint" }, hint), input);
+export const check = (text, input) => h("label", { className: "check" }, input, text);
 
 let spoken;
 export function say(message) {
@@ -36,18 +47,55 @@ export function say(message) {
   spoken = setTimeout(() => live.replaceChildren(), 8000);
 }
 
-export function busy(button, work) {
+// A button that does something that takes time: not twice at once, and what goes wrong is said.
+export function action(label, work, props = {}) {
+  const button = h("button", { type: "button", ...props }, label);
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    try { await work(); } catch (error) { say(error.message); } finally { button.disabled = false; }
+  });
+  return button;
+}
+
+export function onSubmit(button, work) {
   return async (event) => {
-    event?.preventDefault?.();
-    button().disabled = true;
-    try { await work(); } catch (error) { say(error.message); } finally { button().disabled = false; }
+    event.preventDefault();
+    button.disabled = true;
+    try { await work(); } catch (error) { say(error.message); } finally { button.disabled = false; }
   };
 }
 
-export const json = (value) => h("pre", {}, typeof value === "string" ? value : JSON.stringify(value, null, 2));
-
-export function safeImage(mime, data, url) {
-  const raster = /^image\/(png|jpe?g|gif|webp)$/;
-  if (data && raster.test(mime)) return h("img", { className: "result", alt: mime, src: `data:${mime};base64,${data}` });
-  return h("p", { className: "soft" }, `[${mime}${url ? " " + url : ""}]`);
+// Ask before something that cannot be taken back.
+export function sure(question, label) {
+  return new Promise((resolve) => {
+    const box = h("dialog", { "aria-label": question, onclose: () => { box.remove(); resolve(box.returnValue === "yes"); } },
+      h("form", { method: "dialog" }, h("p", {}, question),
+        h("div", { className: "row" }, h("button", { value: "no" }, t("cancel")),
+          h("button", { className: "danger", value: "yes" }, label))));
+    document.body.append(box);
+    box.showModal();
+  });
 }
+
+export const json = (value) => h("pre", { tabIndex: 0 }, typeof value === "string" ? value : JSON.stringify(value, null, 2));
+
+export function snippet(text) {
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    say(t("copied"));
+  };
+  return h("div", { className: "snippet" }, json(text), action(t("copy"), copy, { className: "slim" }));
+}
+
+export const empty = (text, hint, button) =>
+  h("div", { className: "card empty" }, h("p", {}, h("strong", {}, text)), hint && h("p", {}, hint), button);
+
+export const title = (text, ...rest) => h("div", { className: "head" }, h("h1", {}, text), rest);
+
+export function listen(input, work, wait = 180) {
+  let waiting;
+  input.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(work, wait); });
+  return input;
+}
+
+export const searchBox = () => h("input", { type: "search", "aria-label": t("search"), placeholder: t("search") });

@@ -1,60 +1,85 @@
-import { api } from "./api.js";
-import { busy, fill, h, json } from "./dom.js";
-import { coloured } from "./play.js";
-import { t, when } from "./text.js";
+import { api, query } from "./api.js";
+import { action, empty, fill, h, json, listen, searchBox, title } from "./dom.js";
+import { spansOf } from "./inspect.js";
+import { has, t, when } from "./text.js";
+import { callInside, modelInside, waterfall } from "./waterfall.js";
 
-export async function runsPage(main) {
-  const body = h("tbody");
-  const find = h("input", { type: "search", "aria-label": t("search"), placeholder: t("search") });
-  const load = async () => {
-    const { runs } = await api(`/api/runs?limit=100&q=${encodeURIComponent(find.value)}`);
-    fill(body, runs.map((run) => h("tr", {}, h("td", {}, h("a", { href: `#/runs/${run.id}` }, run.question.slice(0, 160) || run.id)),
-      h("td", {}, run.model), h("td", {}, run.reason), h("td", {}, `${run.seconds.toFixed(1)} ${t("seconds")}`), h("td", { className: "soft" }, when(run.started_at)))),
-      !runs.length && h("tr", {}, h("td", { colSpan: 5, className: "soft" }, t("none"))));
-  };
-  let waiting;
-  find.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(load, 200); });
-  await load();
-  fill(main, h("h1", {}, t("runs")), find, h("div", { className: "scroll" }, h("table", {}, h("thead", {}, h("tr", {},
-    ["question", "model", "reason", "took", "time"].map((key) => h("th", { scope: "col" }, t(key))))), body)));
+const reasons = ["answered", "max_iterations", "max_calls", "wall_time", "token_budget", "repeated_call", "no_progress",
+  "no_tools", "client_calls", "model_failed", "failed", "cancelled"];
+const named = (reason) => (has(reason) ? t(reason) : reason);
+const kind = (reason) => (reason === "answered" ? "good" : ["failed", "model_failed"].includes(reason) ? "bad" : "wait");
+
+function row(run) {
+  return h("li", {}, h("a", { className: "item", href: `#/runs/${run.id}` },
+    h("span", { className: "name" }, run.question.slice(0, 200) || run.id),
+    h("span", { className: "about" }, `${run.model} · ${when(run.started_at)}`),
+    h("span", { className: "side" }, h("span", {}, t("seconds", { seconds: run.seconds.toFixed(1) })),
+      h("span", { className: `state ${kind(run.reason)}` }, named(run.reason)))));
 }
 
-function bars(run) {
-  const total = Math.max(run.seconds, 0.001);
-  const rows = [];
-  for (const round of run.rounds) {
-    let at = round.at ?? 0;
-    rows.push([`${t("round")} ${round.round}`, at, round.seconds ?? 0, "m"]);
-    at += round.seconds ?? 0;
-    for (const call of round.calls) rows.push([call.name, at, call.seconds, "t"]);
-  }
-  return h("table", {}, h("tbody", {}, rows.map(([label, start, length, name]) => {
-    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    rect.setAttribute("class", name);
-    rect.setAttribute("x", `${(start / total) * 100}%`);
-    rect.setAttribute("width", `${Math.max((length / total) * 100, 0.5)}%`);
-    rect.setAttribute("height", "16");
-    svg.append(rect);
-    return h("tr", {}, h("td", {}, label), h("td", { className: "grow" }, h("div", { className: "bar", role: "img", "aria-label": `${label}: ${length.toFixed(2)} s` }, svg)), h("td", { className: "soft" }, `${length.toFixed(2)} ${t("seconds")}`));
-  })));
+export async function runsPage(main) {
+  const list = h("ul", { className: "list", "aria-label": t("runs") });
+  const end = h("div");
+  const find = searchBox();
+  const reason = h("select", { "aria-label": t("endedHow") }, h("option", { value: "" }, t("anyEnd")), reasons.map((one) => h("option", { value: one }, named(one))));
+  let before;
+  const load = async (isMore) => {
+    if (!isMore) { before = undefined; list.replaceChildren(); }
+    const { runs } = await api(`/api/runs?${query({ limit: 50, q: find.value, reason: reason.value, before })}`);
+    list.append(...runs.map(row));
+    before = runs.at(-1)?.started_at;
+    fill(end, runs.length === 50 && h("p", { className: "more" }, action(t("more"), () => load(true), { className: "slim" })),
+      !list.children.length && (find.value || reason.value ? empty(t("nothingFound")) : empty(t("noRuns"), t("noRunsHint"))));
+  };
+  listen(find, () => load());
+  reason.addEventListener("change", () => load());
+  await load();
+  fill(main, title(t("runs")), h("p", { className: "lead" }, t("runsLead")),
+    h("div", { className: "row bar" }, h("div", { className: "grow" }, find), h("div", {}, reason)), list, end);
 }
 
 export async function runPage(main, id) {
-  const run = await api(`/api/runs/${encodeURIComponent(id)}`);
+  const [run, { models }] = await Promise.all([api(`/api/runs/${encodeURIComponent(id)}`), api("/api/models").catch(() => ({ models: [] }))]);
   const out = h("div", { "aria-live": "polite" });
-  const button = h("button", {}, t("replay"));
-  button.addEventListener("click", busy(() => button, async () => {
-    const again = await api(`/api/runs/${encodeURIComponent(id)}/replay`, { method: "POST" });
-    fill(out, again.same ? h("p", { className: "good" }, t("same")) : [h("p", { className: "bad" }, t("differs")), json(again.differences)]);
-  }));
-  const save = h("a", { className: "button", download: `${id}.json`, href: URL.createObjectURL(new Blob([JSON.stringify(run, null, 2)], { type: "application/json" })) }, t("export"));
-  fill(main, h("h1", {}, run.question), h("p", { className: "soft small" }, `${run.model} · ${run.reason} · ${run.seconds} ${t("seconds")} · ${when(run.started_at)}`),
-    h("div", { className: "row" }, button, save), out, h("h2", {}, t("answer")), h("div", { className: "card answer" }, run.answer || run.note),
-    bars(run),
-    run.rounds.map((round) => h("section", { className: "card" }, h("h2", {}, `${t("round")} ${round.round}`, round.final && ` · ${t("last")}`),
-      round.offered.length > 0 && h("p", { className: "soft small" }, `${t("offered")}: ${round.offered.join(", ")}`),
-      h("details", {}, h("summary", {}, t("prompt")), (round.prompt ?? []).map((turn) => [h("strong", {}, turn.role), json(turn.content)])),
-      h("details", { open: true }, h("summary", {}, t("wrote")), coloured(round.raw ?? "", run.tools)),
-      round.calls.map((call) => h("details", { open: true }, h("summary", {}, `${t("call")} `, h("code", {}, call.name), !call.ran && ` · ${t("notRun")}`), json(call.arguments), json(call.text))))));
+  const other = h("select", { "aria-label": t("replayWith") }, h("option", { value: "" }, t("asRecorded")), models.map((one) => h("option", { value: one.name }, one.name)));
+  const replay = action(t("replay"), async () => {
+    const again = await api(`/api/runs/${encodeURIComponent(id)}/replay?${query({ model: other.value })}`, { method: "POST" });
+    fill(out, again.same ? h("p", { className: "card good" }, t("same")) : h("section", { className: "card notice wait-card" }, h("h2", {}, t("differs")),
+      again.differences.map((one) => [h("h3", {}, one.what), h("p", { className: "small soft" }, t("before")), json(one.before ?? ""), h("p", { className: "small soft" }, t("after")), json(one.after ?? "")])));
+  });
+  const file = URL.createObjectURL(new Blob([JSON.stringify(run, null, 2)], { type: "application/json" }));
+  const usage = run.usage && t("tokens", { prompt: run.usage.prompt_tokens, completion: run.usage.completion_tokens });
+  fill(main, title(run.question, h("span", { className: `state ${kind(run.reason)}` }, named(run.reason))),
+    h("p", { className: "lead" }, [run.model, when(run.started_at), t("seconds", { seconds: run.seconds.toFixed(1) }), usage, run.caller].filter(Boolean).join(" · ")),
+    h("div", { className: "row bar" }, replay, h("div", {}, other), h("a", { className: "button", download: `${id}.json`, href: file }, t("export"))),
+    out, h("h2", {}, t("answer")), h("div", { className: "card answer" }, run.answer || run.note),
+    h("h2", {}, t("steps")), steps(run));
+  return () => URL.revokeObjectURL(file);
+}
+
+function steps(run) {
+  const fall = waterfall();
+  for (const round of run.rounds) {
+    const read = h("div", {}, json(round.raw ?? ""));
+    const note = round.final ? t("lastTurn") : t("modelTime");
+    let at = round.at ?? fall.end();
+    if (round.round) { // round 0 holds calls that were made before the model was asked
+      fall.add("model", t("round", { number: round.round }), note, at, round.seconds ?? 0, modelInside({ ...round, read }));
+      fall.list.lastChild.querySelector("details").addEventListener("toggle", () => colour(read, round.raw, run.tools), { once: true });
+    }
+    at += round.seconds ?? 0;
+    for (const call of round.calls) {
+      const result = { isError: call.is_error, content: [{ type: "text", text: call.text }], structured: null };
+      fall.add(call.is_error ? "tool failed" : "tool", call.name, call.ran ? "" : t("notRun"), at, call.seconds, callInside(call.name, call.arguments, result));
+      at += call.seconds;
+    }
+  }
+  return fall.list;
+}
+
+async function colour(holder, raw, tools) {
+  if (!raw) return;
+  const offered = tools.flatMap((tool) => [tool.name, tool.name.split("__").pop()].map((name) => ({ type: "function", function: { name, parameters: tool.schema } })));
+  const parsed = await api("/api/dialects/inspect", { method: "POST", body: { text: raw, tools: offered } }).catch(() => null);
+  if (parsed) fill(holder, spansOf(raw, parsed));
 }

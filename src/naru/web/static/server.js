@@ -1,0 +1,90 @@
+import { api, follow } from "./api.js";
+import { withheldTool } from "./approvals.js";
+import { action, fill, h, json, say, sure, title } from "./dom.js";
+import { editServer } from "./server_form.js";
+import { countTools, state } from "./servers.js";
+import { t, when } from "./text.js";
+
+export const path = (name, what = "") => `/api/mcp/servers/${encodeURIComponent(name)}${what && `/${what}`}`;
+
+export async function serverPage(main, name) {
+  let last = "";
+  const load = async () => {
+    const server = await api(path(name));
+    const now = JSON.stringify(server);
+    if (now === last) return;
+    last = now;
+    draw(main, server, load);
+  };
+  await load();
+  let waiting;
+  const stop = follow((kind) => {
+    if (kind === "removed") { location.hash = "#/servers"; return; }
+    waiting ??= setTimeout(() => { waiting = undefined; load().catch((error) => say(error.message)); }, 200);
+  }, name);
+  return () => { clearTimeout(waiting); stop(); };
+}
+
+function draw(main, server, load) {
+  const act = (what) => async () => {
+    try { await api(path(server.name, what), { method: "POST" }); } finally { await load(); }
+  };
+  const connected = server.status === "CONNECTED";
+  const remove = async () => {
+    if (!await sure(t("removeSure", { name: server.name }), t("remove"))) return;
+    await api(path(server.name), { method: "DELETE" });
+    location.hash = "#/servers";
+  };
+  const focused = main.contains(document.activeElement) ? document.activeElement.textContent : null;
+  fill(main,
+    title(server.name, state(server.status)),
+    h("p", { className: "lead" }, server.description),
+    h("div", { className: "row bar" },
+      connected ? action(t("disconnect"), act("disconnect")) : action(t("connect"), act("connect"), { className: "main" }),
+      connected && action(t("refresh"), act("refresh")),
+      action(t("edit"), async () => editServer(server, load)),
+      action(t("remove"), remove, { className: "danger" })),
+    explanation(server), withheld(server, load), tools(server),
+    h("h2", {}, t("definition")), json({ transportType: server.transportType, config: server.config }),
+    server.launch && [h("h2", {}, t("launch")), json([...server.launch.envNames.map((one) => `${one}=…`), ...server.launch.argv].join(" "))]);
+  // The page was drawn anew under a person's hands: give the keyboard its place back.
+  if (focused) [...main.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
+}
+
+function tools(server) {
+  const first = server.tools.slice(0, 60);
+  const prefix = `${server.name}__`;
+  return [h("h2", {}, countTools(server.tools.length)),
+    !first.length && h("p", { className: "soft" }, t("noToolsYet")),
+    first.length > 0 && h("p", { className: "row" }, first.map((tool) => h("a", { href: `#/tools/${encodeURIComponent(prefix + tool)}` }, h("code", {}, tool)))),
+    server.tools.length > first.length && h("p", {}, h("a", { href: `#/tools?server=${encodeURIComponent(server.name)}` }, t("all")))];
+}
+
+function explanation(server) {
+  const why = server.explanation;
+  const warnings = (server.warnings ?? []).map((warning) => h("p", { className: "wait small" }, warning));
+  if (why.isUsable) return [h("p", { className: "good" }, why.summary), warnings];
+  const failure = why.lastFailure;
+  if (!failure && !why.remedy) return [h("p", { className: "soft" }, why.summary), warnings];
+  const left = failure?.nextRetryAt ? Math.max(0, Math.round((failure.nextRetryAt - Date.now()) / 1000)) : null;
+  return h("section", { className: `card ${failure ? "notice" : ""}`, "aria-label": t("why") }, h("h2", {}, t("why")),
+    h("p", {}, why.summary), why.remedy && h("p", {}, h("strong", {}, why.remedy)),
+    failure && h("p", { className: "soft small" }, `${failure.stage} / ${failure.code}`,
+      failure.since && ` · ${t("since", { time: when(failure.since) })}`,
+      left !== null && ` · ${t("nextRetry", { seconds: left })}`),
+    warnings,
+    why.logTail && [h("h3", {}, t("log")), json(why.logTail)]);
+}
+
+function withheld(server, load) {
+  if (!server.withheldTools?.length) return null;
+  const approve = (names) => async () => {
+    await api(path(server.name, "approve"), { method: "POST", body: { tools: names } });
+    await load();
+  };
+  const waiting = server.withheldTools.filter((tool) => ["pending", "changed"].includes(tool.status));
+  return h("section", { className: "card notice wait-card", "aria-label": t("withheld") },
+    h("div", { className: "head" }, h("h2", {}, t("withheld")), h("span", { className: "push" }),
+      waiting.length > 1 && action(t("approveAll"), approve(waiting.map((tool) => tool.name)), { className: "main" })),
+    server.withheldTools.map((tool) => withheldTool(tool, approve([tool.name]))));
+}

@@ -1,0 +1,46 @@
+"""An MCP server on stdio whose tools are what a file says now: one draws a picture, one may be changed by a test."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAADAAAAAgCAIAAADbtmxLAAAAMUlEQVR42u3OQQ0AAAgEoItkBKMbzRbO"
+    "BxsByHS9EiEhISEhISEhISEhISEhISGhSws7FyBqv6nEywAAAABJRU5ErkJggg=="
+)
+"""A red square, as PNG."""
+
+
+def answer(method: str, params: dict[str, Any], tools: Path) -> dict[str, Any]:
+    """Return the result of one request."""
+    match method:
+        case "initialize":
+            return {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {"listChanged": True}},
+                "serverInfo": {"name": "papers", "version": "1"},
+            }
+        case "tools/list":
+            return {"tools": json.loads(tools.read_text(encoding="utf-8"))}
+        case "tools/call" if params["name"] == "draw":
+            return {"content": [{"type": "image", "mimeType": "image/png", "data": PICTURE}]}
+        case "tools/call":
+            return {"content": [{"type": "text", "text": json.dumps(params["arguments"], ensure_ascii=False)}]}
+    return {}
+
+
+def main() -> None:
+    """Serve until stdin ends."""
+    tools = Path(sys.argv[1])
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" in message:
+            result = answer(message["method"], message.get("params") or {}, tools)
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
