@@ -2,7 +2,7 @@ import { api } from "./api.js";
 import { field, fill, h, json, onSubmit, title } from "./dom.js";
 import { t } from "./text.js";
 
-const example = '<think>날씨를 물었다.</think>\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "서울",}}\n</tool_call>';
+const example = '<think>날씨를 물었다.</think>\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "서울"}\n</tool_call>';
 const weather = { type: "function", function: { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } } };
 
 // The text with each piece coloured by what it was read as. Positions count characters, not UTF-16 units.
