@@ -95,8 +95,9 @@ class Lists:
             for tool in wire.withheld_of(manager, name)
             if tool.status in ("pending", "changed")
         ]
+        held = len(self._hub.approvals.waiting) if self._hub.approvals is not None else 0
         if request.query_params.get("count") == "1":
-            return JSONResponse({"total": len(waiting)})
+            return JSONResponse({"total": len(waiting) + held})
         return JSONResponse({"total": len(waiting), "tools": waiting[:MAX_PAGE]})
 
     async def models(self, request: Request) -> Response:

@@ -15,15 +15,45 @@ export function withheldTool(tool, approve, server) {
     tool.diff?.length > 0 && h("pre", { className: "diff", tabIndex: 0 }, tool.diff.map((line) => h("div", { className: sign(line) }, line))));
 }
 
+// A call that is held until a person answers (N9): what would be called, with what, by whom, and until when.
+function waitingCall(one, load) {
+  const answer = (decision) => async () => {
+    await api(`/api/approvals/${encodeURIComponent(one.id)}`, { method: "POST", body: { decision } });
+    say(t("answered", { name: one.tool }));
+    await load();
+  };
+  const until = new Date(one.expiresAt).toLocaleTimeString();
+  return h("section", { className: "card", "aria-label": `${one.server} ${one.tool}` }, h("article", {},
+    h("h3", {}, h("span", { className: "soft" }, `${one.server} · `), one.tool, " ", h("span", { className: "state wait" }, t("waitsUntil", { time: until }))),
+    h("p", { className: "soft small" }, t("calledBy", { name: one.caller || "local" })),
+    h("pre", { tabIndex: 0 }, one.arguments),
+    h("div", { className: "row" }, action(t("allowOnce"), answer("once"), { className: "main" }),
+      action(t("allowAlways"), answer("always")), action(t("denyCall"), answer("deny")))));
+}
+
+// Readers may see withheld tools, but only operators are shown what is called.
+const heldCalls = async () => {
+  try { return (await api("/api/approvals")).waiting; } catch { return []; }
+};
+
+const ids = (waiting) => waiting.map((one) => one.id).join();
+
 export async function approvalsPage(main) {
+  let shown = "";
   const load = async () => {
-    const { tools } = await api("/api/console/approvals");
-    fill(main, title(t("approvals")), h("p", { className: "lead" }, t("approvalsLead")),
-      !tools.length && empty(t("noApprovals")),
+    const [{ tools }, waiting] = await Promise.all([api("/api/console/approvals"), heldCalls()]);
+    shown = ids(waiting);
+    fill(main, title(t("approvals")),
+      waiting.length > 0 && [h("h2", {}, t("heldCalls")), waiting.map((one) => waitingCall(one, load))],
+      h("p", { className: "lead" }, t("approvalsLead")),
+      !tools.length && !waiting.length && empty(t("noApprovals")),
       tools.map((tool) => h("section", { className: "card", "aria-label": `${tool.server} ${tool.name}` }, withheldTool(tool, async () => {
         await api(`/api/mcp/servers/${encodeURIComponent(tool.server)}/approve`, { method: "POST", body: { tools: [tool.name] } });
         await load();
       }, tool.server))));
   };
   await load();
+  // Looked after anew only when something began or ended to wait, so that nobody's focus is taken.
+  const timer = setInterval(async () => { if (ids(await heldCalls()) !== shown) await load(); }, 3000);
+  return () => clearInterval(timer);
 }

@@ -92,6 +92,13 @@ const words = {
   // approvals
   approvalsLead: ["Tools that changed, or came later, since they were approved. They are not offered until you approve them.", "승인한 뒤에 바뀌었거나 새로 생긴 도구입니다. 승인할 때까지 제공하지 않습니다."],
   noApprovals: ["Nothing waits for approval.", "승인을 기다리는 것이 없습니다."],
+  heldCalls: ["Calls that wait for a yes", "허락을 기다리는 호출"],
+  waitsUntil: ["waits until {time}", "{time}까지 기다림"],
+  calledBy: ["Called by {name}, with:", "{name}이(가) 부름, 인자:"],
+  allowOnce: ["Allow once", "한 번 허락"],
+  allowAlways: ["Always allow", "항상 허락"],
+  denyCall: ["Deny", "거부"],
+  answered: ["Answered: {name}", "답함: {name}"],
   approve: ["Approve", "승인"],
   approveAll: ["Approve all", "모두 승인"],
   approved: ["Approved: {name}", "승인함: {name}"],
