@@ -71,7 +71,7 @@ async def rounds(
     for _ in range(options.rounds):
         for key, target in targets.items():
             try:
-                cells[key].append(await asyncio.wait_for(load(target, sessions, options.seconds, **more), 60))
+                cells[key].append(await asyncio.wait_for(load(target, sessions, options.seconds, **more), 20))
             except (TimeoutError, AssertionError, RuntimeError, OSError) as error:
                 print(f"  {key}: {type(error).__name__} {str(error)[:120]}")
     medians = {
