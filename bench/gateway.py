@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 ECHO = str(HERE / "gateway_echo.py")
 TARGETS = str(HERE / "gateway_targets.py")
 PEERS = Path("~/.cache/naru-bench").expanduser()
-PYTHON, MCP_PROXY = PEERS / "py/bin/python", PEERS / "py/bin/mcp-proxy"
+PYTHON, MCP_PROXY = PEERS / "py/bin/python", PEERS / "proxy/bin/mcp-proxy"
 MCP_HUB = PEERS / "node_modules/mcp-hub/dist/cli.js"
 
 
