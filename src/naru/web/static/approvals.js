@@ -1,6 +1,6 @@
 import { api } from "./api.js";
 import { action, empty, fill, h, say, title } from "./dom.js";
-import { has, t } from "./text.js";
+import { has, t, when } from "./text.js";
 
 const sign = (line) => (/^(---|\+\+\+|@@)/.test(line) ? "soft" : { "+": "plus", "-": "minus" }[line[0]] ?? "");
 
@@ -19,10 +19,10 @@ export function withheldTool(tool, approve, server) {
 function waitingCall(one, load) {
   const answer = (decision) => async () => {
     await api(`/api/approvals/${encodeURIComponent(one.id)}`, { method: "POST", body: { decision } });
-    say(t("answered", { name: one.tool }));
+    say(t("answeredCall", { name: one.tool }));
     await load();
   };
-  const until = new Date(one.expiresAt).toLocaleTimeString();
+  const until = when(one.expiresAt);
   return h("section", { className: "card", "aria-label": `${one.server} ${one.tool}` }, h("article", {},
     h("h3", {}, h("span", { className: "soft" }, `${one.server} · `), one.tool, " ", h("span", { className: "state wait" }, t("waitsUntil", { time: until }))),
     h("p", { className: "soft small" }, t("calledBy", { name: one.caller || "local" })),

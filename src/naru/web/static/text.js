@@ -98,7 +98,7 @@ const words = {
   allowOnce: ["Allow once", "한 번 허락"],
   allowAlways: ["Always allow", "항상 허락"],
   denyCall: ["Deny", "거부"],
-  answered: ["Answered: {name}", "답함: {name}"],
+  answeredCall: ["Answered: {name}", "답함: {name}"],
   approve: ["Approve", "승인"],
   approveAll: ["Approve all", "모두 승인"],
   approved: ["Approved: {name}", "승인함: {name}"],
