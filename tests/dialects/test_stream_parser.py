@@ -158,6 +158,18 @@ def test_a_value_that_holds_the_closing_tag_is_read_whole():
     assert parsed.calls[0].arguments["content"] == content
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'[TOOL_CALLS] [{CALL}, {CALL}"]',
+        '<tool_call>{"name": "ping", "arguments": {"host": "a", "x”: “y”, “z": "c"}}</tool_call>',
+        f'<tool_call>{CALL}"</tool_call>',
+    ],
+)
+def test_stray_quotes_are_judged_the_same_in_any_pieces(text):
+    read_every_way(text, TOOLS)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

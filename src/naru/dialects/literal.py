@@ -39,7 +39,8 @@ BARE_KEY = lazy_pattern(r"[^\s:={}\[\],\"'][^:={}\[\],\"'\n]*")
 _AFTER_COMMA_IN_LIST = lazy_pattern(r"[\"'“‘\[\]{(\-\d]|(?:true|false|null|True|False|None)\b|[)}]")
 _QUOTED_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\"|'(?:[^'\\\n]|\\.){0,300}'|[“‘][^”’\n]{0,300}[”’\"]"
 _AFTER_COMMA_IN_OBJECT = lazy_pattern(rf"[}}\])]|(?:{_QUOTED_KEY}|[A-Za-z_][\w.\-]*)\s*[:=]")
-_UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})\s*\Z|[\"'“‘](?:[^\"'”’\\\n]|\\.){{0,300}}\\?\Z")
+_OPEN_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\\?\Z|'(?:[^'\\\n]|\\.){0,300}\\?\Z|[“‘][^”’\n]{0,300}\Z"
+_UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})\s*\Z|{_OPEN_KEY}")
 _AFTER_COMMA_IN_CALL = lazy_pattern(
     r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]*\s*="
 )
@@ -135,7 +136,7 @@ def closes(text: str, after: int, nesting: str, *, key: bool | None = False) -> 
     if key or (key is None and nesting != "(" and follower == ":"):
         return follower in ":="
     if follower == _CLOSER[nesting]:
-        return _ends_there(text, at)
+        return ends_there(text, at)
     if follower != ",":
         return None if follower == "/" and at + 1 >= len(text) else False
     at = _skip(text, at + 1)
@@ -148,7 +149,7 @@ def closes(text: str, after: int, nesting: str, *, key: bool | None = False) -> 
     return None if _UNFINISHED_WORD.match(text, at) else False
 
 
-def _ends_there(text: str, at: int) -> bool | None:
+def ends_there(text: str, at: int) -> bool | None:
     """Tell whether the brackets from `at` on end something: right before another quote they are part of the text."""
     found = _CLOSED.match(text, at)
     end = found.end() if found else at

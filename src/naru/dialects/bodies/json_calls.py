@@ -20,7 +20,7 @@ from naru.dialects.bodies.call_object import (
 from naru.dialects.bodies.pythonic import read_pythonic, write_pythonic_text
 from naru.dialects.bodies.values import capture, collect_quoted, delimited, quoted
 from naru.dialects.call_writer import CallWriter
-from naru.dialects.literal import BARE_KEY, CLOSERS, decode_json, parse_literal, unescape
+from naru.dialects.literal import BARE_KEY, CLOSERS, decode_json, ends_there, parse_literal, unescape
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
 
@@ -52,14 +52,23 @@ def read_complete_object(source: Source, writer: CallWriter, *, marked: bool) ->
     Raises:
         NotOffered: It is no call of an offered tool.
     """
-    decoded = decode_json(source.text, source.pos)
-    if decoded is None or type(decoded[0]) is not dict:
+    decoded = _complete_object(source)
+    if decoded is None:
         return False
     if not marked and decoded[0]:
         _check_unmarked_key(next(iter(decoded[0])), writer, is_first=True)
     source.pos = decoded[1]
     write_calls(decoded[0], writer, source.offset, marked=marked)
     return True
+
+
+def _complete_object(source: Source) -> tuple[dict[str, Any], int] | None:
+    """Return the strict object at `pos` and where it ends, if it is certain that it ends there."""
+    decoded = decode_json(source.text, source.pos)
+    if decoded is None or type(decoded[0]) is not dict:
+        return None
+    certain = ends_there(source.text, decoded[1] - 1)
+    return decoded if certain or (certain is None and source.final) else None
 
 
 def _leave_out(writer: CallWriter, *, marked: bool) -> None:
@@ -222,8 +231,8 @@ def read_field(source: Source) -> Reading[Any]:
 
 def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
     """Read the arguments object at `pos` for the call that was started; text passes on as it arrives."""
-    decoded = decode_json(source.text, source.pos)
-    if decoded and isinstance(decoded[0], dict):
+    decoded = _complete_object(source)
+    if decoded is not None:
         source.pos = decoded[1]
         writer.whole(decoded[0])
         return
