@@ -165,11 +165,12 @@ def test_a_question_in_korean_is_answered_step_by_step_and_leaves_a_run(browser:
     browser.sees("ended: answered", seconds=120)
     assert "14" in browser.find(".answer").text
     bars = browser.driver.execute_script("return [...document.querySelectorAll('.fall i')].map(one => one.offsetWidth)")
-    assert len(bars) >= 3
+    # At least the tool's call and the model's answer; a call that leaves no doubt may come before any round.
+    assert len(bars) >= 2
     assert all(width >= 2 for width in bars)
-    browser.driver.execute_script("document.querySelector('.fall details').open = true")
-    assert browser.driver.find_elements("css selector", ".span-call")
-    browser.sees("Tools shown to the model", "calculate_vacation_days", "What the model wrote")
+    browser.driver.execute_script("for (const one of document.querySelectorAll('.fall details')) one.open = true")
+    browser.sees("calculate_vacation_days", "What the model wrote", "Result")
+    browser.driver.execute_script("scrollTo(0, 0)")
     OUTPUT.mkdir(exist_ok=True)
     browser.driver.save_screenshot(str(OUTPUT / "console.png"))
     browser.open("runs")
