@@ -164,9 +164,10 @@ def test_a_value_that_holds_the_closing_tag_is_read_whole():
         f'[TOOL_CALLS] [{CALL}, {CALL}"]',
         '<tool_call>{"name": "ping", "arguments": {"host": "a", "x”: “y”, “z": "c"}}</tool_call>',
         f'<tool_call>{CALL}"</tool_call>',
+        "<tool_call>\n<function=ping>\n<param=host>\na\n</parameter>\n</function>\n</tool_call>",
     ],
 )
-def test_stray_quotes_are_judged_the_same_in_any_pieces(text):
+def test_stray_quotes_and_tags_are_judged_the_same_in_any_pieces(text):
     read_every_way(text, TOOLS)
 
 

@@ -95,7 +95,7 @@ def _tags(lead: str, vendor: str, tag: str) -> Tags:
         start + r"(?P<tag>parameter|param|arg)(?:=|\s+(?:name|key)\s*=\s*)"
         r"(?P<quote>[\"']?)(?P<key>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*)?>"
     )
-    opens = (f"<{vendor}parameter", f"<{vendor}param ", f"<{vendor}arg ")
+    opens = (f"<{vendor}param", f"<{vendor}arg")
     ends = (f"</{vendor}{tag}>",)
     plain = "｜" not in vendor and "|" not in vendor
     return Tags(opens, head, f"</{vendor}{{}}>", ends, trim=plain)
