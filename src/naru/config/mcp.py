@@ -99,7 +99,8 @@ class PolicySettings(BaseModel):
     allowed_server_names: list[str] = []
     """Names that may be registered and connected; empty allows all."""
     max_tool_output_length: int = Field(50_000, ge=0)
-    """Characters of a tool's text result; longer ones are cut with a notice. 0 is no limit."""
+    """Characters of a tool's text result in a run; longer ones are cut with a notice, 0 is no limit. MCP clients get
+    results as the server gave them."""
     allow_remote_exec: bool = False
     """Let an admin register programs (stdio) over HTTP; else only files and the command line may (S-20)."""
     allowed_commands: list[str] = []

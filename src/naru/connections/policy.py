@@ -11,7 +11,7 @@ from naru.connections.foreign_text import clean_definition, cut_text, schema_siz
 from naru.connections.launch_policy import judge_launch, package_warnings
 from naru.connections.pins import Pin, PinBook, PinStatus
 from naru.errors import PolicyError
-from naru.messages import JsonObject, Part, ResourcePart, TextPart, ToolDefinition, ToolResult
+from naru.messages import Part, ResourcePart, TextPart, ToolDefinition, ToolResult
 from naru.records import ServerRecord, TransportType
 
 logger = logging.getLogger(__name__)
@@ -87,31 +87,6 @@ class Policy:
             parts.append(replace(part, text=text) if isinstance(part, ResourcePart) else TextPart(text))
             break
         return replace(result, content=tuple(parts))
-
-    def cap_raw(self, result: JsonObject) -> JsonObject:
-        """Bound the text of a `tools/call` result as it came over the wire; returns the same object if it fits."""
-        limit = self.settings.max_tool_output_length
-        content = result.get("content")
-        if not limit or not isinstance(content, list):
-            return result
-        lengths = [_raw_length(part) for part in content]
-        if sum(lengths) <= limit:
-            return result
-        parts: list[JsonObject] = []
-        left = limit
-        for part, length in zip(content, lengths, strict=True):
-            if length <= left:
-                parts.append(part)
-                left -= length
-            elif "text" in part:
-                parts.append({**part, "text": cut_text(part["text"], left, total=sum(lengths))})
-                break
-            else:
-                resource = part["resource"]
-                text = cut_text(resource["text"], left, total=sum(lengths))
-                parts.append({**part, "resource": {**resource, "text": text}})
-                break
-        return {**result, "content": parts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,15 +205,6 @@ def _text(part: Part) -> str:
 
 def _length(part: Part) -> int:
     return len(_text(part))
-
-
-def _raw_length(part: object) -> int:
-    if not isinstance(part, dict):
-        return 0
-    if isinstance(part.get("text"), str):
-        return len(part["text"])
-    resource = part.get("resource")
-    return len(resource["text"]) if isinstance(resource, dict) and isinstance(resource.get("text"), str) else 0
 
 
 def argv_shown(record: ServerRecord, args: Sequence[str]) -> list[str]:
