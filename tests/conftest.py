@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         groups.setdefault(group, []).append(item)
         slow[group] = slow.get(group, False) or item.get_closest_marker("slow") is not None
     items[:] = [item for group in sorted(groups, key=lambda name: not slow[name]) for item in groups[group]]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Escape lone surrogates, which many tests log or compare: a worker cannot send them to `make test`."""
+    report = yield
+    report.sections = [(_sendable(name), _sendable(text)) for name, text in report.sections]
+    if report.longrepr is not None and (said := str(report.longrepr)) != (clean := _sendable(said)):
+        report.longrepr = clean
+    return report
+
+
+def _sendable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 @dataclass(frozen=True)
