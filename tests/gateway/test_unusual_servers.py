@@ -129,8 +129,11 @@ async def answers_pass_untouched(pair: Pair) -> None:
 async def errors_say_what_was_said(pair: Pair) -> None:
     error = (await pair.call("error"))[-1]["error"]
     assert (error["code"], error["message"], error["data"]) == (-31999, "no", {"why": [1]}), pair.label
-    for tool in ("odd_error", "nothing", "both"):
-        error = (await pair.call(tool))[-1]["error"]
+    assert (await pair.call("nothing"))[-1]["result"]["content"] == [], pair.label  # a result without content is empty
+    for tool in ("odd_error", "both"):
+        answer = (await pair.call(tool))[-1]
+        assert "error" in answer, (pair.label, tool, answer)
+        error = answer["error"]
         assert error["code"] == -32603, (pair.label, tool)
         assert error["message"], (pair.label, tool)
 

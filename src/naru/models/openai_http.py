@@ -150,7 +150,9 @@ class OpenAIBackend:
         try:
             return await self.http.post("/chat/completions", body)
         except ModelError as error:
-            if error.code != "unreachable" or self._engine is None or not await self._engine.has_died():
+            # An engine that dies accepts, and breaks off, what comes in its last moment.
+            is_gone = error.code in ("unreachable", "broken_off")
+            if not is_gone or self._engine is None or not await self._engine.has_died():
                 raise
         await self._engine.ensure_running()
         return await self.http.post("/chat/completions", body)
