@@ -83,7 +83,7 @@ def run_engine(model: str) -> Iterator[EngineAddress]:
         future: Future[None] = asyncio.run_coroutine_threadsafe(work, loop)  # type: ignore[arg-type]
         future.result(timeout=120)
 
-    engine = LocalEngine(path, alias=model, options=EngineOptions())
+    engine = LocalEngine(path, alias=model, options=EngineOptions(threads=1))
     try:
         run(engine.start())
         yield EngineAddress(engine.base_url, engine.api_key, model, engine.pid or 0)

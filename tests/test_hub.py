@@ -129,7 +129,7 @@ def test_r27_f13_a_second_naru_serve_ends_at_once_and_leaves_the_store_alone(tmp
         try:
             line = next(line for line in first.stderr if "Naru serves" in line)
             before = store.read_bytes()
-            second = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+            second = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
             assert second.returncode == 2
             assert f"process {first.pid}, {line.split()[-1]}" in second.stderr
             assert "Traceback" not in second.stderr

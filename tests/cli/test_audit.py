@@ -11,7 +11,7 @@ from pathlib import Path
 def naru(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     env = {"NARU_HUB__DATA_DIR": str(folder), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
     command = [sys.executable, "-m", "naru.cli.main", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, check=False)
 
 
 def test_changes_from_the_command_line_are_in_the_log_and_a_changed_line_is_found(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def naru(*arguments: str, environment: dict[str, str] | None = None) -> subproce
         env={**os.environ, **(environment or {})},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

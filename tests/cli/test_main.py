@@ -45,7 +45,7 @@ def test_help_lists_every_command_and_loads_none() -> None:
         "heavy = ('naru.', 'rich', 'pydantic', 'aiohttp', 'mcp')\n"
         "print([m for m in sys.modules if m.startswith(heavy)], file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     for name in COMMANDS:
         assert f"  {name} " in done.stdout
     assert set(done.stderr.strip().strip("[]").replace("'", "").split(", ")) <= {
@@ -80,7 +80,7 @@ def test_an_unknown_command_says_which_was_meant(naru, typed: str, meant: str) -
 def test_completion_knows_commands_and_clients() -> None:
     def complete(line: str) -> list[str]:
         done = subprocess.run(
-            [sys.executable, "-m", "naru.cli.main"], capture_output=True, text=True, timeout=60, check=False,
+            [sys.executable, "-m", "naru.cli.main"], capture_output=True, text=True, timeout=120, check=False,
             env={
                 **os.environ, "_NARU_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))
             },

@@ -41,7 +41,7 @@ def test_a07_naru_serves_https_with_hsts_and_its_own_pages_alone(certificates: C
         address = next(line for line in process.stderr if "Naru serves" in line).split()[-1]
         assert address.startswith("https://127.0.0.1:")
         trusted = ssl.create_default_context(cafile=str(certificates.authority))
-        with httpx.Client(verify=trusted, base_url=address, timeout=20) as client:
+        with httpx.Client(verify=trusted, base_url=address, timeout=60) as client:
             answer = client.get("/healthz")
             assert answer.json() == {"status": "ok"}
             assert answer.headers["strict-transport-security"].startswith("max-age=")
@@ -49,9 +49,9 @@ def test_a07_naru_serves_https_with_hsts_and_its_own_pages_alone(certificates: C
             plain = address.replace("https", "http")
             assert client.get("/api/mcp/servers", headers={"Origin": plain}).status_code == 403
             with pytest.raises(httpx.TransportError):
-                httpx.get(f"{plain}/healthz", timeout=20)
+                httpx.get(f"{plain}/healthz", timeout=60)
         with pytest.raises(httpx.TransportError, match=r"(?i)certificate"):
-            httpx.get(f"{address}/healthz", timeout=20)
+            httpx.get(f"{address}/healthz", timeout=60)
     finally:
         process.kill()
         process.communicate()

@@ -33,13 +33,13 @@ def run_on_terminal(code: str, **variables: str) -> str:
             if not piece:
                 break
             found += piece
-        process.wait(timeout=30)
+        process.wait(timeout=90)
     os.close(ours)
     return found.decode()
 
 
 def test_a_table_is_tabs_without_a_head_when_piped() -> None:
-    done = subprocess.run([sys.executable, "-c", TABLE], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", TABLE], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout == "a\txy\nb\t두 번째\nloud\n"
 
 

@@ -92,5 +92,5 @@ async def test_every_shell_reads_the_command_as_the_same_five_words(shell: str) 
     async with served(application(MemoryHub(ScriptedBackend([CALL])))) as url:
         command = await shell_block(url)
     script = f'naru() {{ printf "%s\\n" "$#" "$@"; }}\n{command}\n'
-    done = subprocess.run([shell, "-c", script], capture_output=True, text=True, timeout=10, check=True)
+    done = subprocess.run([shell, "-c", script], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.split() == ["4", *command.split()[1:]]

@@ -127,7 +127,7 @@ def test_the_installed_command_runs_a_tool_end_to_end():
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

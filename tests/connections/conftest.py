@@ -47,7 +47,7 @@ def http(name: str, url: str, transport: TransportType | None = TransportType.HT
     return ServerRecord(name=name, transport_type=transport, config={"url": url, **config})
 
 
-async def until(condition: Callable[[], bool], seconds: float = 15.0) -> float:
+async def until(condition: Callable[[], bool], seconds: float = 60) -> float:
     """Wait until something holds; return how long it took."""
     start = time.monotonic()
     async with asyncio.timeout(seconds):

@@ -564,12 +564,12 @@ async def test_stop_and_removal_interrupt_an_attempt_at_once(manager: Manager) -
     await manager.register(stdio("raw", "raw_server.py", "silent"))
     attempt = asyncio.ensure_future(manager.connect("raw"))
     await until(lambda: manager.get_status("raw") is ServerStatus.CONNECTING)
-    await asyncio.wait_for(manager.disconnect("raw"), 5)
+    await asyncio.wait_for(manager.disconnect("raw"), 30)
     assert not await attempt
     assert manager.get_status("raw") is ServerStatus.DISCONNECTED
     again = asyncio.ensure_future(manager.connect("raw"))
     await until(lambda: manager.get_status("raw") is ServerStatus.CONNECTING)
-    await asyncio.wait_for(manager.unregister("raw"), 5)
+    await asyncio.wait_for(manager.unregister("raw"), 30)
     assert not await again
     assert manager.get_status("raw") is None
 

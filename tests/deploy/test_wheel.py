@@ -78,7 +78,7 @@ def run(folder: Path, *command: str, text: str = "") -> subprocess.CompletedProc
         input=text,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

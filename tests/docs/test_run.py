@@ -70,7 +70,7 @@ class Reader:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
 
@@ -95,7 +95,7 @@ class Reader:
             else:
                 pytest.fail(f"{command}: {''.join(said)}")
             child.send_signal(signal.SIGINT)
-            child.communicate(timeout=40)
+            child.communicate(timeout=90)
 
 
 def free_port() -> int:
@@ -123,7 +123,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
                 yield someone
             finally:
                 hub.send_signal(signal.SIGTERM)
-                hub.communicate(timeout=45)
+                hub.communicate(timeout=90)
 
 
 def wait_until_it_answers(port: int) -> None:
@@ -191,7 +191,7 @@ def run_python(block: Block, reader: Reader, folder: Path) -> None:
         env=reader.environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, f"{block.id}\n{done.stderr}"

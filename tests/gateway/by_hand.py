@@ -89,7 +89,7 @@ async def gateway(
 
 
 async def next_event(response: aiohttp.ClientResponse) -> Json:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         async for line in response.content:
             if line.startswith(b"data: {"):
                 return dict(json.loads(line[6:]))

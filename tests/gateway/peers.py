@@ -73,7 +73,7 @@ class StreamPeer:
     async def ask(self, message: Json) -> list[Json]:
         await self.send(message)
         got: list[Json] = []
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not got or "method" in got[-1]:
                 got.append(await self.incoming.get())
         return got
@@ -151,7 +151,7 @@ async def _stdio(client: Client) -> AsyncIterator[tuple[asyncio.StreamReader, as
             yield reader, writer
         finally:
             writer.write_eof()
-            await asyncio.wait_for(face, 10)
+            await asyncio.wait_for(face, 30)
             writer.close()
             theirs.shutdown(socket.SHUT_RDWR)
     theirs.close()

@@ -102,7 +102,7 @@ async def listening(app: Any, port: int = 0) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"
     finally:
         server.should_exit = True
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, 30)
 
 
 @contextlib.asynccontextmanager

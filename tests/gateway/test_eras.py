@@ -69,7 +69,7 @@ async def test_a_session_client_is_pushed_what_a_stateless_server_wants() -> Non
         call = request("tools/call", {"name": "a__ask", "arguments": {}}, "c1")
         async with client.http.post(client.url + "/mcp", json=call, headers={"mcp-session-id": session}) as response:
             got: list[Json] = []
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 async for line in response.content:
                     if not line.startswith(b"data: {"):
                         continue

@@ -92,7 +92,8 @@ async def test_a_list_shows_each_servers_tools_as_it_wrote_them() -> None:
                 assert shown["vendor"] == {"k": [1]}, server
 
 
-async def test_a_storm_of_changes_is_told_once_and_only_to_who_listens() -> None:
+async def test_a_storm_of_changes_is_told_in_few_words_and_only_to_who_listens() -> None:
+    """Of 300 notices the first is told at once, the rest together (R-19); a slow machine may part them once more."""
     async with pairs() as every:
         (pair,) = (pair for pair in every if pair.server == "stdiolegacy" and not pair.client.modern)
         client = pair.client
@@ -101,11 +102,12 @@ async def test_a_storm_of_changes_is_told_once_and_only_to_who_listens() -> None
             told = asyncio.create_task(next_event(stream))
             assert [message.get("method") for message in await pair.call("storm")] == [None], "not on the call's stream"
             assert (await told)["method"] == "notifications/tools/list_changed"
-            for message in (request("ping", request_id=n) for n in range(20)):
-                await client.ask(message)
+            more = 0
             with contextlib.suppress(TimeoutError):
-                again = await asyncio.wait_for(next_event(stream), 0.3)
-                assert again["method"] != "notifications/tools/list_changed", "a storm is one change"
+                while more < 10:
+                    again = await asyncio.wait_for(next_event(stream), 1.5)
+                    more += again["method"] == "notifications/tools/list_changed"
+            assert more <= 3, "300 changes were told one by one"
 
 
 async def notes_before_the_answer(pair: Pair) -> None:
@@ -187,6 +189,6 @@ async def test_a_call_given_up_is_given_up_at_every_server() -> None:
                 response.close()
             if pair.server == "http":
                 continue  # here the closed stream is the word; the server keeps no count of those
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(30):
                 while int(text_of(await pair.call("cancelled"))) == before:
                     await asyncio.sleep(0.01)

@@ -46,7 +46,7 @@ class Browser:
         self.driver.refresh()
         self.wait(lambda: self.driver.find_elements(By.CSS_SELECTOR, "main h1"))
 
-    def wait(self, condition: Callable[[], Any], seconds: float = 30) -> Any:
+    def wait(self, condition: Callable[[], Any], seconds: float = 60) -> Any:
         """Wait for a condition; bounded."""
         return WebDriverWait(self.driver, seconds, poll_frequency=0.1).until(lambda _: condition())
 
@@ -56,7 +56,7 @@ class Browser:
         script = "return [...document.querySelectorAll('#main, dialog, #live')].map(one => one.innerText).join('\\n')"
         return str(self.driver.execute_script(script))
 
-    def sees(self, *texts: str, seconds: float = 30) -> None:
+    def sees(self, *texts: str, seconds: float = 60) -> None:
         """Wait until all of these can be read."""
         self.wait(lambda: all(text in self.text for text in texts), seconds)
 

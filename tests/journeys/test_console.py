@@ -82,7 +82,7 @@ def url(local_engine: EngineAddress, papers: Path, tmp_path_factory: pytest.Temp
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=90)
 
 
 @pytest.fixture(scope="module")

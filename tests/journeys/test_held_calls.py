@@ -41,7 +41,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
             yield opened
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=90)
 
 
 @pytest.mark.parametrize(("answer", "outcome"), [("Allow once", "Kim Minjun"), ("Deny", "A person denied the call")])

@@ -51,7 +51,7 @@ def naru(tmp_path_factory: pytest.TempPathFactory) -> Iterator[openai.OpenAI]:
         yield openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", timeout=180, max_retries=0)
     finally:
         process.terminate()
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=90) == 0
 
 
 def ask(client: openai.OpenAI, question: str, **options) -> openai.types.chat.ChatCompletion:

@@ -69,7 +69,7 @@ async def serve_raw(*answers: Sequence[bytes | object | None]) -> AsyncIterator[
         for task in tasks:
             task.cancel()
         if tasks:
-            await asyncio.wait(tasks, timeout=5)
+            await asyncio.wait(tasks, timeout=30)
 
 
 async def _request(reader: asyncio.StreamReader) -> bytes | None:

@@ -157,7 +157,7 @@ async def test_leaving_the_answer_closes_the_upstream() -> None:
         backend = backend_at(fake)
         async with aclosing(backend.stream(ASK)) as events:
             assert await anext(events) == Text("a")
-        await asyncio.wait_for(fake.gone.wait(), 1.0)
+        await asyncio.wait_for(fake.gone.wait(), 30)
         await backend.close()
 
 

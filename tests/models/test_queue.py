@@ -87,7 +87,7 @@ async def test_a_cancelled_request_frees_its_place() -> None:
     assert places[-1].position == 0
     assert places[-1].eta_seconds == pytest.approx(60.25)
     await it.clock.advance(61)
-    await asyncio.wait_for(asyncio.gather(first, third), 1)
+    await asyncio.wait_for(asyncio.gather(first, third), 30)
     assert it.queue.state().waiting == 0
 
 
@@ -157,7 +157,7 @@ async def test_the_time_to_wait_for_a_free_slot_is_told_from_how_long_slots_were
     assert places[0].position == 1
     assert places[0].eta_seconds == pytest.approx(20, abs=0.5)
     await it.clock.advance(11)
-    await asyncio.wait_for(asyncio.gather(holder, waiting, last), 1)
+    await asyncio.wait_for(asyncio.gather(holder, waiting, last), 30)
 
 
 async def test_a_wait_that_turns_out_too_long_ends_at_its_bound() -> None:
@@ -227,7 +227,7 @@ async def test_a_429_longer_than_the_caller_waits_is_refused_at_once() -> None:
     script = ScriptedBackend(lambda _: failure("rate_limited", "daily quota", status=429, wait_seconds=4000))
     backend = QueuedBackend(script, RequestQueue(RateLimits(), clock=FakeClock()))
     with pytest.raises(ModelError, match="wait about 4000 s") as raised:
-        await asyncio.wait_for(_collect(backend, wait=10), 1)
+        await asyncio.wait_for(_collect(backend, wait=10), 30)
     assert "daily quota" in str(raised.value.__cause__)
 
 
@@ -250,7 +250,7 @@ async def test_real_usage_replaces_the_estimate() -> None:
     script = ScriptedBackend([[Usage(1, 1), Finish("stop")]] * 2)
     backend = QueuedBackend(script, queue)
     await _collect(backend)
-    await asyncio.wait_for(_collect(backend), 1)
+    await asyncio.wait_for(_collect(backend), 30)
     assert len(script.requests) == 2
 
 
@@ -262,16 +262,16 @@ async def test_leaving_an_answer_frees_its_slot() -> None:
     assert queue.state().running == 1
     await stream.aclose()
     assert queue.state().running == 0
-    assert await asyncio.wait_for(_collect(backend), 1) == "second"
+    assert await asyncio.wait_for(_collect(backend), 30) == "second"
 
 
 async def test_an_endpoint_that_fails_once_is_asked_again_at_once_and_holds_up_nobody() -> None:
     clock = FakeClock()
     queue = RequestQueue(RateLimits(), clock=clock)
     answers = [failure("upstream_failed", "oops", status=500), "done"]
-    assert await asyncio.wait_for(_collect(QueuedBackend(ScriptedBackend(answers), queue)), 1) == "done"
+    assert await asyncio.wait_for(_collect(QueuedBackend(ScriptedBackend(answers), queue)), 30) == "done"
     assert queue.state().blocked_seconds == 0
     always = ScriptedBackend(lambda _: failure("upstream_failed", "oops", status=500))
     with pytest.raises(ModelError, match="oops"):
-        await asyncio.wait_for(_collect(QueuedBackend(always, queue)), 1)
+        await asyncio.wait_for(_collect(QueuedBackend(always, queue)), 30)
     assert len(always.requests) == 2

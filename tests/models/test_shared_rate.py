@@ -31,7 +31,7 @@ async def redis_url(tmp_path: Path) -> AsyncIterator[str]:
         stdout=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not socket.exists():
                 await asyncio.sleep(0.02)
         yield f"unix://{socket}"

@@ -58,7 +58,7 @@ def test_the_server_goes_when_its_parent_is_killed() -> None:
         assert parent.stdout is not None
         pid, folder = parent.stdout.readline().split()
         parent.send_signal(signal.SIGKILL)
-        parent.wait(10)
+        parent.wait(60)
     deadline = time.monotonic() + 60
     while is_alive(int(pid)) and time.monotonic() < deadline:
         time.sleep(0.02)

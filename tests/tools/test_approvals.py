@@ -27,7 +27,7 @@ def approvals(path: Path | None = None, *, destructive: bool = False, **settings
 
 
 async def waiting_in(desk: Approvals) -> Waiting:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not desk.waiting:
             await asyncio.sleep(0)
     return desk.waiting[0]

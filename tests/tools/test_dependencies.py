@@ -113,7 +113,7 @@ async def test_an_application_wide_provider_may_want_another():
         return db
 
     toolset = FunctionToolset([tool])
-    assert (await asyncio.wait_for(toolset.call("tool", {}, CALL), 5)).text == "engine of settings"
+    assert (await asyncio.wait_for(toolset.call("tool", {}, CALL), 30)).text == "engine of settings"
     await toolset.close()
 
 
@@ -160,7 +160,7 @@ async def test_a_circle_of_providers_is_an_error_and_no_hang():
         return x
 
     with pytest.raises(DependencyError, match="in a circle"):
-        await asyncio.wait_for(FunctionToolset([tool]).call("tool", {}, CALL), 5)
+        await asyncio.wait_for(FunctionToolset([tool]).call("tool", {}, CALL), 30)
 
 
 async def test_named_parameters_come_from_the_host_the_call_or_the_callers_identity():

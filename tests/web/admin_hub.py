@@ -42,7 +42,7 @@ class AdminHub:
         """Return a client that speaks to the application in process."""
         given = {"Authorization": f"Bearer {key}"} if key else {}
         transport = httpx.ASGITransport(application(self))
-        return httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers={**given, **headers}, timeout=20)
+        return httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers={**given, **headers}, timeout=60)
 
 
 def rows(hub: AdminHub) -> list[Endpoint]:

@@ -114,7 +114,7 @@ async def served(app: object) -> AsyncIterator[str]:
         for connection in list(state.connections):
             connection.shutdown()
         if state.tasks:
-            await asyncio.wait(state.tasks, timeout=5)
+            await asyncio.wait(state.tasks, timeout=30)
 
 
 @pytest.fixture

@@ -229,7 +229,7 @@ async def test_a04_the_product_takes_tokens_and_tells_clients_where_to_get_them(
             assert described["resource"] == RESOURCE
             assert described["authorization_servers"] == [authority.url]
             reader, ruler = signed(authority, scope="naru:read"), signed(authority, scope="naru:admin")
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(30):
                 while await status(reader) != 200:
                     await asyncio.sleep(0.02)
             lacking = await client.delete("/api/mcp/servers/x", headers={"Authorization": f"Bearer {reader}"})

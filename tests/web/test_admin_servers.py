@@ -425,7 +425,7 @@ async def test_events_tell_the_present_state_and_every_change(hub: AdminHub, tmp
     }
     task = asyncio.ensure_future(app({**scope, "headers": [(b"host", b"127.0.0.1:20006")]}, receive, send))
     text = b""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while b"event: ready" not in text:
             text += await sent.get()
         assert b'"status":"PENDING"' in text

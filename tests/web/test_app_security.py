@@ -34,7 +34,7 @@ async def opened(folder: Path, **server: object) -> AsyncIterator[tuple[Hub, App
 
 
 def client(app: App, **headers: str) -> httpx.AsyncClient:
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app.asgi), base_url=BASE_URL, headers=headers, timeout=10)
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app.asgi), base_url=BASE_URL, headers=headers, timeout=120)
 
 
 def rows(app: App) -> list[tuple[str, str, Access]]:
@@ -190,7 +190,7 @@ def test_s01_h01_serve_beyond_loopback_without_keys_ends_at_once(tmp_path: Path)
         [sys.executable, "-m", "naru.cli.main", "serve", "--host", "0.0.0.0", "--port", "0"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         env=environment,
     )
     assert done.returncode == 2

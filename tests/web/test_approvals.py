@@ -38,11 +38,11 @@ async def opened(folder: Path, **settings: Any) -> AsyncIterator[tuple[Hub, App]
 def client(app: App, key: str = "") -> httpx.AsyncClient:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     transport = httpx.ASGITransport(app.asgi)
-    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:20006", headers=headers, timeout=10)
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:20006", headers=headers, timeout=60)
 
 
 async def one_waiting(asking: httpx.AsyncClient) -> JsonObject:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not (found := (await asking.get("/api/approvals")).json()["waiting"]):
             await asyncio.sleep(0.01)
     waiting: JsonObject = found[0]

@@ -31,7 +31,7 @@ async def opened(folder: Path, **settings: Any) -> AsyncIterator[tuple[Hub, App]
 async def ask(app: App, method: str, path: str, *, key: str = "", body: object = None) -> httpx.Response:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     transport = httpx.ASGITransport(app.asgi)
-    async with httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers=headers, timeout=10) as client:
+    async with httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers=headers, timeout=60) as client:
         return await client.request(method, path, json=body)
 
 

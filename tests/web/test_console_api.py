@@ -27,7 +27,7 @@ async def console(folder: Path, answers: list[str], **server: object) -> AsyncIt
     settings = Settings.model_validate({"hub": {"data_dir": folder, "store": "memory:"}, "server": server})
     async with open_hub(settings, backend=ScriptedBackend(answers)) as hub, open_app(hub) as app:
         transport = httpx.ASGITransport(app.asgi)
-        async with httpx.AsyncClient(transport=transport, base_url=BASE_URL, timeout=10) as client:
+        async with httpx.AsyncClient(transport=transport, base_url=BASE_URL, timeout=60) as client:
             yield client
 
 

@@ -31,7 +31,7 @@ async def test_calls_of_every_face_approvals_and_the_audit_are_counted(tmp_path:
         assert await hub.manager.connect("raw")
         await hub.tools().call("raw__echo", {"text": "x"}, CallContext())
         transport = httpx.ASGITransport(app.asgi)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:20006", timeout=10) as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:20006", timeout=60) as client:
             await client.post("/api/tools/call", json={"name": "raw__pid", "arguments": {}})
             text = (await client.get("/metrics")).text
     assert 'naru_server_calls_total{outcome="ok",server="raw"} 1.0' in text

@@ -50,7 +50,7 @@ async def written(application: Application, request: bytes) -> list[bytes]:
     recorder = Recorder()
     protocol.connection_made(recorder)  # type: ignore[arg-type]
     protocol.data_received(request)
-    await asyncio.wait_for(asyncio.gather(*state.tasks), 5)
+    await asyncio.wait_for(asyncio.gather(*state.tasks), 30)
     await asyncio.sleep(0)
     return recorder.writes
 

@@ -31,7 +31,7 @@ ASK: list[Any] = [{"role": "user", "content": "날씨?"}]
 
 
 def client_of(url: str) -> openai.AsyncOpenAI:
-    return openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=10)
+    return openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=60)
 
 
 async def raw_stream(url: str, body: dict[str, Any]) -> list[str]:

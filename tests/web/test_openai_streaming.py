@@ -91,5 +91,5 @@ async def test_a_client_that_waits_for_its_models_turn_is_told_its_place(monkeyp
             queue.slot(Caller("someone else")),
             session.post(f"{url}/v1/chat/completions", json=body) as response,
         ):
-            line = await asyncio.wait_for(response.content.readline(), 5)
+            line = await asyncio.wait_for(response.content.readline(), 30)
             assert line.startswith(b": waiting for the model, 0 before you, about ")

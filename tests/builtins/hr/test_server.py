@@ -59,7 +59,7 @@ def _read_only(path):
 
 @pytest.mark.parametrize("make", [_missing, _folder, _no_database, _empty, _read_only])
 def test_a_database_that_cannot_be_used_is_one_line_and_a_failing_exit(make, tmp_path):
-    done = subprocess.run([*SERVER, "--db", str(make(tmp_path))], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([*SERVER, "--db", str(make(tmp_path))], capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("naru-hr: opening the HR database")

@@ -125,7 +125,7 @@ def on_progress(seen: Seen) -> Any:
 
 async def changed(seen: Seen) -> None:
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not seen["changed"]:
                 await asyncio.sleep(0.02)
 

@@ -21,7 +21,7 @@ def ask(model, messages, stream):
 
 def main(url, *models):
     for name in models:
-        model = ChatOpenAI(model=name, base_url=url, api_key="none", max_retries=0, timeout=20).bind_tools(
+        model = ChatOpenAI(model=name, base_url=url, api_key="none", max_retries=0, timeout=60).bind_tools(
             [get_weather]
         )
         for stream in (False, True):

@@ -12,7 +12,7 @@ def ask(url, model, messages, stream):
         messages=messages,
         tools=[TOOL],
         stream=stream,
-        timeout=20,
+        timeout=60,
     )
     return (litellm.stream_chunk_builder(list(answer)) if stream else answer).choices[0]
 

@@ -8,7 +8,7 @@ from round_trip import TOOL, run
 
 @lru_cache
 def client(url):
-    return openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=20)
+    return openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=60)
 
 
 def ask(url, model, messages, stream):

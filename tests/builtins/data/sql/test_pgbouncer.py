@@ -67,7 +67,7 @@ def pgbouncer(bga: BgaServer) -> Iterator[int]:
             yield port
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
 
 
 async def test_queries_and_verdicts_are_the_same_and_many_share_few_connections(bga: BgaServer, pgbouncer: int):

@@ -60,7 +60,7 @@ def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
-            server.wait(10)
+            server.wait(60)
 
 
 @pytest.fixture(params=["local", pytest.param("chroma", marks=pytest.mark.slow)])
