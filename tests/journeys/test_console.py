@@ -17,7 +17,7 @@ from tests.conftest import EngineAddress
 from tests.journeys.browser import Browser, open_browser
 from tests.journeys.test_hr import free_port, wait_until_ready
 
-pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.chromium, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.chromium, pytest.mark.timeout(900)]
 OUTPUT = Path(__file__).parents[2] / "output"
 PAGES = (
     "servers", "servers/hr", "servers/lost", "tools", "tools/papers__file_paper", "play", "runs", "inspect", "models",

@@ -15,7 +15,7 @@ from pathlib import Path
 import openai
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.timeout(900)]
 MODEL = "qwen2.5-coder-0.5b"
 
 
@@ -25,7 +25,7 @@ def free_port() -> int:
 
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         assert process.poll() is None, "naru serve ended at once"
         try:

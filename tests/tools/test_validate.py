@@ -11,7 +11,7 @@ from naru.messages import ToolDefinition
 from naru.tools.provider_schemas.forms import provider_form
 from naru.tools.validate import ArgumentsValidator
 
-SECONDS = 2.0
+SECONDS = 20.0
 """Of CPU, far above what is needed; without a bound these run for minutes."""
 
 

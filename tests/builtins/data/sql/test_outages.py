@@ -16,6 +16,7 @@ from naru.builtins.data.sql.errors import DatabaseUnavailableError, QueryError
 from naru.builtins.data.sql.transaction import Limits
 from naru.stores.embedded_postgres import EmbeddedPostgres
 from tests.builtins.data.servers import BgaServer, chaos_proxy
+from tests.sizes import within
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 
@@ -48,7 +49,7 @@ async def test_g10_a_database_that_is_down_at_start_is_told_and_used_once_it_is_
         start = time.monotonic()
         with pytest.raises(DatabaseUnavailableError, match=rf"127\.0\.0\.1:{proxy.port}") as failure:
             await database.query("SELECT 1")
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < within(5)
         assert "canary" not in str(failure.value)
         assert "bga_reader" not in str(failure.value)
         await proxy.start()
@@ -59,7 +60,7 @@ async def test_g10_a_database_that_is_down_at_start_is_told_and_used_once_it_is_
             except DatabaseUnavailableError:
                 return False
 
-        assert await until(works, 5) < 5
+        assert await until(works, 60) < within(5)
         await database.close()
 
 
@@ -72,7 +73,7 @@ async def test_r23_a_database_that_goes_away_mid_run_is_told_within_5_s_and_come
             start = time.monotonic()
             with pytest.raises(DatabaseUnavailableError):
                 await database.query("SELECT 1")
-            assert time.monotonic() - start < 5
+            assert time.monotonic() - start < within(5)
         await proxy.start()
 
         async def works() -> bool:
@@ -81,12 +82,12 @@ async def test_r23_a_database_that_goes_away_mid_run_is_told_within_5_s_and_come
             except DatabaseUnavailableError:
                 return False
 
-        assert await until(works, 5) < 5
+        assert await until(works, 60) < within(5)
 
         async def is_full() -> bool:
             return await count_of(bga, "application_name = 'naru'") >= 5
 
-        await until(is_full, 10)
+        await until(is_full, 60)
         await database.close()
 
 
@@ -100,7 +101,7 @@ async def test_r23_a_database_that_falls_silent_mid_run_is_told_within_5_s(bga: 
         proxy.fall_silent()
         with pytest.raises(DatabaseUnavailableError, match="stopped answering"):
             await running
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < within(5)
         proxy.speak()
         assert (await database.query("SELECT 1 AS one")).records == [{"one": 1}]
         await database.close()
@@ -137,7 +138,7 @@ async def test_g12_a_full_pool_queues_and_nothing_is_left_in_a_transaction(bga: 
     async def none_left() -> bool:
         return await count_of(bga, "state LIKE 'idle in transaction%' OR state = 'active'") == 0
 
-    await until(none_left, 2)
+    await until(none_left, 60)
     await database.close()
 
 
@@ -147,7 +148,7 @@ async def test_g12_waiting_too_long_for_the_pool_says_that_it_is_busy(bga: BgaSe
     )
     database = bga.database(options)
     await database.query("SELECT 1")
-    running = asyncio.ensure_future(database.query("SELECT pg_sleep(1)"))
+    running = asyncio.ensure_future(database.query("SELECT pg_sleep(3)"))
     await asyncio.sleep(0.1)
     with pytest.raises(DatabaseUnavailableError, match="busy"):
         await database.query("SELECT 1")
