@@ -10,11 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from naru.errors import ConfigError
 from naru.models.local import EngineOptions, LocalEngine
 from naru.models.weights import locate_model
 from tests.postgres_servers import postgres_servers  # noqa: F401  # a fixture for all folders
+
+settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("repeatable")
+"""The same examples everywhere, however slow the machine; `--hypothesis-profile=default` looks for new ones."""
 
 CACHE_DIR = Path("~/.cache/naru")
 SHARED = ("local_engine", "bga", "postgres_servers", "chroma_url")

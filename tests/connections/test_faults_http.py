@@ -829,8 +829,7 @@ async def test_a_server_that_hangs_with_open_connections_is_noticed(is_modern: b
             return None
 
         server.behave = hang
-        took = await until(lambda: manager.get_status("web") is ServerStatus.FAILED)
-        assert "pings in a row" in manager.explain("web").failure.message  # type: ignore[union-attr]
+        took = await until(lambda: "pings in a row" in str(manager.explain("web").failure))
         print(f"R-14 http: interval 0.2 s, noticed after {took:.2f} s")
         server.behave = None
         stuck.set()
