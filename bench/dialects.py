@@ -190,8 +190,8 @@ def mutate(text, rng, others):
     return text
 
 
-def mutations(corpus, count):
-    rng = random.Random(20261128)
+def mutations(corpus, count, seed):
+    rng = random.Random(seed)
     others = [case.text for case in corpus]
     raised = differing = lost = bad = 0
     for _ in range(count):
@@ -343,6 +343,7 @@ def peers():
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--mutations", type=int, default=100_000)
+    arguments.add_argument("--seed", type=int, default=20261128)
     arguments.add_argument("--only", choices=("right", "fuzz", "speed"))
     given = arguments.parse_args()
     fixtures, cases, families = load()
@@ -350,7 +351,7 @@ def main():
         conformance(fixtures, families)
         recorded(cases)
     if given.only in (None, "fuzz"):
-        mutations([*fixtures, *(case for _, case in cases)], given.mutations)
+        mutations([*fixtures, *(case for _, case in cases)], given.mutations, given.seed)
     if given.only in (None, "speed"):
         speed(fixtures)
         holding_back()

@@ -171,6 +171,13 @@ def test_stray_quotes_and_tags_are_judged_the_same_in_any_pieces(text):
     read_every_way(text, TOOLS)
 
 
+@pytest.mark.parametrize("before", ["", "<tool_call>\n", "say\n", "> "])
+@pytest.mark.parametrize("between", ["</tool_call>", "Xyz", "- a", "</think>", "\r", "\u200b", "<tool_call>&", "**a**"])
+def test_a_call_after_json_that_is_none_is_judged_the_same_in_any_pieces(before, between):
+    """Found by `bench/dialects.py`: whether JSON goes on was asked of fewer lines where they came whole."""
+    read_every_way(f'{before}{{"name": "unknown", "arguments": {{}}}}\n{between}\n{CALL}\n</tool_call>', TOOLS)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

@@ -79,7 +79,7 @@ class LineStarts:
         """Tell cheaply whether the line that begins at `at` needs a closer look."""
         if at >= len(text):
             return True
-        return text[at] in _FIRSTS or self._writer.offered.begins_a_name(text[at])
+        return text[at] in _FIRSTS or self.in_json or self._writer.offered.begins_a_name(text[at])
 
     def follows_colon(self, before: str) -> bool:
         """Tell whether text that ends in a colon stands right before a bracket."""

@@ -39,7 +39,7 @@ class TextReader:
         token = self._marker_here()
         if token:
             state.line_start = False
-            state.lines.at_beginning = False
+            state.lines.at_beginning = state.lines.in_json = False
             return self._at_marker(token, state.markers.table[token])
         candidate = None if state.source.offset < state.no_line_before else state.lines.candidate(state.source)
         if candidate is WAIT:
