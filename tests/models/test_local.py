@@ -19,7 +19,18 @@ if TYPE_CHECKING:
     from tests.conftest import EngineAddress
 
 from naru.errors import ModelError
-from naru.messages import CallEnd, CallStart, ChatEvent, ChatRequest, Finish, Message, Text, ToolDefinition, Usage
+from naru.messages import (
+    ArgumentsDelta,
+    CallEnd,
+    CallStart,
+    ChatEvent,
+    ChatRequest,
+    Finish,
+    Message,
+    Text,
+    ToolDefinition,
+    Usage,
+)
 from naru.models.families import profile_for
 from naru.models.local import LocalEngine
 from naru.models.openai_http import Endpoint, OpenAIBackend
@@ -152,4 +163,6 @@ async def test_a_guided_call_is_always_a_valid_call_of_an_offered_tool(local_eng
     assert starts in (["forecast"], ["now"])
     if starts == ["forecast"]:
         jsonschema.validate(calls[0], schema)
+        # They come while the engine writes, not all at its end.
+        assert sum(isinstance(event, ArgumentsDelta) for event in events) > 2
     assert [event.name for event in events_named if isinstance(event, CallStart)] == ["now"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from naru.messages import CallEnd, ChatRequest, Finish, Message, Text, ToolDefinition
+from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatRequest, Finish, Message, Text, ToolDefinition
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
 
@@ -30,3 +30,62 @@ def test_a_call_after_that_reasoning_counts() -> None:
     events = reader.text(f"I must look.</think>\n{CALL}") + reader.finish("stop")
     assert [event.arguments for event in events if isinstance(event, CallEnd)] == [{"host": "a"}]
     assert events[-1] == Finish("tool_calls")
+
+
+GUIDED = Profile(strategy="guided", guided="grammar", native_tools=False)
+BY_SCHEMA = Profile(strategy="guided", guided="json_schema", native_tools=False)
+GUIDED_CALL = '```json\n{"name": "ping", "arguments": {"host": "a `b` c", "note": "x"}}\n```'
+
+
+@pytest.mark.parametrize(
+    ("profile", "text"),
+    [
+        pytest.param(GUIDED, GUIDED_CALL, id="grammar"),
+        pytest.param(BY_SCHEMA, GUIDED_CALL.removeprefix("```json\n").removesuffix("\n```"), id="schema"),
+    ],
+)
+def test_a_guided_call_starts_and_its_arguments_come_as_they_are_written(profile: Profile, text: str) -> None:
+    reader = answer_reader(ASK, profile)
+    began = text.index('{"host"') + 1
+    early = [event for letter in text[:began] for event in reader.text(letter)]
+    assert [event.name for event in early if isinstance(event, CallStart)] == ["ping"]
+    rest = [event for letter in text[began:] for event in reader.text(letter)]
+    assert sum(isinstance(event, ArgumentsDelta) for event in rest) > 5
+    ended = [*rest, *reader.finish("stop")]
+    assert [event.arguments for event in ended if isinstance(event, CallEnd)] == [{"host": "a `b` c", "note": "x"}]
+    assert not [event for event in [*early, *ended] if isinstance(event, Text)]
+    assert ended[-1] == Finish("tool_calls")
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_several_guided_calls_are_each_a_call(size: int) -> None:
+    reader = answer_reader(ASK, GUIDED)
+    text = f"{GUIDED_CALL}\n{GUIDED_CALL}"
+    events = [event for at in range(0, len(text), size) for event in reader.text(text[at : at + size])]
+    events += reader.finish("stop")
+    assert [event.index for event in events if isinstance(event, CallEnd)] == [0, 1]
+
+
+def test_a_guided_call_that_is_cut_off_does_not_run() -> None:
+    reader = answer_reader(ASK, GUIDED)
+    events = [*reader.text(GUIDED_CALL[:-12]), *reader.finish("length")]
+    assert not [event for event in events if isinstance(event, CallEnd)]
+    assert events[-1] == Finish("length")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is up.",
+        "```python\nprint(1)\n```",
+        '```json\n{"name": "other", "arguments": {}}\n```',
+        '{"name": "a lamp", "price": 3}',
+        "`",
+        "",
+    ],
+)
+def test_other_words_under_a_grammar_stay_words(text: str) -> None:
+    reader = answer_reader(ASK, GUIDED)
+    events = [event for letter in text for event in reader.text(letter)] + reader.finish("stop")
+    assert "".join(event.text for event in events if isinstance(event, Text)) == text
+    assert not [event for event in events if isinstance(event, CallStart)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 from naru.agent.glossary import in_english
@@ -59,14 +60,19 @@ def changes_something(tool: ToolDefinition) -> bool:
         return False
     if tool.annotations.get("destructiveHint") is True or tool.annotations.get("readOnlyHint") is False:
         return True
-    named = re.findall(r"[a-z]+", _SNAKE.sub("_", tool.name.rsplit("__", 1)[-1]).lower())
+    return _says_change(tool.name, tool.description)
+
+
+@lru_cache(maxsize=2048)
+def _says_change(name: str, description: str) -> bool:
+    named = re.findall(r"[a-z]+", _SNAKE.sub("_", name.rsplit("__", 1)[-1]).lower())
     if named and named[-1] in _NOUNS_READ:
         return False
-    said = [*named, *re.findall(r"[a-z]+", tool.description.lower())[:_HEAD_WORDS]]
+    said = [*named, *re.findall(r"[a-z]+", description.lower())[:_HEAD_WORDS]]
     verb = next((word for word in said if word in _READS or word in _WRITES), "")
-    if verb in _WRITES and not _first_sentence_reads(tool.description):
+    if verb in _WRITES and not _first_sentence_reads(description):
         return True
-    first = re.split(r"[.。\n]", tool.description, maxsplit=1)[0]
+    first = re.split(r"[.。\n]", description, maxsplit=1)[0]
     return not verb and bool(_KOREAN_WRITES.search(first)) and not _KOREAN_READS.search(first.strip())
 
 

@@ -34,10 +34,9 @@ def implied(sources: Sources) -> str:
     return "calculate arithmetic expression" if sources.sums() else ""
 
 
-def fit(tool: ToolDefinition, sources: Sources) -> float:
+def fit(tool: ToolDefinition, asked: Sources) -> float:
     """Return a factor for a tool's relevance: above 1 when the question holds what it needs, else below."""
     known = properties(tool)
-    asked = Sources(sources.question)
     factor = 1.0
     for name in required(tool):
         if name in known:

@@ -12,7 +12,7 @@ from naru.agent.fitness import can_be_filled, fit, implied, values_suit, values_
 from naru.agent.follow import means, open_words, second_of_pair, takes_new_value
 from naru.agent.parameters import TYPED, candidates, kind_of, properties, required
 from naru.agent.searching import narrower
-from naru.agent.selection import Ranked, ToolIndex, stem, terms
+from naru.agent.selection import Ranked, index_of, stem, terms
 from naru.agent.sources import Sources
 from naru.messages import ToolDefinition
 
@@ -45,11 +45,12 @@ class Offering:
     def __init__(self, question: str, tools: Sequence[ToolDefinition], sources: Sources) -> None:
         self._question = question
         self._sources = sources
-        self._index = ToolIndex(tools)
+        self._index = index_of(tools)
         self._by_name = {tool.name: tool for tool in tools}
         meant = {one.tool.name: one.score * _IMPLIED for one in self._index.rank(implied(sources))}
         ranked = [replace(one, score=one.score + meant[one.tool.name]) for one in self._index.rank(question)]
-        ranked = [replace(one, score=one.score * fit(one.tool, sources)) if one.score > 0 else one for one in ranked]
+        asked = Sources(question)
+        ranked = [replace(one, score=one.score * fit(one.tool, asked)) if one.score > 0 else one for one in ranked]
         self._ranked = sorted(ranked, key=lambda one: -one.score)
         self._wants_change = asks_for_change(question)
         self._made: dict[str, list[Outcome]] = {}
@@ -97,8 +98,10 @@ class Offering:
         helping = helping or [one for one in able if values_tell(one.tool, self._sources)]
         helping = self._with_provider(helping, able)
         # An id was invented: only tools that can be filled are left, such as the one that gives such ids.
+        if not filled and not self.after_refusal:
+            return helping
         can = [one for one in helping if not self._lacks(one.tool)]
-        return can if filled else (can or helping) if self.after_refusal else helping
+        return can if filled else can or helping
 
     def has_untried_fit(self) -> bool:
         """Tell whether a tool for which the question holds every value has not run yet."""

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from zoneinfo import available_timezones
 
 from naru.agent.glossary import in_english
+from naru.agent.identity import ByIdentity
 from naru.agent.selection import stem, terms
 from naru.agent.sources import Sources, unique
 from naru.messages import JsonObject, ToolDefinition
@@ -47,6 +48,8 @@ _EXAMPLES = re.compile(
     r"\be\.?g\b|\bfor example\b|\bfor instance\b|\bsuch as\b|\blike\b|예:|예를|example", re.IGNORECASE
 )
 _CONTINENTS = frozenset("Africa America Antarctica Asia Atlantic Australia Europe Indian Pacific".split())
+_PROPERTIES: ByIdentity[dict[str, JsonObject]] = ByIdentity(2048)
+_KINDS: ByIdentity[Kind] = ByIdentity(8192)
 _LISTED = re.compile(r"^[\w-]+(?:, ?[\w-]+)*,? or [\w-]+[.!]?$")
 
 
@@ -57,6 +60,10 @@ def resolved(tool: ToolDefinition) -> JsonObject:
 
 def properties(tool: ToolDefinition) -> dict[str, JsonObject]:
     """Return the tool's parameters, name → schema, without `null` branches, of an object schema."""
+    return _PROPERTIES.get((tool.input_schema,), lambda: _properties(tool))
+
+
+def _properties(tool: ToolDefinition) -> dict[str, JsonObject]:
     found = resolved(tool).get("properties")
     if not isinstance(found, dict):
         return {}
@@ -106,6 +113,10 @@ def choices(schema: JsonObject) -> list[Any]:
 
 def kind_of(name: str, schema: JsonObject) -> Kind:
     """Tell what a parameter takes."""
+    return _KINDS.get((schema,), lambda: _kind_of(name, schema), beside=(name,))
+
+
+def _kind_of(name: str, schema: JsonObject) -> Kind:
     allowed, said = types(schema), str(schema.get("description", ""))
     if choices(schema):
         return "enum"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from naru.agent.glossary import ENGLISH, alike, in_english
+from naru.agent.identity import ByIdentity
 from naru.agent.loanwords import sound_alike
 from naru.messages import ToolDefinition
 from naru.tools.provider_schemas.references import resolve_references
@@ -150,14 +151,24 @@ class ToolIndex:
         return Ranked(self._tools[position], sum(part[0] for part in parts), tuple(term for _, term in parts))
 
 
+_INDEXES: ByIdentity[ToolIndex] = ByIdentity(8)
+
+
+def index_of(tools: Sequence[ToolDefinition]) -> ToolIndex:
+    """Return the index over tools, counted anew only when the list is another one than in the last requests."""
+    named = tuple((tool.name, tool.server, tool.title, tool.description) for tool in tools)
+    held = tuple(one for tool in tools for one in (tool.input_schema, tool.annotations))
+    return _INDEXES.get(held, lambda: ToolIndex(tools), beside=named)
+
+
 def select_tools(question: str, tools: Sequence[ToolDefinition], limit: int) -> list[Ranked]:
     """Return the `limit` most relevant tools for a question, with scores and the terms that decided."""
-    return ToolIndex(tools).rank(question)[:limit]
+    return index_of(tools).rank(question)[:limit]
 
 
 def most_relevant(tools: Sequence[ToolDefinition], question: str, most: int) -> Sequence[ToolDefinition]:
     """Return at most so many tools, those that the question speaks of, in their own order (H13); 0 is no limit."""
     if not most or len(tools) <= most:
         return tools
-    chosen = {one.tool.name for one in ToolIndex(tools).rank(question)[:most]}
+    chosen = {one.tool.name for one in index_of(tools).rank(question)[:most]}
     return [tool for tool in tools if tool.name in chosen]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date
 
 from naru.agent.moments import dates_in, times_in
@@ -50,10 +50,19 @@ class Sources:
         self.question = question
         self._results: list[str] = list(results)
         self._today = today
+        self._read: dict[str, list[str]] = {}
 
     def add(self, result: str) -> None:
         """Take in what a tool gave."""
         self._results.append(result)
+        self._read.clear()
+
+    def _once(self, kind: str, read: Callable[[], Iterable[str]]) -> list[str]:
+        """Read values of a kind at the first asking: every parameter of every tool asks for them."""
+        found = self._read.get(kind)
+        if found is None:
+            found = self._read[kind] = unique(read())
+        return list(found)
 
     @property
     def text(self) -> str:
@@ -65,27 +74,35 @@ class Sources:
 
     def ids(self, *, results_too: bool = True) -> list[str]:
         """Return words of letters and digits such as an order number, in order, each once; days are none."""
-        return unique(one for one in _ID.findall(self._text(results_too)) if not _DAY.match(one))
+        return self._once(
+            f"ids {results_too}",
+            lambda: (one for one in _ID.findall(self._text(results_too)) if not _DAY.match(one)),
+        )
 
     def numbers(self, *, results_too: bool = False) -> list[str]:
         """Return the numbers that stand alone, in digits or words; no parts of ids, days and times."""
+        return self._once(f"numbers {results_too}", lambda: self._numbers(results_too))
+
+    def _numbers(self, results_too: bool) -> list[str]:
         text = re.sub(r"(\d)(?=[가-힣])", r"\1 ", _DAY.sub(" ", self._text(results_too)))
         text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
         words = [next(filter(None, found)).lower() for found in _NUMBER_WORD.findall(self.question)]
-        return unique([*_NUMBER.findall(text), *(_NUMBER_WORDS[word] for word in words)])
+        return [*_NUMBER.findall(text), *(_NUMBER_WORDS[word] for word in words)]
 
     def dates(self, *, results_too: bool = True) -> list[str]:
         """Return the days that are named, as ISO dates, `today` and the like included."""
-        named = dates_in(self.question, self._today)
-        return unique([*named, *dates_in("\n".join(self._results), self._today)] if results_too else named)
+        named = self._once("dates asked", lambda: dates_in(self.question, self._today))
+        if not results_too:
+            return named
+        return self._once("dates", lambda: [*named, *dates_in("\n".join(self._results), self._today)])
 
     def times(self) -> list[str]:
         """Return the times of day that the question names, as HH:MM."""
-        return times_in(self.question)
+        return self._once("times", lambda: times_in(self.question))
 
     def paths(self) -> list[str]:
         """Return what looks like a path or file name in the question, then in the results."""
-        return unique(match.strip("'\"`.,") for match in _PATH.findall(self.text))
+        return self._once("paths", lambda: (match.strip("'\"`.,") for match in _PATH.findall(self.text)))
 
     def quoted(self) -> list[str]:
         """Return what the question has in quotes."""

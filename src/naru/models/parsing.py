@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from naru.dialects import StreamParser, Tool
 from naru.dialects.events import Event, Text
 from naru.messages import ChatRequest, ToolDefinition
+from naru.models.guided_reader import GuidedCalls
 from naru.models.normalise import AnswerReader, TextParser
 from naru.models.profile import Profile
-from naru.models.strategy import is_wrapped, own_stops
+from naru.models.strategy import is_guided, is_wrapped, own_stops
 
 
 def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, str] | None = None) -> AnswerReader:
@@ -32,6 +33,8 @@ def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, st
     parser: TextParser = StreamParser(tools, hint=profile.dialect or request.model or None)
     own = names or {}
     known = {**{alias: own.get(tool.name, tool.name) for alias, tool in aliases.items()}, **own}
+    if is_guided(request, profile):
+        parser = GuidedCalls(parser, {tool.name for tool in tools})
     if is_wrapped(request, profile):
         parser = _Unwrapping(parser)
     elif stops := own_stops(request, profile):
@@ -97,7 +100,7 @@ class _Unwrapping:
     """Takes the words out of `{"answer": "…"}` as they arrive; anything else goes to the parser as it is."""
 
     _HEAD = re.compile(r'\s*\{\s*"answer"\s*:\s*"')
-    _HEAD_LONGEST = 40
+    _PLAIN_HEAD = '{"answer":"'
     _SAFE = re.compile(
         r'(?:[^"\\]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|\\[^u])*'
     )
@@ -117,7 +120,7 @@ class _Unwrapping:
         if not self._inside:
             head = self._HEAD.match(self._held)
             if head is None:
-                if len(self._held) < self._HEAD_LONGEST:
+                if self._PLAIN_HEAD.startswith("".join(self._held.split())):
                     return []
                 return self._give_up()
             self._inside = True

@@ -72,11 +72,14 @@ def prepare(request: ChatRequest, profile: Profile) -> ChatRequest:
     return _guide(sent, tools, profile, must_call=must_call) if strategy == "guided" else sent
 
 
+def is_guided(request: ChatRequest, profile: Profile) -> bool:
+    """Tell whether the engine is held to words or a valid call of an offered tool."""
+    return bool(request.tools) and request.tool_choice != "none" and strategy_for(request, profile) == "guided"
+
+
 def is_wrapped(request: ChatRequest, profile: Profile) -> bool:
     """Tell whether an answer in words comes as `{"answer": …}`, since the engine takes one schema for everything."""
-    if not request.tools or request.tool_choice == "none" or profile.guided != "json_schema":
-        return False
-    return strategy_for(request, profile) == "guided" and request.tool_choice in {None, "auto"}
+    return is_guided(request, profile) and profile.guided == "json_schema" and request.tool_choice in {None, "auto"}
 
 
 def own_stops(request: ChatRequest, profile: Profile) -> tuple[str, ...]:
