@@ -178,6 +178,24 @@ def test_a_call_after_json_that_is_none_is_judged_the_same_in_any_pieces(before,
     read_every_way(f'{before}{{"name": "unknown", "arguments": {{}}}}\n{between}\n{CALL}\n</tool_call>', TOOLS)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"An example of a call that a model without tools of its own might write in its answer, word by word:\n{CALL}",
+        f"You could send this request to the server yourself, from a shell or a browser of your choice: {CALL}",
+    ],
+)
+def test_what_introduces_a_call_counts_however_small_the_pieces(text):
+    """Found by `bench/dialects.py`: the text before was remembered by pieces, not by characters."""
+    read_every_way(text, TOOLS)
+    assert stream(pieces(text, 1), TOOLS)[1].calls == ()
+
+
+@pytest.mark.parametrize("tag", ["<isafm|arg_key>", "<x|arg_key>", "<|arg_key>", "<ifm|tool_sep>"])
+def test_a_vendors_prefix_that_is_unknown_is_unknown_in_any_pieces(tag):
+    read_every_way(f"<ifm|tool_calls>\n<ifm|tool_call>ping\n{tag}host</ifm|arg_key>\n</ifm|tool_call>", TOOLS)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

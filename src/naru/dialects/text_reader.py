@@ -39,7 +39,7 @@ class TextReader:
         token = self._marker_here()
         if token:
             state.line_start = False
-            state.lines.at_beginning = state.lines.in_json = False
+            state.lines.at_beginning = False
             return self._at_marker(token, state.markers.table[token])
         candidate = None if state.source.offset < state.no_line_before else state.lines.candidate(state.source)
         if candidate is WAIT:
@@ -123,6 +123,7 @@ class TextReader:
     def _at_marker(self, token: str, marker: Marker) -> bool:
         state = self._state
         source, said = state.source, state.said
+        state.lines.in_json = False
         if marker.kind == "calls" and marker.row is not None:
             if shows_marked(said.recent() + said.space) or (token[0] == "<" and said.in_indented_code()):
                 state.say_upto(source.pos + len(token))

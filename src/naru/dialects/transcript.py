@@ -8,7 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_RECENT = 48
+_RECENT = 600
+"""Characters: more than what introduces a call is looked for in, however small the pieces in which it came."""
+_PIECES = 64
 
 
 class Transcript:
@@ -46,8 +48,8 @@ class Transcript:
         self.position = upto
 
     def recent(self) -> str:
-        """Return the last of the text that was said."""
-        return "".join(self._recent)
+        """Return the last of the text that was said, at most 600 characters."""
+        return "".join(self._recent)[-_RECENT:]
 
     def at_line_start(self) -> bool:
         """Tell whether what comes next begins a line of the content, or follows a call."""
@@ -81,8 +83,8 @@ class Transcript:
         if self.keep:
             self.content.append(text)
         self._recent.append(text)
-        if len(self._recent) > _RECENT:
-            del self._recent[: _RECENT // 2]
+        if len(self._recent) > _PIECES:
+            self._recent = [self.recent()]
 
     def settle(self, upto: int, *, keep_space: bool = False) -> None:
         """Decide about waiting white space because something that is not text comes at `upto`."""

@@ -27,8 +27,8 @@ from naru.dialects.source import (
 from naru.dialects.tokens import Tokens
 
 _NAME = lazy_pattern(r"[^\s<>{}()\[\],\"'`]+(?=[\s<>{}()\[\],\"'`])")
-_PAIR_HEAD = lazy_pattern(r"<((?:\w+\|)?)(?:arg_key|tool_sep)((?::[\w.\-]+)?)>")
-_PAIR_STARTS = ("<arg_key", "<tool_sep", "<ifm|arg_key")
+_PAIR_HEAD = lazy_pattern(r"<((?:ifm\|)?)(?:arg_key|tool_sep)((?::[\w.\-]+)?)>")
+_PAIR_STARTS = ("<arg_key", "<tool_sep", "<ifm|arg_key", "<ifm|tool_sep")
 _FENCE_LINE = lazy_pattern(r"```[\w+\-]*[ \t]*\n?")
 _SUFFIX = lazy_pattern(r"[\w.\-]+>")
 _XML_STARTS = ("<", "]")
