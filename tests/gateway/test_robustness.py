@@ -12,10 +12,11 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from naru.connections.transports.posting import Poster
 from naru.gateway.core import GatewaySettings
 from naru.gateway.streams import StreamLimits
 from naru.gateway.upstream import Relay
+from naru.http1.head import address_of, request_head, with_body
+from naru.http1.pool import Pool
 from tests.gateway.by_hand import META, Client, Json, events, gateway, next_event, request
 from tests.gateway.scripted import ScriptedUpstream
 
@@ -250,14 +251,15 @@ async def isolation(ids: range) -> tuple[int, int]:
         return words(params["arguments"]["canary"])
 
     async with gateway(ScriptedUpstream("a", {"echo": jitter})) as client:
-        poster = Poster(connect_timeout_seconds=30)
         url = URL(client.url + "/mcp")
+        pool = Pool(address_of(url))
 
         async def call(session: str, request_id: int, canary: str) -> None:
             nonlocal answered, foreign
             params = {"name": "a__echo", "arguments": {"canary": canary}}
             heads = {"Content-Type": "application/json", "Accept": "application/json", "Mcp-Session-Id": session}
-            reply = await poster.post(url, json.dumps(request("tools/call", params, request_id)).encode(), heads)
+            asked = json.dumps(request("tools/call", params, request_id)).encode()
+            reply = await pool.ask(with_body(request_head("POST", url, heads), asked))
             body = b"".join([chunk async for chunk in reply.iter_any()])
             answer = json.loads(body)
             answered += 1
@@ -278,7 +280,7 @@ async def isolation(ids: range) -> tuple[int, int]:
                     sent.result()  # a kept connection may have been closed: the next call makes another
 
         await asyncio.gather(*(one(number) for number in range(100)))
-        poster.close()
+        pool.close()
     return answered, foreign
 
 

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.models.raw_server import CLOSE, RawServer, serve_raw, whole
+from tests.http1.raw_server import CLOSE, RawServer, serve_raw, whole
 
 from naru.errors import ModelError
 from naru.messages import CallEnd, CallStart, ChatRequest, Message, Text, ToolDefinition, Usage

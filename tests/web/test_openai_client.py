@@ -20,7 +20,7 @@ from naru.models.openai_http import OpenAIBackend
 from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.web import openai_chat, openai_client
-from tests.models.raw_server import HANG, serve_raw
+from tests.http1.raw_server import HANG, serve_raw
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 
 ASK = [{"role": "user", "content": "go"}]

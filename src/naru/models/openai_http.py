@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import cast
 
 from naru.errors import ModelError
+from naru.http1.reply import Reply
 from naru.messages import ChatEvent, ChatRequest, JsonObject, Usage
 from naru.models.adapt import ATTEMPTS
 from naru.models.backend import Backend
-from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint
+from naru.models.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES, Endpoint
 from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html, refused_text
-from naru.models.http_connection import Answer
 from naru.models.http_pool import HttpPool
 from naru.models.json_text import decode_leniently, encode, mended
 from naru.models.knowledge import Knowledge
@@ -119,7 +119,7 @@ class OpenAIBackend:
         finally:
             answer.close()
 
-    async def _ask(self, request: ChatRequest) -> tuple[Answer, AnswerReader]:
+    async def _ask(self, request: ChatRequest) -> tuple[Reply, AnswerReader]:
         """Ask until the endpoint takes the request in one of its forms; see `adapt`."""
         if self._engine is not None:
             await self._engine.ensure_running()
@@ -138,15 +138,15 @@ class OpenAIBackend:
                 raise error
         return answer, answer_reader(offered.request, learned.profile, offered.names)
 
-    async def _refusal(self, answer: Answer) -> ModelError:
+    async def _refusal(self, answer: Reply) -> ModelError:
         try:
-            error = http_failure(self.where, answer.status, answer.headers, await answer.read_some())
+            error = http_failure(self.where, answer.status, answer.headers, await answer.read_some(ERROR_BODY_BYTES))
             answer.release()
         finally:
             answer.close()
         return error
 
-    async def _post(self, body: bytes) -> Answer:
+    async def _post(self, body: bytes) -> Reply:
         try:
             return await self.http.post("/chat/completions", body)
         except ModelError as error:
@@ -157,7 +157,7 @@ class OpenAIBackend:
         await self._engine.ensure_running()
         return await self.http.post("/chat/completions", body)
 
-    async def _read_whole(self, answer: Answer, reader: AnswerReader) -> list[ChatEvent]:
+    async def _read_whole(self, answer: Reply, reader: AnswerReader) -> list[ChatEvent]:
         """Read an answer that is no event stream, or does not say so."""
         text = await answer.read_some(WHOLE_BODY_BYTES)
         if looks_like_html(answer.content_type, text):

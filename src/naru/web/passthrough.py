@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from naru.errors import ModelError, NaruError
+from naru.http1.reply import Reply
 from naru.messages import JsonObject
 from naru.models.backend import Backend, for_model
-from naru.models.endpoint import WHOLE_BODY_BYTES
+from naru.models.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES
 from naru.models.failures import http_failure
-from naru.models.http_connection import Answer
 from naru.models.json_text import encode
 from naru.models.narrowed import Narrowed
 from naru.models.openai_http import OpenAIBackend
@@ -76,9 +76,9 @@ class PassThrough:
             answer.close()
 
 
-async def _relay(answer: Answer, backend: OpenAIBackend, client: ChatClient) -> None:
+async def _relay(answer: Reply, backend: OpenAIBackend, client: ChatClient) -> None:
     if answer.status >= 400:
-        raise http_failure(backend.where, answer.status, answer.headers, await answer.read_some())
+        raise http_failure(backend.where, answer.status, answer.headers, await answer.read_some(ERROR_BODY_BYTES))
     if answer.content_type == "text/event-stream":
         while chunk := await answer.read():
             await client.write(chunk)

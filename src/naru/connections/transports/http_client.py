@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import aiohttp
 from yarl import URL
@@ -19,8 +20,12 @@ from yarl import URL
 from naru import __version__
 from naru.connections.faults import Failure, LinkError
 from naru.connections.transports.addresses import shown
-from naru.connections.transports.posting import DialError, Poster, Reply
 from naru.connections.transports.tokens import Grant, TokenSource, grant_of, name_of
+from naru.http1.connection import Limits
+from naru.http1.faults import DialError, ExchangeError
+from naru.http1.head import Address, address_of, request_head, with_body
+from naru.http1.pool import Pool
+from naru.http1.reply import Reply
 
 _RESERVED = frozenset({"content-length", "transfer-encoding", "connection", "accept-encoding"})
 _BAD_HEADER = re.compile(r"[\r\n\0]")
@@ -37,7 +42,9 @@ class HttpClient:
         self._kept_in = kept_in
         self._sources: dict[str, TokenSource] = {}
         self._session: aiohttp.ClientSession | None = None
-        self._poster = Poster(connect_timeout_seconds=connect_timeout_seconds)
+        self._limits = Limits(connect_seconds=connect_timeout_seconds)
+        # A pool lives as long as a server or an open connection needs it.
+        self._pools: WeakValueDictionary[tuple[Address, ssl.SSLContext | None], Pool] = WeakValueDictionary()
 
     @property
     def session(self) -> aiohttp.ClientSession:
@@ -55,11 +62,13 @@ class HttpClient:
             )
         return self._session
 
-    async def post(
-        self, url: URL, body: bytes, headers: Mapping[str, str], authorities: ssl.SSLContext | None = None
-    ) -> Reply:
-        """POST on the call path. Raises OSError or ValueError, which `unreachable` reads."""
-        return await self._poster.post(url, body, headers, authorities=authorities)
+    def pool(self, url: URL, authorities: ssl.SSLContext | None = None) -> Pool:
+        """Return the connections of the call path to a URL's address, the same ones for every link."""
+        key = (address_of(url), authorities)
+        pool = self._pools.get(key)
+        if pool is None:
+            pool = self._pools[key] = Pool(key[0], authorities=authorities, limits=self._limits)
+        return pool
 
     def tokens(self, grant: Grant) -> TokenSource:
         """Return the source of a grant's tokens, the same one for every link."""
@@ -71,7 +80,8 @@ class HttpClient:
 
     async def close(self) -> None:
         """Close all pooled connections."""
-        self._poster.close()
+        for pool in list(self._pools.values()):
+            pool.close()
         self._sources.clear()
         if self._session is not None:
             await self._session.close()
@@ -90,6 +100,7 @@ class Remote:
         self.headers = _headers(config)
         self._http = http
         self._authorities = _authorities(config)
+        self._pool = http.pool(self.url, self._authorities)
         self._tokens: TokenSource | None = None
         auth = config.get("auth")
         if auth:
@@ -102,13 +113,17 @@ class Remote:
     async def post(self, url: URL, headers: Mapping[str, str], body: bytes) -> Reply:
         """POST on the call path; if its token is refused, once more with a renewed one: it was not carried out (R-11).
 
+        `url` is of this server's own address.
+
         Raises:
             LinkError: there is no token to be had.
             OSError, ValueError: no answer came.
         """
-        if self._tokens is None:
-            return await self._http.post(url, body, headers, self._authorities)
-        return await self._with_token(headers, lambda given: self._http.post(url, body, given, self._authorities))
+
+        async def send(given: Mapping[str, str]) -> Reply:
+            return await self._pool.ask(with_body(request_head("POST", url, given), body))
+
+        return await send(headers) if self._tokens is None else await self._with_token(headers, send)
 
     async def request(
         self, verb: str, url: URL, headers: Mapping[str, str], body: bytes | None = None
@@ -207,9 +222,8 @@ def unreachable(error: Exception, url: URL, stage: str = "connect") -> LinkError
         return _broken(Failure("connect", "timeout", f"{where} did not accept a connection.", "Check host and port."))
     if isinstance(error, aiohttp.InvalidURL | ValueError):
         return _misconfigured(f"the request to {where} cannot be made: {_short(error)}.")
-    failure = Failure(
-        "call", "cut", f"{where} broke the connection off ({_short(error)}).", "See the server's own log."
-    )
+    said = str(error) if isinstance(error, ExchangeError) else f"broke the connection off ({_short(error)})"
+    failure = Failure("call", "cut", f"{where} {said}.", "See the server's own log.")
     return LinkError(failure, delivered=True)
 
 

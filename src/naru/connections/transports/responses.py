@@ -12,7 +12,7 @@ from naru.connections import wire
 from naru.connections.faults import BusyError, Failure, LinkError
 from naru.connections.transports.addresses import is_same_origin, shown
 from naru.connections.transports.bodies import read_body
-from naru.connections.transports.posting import Reply
+from naru.http1.reply import Reply
 from naru.messages import Json, JsonObject
 from naru.records import now_ms
 

@@ -70,7 +70,7 @@ class SseTransport:
                 raise _not_sse(self._url, response.content_type)
             parser = EventStreamParser(self._settings.max_body_bytes)
             try:
-                async for chunk in chunks(response, self._settings.max_body_bytes):
+                async for chunk in chunks(response):
                     for event in parser.feed(chunk):
                         self._event(event)
             except EventTooLargeError as error:

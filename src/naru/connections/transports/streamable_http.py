@@ -22,8 +22,8 @@ from naru.connections.transports.bodies import chunks, read_body
 from naru.connections.transports.event_stream import EventStreamParser, EventTooLargeError
 from naru.connections.transports.http_client import HttpClient, Remote, unreachable
 from naru.connections.transports.pending import cancelled, too_large
-from naru.connections.transports.posting import Reply
 from naru.connections.transports.responses import refusal, same_origin_redirect
+from naru.http1.reply import Reply
 from naru.messages import Json, JsonObject
 
 _RESUME_SECONDS = 1.0
@@ -131,7 +131,7 @@ class StreamableHttpTransport:
             raise _protocol(f"the server answered {call.method} with HTTP {response.status} and no body.")
         if "json" not in response.content_type:
             start = body[:80].decode("utf-8", "replace")
-            raise _protocol(f"the server answered {response.content_type} instead of JSON: {start!r}.")
+            raise _protocol(f"the server answered {response.content_type or 'no type'} instead of JSON: {start!r}.")
         try:
             value: Json = wire.decode(body)
         except ValueError as error:
@@ -199,7 +199,7 @@ class StreamableHttpTransport:
         """Read events until the call's answer, or to the end; messages that are not it go to the inbox."""
         cap = self._settings.max_body_bytes
         try:
-            async for chunk in chunks(response, cap):
+            async for chunk in chunks(response):
                 for event in parser.feed(chunk):
                     answer = self._event(event.name, event.data, call)
                     if answer is not None:

@@ -1,4 +1,4 @@
-"""The call path's HTTP client against a server that writes its replies byte by byte."""
+"""Connections are kept, shared, replaced and closed; requests are written as HTTP wants them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 from yarl import URL
 
-from naru.connections.transports.posting import MAX_HEAD_BYTES, MAX_WAITING_BYTES, DialError, Poster, Reply
+from naru.http1.connection import MAX_WAITING_BYTES, Limits
+from naru.http1.faults import CutError, DialError, UnansweredError
+from naru.http1.head import address_of, request_head, with_body
+from naru.http1.pool import Pool
+from naru.http1.reply import Reply
 
 WHOLE = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n{"a": 1}'
 CHUNKED = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"a"\r\n4\r\n: 1}\r\n0\r\n\r\n'
@@ -54,16 +58,29 @@ class Server:
             writer.close()
 
 
+class Poster:
+    """Posts to one address."""
+
+    def __init__(self, url: URL, limits: Limits | None = None) -> None:
+        self.pool = Pool(address_of(url), limits=limits or Limits(connect_seconds=5))
+
+    async def post(self, url: URL, body: bytes, headers: dict[str, str], *, is_repeatable: bool = False) -> Reply:
+        return await self.pool.ask(with_body(request_head("POST", url, headers), body), is_repeatable=is_repeatable)
+
+
 @contextlib.asynccontextmanager
-async def posting(*scripts: Sequence[bytes | None]) -> AsyncIterator[tuple[Server, Poster, URL]]:
+async def posting(
+    *scripts: Sequence[bytes | None], limits: Limits | None = None
+) -> AsyncIterator[tuple[Server, Poster, URL]]:
     server = Server(scripts)
     listener = await asyncio.start_server(server.accept, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
-    poster = Poster(connect_timeout_seconds=5)
+    url = URL(f"http://127.0.0.1:{port}/mcp?x=1")
+    poster = Poster(url, limits)
     try:
-        yield server, poster, URL(f"http://127.0.0.1:{port}/mcp?x=1")
+        yield server, poster, url
     finally:
-        poster.close()
+        poster.pool.close()
         listener.close()
         server.end.set()
         await asyncio.wait_for(asyncio.gather(*server.tasks, return_exceptions=True), 5)
@@ -103,7 +120,7 @@ async def test_a_reply_cut_into_single_bytes_is_the_same_reply(reply: bytes) -> 
 @pytest.mark.parametrize("cut", [1, 20, len(WHOLE) - 4])
 async def test_a_reply_cut_short_is_an_error_wherever_it_is_cut(cut: int) -> None:
     async with posting([WHOLE[:cut], None]) as (_, poster, url):
-        with pytest.raises(ConnectionResetError):
+        with pytest.raises(CutError):
             await body_of(await poster.post(url, b"{}", {}))
 
 
@@ -115,23 +132,6 @@ async def test_a_body_without_a_length_ends_with_its_connection() -> None:
     ):
         reply = await poster.post(url, b"{}", {})
         assert (reply.content_type, await body_of(reply)) == ("text/event-stream", b"data: 1\n\n")
-
-
-async def test_interim_replies_are_passed_over() -> None:
-    async with posting([b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", WHOLE]) as (_, poster, url):
-        reply = await poster.post(url, b"{}", {})
-        assert (reply.status, "link" in reply.headers, await body_of(reply)) == (200, False, b'{"a": 1}')
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [b"SSH-2.0-OpenSSH_9\r\n", b"HTTP/1.1 200 OK\r\nX: " + b"x" * (MAX_HEAD_BYTES + 1)],
-    ids=["not-http", "endless-headers"],
-)
-async def test_a_reply_that_is_none_is_an_error(reply: bytes) -> None:
-    async with posting([reply]) as (_, poster, url):
-        with pytest.raises(OSError, match="reply"):
-            await poster.post(url, b"{}", {})
 
 
 async def test_a_connection_that_says_more_than_it_was_asked_is_not_used_again() -> None:
@@ -185,7 +185,7 @@ async def test_a_reader_that_is_slow_is_not_read_ahead_of_without_bound() -> Non
     async with posting([head, b"x" * size]) as (_, poster, url):
         reply = await poster.post(url, b"{}", {})
         await asyncio.sleep(0.1)
-        assert MAX_WAITING_BYTES / 2 < reply._size < MAX_WAITING_BYTES + 1024 * 1024
+        assert MAX_WAITING_BYTES / 2 < reply.waiting_bytes < MAX_WAITING_BYTES + 1024 * 1024
         assert len(await body_of(reply)) == size
 
 
@@ -212,4 +212,48 @@ async def test_nobody_there_is_a_dial_error() -> None:
     listener.close()
     await listener.wait_closed()
     with pytest.raises(DialError):
-        await Poster(connect_timeout_seconds=5).post(URL(f"http://127.0.0.1:{port}/"), b"", {})
+        await Poster(URL(f"http://127.0.0.1:{port}/")).post(URL(f"http://127.0.0.1:{port}/"), b"", {})
+
+
+async def test_a_kept_connection_that_proves_closed_is_replaced_only_for_what_may_be_repeated() -> None:
+    async with posting([WHOLE], [None], [WHOLE], [None]) as (server, poster, url):
+        assert await body_of(await poster.post(url, b"{}", {})) == b'{"a": 1}'
+        assert await body_of(await poster.post(url, b"{}", {}, is_repeatable=True)) == b'{"a": 1}'
+        assert (server.connections, len(server.requests)) == (2, 3)
+        with pytest.raises(UnansweredError):
+            await poster.post(url, b"{}", {})
+        assert (server.connections, len(server.requests)) == (2, 4)
+
+
+async def test_what_broke_off_after_a_byte_is_not_asked_again() -> None:
+    async with posting([WHOLE], [b"H", None]) as (server, poster, url):
+        assert await body_of(await poster.post(url, b"{}", {}, is_repeatable=True)) == b'{"a": 1}'
+        with pytest.raises(CutError, match="broke off"):
+            await poster.post(url, b"{}", {}, is_repeatable=True)
+        assert len(server.requests) == 2
+
+
+async def test_a_connection_serves_again_before_the_body_on_it_has_been_read() -> None:
+    async with posting([WHOLE], [WHOLE]) as (server, poster, url):
+        first = await poster.post(url, b"{}", {})
+        async with asyncio.timeout(5):
+            while not first.is_whole:
+                await asyncio.sleep(0)
+        second = await poster.post(url, b"{}", {})
+        first.close()
+        first.release()
+        assert [await body_of(second), await body_of(first)] == [b'{"a": 1}'] * 2
+        assert server.connections == 1
+
+
+async def test_an_idle_connection_is_closed_after_its_time() -> None:
+    async with posting([WHOLE], limits=Limits(idle_seconds=0.05)) as (server, poster, url):
+        await body_of(await poster.post(url, b"{}", {}))
+        await asyncio.wait_for(server.closed.wait(), 5)
+
+
+async def test_errors_are_told_in_the_callers_own_words() -> None:
+    async with posting([None]) as (_, _, url):
+        pool = Pool(address_of(url), fault=lambda error: RuntimeError(f"The server {error}."))
+        with pytest.raises(RuntimeError, match="The server closed the connection without an answer"):
+            await pool.ask(with_body(request_head("POST", url, {}), b""))

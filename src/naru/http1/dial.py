@@ -1,0 +1,79 @@
+"""Opening connections: all addresses of a name (RFC 8305), TLS against what the system trusts."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import os
+import socket
+import ssl
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
+
+import aiohappyeyeballs
+
+from naru.http1.faults import DialError
+from naru.http1.head import Address
+
+_OTHER_ADDRESS_SECONDS = 0.25
+"""After which the next address of the host is tried beside the first."""
+P = TypeVar("P", bound=asyncio.Protocol)
+
+
+async def dial(
+    protocol: Callable[[], P], address: Address, *, authorities: ssl.SSLContext | None, timeout_seconds: float
+) -> P:
+    """Open a connection; `authorities` takes the place of what the system trusts.
+
+    Raises:
+        DialError: none came about; `__cause__` says why.
+    """
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            return await _open(protocol, address, authorities)
+    except TimeoutError as error:
+        raise DialError(f"cannot be reached: no answer in {timeout_seconds:g} s") from error
+    except OSError as error:
+        raise DialError(f"cannot be reached: {_reason(error)}") from error
+
+
+async def _open(protocol: Callable[[], P], address: Address, authorities: ssl.SSLContext | None) -> P:
+    loop = asyncio.get_running_loop()
+    tls = authorities or await asyncio.to_thread(system_trust) if address.tls else None
+    name = address.host if address.tls else None
+    if is_numeric(address.host):  # Nothing to look up, nothing to choose from.
+        _, made = await loop.create_connection(protocol, address.host, address.port, ssl=tls, server_hostname=name)
+        return made
+    addresses = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    opened = await aiohappyeyeballs.start_connection(addresses, happy_eyeballs_delay=_OTHER_ADDRESS_SECONDS, loop=loop)
+    try:
+        _, made = await loop.create_connection(protocol, sock=opened, ssl=tls, server_hostname=name)
+    except BaseException:
+        opened.close()
+        raise
+    return made
+
+
+@lru_cache(maxsize=1)
+def system_trust() -> ssl.SSLContext:
+    """Make the one context of the process: reading the certificates takes tens of milliseconds."""
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+@lru_cache(maxsize=1024)
+def is_numeric(host: str) -> bool:
+    """Tell whether a host is an address rather than a name."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, ssl.SSLError | socket.gaierror) or not error.errno:
+        return error.strerror or str(error) or type(error).__name__
+    return os.strerror(error.errno)  # Without the address that asyncio adds.

@@ -1,0 +1,185 @@
+"""A reply: its head at once, its body in the pieces that arrive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import Protocol, TypeVar
+
+from multidict import CIMultiDict
+
+from naru.http1.faults import ExchangeError
+from naru.http1.inflate import Inflater
+
+Fault = Callable[[ExchangeError], Exception]
+"""Makes the error that callers see, in their own tree."""
+T = TypeVar("T")
+
+
+class Source(Protocol):
+    """Where a reply comes from, as long as it is under way: see `Connection`."""
+
+    def resume(self) -> None:
+        """Read on after the reader has caught up."""
+        ...
+
+    def linger(self) -> None:
+        """Wait a moment for a rest that nobody reads."""
+        ...
+
+    def abort(self) -> None:
+        """Close at once."""
+        ...
+
+
+class Reply:
+    """One reply. Whoever got it calls `release` or `close` in the end; after the body's end both do nothing."""
+
+    __slots__ = (
+        "_error",
+        "_fault",
+        "_inflater",
+        "_pieces",
+        "_source",
+        "_waiter",
+        "content_type",
+        "headers",
+        "is_whole",
+        "status",
+        "waiting_bytes",
+    )
+
+    def __init__(self, source: Source, fault: Fault) -> None:
+        self.status = 0
+        self.headers: CIMultiDict[str] = CIMultiDict()
+        self.content_type = ""
+        """The media type, without parameters, in lower case."""
+        self.is_whole = False
+        """All of the body has arrived."""
+        self.waiting_bytes = 0
+        """Of the body, not read yet."""
+        self._source: Source | None = source
+        self._fault = fault
+        self._pieces: list[bytes] = []
+        self._waiter: asyncio.Future[None] | None = None
+        self._error: ExchangeError | None = None
+        self._inflater: Inflater | None = None
+
+    @property
+    def content_length(self) -> int | None:
+        """The announced length."""
+        value = self.headers.get("Content-Length", "")
+        return int(value) if value.isascii() and value.isdigit() else None
+
+    async def read(self) -> bytes:
+        """Return what has arrived, all of it, inflated in bounded pieces; nothing at the end of the body.
+
+        Raises:
+            ExchangeError: the reply broke off, or what the pool's `fault` makes of that.
+        """
+        if self._inflater is not None or "Content-Encoding" in self.headers:
+            return await self._inflated()
+        return await self._read()
+
+    async def read_some(self, limit_bytes: int) -> bytes:
+        """Read the body up to a limit. Raises as `read`."""
+        pieces: list[bytes] = []
+        left = limit_bytes
+        while left > 0 and (piece := await self.read()):
+            pieces.append(piece[:left])
+            left -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        """Yield the body as it arrives. Raises as `read`."""
+        while piece := await self.read():
+            yield piece
+
+    def take(self) -> bytes:
+        """Return what has arrived since the last look, as it was sent."""
+        pieces, self._pieces = self._pieces, []
+        self.waiting_bytes = 0
+        if self._source is not None:
+            self._source.resume()
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def release(self) -> None:
+        """Read no further; the connection is kept if the rest arrives in a moment."""
+        source, self._source = self._source, None
+        if source is not None:
+            source.linger()
+
+    def close(self) -> None:
+        """Read no further, and let the server know: a reply that is not whole takes its connection with it."""
+        source, self._source = self._source, None
+        if source is not None:
+            source.abort()
+
+    async def _read(self) -> bytes:
+        while not self._pieces:
+            if self._error is not None:
+                raise self._fault(self._error)
+            if self.is_whole:
+                return b""
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        return self.take()
+
+    async def _inflated(self) -> bytes:
+        if self._inflater is None:
+            encoding = ", ".join(self.headers.getall("Content-Encoding"))
+            self._inflater = self._checked(lambda: Inflater.of(encoding))
+            if self._inflater is None:
+                return await self._read()
+        inflater = self._inflater
+        while piece := inflater.rest or await self._read():
+            if data := self._checked(partial(inflater.feed, piece)):
+                return data
+        return b""
+
+    def _checked(self, inflate: Callable[[], T]) -> T:
+        try:
+            return inflate()
+        except ExchangeError as error:
+            told = self._fault(error)
+        raise told
+
+    # What the connection calls.
+
+    def begin(self, status: int, pairs: list[tuple[str, str]]) -> None:
+        """Take the head."""
+        self.headers = CIMultiDict(pairs)
+        self.status = status
+        self.content_type = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        self.wake()
+
+    def feed(self, piece: bytes) -> None:
+        """Take a piece of the body; `wake` tells the reader."""
+        self.waiting_bytes += len(piece)
+        if self._source is not None:
+            self._pieces.append(piece)
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Nobody reads any further."""
+        return self._source is None
+
+    def end(self, error: ExchangeError | None = None) -> None:
+        """Take the end of the body, good or bad: the connection is not this reply's any more."""
+        self._source = None
+        self.is_whole, self._error = error is None, error
+        self.wake()
+
+    async def begun(self) -> ExchangeError | None:
+        """Wait for the head; return what came in its place."""
+        while self.status == 0 and self._error is None:
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        return self._error if self.status == 0 else None
+
+    def wake(self) -> None:
+        """Tell the reader that something has come."""
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)

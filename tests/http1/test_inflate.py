@@ -1,0 +1,38 @@
+"""Bodies that were compressed unasked grow in bounded pieces (R-08)."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import pytest
+
+from naru.http1.faults import BrokenBodyError, EncodingError
+from naru.http1.inflate import INFLATED_BYTES, Inflater
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packed"),
+    [("gzip", gzip.compress(b"a" * 9)), ("X-GZIP ", gzip.compress(b"a" * 9)), ("deflate", zlib.compress(b"a" * 9))],
+)
+def test_a_body_is_undone_in_any_pieces(encoding: str, packed: bytes) -> None:
+    inflater = Inflater.of(encoding)
+    assert inflater is not None
+    assert b"".join(piece for byte in packed for piece in inflater.pieces(bytes([byte]))) == b"a" * 9
+
+
+@pytest.mark.parametrize("encoding", ["", " identity"])
+def test_there_is_nothing_to_undo(encoding: str) -> None:
+    assert Inflater.of(encoding) is None
+
+
+def test_a_bomb_grows_in_bounded_pieces() -> None:  # R-08
+    pieces = [len(piece) for piece in Inflater("gzip").pieces(gzip.compress(bytes(5 * INFLATED_BYTES)))]
+    assert (sum(pieces), max(pieces)) == (5 * INFLATED_BYTES, INFLATED_BYTES)
+
+
+def test_what_cannot_be_undone_is_named() -> None:
+    with pytest.raises(EncodingError, match="'br', which nobody asked for"):
+        Inflater.of("br")
+    with pytest.raises(BrokenBodyError, match="no gzip"):
+        Inflater("gzip").feed(b"plain text")
