@@ -191,6 +191,14 @@ def test_what_introduces_a_call_counts_however_small_the_pieces(text):
     assert stream(pieces(text, 1), TOOLS)[1].calls == ()
 
 
+@pytest.mark.parametrize("after", ["", " ", "\n", "x", "<", "[", "{"])
+@pytest.mark.parametrize(
+    "opener", ["<|message_model|>ping<|content_invoke_tool_json|>", "<|content_invoke_tool_json|>"]
+)
+def test_a_reply_that_ends_right_after_its_openers_is_no_call(opener, after):
+    read_every_way(opener + after, TOOLS)
+
+
 @pytest.mark.parametrize("tag", ["<isafm|arg_key>", "<x|arg_key>", "<|arg_key>", "<ifm|tool_sep>"])
 def test_a_vendors_prefix_that_is_unknown_is_unknown_in_any_pieces(tag):
     read_every_way(f"<ifm|tool_calls>\n<ifm|tool_call>ping\n{tag}host</ifm|arg_key>\n</ifm|tool_call>", TOOLS)

@@ -159,7 +159,9 @@ def _read_arguments(source: Source, writer: CallWriter, row: Dialect, name: str,
     if name == "function" and writer.offered.find(name) is None:
         name = yield from _name_after_kind(source)
     elif row.name == "inkling":
-        yield from skip_space(source)
+        first = yield from skip_space(source)
+        if first not in ("{", "["):
+            raise NotACall if first else Incomplete
         yield from read_json(source, writer, marked=True)
         yield from _close(source, writer, marks)
         return
