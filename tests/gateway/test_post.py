@@ -19,7 +19,7 @@ async def test_a_keep_alive_during_and_after_the_answer_begins_no_second_one() -
         answer.emit(b"{}")
         await asyncio.sleep(0)
 
-    answer = PostAnswer(send, StreamLimits(), (), since=0.0, wait=3.0)
+    answer = PostAnswer(send, StreamLimits(), since=0.0, wait=3.0)
     await answer.finish(b"{}")
     answer.ping(1000.0)
     await asyncio.sleep(0.01)
@@ -32,7 +32,7 @@ async def test_a_slow_answer_becomes_a_stream_that_is_kept_open() -> None:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    answer = PostAnswer(send, StreamLimits(), (), since=0.0, wait=3.0)
+    answer = PostAnswer(send, StreamLimits(), since=0.0, wait=3.0)
     answer.ping(2.9)
     await asyncio.sleep(0.01)
     assert sent == []

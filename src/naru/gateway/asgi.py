@@ -19,6 +19,10 @@ RawHeaders = Iterable[tuple[bytes, bytes]]
 JSON_TYPE = (b"content-type", b"application/json")
 
 
+CLIENT = "naru.client"
+"""Key of `scope["extensions"]` under which our own server puts the client's connection (`exchange.Client`)."""
+
+
 class ClientGoneError(Exception):
     """The client left before its request was read."""
 
@@ -27,7 +31,7 @@ def sender_of(scope: Scope, headers: Headers) -> Sender:
     """Return who asks, as the gate before us found out, and which server's face was addressed."""
     principal = scope.get("state", {}).get("principal")
     view = str(scope.get("path_params", {}).get("name", ""))
-    return Sender(str(getattr(principal, "id", "")), view, headers)
+    return Sender(str(getattr(principal, "id", "")), view, headers, scope.get("extensions", {}).get(CLIENT))
 
 
 async def read_body(receive: Receive, limit: int) -> bytes:

@@ -42,7 +42,7 @@ class Engine(Core):
         self.closing = False
         self.closed = False
         self._drained_at = 0.0
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: set[asyncio.Task[Any]] = set()
         self._enders: dict[Callable[[], None], None] = {}
         self._sweeper: asyncio.TimerHandle | None = None
         self._unwatch = upstreams.watch(self._changed)
@@ -179,6 +179,17 @@ class Engine(Core):
         self._running.add(task)
         task.add_done_callback(self._finished)
         return task
+
+    def begin(self) -> asyncio.Task[Any]:
+        """Count the present task as a request under way, until `end` is told of it; returns the task."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._running.add(task)
+        return task
+
+    def end(self, task: asyncio.Task[Any]) -> None:
+        """Count a task no longer."""
+        self._running.discard(task)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)

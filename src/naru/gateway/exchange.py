@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from naru.gateway import frames
 from naru.gateway.frames import Frame
@@ -92,6 +93,18 @@ class Exchange:
         return await self.session.ask(method, params, self.emit, self.ask_timeout_seconds)
 
 
+class Client(Protocol):
+    """The connection that a request came on."""
+
+    def when_gone(self, tell: Callable[[], None] | None) -> None:
+        """Have its end told, if it comes before the end of the answer; None takes that back."""
+        ...
+
+    def drop(self) -> None:
+        """Break it off."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Sender:
     """Who sends, as a face knows it before it reads the message."""
@@ -99,6 +112,8 @@ class Sender:
     caller: str = ""
     view: str = ""
     headers: Headers | None = field(default=None, compare=False)
+    client: Client | None = field(default=None, compare=False)
+    """None where the server does not hand out its connections: then only `receive` tells of their end."""
 
 
 def _token_of(meta: JsonObject) -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
@@ -119,7 +120,8 @@ class LegacySse:
         session = Session(sender.caller, sender.view)
         session.version, session.initialized = LEGACY_VERSIONS[-1], True
         try:
-            await self._http.answer_request(message, session, {**headers, "accept": "application/json"}, receive, send)
+            plain = replace(sender, headers={**headers, "accept": "application/json"})
+            await self._http.answer_request(message, session, plain, receive, send)
         except RpcError as error:
             await refuse(send, 503, error, request_id=frames.id_of(message), headers=RETRY_AFTER)
 

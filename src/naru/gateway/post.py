@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
-from naru.gateway.asgi import RawHeaders, respond
+from naru.gateway.asgi import respond
+from naru.gateway.exchange import Client
 from naru.gateway.frames import Frame
 from naru.gateway.replay import Replay, Track
 from naru.gateway.streams import PING, Stream, StreamLimits, event
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Send
+    from starlette.types import Send
 
 RETRY = b"retry: 1000\n"
 """How long a client waits before it takes a cut stream up again."""
@@ -21,31 +21,35 @@ class PostAnswer:
     """Decides between JSON and events as late as it can: an error keeps its HTTP status, and JSON is cheaper."""
 
     __slots__ = (
-        "_finished",
-        "_headers",
-        "_holder",
+        "_client",
         "_replay",
         "_send",
         "_since",
         "_stream",
         "_track",
         "_wait",
+        "is_finished",
+        "is_left",
         "json",
         "limits",
         "sse",
     )
 
-    def __init__(self, send: Send, limits: StreamLimits, headers: RawHeaders, *, since: float, wait: float) -> None:
+    def __init__(
+        self, send: Send, limits: StreamLimits, *, since: float, wait: float, client: Client | None = None
+    ) -> None:
         self._send = send
         self.limits = limits
-        self._headers = headers
         self._since = since
         self._wait = wait
+        self._client = client
         self._stream: Stream | None = None
         self._replay: Replay | None = None
         self._track: Track | None = None
-        self._holder: asyncio.Task[object] | None = None
-        self._finished = False
+        self.is_finished = False
+        """The answer, or that there is none, is on its way."""
+        self.is_left = False
+        """The client is gone."""
         self.json = True
         """The client takes JSON."""
         self.sse = True
@@ -57,13 +61,13 @@ class PostAnswer:
 
     def emit(self, frame: Frame) -> None:
         """Send a frame before the answer."""
-        if self.sse and not self._finished:
+        if self.sse and not self.is_finished:
             self._stream_now()
             self._push(frame)
 
     def ping(self, now: float) -> None:
         """Keep the line open while the answer takes its time."""
-        if self._finished or not self.sse or now - self._since < self._wait:
+        if self.is_finished or not self.sse or now - self._since < self._wait:
             return
         stream = self._stream_now()
         if stream.idle:
@@ -72,9 +76,9 @@ class PostAnswer:
     async def finish(self, frame: Frame, status: int = 200) -> None:
         """Send the answer itself."""
         # Set before the first await: a keep-alive that comes now must not begin a stream.
-        self._finished = True
+        self.is_finished = True
         if self._stream is None and self.json:
-            await respond(self._send, status, frame, self._headers)
+            await respond(self._send, status, frame)
             return
         stream = self._stream_now()
         self._push(frame)
@@ -85,6 +89,7 @@ class PostAnswer:
 
     async def cancelled(self) -> None:
         """End without an answer, as the client wished."""
+        self.is_finished = True
         stream = self._stream_now()
         stream.push(b": cancelled\n\n")
         stream.end()
@@ -92,21 +97,11 @@ class PostAnswer:
 
     def left(self) -> None:
         """The client is gone; what follows is only kept."""
+        self.is_left = True
         if self._track is not None:
             self._track.outputs.clear()
         if self._stream is not None:
             self._stream.gone = True
-
-    async def hold(self, receive: Receive) -> None:
-        """Return when the client is gone or has its answer."""
-        self._holder = asyncio.current_task()
-        try:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-        except asyncio.CancelledError:
-            if self._stream is None or not self._stream.gone or self._holder is None:
-                raise
-            self._holder.uncancel()
 
     def _push(self, frame: Frame) -> None:
         if self._track is not None and self._replay is not None:
@@ -116,7 +111,8 @@ class PostAnswer:
 
     def _stream_now(self) -> Stream:
         if self._stream is None:
-            self._stream = Stream(self._send, self.limits, headers=self._headers, holder=self._holder)
+            self._stream = Stream(self._send, self.limits)
+            self._stream.on_drop = self._client.drop if self._client is not None else None
             if self._replay is not None:
                 self._track = self._replay.open()
                 self._track.outputs.append(self._stream)

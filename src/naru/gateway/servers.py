@@ -51,6 +51,7 @@ class ServerUpstream:
         self.name = connection.name
         self.connection = connection
         self._questions = questions
+        self._allowed = allowed_questions(connection.record.config)
         self._definitions: tuple[Sequence[ToolDefinition], dict[str, ToolDefinition]] = ((), {})
         self._guard = manager.guard
         self._supervision = manager.supervision
@@ -95,7 +96,7 @@ class ServerUpstream:
         self, method: str, params: JsonObject, *, relay: Relay | None = None, envelope: Envelope | None = None
     ) -> JsonObject:
         """Send a request once; what belongs to it while it runs goes to the relay."""
-        allowed = allowed_questions(self.connection.record.config)
+        allowed = self._allowed
         meta: JsonObject = self._envelope(envelope, allowed) if envelope is not None else {}
         caller = relay.caller if relay is not None else envelope.caller if envelope is not None else ""
         if relay is None:

@@ -10,7 +10,7 @@ from naru.gateway import frames
 from naru.gateway.asgi import ClientGoneError, accepts, read_body, refuse, respond, sender_of
 from naru.gateway.duplex import BUSY, MAX_BATCH, NO_BATCH
 from naru.gateway.engine import Engine
-from naru.gateway.exchange import Sender
+from naru.gateway.exchange import Client, Sender
 from naru.gateway.headers import REPEATED, Headers, check_envelope, check_routing, check_version, collect
 from naru.gateway.post import PostAnswer
 from naru.gateway.protocol import (
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 SESSION = "mcp-session-id"
 NO_SESSION = RpcError(INVALID_REQUEST, "Session not found. Initialize again, without a session id.")
-Work = Callable[[], Coroutine[Any, Any, None]]
+Work = Callable[[asyncio.Task[Any]], Coroutine[Any, Any, None]]
+"""Gets the task that it runs in."""
 STOPPING = RpcError(OVERLOADED, "Naru is stopping.")
 RETRY_AFTER = ((b"retry-after", b"1"),)
 
@@ -80,10 +81,12 @@ class StreamableHttp:
         try:
             if isinstance(message, list):
                 await self._batch(message, headers, sender, receive, send)
-            elif version in MODERN_VERSIONS or is_modern(frames.check_message(message)):
-                await self._post_modern(frames.check_message(message), headers, sender, receive, send)
+                return
+            checked = frames.check_message(message)
+            if version in MODERN_VERSIONS or is_modern(checked):
+                await self._post_modern(checked, headers, sender, receive, send)
             else:
-                await self._post_legacy(message, headers, sender, receive, send)
+                await self._post_legacy(checked, headers, sender, receive, send)
         except RpcError as error:
             status = 400 if error.code == INVALID_REQUEST else HTTP_STATUS.get(error.code, 200)
             retry = RETRY_AFTER if error.code == OVERLOADED else ()
@@ -104,17 +107,24 @@ class StreamableHttp:
         if message["method"] == "subscriptions/listen":
             await self._listen(message, sender, receive, send)
             return
-        answer = self._answer(send, takes_json=takes_json, takes_events=takes_events)
+        answer = self._answer(send, sender, takes_json=takes_json, takes_events=takes_events)
 
-        async def work() -> None:
-            frame, code = await self._engine.answer_modern(message, sender, answer.emit)
+        async def work(task: asyncio.Task[Any]) -> None:
+            del task
+            try:
+                frame, code = await self._engine.answer_modern(message, sender, answer.emit)
+            except asyncio.CancelledError:
+                if self._engine.closing and not answer.is_left:
+                    await answer.finish(frames.failure(message["id"], STOPPING), 503)
+                raise
             await answer.finish(frame, HTTP_STATUS.get(code, 200) if code else 200)
 
         # A stateless client that goes away takes its request with it (R-28).
-        await self._run(work, answer, receive, cancel_when_gone=True)
+        await self._run(work, answer, sender.client, receive, cancel_when_gone=True)
 
-    async def _post_legacy(self, message: Json, headers: Headers, sender: Sender, receive: Receive, send: Send) -> None:
-        message = frames.check_message(message)
+    async def _post_legacy(
+        self, message: JsonObject, headers: Headers, sender: Sender, receive: Receive, send: Send
+    ) -> None:
         self._check_legacy_version(headers)
         if message.get("method") == "initialize" and "id" in message:
             await self._initialize(message, sender, receive, send)
@@ -128,21 +138,19 @@ class StreamableHttp:
             self._engine.receive(message, session)
             await respond(send, 202)
             return
-        await self.answer_request(message, session, headers, receive, send)
+        await self.answer_request(message, session, sender, receive, send)
 
     async def answer_request(
-        self, message: JsonObject, session: Session, headers: Headers, receive: Receive, send: Send
+        self, message: JsonObject, session: Session, sender: Sender, receive: Receive, send: Send
     ) -> None:
         """Answer a request within a session on its own POST."""
-        takes_json, takes_events = accepts(headers)
-        answer = self._answer(send, takes_json=takes_json, takes_events=takes_events)
+        takes_json, takes_events = accepts(sender.headers or {})
+        answer = self._answer(send, sender, takes_json=takes_json, takes_events=takes_events)
         if takes_events and session.version >= "2025-03-26":
             answer.resumable(replay_of(session))
         request_id = message["id"]
 
-        async def work() -> None:
-            task = asyncio.current_task()
-            assert task is not None
+        async def work(task: asyncio.Task[Any]) -> None:
             try:
                 session.begin(request_id, task)
             except RpcError as error:
@@ -160,7 +168,7 @@ class StreamableHttp:
             session.finish(request_id)
             await answer.finish(frame)
 
-        await self._run(work, answer, receive, cancel_when_gone=False)
+        await self._run(work, answer, sender.client, receive, cancel_when_gone=False)
 
     async def _initialize(self, message: JsonObject, sender: Sender, receive: Receive, send: Send) -> None:
         if self._engine.closing:
@@ -171,29 +179,39 @@ class StreamableHttp:
             self._engine.close_session(session)
         await respond(send, 200, frame, ((SESSION.encode(), session.id.encode()),))
 
-    def _answer(self, send: Send, *, takes_json: bool, takes_events: bool) -> PostAnswer:
+    def _answer(self, send: Send, sender: Sender, *, takes_json: bool, takes_events: bool) -> PostAnswer:
         settings = self._engine.settings
         now = asyncio.get_running_loop().time()
-        answer = PostAnswer(send, settings.stream, (), since=now, wait=settings.stream_after_seconds)
+        answer = PostAnswer(send, settings.stream, since=now, wait=settings.stream_after_seconds, client=sender.client)
         answer.json = takes_json or not takes_events
         answer.sse = takes_events
         return answer
 
-    async def _run(self, work: Work, answer: PostAnswer, receive: Receive, *, cancel_when_gone: bool) -> None:
-        """Do the work while watching the client: one task for the request, and the request's own task to watch."""
+    async def _run(
+        self, work: Work, answer: PostAnswer, client: Client | None, receive: Receive, *, cancel_when_gone: bool
+    ) -> None:
+        """Do the work in the request's own task; that the client is gone is told meanwhile."""
         engine = self._engine
         if engine.busy:
             raise STOPPING if engine.closing else BUSY
-        ticket = engine.keep_alive.add(answer)
-        task = engine.run(work())
+        task, ticket = engine.begin(), engine.keep_alive.add(answer)
+
+        def gone() -> None:
+            answer.left()
+            if cancel_when_gone and not answer.is_finished:
+                task.cancel()
+
+        forget = _watch(client, receive, gone)
         try:
-            await answer.hold(receive)
+            await work(task)
+        except asyncio.CancelledError:
+            if not answer.is_finished and not answer.is_left:
+                raise  # the server's own wish
+            task.uncancel()
         finally:
+            forget()
             engine.keep_alive.discard(answer, ticket)
-            if not task.done():
-                answer.left()
-                if cancel_when_gone:
-                    task.cancel()
+            engine.end(task)
 
     async def _batch(self, batch: list[Json], headers: Headers, sender: Sender, receive: Receive, send: Send) -> None:
         """Answer a JSON-RPC batch, for the versions that have it."""
@@ -303,3 +321,17 @@ class StreamableHttp:
         if version is not None and version not in LEGACY_VERSIONS:
             data = {"supported": [*LEGACY_VERSIONS, *MODERN_VERSIONS], "requested": version.split(REPEATED)[0]}
             raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+
+
+def _watch(client: Client | None, receive: Receive, gone: Callable[[], None]) -> Callable[[], object]:
+    """Have the end of the client's connection told; returns what takes that back."""
+    if client is not None:
+        client.when_gone(gone)
+        return lambda: client.when_gone(None)
+
+    async def wait() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        gone()
+
+    return asyncio.get_running_loop().create_task(wait(), name="client's end").cancel

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -47,32 +47,24 @@ class Stream:
         "_bytes",
         "_chunks",
         "_ending",
-        "_headers",
-        "_holder",
         "_limits",
         "_send",
         "_started",
         "_writer",
         "gone",
+        "on_drop",
     )
 
-    def __init__(
-        self,
-        send: Send,
-        limits: StreamLimits,
-        *,
-        headers: Iterable[tuple[bytes, bytes]] = (),
-        holder: asyncio.Task[object] | None = None,
-    ) -> None:
+    def __init__(self, send: Send, limits: StreamLimits) -> None:
         self._send = send
         self._limits = limits
-        self._headers = headers
         self._chunks: deque[bytes] | None = None
         self._bytes = 0
         self._started = False
         self._ending = False
         self._writer: asyncio.Task[None] | None = None
-        self._holder = holder
+        self.on_drop: Callable[[], object] | None = None
+        """Ends the response when its client does not read."""
         self.gone = False
         """The client left, stopped reading, or the stream ended: nothing more can be written."""
 
@@ -109,22 +101,24 @@ class Stream:
         self._chunks = None
         if self._writer is not None:
             self._writer.cancel()
-        if self._holder is not None:
-            self._holder.cancel()
+        if self.on_drop is not None:
+            self.on_drop()
 
     async def hold(self, receive: Receive) -> None:
         """Return when the client is gone or the response is complete."""
-        self._holder = asyncio.current_task()
+        holder = asyncio.current_task()
+        assert holder is not None
+        self.on_drop = holder.cancel
         try:
             while (await receive())["type"] != "http.disconnect":
                 pass
         except asyncio.CancelledError:
-            if not self.gone or self._holder is None:
+            if not self.gone:
                 raise
-            self._holder.uncancel()
+            holder.uncancel()
         finally:
             self.gone = True
-            self._holder = None
+            self.on_drop = None
             if self._writer is not None and not self._ending:
                 self._writer.cancel()
 
@@ -141,9 +135,7 @@ class Stream:
         try:
             if not self._started:
                 self._started = True
-                await self._send(
-                    {"type": "http.response.start", "status": 200, "headers": [*SSE_HEADERS, *self._headers]}
-                )
+                await self._send({"type": "http.response.start", "status": 200, "headers": list(SSE_HEADERS)})
             while self._chunks:
                 # Join what has already arrived; wait for nothing.
                 body = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from starlette.types import Message, Receive
 
 SESSION_COOKIE = "__Host-naru"
 """The console's session cookie (S-68)."""
+_COOKIE = SESSION_COOKIE.encode() + b"="
 
 
 class BodyTooLargeError(Exception):
@@ -36,13 +37,8 @@ class EdgeHeaders:
     __slots__ = ("authorization", "content_length", "content_type", "cookies", "host", "hosts", "key", "origin", "size")
 
     def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
-        self.host, self.hosts, self.size = b"", 0, 0
         self.origin: bytes | None = None
         self.content_length: int | None = None
-        self.content_type = b""
-        self.authorization: list[bytes] = []
-        self.key: list[bytes] = []
-        self.cookies: list[bytes] = []
         fields = list(raw)
         by_name = dict(fields)
         if len(by_name) == len(fields):
@@ -59,11 +55,13 @@ class EdgeHeaders:
         self.content_type = get(b"content-type", b"")
         length = get(b"content-length", b"")
         self.content_length = int(length) if length.isdigit() else None
-        self.authorization = [by_name[b"authorization"]] if b"authorization" in by_name else []
-        self.key = [by_name[b"x-api-key"]] if b"x-api-key" in by_name else []
-        self.cookies = [by_name[b"cookie"]] if b"cookie" in by_name else []
+        self.authorization: Sequence[bytes] = [by_name[b"authorization"]] if b"authorization" in by_name else ()
+        self.key: Sequence[bytes] = [by_name[b"x-api-key"]] if b"x-api-key" in by_name else ()
+        self.cookies: Sequence[bytes] = [by_name[b"cookie"]] if b"cookie" in by_name else ()
 
     def _read_each(self, fields: list[tuple[bytes, bytes]]) -> None:
+        self.host, self.hosts, self.size, self.content_type = b"", 0, 0, b""
+        authorization, key, cookies = [], [], []
         for name, value in fields:
             self.size += len(name) + len(value)
             match name:
@@ -73,15 +71,16 @@ class EdgeHeaders:
                 case b"origin":
                     self.origin = value if self.origin is None else b"several"
                 case b"authorization":
-                    self.authorization.append(value)
+                    authorization.append(value)
                 case b"x-api-key":
-                    self.key.append(value)
+                    key.append(value)
                 case b"cookie":
-                    self.cookies.append(value)
+                    cookies.append(value)
                 case b"content-type":
                     self.content_type = value
                 case b"content-length":
                     self.content_length = int(value) if value.isdigit() else None
+        self.authorization, self.key, self.cookies = authorization, key, cookies
 
     def credentials(self) -> list[bytes]:
         """Return every key the request carries, whatever carries it (S-06)."""
@@ -89,7 +88,7 @@ class EdgeHeaders:
         for value in self.authorization:
             scheme, _, secret = value.partition(b" ")
             found.append(secret.strip() if scheme.lower() == b"bearer" else value)
-        prefix = SESSION_COOKIE.encode() + b"="
         for line in self.cookies:
-            found += [part.strip()[len(prefix) :] for part in line.split(b";") if part.strip().startswith(prefix)]
+            parts = (part.strip() for part in line.split(b";"))
+            found += [part[len(_COOKIE) :] for part in parts if part.startswith(_COOKIE)]
         return found

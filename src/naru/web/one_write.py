@@ -1,17 +1,25 @@
-"""uvicorn's HTTP protocol, with an answer's head and the first piece of its body in one write.
+"""uvicorn's HTTP protocol with a shorter way to each answer, since that way was half of what a forwarded call cost.
 
-uvicorn writes them apart, and each write is a system call: on a short answer a fifth of the whole cost.
+* An answer's head and the first piece of its body go out in one write: each write is a system call.
+* A head is checked as a whole, not name by name and value by value.
+* Handlers find the client's connection in `scope["extensions"]` (`naru.gateway.exchange.Client`), so that hearing of
+  its end takes no task that waits for it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from typing import cast
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, cast
+from urllib.parse import unquote
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+import httptools
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-_HEAD = b"HTTP/1."
+from naru.gateway.asgi import CLIENT
+
 _JOINED_BYTES = 64 << 10
 """A longer body is written by itself: copying it would cost more than the call."""
 
@@ -19,69 +27,159 @@ _JOINED_BYTES = 64 << 10
 class OneWriteProtocol(HttpToolsProtocol):
     """What `uvicorn.Config(http=…)` takes."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
-        """Serve a connection."""
-        super().connection_made(cast("asyncio.Transport", HeadHolding(transport)))
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header of the request."""
+        self.headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        """Start the application on a request whose head has arrived."""
+        parser, scope = self.parser, self.scope
+        if parser.should_upgrade() or self.limit_concurrency is not None:
+            super().on_headers_complete()
+            return
+        version = scope["http_version"] = parser.get_http_version()
+        scope["method"] = parser.get_method().decode("ascii")
+        scope["path"], scope["raw_path"], scope["query_string"] = _target(self.url, self.root_path)
+        before, client = self.cycle, Connection(self.transport, self.flow)
+        scope["extensions"] = {CLIENT: cast("dict[object, object]", client)}
+        self.cycle = cycle = Cycle(
+            client,
+            scope=scope,
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=False,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=dict(self.headers).get(b"expect", b"").lower() == b"100-continue",
+            keep_alive=version != "1.0" and parser.should_keep_alive(),
+            on_response=self.on_response_complete,
+        )
+        if before is None or before.response_complete:
+            self._start_asgi_task(cycle, self.app)
+        else:  # the client sends requests ahead: one after the other
+            self.flow.pause_reading()
+            self.pipeline.appendleft((cycle, self.app))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell who waits for it that the client is gone."""
+        super().connection_lost(exc)
+        if isinstance(self.cycle, Cycle) and self.cycle.disconnected:
+            self.cycle.client.lost()
 
 
-class HeadHolding:
-    """A transport that holds a head back until the next write, or the end of this turn of the event loop."""
+class Connection:
+    """The connection that a request came on, as `naru.gateway.exchange.Client`."""
 
-    def __init__(self, inner: asyncio.Transport) -> None:
-        self._inner = inner
-        self._write = inner.write
-        self._held = b""
-        self._call_soon = asyncio.get_running_loop().call_soon
-        # The rest is the inner transport's own, without a call in between.
-        self.get_extra_info = inner.get_extra_info
-        self.is_closing = inner.is_closing
-        self.pause_reading, self.resume_reading = inner.pause_reading, inner.resume_reading
-        self.is_reading = inner.is_reading
-        self.get_protocol, self.set_protocol = inner.get_protocol, inner.set_protocol
-        self.get_write_buffer_limits = inner.get_write_buffer_limits
-        self.set_write_buffer_limits = inner.set_write_buffer_limits
-        self.can_write_eof = inner.can_write_eof
+    __slots__ = ("_flow", "_tell", "_transport")
 
-    def write(self, data: bytes) -> None:
-        """Write, a head together with what follows it."""
-        if self._held:
-            held, self._held = self._held, b""
-            if len(data) > _JOINED_BYTES:
-                self._write(held)
-                self._write(data)
-            else:
-                self._write(held + data)
-        elif data[:7] == _HEAD:
-            self._held = data
-            self._call_soon(self._flush)
+    def __init__(self, transport: asyncio.Transport, flow: FlowControl) -> None:
+        self._transport = transport
+        self._flow = flow
+        self._tell: Callable[[], None] | None = None
+
+    def when_gone(self, tell: Callable[[], None] | None) -> None:
+        """Have the end of the connection told, if it comes before the end of the answer; None takes that back."""
+        self._tell = tell
+        if tell is not None:
+            self._flow.resume_reading()  # a long body may have paused it, and who does not read hears of no end
+
+    def drop(self) -> None:
+        """Break the connection off."""
+        self._transport.abort()
+
+    def lost(self) -> None:
+        """Tell."""
+        tell, self._tell = self._tell, None
+        if tell is not None:
+            tell()
+
+
+class Cycle(RequestResponseCycle):
+    """One request and its answer."""
+
+    def __init__(self, client: Connection, **facts: Any) -> None:
+        super().__init__(**facts)
+        self.client = client
+        self._head = b""
+
+    async def send(self, message: Any) -> None:
+        """Take a piece of the answer (ASGI)."""
+        if self.flow.write_paused and not self.disconnected:
+            await self.flow.drain()
+        if self.disconnected:
+            return
+        kind = message["type"]
+        if not self.response_started and kind == "http.response.start":
+            self._begin(message["status"], [*self.default_headers, *message.get("headers", ())])
+        elif self.response_started and not self.response_complete and kind == "http.response.body":
+            self._go_on(message.get("body", b""), more=message.get("more_body", False))
         else:
-            self._write(data)
+            raise RuntimeError(f"Unexpected ASGI message {kind!r}.")
 
-    def writelines(self, pieces: Iterable[bytes]) -> None:
-        """Write several."""
-        self.write(b"".join(pieces))
+    def _begin(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+        """Make the head, and keep it for the next write or the end of this turn of the event loop."""
+        self.response_started = True
+        self.waiting_for_100_continue = False
+        by_name = dict(headers)
+        length = by_name.get(b"content-length")
+        if length is not None:
+            self.chunked_encoding = False
+            self.expected_content_length = int(length)
+        elif b"transfer-encoding" in by_name:
+            self.chunked_encoding = by_name[b"transfer-encoding"].lower() == b"chunked"
+        elif self.scope["method"] != "HEAD" and status not in (204, 304):
+            self.chunked_encoding = True
+            headers.append((b"transfer-encoding", b"chunked"))
+        if b"close" in by_name.get(b"connection", b"").lower():
+            self.keep_alive = False
+        elif not self.keep_alive:
+            headers.append((b"connection", b"close"))
+        fields = b"".join([b"%b: %b\r\n" % field for field in headers])
+        if fields.count(b"\n") != len(headers) or fields.count(b"\r") != len(headers) or b"\0" in fields:
+            raise RuntimeError("Invalid HTTP header.")
+        self._head = b"%b%b\r\n" % (STATUS_LINE[status], fields)
+        asyncio.get_running_loop().call_soon(self._flush)
 
-    def write_eof(self) -> None:
-        """Write what is held, then end the sending side."""
+    def _go_on(self, body: bytes, *, more: bool) -> None:
+        if self.scope["method"] == "HEAD":
+            body, self.expected_content_length = b"", 0
+        elif self.chunked_encoding:
+            body = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
+            if not more:
+                body += b"0\r\n\r\n"
+        else:
+            self.expected_content_length -= len(body)
+            if self.expected_content_length < 0:
+                raise RuntimeError("Response content longer than Content-Length")
+        if self._head and len(body) <= _JOINED_BYTES:
+            body, self._head = self._head + body, b""
         self._flush()
-        self._inner.write_eof()
+        if body:
+            self.transport.write(body)
+        if not more:
+            self._complete()
 
-    def close(self) -> None:
-        """Write what is held, then close."""
-        self._flush()
-        self._inner.close()
-
-    def abort(self) -> None:
-        """Close at once."""
-        self._held = b""
-        self._inner.abort()
-
-    def get_write_buffer_size(self) -> int:
-        """Return how much waits to be written."""
-        return self._inner.get_write_buffer_size() + len(self._held)
+    def _complete(self) -> None:
+        if self.expected_content_length:
+            raise RuntimeError("Response content shorter than Content-Length")
+        self.response_complete = True
+        self.message_event.set()
+        if not self.keep_alive:
+            self.transport.close()
+        self.on_response()
 
     def _flush(self) -> None:
-        if self._held:
-            held, self._held = self._held, b""
-            if not self._inner.is_closing():
-                self._write(held)
+        if self._head:
+            head, self._head = self._head, b""
+            if not self.transport.is_closing():
+                self.transport.write(head)
+
+
+@lru_cache(maxsize=512)
+def _target(url: bytes, root: str) -> tuple[str, bytes, bytes]:
+    """Return path, raw path and query of what a request asks for."""
+    parsed = httptools.parse_url(url)
+    path = parsed.path.decode("ascii")
+    return root + unquote(path), root.encode("ascii") + parsed.path, parsed.query or b""

@@ -6,7 +6,7 @@ A path that no row names is not reachable; a row without `Access.PUBLIC` needs a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,7 +22,9 @@ from naru.web.routes import Access, Endpoint, Match, RouteTable
 logger = logging.getLogger(__name__)
 
 MAX_HEADER_BYTES = 16 * 1024
+_JSON = b"application/json"
 _SIMPLE_TYPES = (b"text/plain", b"application/x-www-form-urlencoded", b"multipart/form-data")
+_NO_STORE = (b"cache-control", b"no-store")
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _QUERY_TOKENS = (b"api_key=", b"apikey=", b"access_token=", b"token=", b"key=")
 CORS_HEADERS = (
@@ -284,8 +286,8 @@ class Gate:
             scope["raw_path"] = match.path.encode()
 
     def _identify(self, scope: Scope, headers: EdgeHeaders, access: Access) -> Principal:
-        keys = self._keys
-        if not auth_is_on(self._settings, has_keys=keys is not None and not keys.is_empty()):
+        keys, settings = self._keys, self._settings
+        if settings.auth != "on" and not auth_is_on(settings, has_keys=keys is not None and not keys.is_empty()):
             return LOCAL
         credentials = headers.credentials()
         if len(credentials) > 1:
@@ -330,7 +332,7 @@ class Gate:
     def _check_body(self, method: str, headers: EdgeHeaders, receive: Receive) -> Receive:
         if method not in _BODY_METHODS:
             return receive
-        if headers.content_type.split(b";", 1)[0].strip().lower() in _SIMPLE_TYPES:
+        if headers.content_type != _JSON and headers.content_type.split(b";", 1)[0].strip().lower() in _SIMPLE_TYPES:
             raise _RefusedError(
                 415,
                 "wrong_content_type",
@@ -363,11 +365,11 @@ class Gate:
                 (b"vary", b"Origin"),
             ]
 
-        async def decorated(message: Message) -> None:
+        def decorated(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
-                present = {name.lower() for name, _ in message.get("headers", ())}
-                added = extra if b"cache-control" in present else [*extra, (b"cache-control", b"no-store")]
-                message = {**message, "headers": [*message.get("headers", ()), *added]}
-            await send(message)
+                given = message.get("headers", ())
+                added = extra if b"cache-control" in dict(given) else [*extra, _NO_STORE]
+                message = {**message, "headers": [*given, *added]}
+            return send(message)
 
         return decorated
