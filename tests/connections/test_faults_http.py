@@ -260,6 +260,23 @@ async def test_an_upstream_that_dies_mid_call_and_returns_is_back_by_itself() ->
         assert await echo(manager, "again") == "again"
 
 
+async def test_calls_that_failed_meanwhile_do_not_delay_the_first_one_after_the_return() -> None:
+    """PERF 9: enough refused calls for a crash loop, whose next retry is minutes away."""
+    never = ReconnectPolicy(initial_delay_seconds=600, max_delay_seconds=600)
+    settings = ConnectionSettings(reconnect=never, knock_interval_seconds=600)
+    async with managed(settings) as manager, FakeHttpServer() as server:
+        await connected(manager, server)
+        await server.stop()
+        for _ in range(2 * never.crash_loop_failures):
+            with pytest.raises(ToolError):
+                await echo(manager, "x")
+        assert manager.connection("web").life.in_crash_loop(asyncio.get_running_loop().time())
+        await server.start()
+        results = await asyncio.gather(*(echo(manager, f"{number}") for number in range(20)))
+        assert results == [f"{number}" for number in range(20)]
+        assert manager.connection("web").generation == 2
+
+
 async def p99(manager: Manager) -> float:
     taken = []
     for _ in range(200):

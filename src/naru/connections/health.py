@@ -14,6 +14,7 @@ from naru.connections.lifecycle import Lifecycle
 from naru.connections.negotiation import ping
 from naru.connections.session import Session
 from naru.connections.settings import ConnectionSettings
+from naru.connections.waiters import Waiters
 from naru.records import ServerStatus
 
 _MISSES = 2
@@ -105,8 +106,28 @@ def knock_pause(life: Lifecycle, settings: ConnectionSettings, wait: float | Non
     return None if wait is not None and wait <= pause else pause
 
 
-async def door_opens(address: str) -> bool:
-    """Dial a URL's host without saying anything: costs the server nothing and tells whether it listens again."""
+class Door:
+    """A URL's host, dialled without saying anything: costs the server nothing and tells whether it listens again."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._is_asked = False
+        self._others: Waiters[bool] = Waiters()
+
+    async def opens(self) -> bool:
+        """Dial; those who ask meanwhile share the answer."""
+        if self._is_asked:
+            return await self._others.add()
+        self._is_asked, found = True, False
+        try:
+            found = await _opens(self._address)
+        finally:
+            self._is_asked = False
+            self._others.settle(found)
+        return found
+
+
+async def _opens(address: str) -> bool:
     try:
         url = URL(address)
         if not url.host:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from naru.connections.asking import declared
 from naru.connections.catalogue import Listing, ToolCatalogue, read_list, read_tools
 from naru.connections.faults import Failure, LinkError, RpcError
-from naru.connections.health import Health, Pulse, door_opens, knock_pause
+from naru.connections.health import Door, Health, Pulse, knock_pause
 from naru.connections.lifecycle import Lifecycle
 from naru.connections.opening import Known, Opened, Opener
 from naru.connections.remembered import Facts, Remembered
@@ -73,6 +73,7 @@ class Supervisor:
         """Lists other than tools that somebody asked for, of this revision."""
         self._refreshed_at = -self._settings.refresh_interval_seconds
         self._health = Health(self._settings)
+        self._door = Door(str(record.config.get("url", "")))
         self._task: asyncio.Task[None] | None = None
 
     # Wishes
@@ -82,11 +83,14 @@ class Supervisor:
 
         Args:
             forced: a person asks. Otherwise a call does, which starts no attempt where that would make a storm:
-                while the server wants credentials (R-11), asked to be left alone, or crashes in a loop (R-32).
+                while the server wants credentials (R-11), asked to be left alone, or crashes in a loop (R-32). One that
+                refused connections is knocked at, for the call, and tried when it takes them again.
         """
-        now = self._loop.time()
-        if self._closing or not (forced or self._may_try(now)):
+        if self._closing or not (forced or self._may_try(self._loop.time()) or await self._is_back()):
             return False
+        if self.session is not None and self.session.failure is None:
+            return True
+        now = self._loop.time()
         waiter = self._waiters.add()
         if forced:
             self.life.connect(now)
@@ -97,7 +101,15 @@ class Supervisor:
         self._wake.set()
         return await waiter
 
+    async def _is_back(self) -> bool:
+        """Tell whether a server that refused connections takes them again: no call need wait for the next retry."""
+        failure = self.life.last_failure
+        is_shut = self.life.status is ServerStatus.FAILED and failure is not None and failure.code == "refused"
+        return is_shut and self._settings.knock_interval_seconds > 0 and await self._door.opens() and not self._closing
+
     def _may_try(self, now: float) -> bool:
+        if self.life.status is ServerStatus.CONNECTING:
+            return True  # joins the attempt
         failure = self.life.last_failure
         if self.life.status is ServerStatus.NEEDS_AUTH or self.life.in_crash_loop(now):
             return False
@@ -372,7 +384,7 @@ class Supervisor:
             await self._sleep(wait)
             return
         await self._sleep(pause)
-        if not self._wake.is_set() and await door_opens(str(self.record.config.get("url", ""))):
+        if not self._wake.is_set() and await self._door.opens():
             self.life.hasten(self._loop.time())
 
     async def _sleep(self, seconds: float | None) -> None:
