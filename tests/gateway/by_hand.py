@@ -16,6 +16,7 @@ from naru.gateway.core import GatewaySettings
 from naru.gateway.engine import Engine
 from naru.gateway.faces import http_faces
 from naru.gateway.protocol import META_CAPABILITIES, META_VERSION
+from naru.web.one_write import OneWriteProtocol
 from tests.gateway.scripted import ScriptedUpstream, ScriptedUpstreams
 from tests.gateway.serving import app_of, listening
 
@@ -70,6 +71,7 @@ async def gateway(
     *servers: ScriptedUpstream,
     settings: GatewaySettings | None = None,
     server: ServerSettings | None = None,
+    http: Any = OneWriteProtocol,
     **gate: Any,
 ) -> AsyncIterator[Client]:
     """Serve scripted servers and give a client."""
@@ -79,8 +81,9 @@ async def gateway(
     class Faces:
         faces = http_faces(engine)
 
-    async with listening(app_of(Faces(), server, **gate)) as url, aiohttp.ClientSession() as http:  # type: ignore[arg-type]
-        client = Client(http, url, engine, upstreams)
+    app = app_of(Faces(), server, **gate)  # type: ignore[arg-type]
+    async with listening(app, http=http) as url, aiohttp.ClientSession() as session:
+        client = Client(session, url, engine, upstreams)
         try:
             yield client
         finally:

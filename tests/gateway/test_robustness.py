@@ -17,6 +17,7 @@ from naru.gateway.streams import StreamLimits
 from naru.gateway.upstream import Relay
 from naru.http1.head import address_of, request_head, with_body
 from naru.http1.pool import Pool
+from naru.web.one_write import OneWriteProtocol
 from tests.gateway.by_hand import META, Client, Json, events, gateway, next_event, request
 from tests.gateway.scripted import ScriptedUpstream
 
@@ -69,11 +70,13 @@ async def abort(client: Client, message: Json, started: Any, **headers: str) -> 
 MODERN = {"mcp_protocol_version": "2026-07-28", "mcp_method": "tools/call", "mcp_name": "a__slow"}
 
 
-async def test_a_stateless_client_that_leaves_takes_its_call_with_it() -> None:
+@pytest.mark.parametrize("http", [OneWriteProtocol, "httptools"], ids=["our server", "any server"])
+@pytest.mark.parametrize("length", [0, 200_000], ids=["short", "long"])
+async def test_a_stateless_client_that_leaves_takes_its_call_with_it(http: Any, length: int) -> None:
     slow = Slow()
-    async with gateway(ScriptedUpstream("a", {"slow": slow})) as client:
+    async with gateway(ScriptedUpstream("a", {"slow": slow}), http=http) as client:
         for number in range(1, 1001 if FULL else 21):
-            call = request("tools/call", {"name": "a__slow", "arguments": {}, "_meta": META})
+            call = request("tools/call", {"name": "a__slow", "arguments": {"x": "y" * length}, "_meta": META})
             await abort(client, call, lambda number=number: slow.started == number, **MODERN)
             await until(lambda number=number: slow.cancelled == number)
         assert slow.finished == 0

@@ -10,6 +10,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
+from naru.gateway.asgi import CLIENT
 from naru.web.one_write import OneWriteProtocol
 
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -103,3 +104,64 @@ async def test_a_request_that_is_no_http_is_still_answered() -> None:
         raise AssertionError
 
     assert b"".join(await written(never, b"\x00\x01nonsense\r\n\r\n")).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize(
+    "header", [(b"x-test", b"1\r\nx-more: 2"), (b"x-test\r\nx-more", b"1"), (b"x-test", b"\0"), (b"x-test", b"1\n")]
+)
+async def test_a_header_that_would_be_two_is_refused(header: tuple[bytes, bytes]) -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [header]})
+
+    writes = b"".join(await written(application, GET))
+    assert b"x-more" not in writes
+    assert b" 200 " not in writes
+
+
+@pytest.mark.parametrize("piece", [b"12", b"1234"], ids=["too short", "too long"])
+async def test_a_body_of_another_length_than_announced_is_not_passed_off_as_whole(piece: bytes) -> None:
+    caught: list[Exception] = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"3")]})
+        try:
+            await send({"type": "http.response.body", "body": piece})
+        except RuntimeError as error:
+            caught.append(error)
+
+    await written(application, GET)
+    assert "than Content-Length" in str(caught[0])
+
+
+async def test_the_end_of_a_connection_is_told_once_and_only_before_the_end_of_the_answer() -> None:
+    told: list[str] = []
+    waits, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["extensions"][CLIENT].when_gone(lambda: told.append(scope["path"]))
+        if scope["path"] == "/slow":
+            waits.set()
+            await goes_on.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    config = uvicorn.Config(application, http=OneWriteProtocol, lifespan="off", log_level="error")  # type: ignore[arg-type]
+    config.load()
+    for path in ("/quick", "/slow"):
+        state = ServerState()
+        protocol = OneWriteProtocol(config=config, server_state=state, app_state={})
+        recorder = Recorder()
+        protocol.connection_made(recorder)  # type: ignore[arg-type]
+        protocol.data_received(GET.replace(b"/ ", path.encode() + b" "))
+        tasks = asyncio.gather(*state.tasks)
+        if path == "/slow":
+            await asyncio.wait_for(waits.wait(), 30)
+        else:
+            await asyncio.wait_for(tasks, 30)
+        protocol.connection_lost(None)
+        protocol.connection_lost(None)
+        if path == "/slow":
+            goes_on.set()
+        await asyncio.wait_for(tasks, 30)
+        assert recorder.writes == [] or path == "/quick"
+    assert told == ["/slow"]
