@@ -1,8 +1,8 @@
 """Naru's MCP face beside a raw forwarder and other gateways, in one run: `python bench/gateway.py [--quick]`.
 
 Starts and stops everything on loopback. CPU is the target's own process; wall numbers depend on what else runs.
-Peers (fastmcp, mcp-proxy, mcp-hub) are measured when `bench/peers` has installed them. `--only PART` runs one part;
-each takes less than four minutes.
+Peers (fastmcp, mcp-proxy, mcp-hub) are measured when `bench/peers` has installed them. `--only PART,PART` runs some
+of its parts; each takes less than four minutes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import socket
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -26,7 +27,7 @@ import psutil
 from gateway_held import hold
 from gateway_load import Cell, Target, load
 from gateway_targets import KEY
-from gateway_trouble import aborts, lag, overload, recovery, sessions, stop
+from gateway_trouble import aborts, child_dies, lag, overload, recovery, sessions, shouting, slow_reader, stop
 
 HERE = Path(__file__).parent
 ECHO = str(HERE / "gateway_echo.py")
@@ -219,9 +220,39 @@ async def trouble(options: argparse.Namespace) -> None:
         await listening(small_port)
         limited = Target(small_port, small.pid, key=KEY)
         print("overload (R-36):", await overload(limited, 64, 1.0 if options.quick else 5.0))
+        print("a client that reads nothing (R-37):", await slow_reader(target, 300 if options.quick else 2000))
         print("SIGTERM under load (R-29):", await stop(target, naru))
     for name, arguments in (("HTTP", ()), ("HTTP, sessions", ("--legacy",))):
         print(f"an upstream that dies and comes back, {name}:", await _recovered(arguments))
+    await _stdio_trouble(options)
+
+
+async def _stdio_trouble(options: argparse.Namespace) -> None:
+    command = [sys.executable, ECHO, "--stdio"]
+    times = 2 if options.quick else 5
+    bare = statistics.median([await _bare_start(command) for _ in range(times)])
+    async with program(sys.executable, TARGETS, "naru", json.dumps(command)) as (port, naru):
+        await listening(port)
+        came = await child_dies(Target(port, naru.pid, key=KEY), times)
+        print(f"a stdio server that is killed: {came}; its bare start takes {bare:.2f} s")
+    megabytes = 100 if options.quick else 1024
+    noisy = json.dumps([*command, "--noise", str(megabytes)])
+    async with program(sys.executable, TARGETS, "naru", noisy) as (port, naru):
+        await listening(port)
+        print("a stdio server that shouts (R-40):", await shouting(Target(port, naru.pid, key=KEY), megabytes))
+
+
+async def _bare_start(command: list[str]) -> float:
+    """Return how long a stdio server takes from its launch to its first answer."""
+    began = time.perf_counter()
+    pipe = asyncio.subprocess.PIPE
+    child = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+    child.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+    await asyncio.wait_for(child.stdout.readline(), 30)
+    took = time.perf_counter() - began
+    child.kill()
+    await child.wait()
+    return took
 
 
 async def _recovered(arguments: tuple[str, ...]) -> str:
@@ -242,14 +273,14 @@ async def _recovered(arguments: tuple[str, ...]) -> str:
 
 async def main(options: argparse.Namespace) -> None:
     for part in (http_calls, stdio_calls, lists, held, trouble):
-        if options.only in ("", part.__name__):
+        if not options.only or part.__name__ in options.only.split(","):
             await part(options)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short round")
-    parser.add_argument("--only", default="", help="http_calls, stdio_calls, lists, held or trouble")
+    parser.add_argument("--only", default="", help="of http_calls,stdio_calls,lists,held,trouble")
     chosen = parser.parse_args()
     chosen.rounds, chosen.seconds = (1, 0.5) if chosen.quick else (5, 0.5)
     import uvloop

@@ -1,13 +1,15 @@
 """A raw MCP server for benchmarks: answers from bytes, so that what stands before it shows itself.
 
-gateway_echo.py [--stdio] [--legacy] [--tools N] [--port P]        prints its port when it serves HTTP
+gateway_echo.py [--stdio [--noise MB]] [--legacy] [--tools N] [--port P]        prints its port when it serves HTTP
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
+import threading
 
 import orjson
 
@@ -100,7 +102,16 @@ async def serve() -> None:
     await server.serve_forever()
 
 
+def shout() -> None:
+    """Write to stderr until there are so many megabytes of it (R-40)."""
+    line = b"x" * 1023 + b"\n"
+    for _ in range(OPTIONS.noise * 1024):
+        os.write(2, line)
+
+
 def stdio() -> None:
+    if OPTIONS.noise:
+        threading.Thread(target=shout, daemon=True).start()
     for line in sys.stdin.buffer:
         found = answer(orjson.loads(line))
         if found is not None:
@@ -111,6 +122,7 @@ def stdio() -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--stdio", action="store_true")
+    parser.add_argument("--noise", type=int, default=0)
     parser.add_argument("--legacy", action="store_true")
     parser.add_argument("--tools", type=int, default=1)
     parser.add_argument("--port", type=int, default=0)

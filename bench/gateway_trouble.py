@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 import signal
 import statistics
 import time
@@ -133,32 +134,38 @@ async def overload(target: Target, inflight: int, seconds: float) -> str:
     """Offer five times what the gateway takes at a time; what is too much must be told at once (R-36)."""
     delay = 0.05
     peak = await _offer(target, inflight, seconds, delay)
+    in_step = sorted((await _offer(target, inflight * 5, seconds, delay, in_step=True))["shed"]) or [0.0]
     before = psutil.Process(target.pid).memory_info().rss
     much = await _offer(target, inflight * 5, seconds, delay)
     grown = psutil.Process(target.pid).memory_info().rss - before
     shed = sorted(much["shed"]) or [0.0]
+    worst = in_step[int(len(in_step) * 0.99)] * 1000
     return (
         f"{len(much['good']) / seconds:.0f}/s good of {inflight * 5} at a time, {len(peak['good']) / seconds:.0f}/s at "
         f"the limit: {len(much['good']) / max(1, len(peak['good'])) * 100:.0f} %; {len(much['shed'])} told 503 in p50 "
-        f"{statistics.median(shed) * 1000:.1f}, p99 {shed[int(len(shed) * 0.99)] * 1000:.1f} ms; "
-        f"RSS +{grown / 1e6:.1f} MB"
+        f"{statistics.median(shed) * 1000:.1f}, p99 {shed[int(len(shed) * 0.99)] * 1000:.1f} ms "
+        f"({worst:.1f} ms when all of them ask in the same instant); RSS +{grown / 1e6:.1f} MB"
     )
 
 
-async def _offer(target: Target, clients: int, seconds: float, delay: float) -> dict[str, list[float]]:
+async def _offer(
+    target: Target, clients: int, seconds: float, delay: float, *, in_step: bool = False
+) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {"good": [], "shed": []}
     opened = await asyncio.gather(*(target.open() for _ in range(clients)))
     end = time.perf_counter() + seconds
 
     async def work(wire: Wire, session: str) -> None:
         raw = target.request("tools/call", {"name": target.tool, "arguments": {"delay": delay}}, session=session)
+        chance = (lambda: 1.0) if in_step else random.Random(session).random
+        await asyncio.sleep(0.0 if in_step else 0.25 * chance())
         while (began := time.perf_counter()) < end:
             head, body = await wire.ask(raw)
             good = b'"result"' in body
             assert good or head.startswith(b"HTTP/1.1 503"), head
             found["good" if good else "shed"].append(time.perf_counter() - began)
             if not good:
-                await asyncio.sleep(0.25)  # a client that heeds Retry-After a little
+                await asyncio.sleep(0.25 * (0.5 + chance() / 2))  # clients that heed Retry-After a little
 
     await asyncio.gather(*(work(*each) for each in opened))
     for wire, _ in opened:
@@ -188,3 +195,65 @@ async def lag(target: Target) -> list[float]:
     _, body = await wire.ask(head)
     wire.transport.close()
     return list(orjson.loads(body))
+
+
+async def slow_reader(target: Target, posts: int) -> str:
+    """Have a client of legacy SSE ask for much and read nothing; others must not feel it (R-37)."""
+    process = psutil.Process(target.pid)
+    quiet = await load(target, 8, 1.0)
+    before = process.memory_info().rss
+    deaf = replace(target, path="/sse", stream=True)
+    stream, place = await deaf.open()
+    stream.writer.transport.pause_reading()
+    params = {"name": deaf.tool, "arguments": {"size": 100_000}}
+    statuses: Counter[str] = Counter()
+
+    async def ask() -> None:
+        for number in range(posts):
+            head, _ = await stream.posts.ask(deaf.request("tools/call", params, session=place, request_id=number))
+            statuses[head.split()[1].decode()] += 1
+
+    beside, _ = await asyncio.gather(load(target, 8, 1.0), ask())
+    await asyncio.sleep(0.5)
+    grown = (process.memory_info().rss - before) / 1e6
+    stream.writer.transport.abort()
+    said = ", ".join(f"{count} x {status}" for status, count in sorted(statuses.items()))
+    felt = f"others' p99 {quiet.p99_ms:.1f} -> {beside.p99_ms:.1f} ms"
+    return f"{posts} calls of 100 kB: {said}; RSS +{grown:.1f} MB; {felt}"
+
+
+async def child_dies(target: Target, times: int) -> str:
+    """Kill a stdio server between calls and see how long the next one takes."""
+    wire, session = await target.open()
+    raw = target.request("tools/call", {"name": target.tool, "arguments": {"text": "x"}}, session=session)
+    took, failed = [], 0
+    for _ in range(times):
+        assert b'"result"' in (await wire.ask(raw))[1]
+        for child in psutil.Process(target.pid).children():
+            child.kill()
+        began = time.perf_counter()
+        while b'"result"' not in (await asyncio.wait_for(wire.ask(raw), 20))[1]:
+            failed += 1
+        took.append(time.perf_counter() - began)
+    wire.transport.close()
+    return f"back after p50 {statistics.median(took):.2f} s, at most {max(took):.2f} s; {failed} calls failed meanwhile"
+
+
+async def shouting(target: Target, megabytes: int) -> str:
+    """Call a stdio server while it writes to stderr without end (R-40)."""
+    process = psutil.Process(target.pid)
+    before, began = process.memory_info().rss, time.perf_counter()
+    cells = [await load(target, 1, 0.5)]
+    while _written(process) < megabytes << 20 and time.perf_counter() - began < 60:
+        cells.append(await load(target, 1, 0.5))
+    grown = (process.memory_info().rss - before) / 1e6
+    slowest = max(cell.p99_ms for cell in cells)
+    return (
+        f"{_written(process) >> 20} MiB in {time.perf_counter() - began:.1f} s, calls answered all the while "
+        f"(p99 at most {slowest:.1f} ms), RSS +{grown:.1f} MB"
+    )
+
+
+def _written(process: psutil.Process) -> int:
+    """Return what the children of a process have written."""
+    return sum(child.io_counters().write_chars for child in process.children())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import random
+from types import TracebackType
 from typing import Any
 
 import aiohttp
@@ -182,6 +184,21 @@ async def test_one_request_too_many_is_refused_at_once_and_says_when_to_come_bac
         assert slow.started == 5, "what is refused never reaches a server"
         slow.release.set()
         assert [status for status, _, _ in await asyncio.gather(*running)] == [200] * 5
+
+
+async def test_a_refusal_keeps_nothing_of_the_request_that_it_refused() -> None:
+    settings = GatewaySettings(max_inflight=0)
+    async with gateway(settings=settings) as client:  # an error raised again and again keeps every frame
+        params = {"name": "a__echo", "arguments": {}}
+
+        async def kept_after(refusals: int) -> int:
+            for _ in range(refusals):
+                assert (await client.modern("tools/call", params))[0] == 503
+            gc.collect()
+            return sum(isinstance(each, TracebackType) for each in gc.get_objects())
+
+        before = await kept_after(5)
+        assert await kept_after(50) < before + 50
 
 
 async def test_a_stop_ends_streams_at_once_and_lets_requests_finish() -> None:

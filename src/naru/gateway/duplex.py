@@ -15,11 +15,19 @@ from naru.gateway.session import Session
 from naru.gateway.subscriptions import Listen, read_filter
 from naru.messages import Json, JsonObject
 
-BUSY = RpcError(OVERLOADED, "Too many requests are under way. Try again in a moment.")
-
-
 MAX_BATCH = 100
-NO_BATCH = RpcError(INVALID_REQUEST, "JSON-RPC batches, of up to 100 messages, are taken in 2025-03-26 and older only.")
+
+
+def busy() -> RpcError:
+    """Make the refusal of one request too many. Anew each time: an error keeps the frames that raised it."""
+    return RpcError(OVERLOADED, "Too many requests are under way. Try again in a moment.")
+
+
+def no_batch() -> RpcError:
+    """Make the refusal of a batch."""
+    return RpcError(
+        INVALID_REQUEST, f"JSON-RPC batches, of up to {MAX_BATCH} messages, are taken in 2025-03-26 and older only."
+    )
 
 
 def take(engine: Engine, message: Json, session: Session) -> None:
@@ -32,7 +40,7 @@ def take(engine: Engine, message: Json, session: Session) -> None:
         accept(engine, frames.check_message(message), session)
         return
     if session.version not in BATCH_VERSIONS or not 0 < len(message) <= MAX_BATCH:
-        raise NO_BATCH
+        raise no_batch()
     for each in message:
         try:
             accept(engine, frames.check_message(each), session)
@@ -50,7 +58,7 @@ def accept(engine: Engine, message: JsonObject, session: Session) -> None:
         engine.receive(message, session)
         return
     if engine.busy:
-        raise BUSY
+        raise busy()
     modern = is_modern(message) and message["method"] != "initialize"
     handle = _legacy if not modern else _listen if message["method"] == "subscriptions/listen" else _modern
     engine.run(_answer(handle, engine, message, session))

@@ -27,8 +27,7 @@ Headers = Mapping[str, str]
 REPEATED: Final = "\x00"
 ROUTING: Final = ("mcp-protocol-version", "mcp-method", "mcp-name")
 PARAM_PREFIX: Final = "mcp-param-"
-_READ: Final = frozenset((b"accept", b"last-event-id"))
-"""What is read beside all that begins with `mcp-`."""
+_READ: Final = (b"mcp-", b"accept", b"last-event-id")
 SENTINEL = re.compile(r"=\?base64\?(.*)\?=")
 TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 INTEGER = re.compile(r"-?[0-9]+(\.0+)?")
@@ -41,7 +40,7 @@ def collect(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     """
     headers: dict[str, str] = {}
     for name, value in raw:
-        if name[:4] != b"mcp-" and name not in _READ:
+        if not name.startswith(_READ):
             continue
         key = name.decode("latin-1")
         text = value.decode("latin-1").strip(" \t")

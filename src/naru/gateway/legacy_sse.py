@@ -14,7 +14,7 @@ from naru.gateway.exchange import Sender
 from naru.gateway.headers import Headers, collect
 from naru.gateway.protocol import INVALID_PARAMS, INVALID_REQUEST, LEGACY_VERSIONS, OVERLOADED, RpcError, is_modern
 from naru.gateway.session import Session
-from naru.gateway.streamable_http import NO_SESSION, RETRY_AFTER, SESSION, STOPPING, StreamableHttp
+from naru.gateway.streamable_http import NO_SESSION, RETRY_AFTER, SESSION, StreamableHttp, stopping
 from naru.gateway.streams import HeldStream, event
 from naru.messages import Json, JsonObject
 
@@ -47,7 +47,7 @@ class LegacySse:
     async def _stream(self, scope: Scope, sender: Sender, receive: Receive, send: Send) -> None:
         engine = self._engine
         if engine.closing:
-            await refuse(send, 503, STOPPING, headers=RETRY_AFTER)
+            await refuse(send, 503, stopping(), headers=RETRY_AFTER)
             return
         try:
             session = engine.open_session(sender.caller, sender.view)

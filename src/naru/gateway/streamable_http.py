@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from naru.gateway import frames
 from naru.gateway.asgi import ClientGoneError, accepts, read_body, refuse, respond, sender_of
-from naru.gateway.duplex import BUSY, MAX_BATCH, NO_BATCH
+from naru.gateway.duplex import MAX_BATCH, busy, no_batch
 from naru.gateway.engine import Engine
 from naru.gateway.exchange import Client, Sender
 from naru.gateway.headers import REPEATED, Headers, check_envelope, check_routing, check_version, collect
@@ -38,7 +38,6 @@ SESSION = "mcp-session-id"
 NO_SESSION = RpcError(INVALID_REQUEST, "Session not found. Initialize again, without a session id.")
 Work = Callable[[asyncio.Task[Any]], Coroutine[Any, Any, None]]
 """Gets the task that it runs in."""
-STOPPING = RpcError(OVERLOADED, "Naru is stopping.")
 RETRY_AFTER = ((b"retry-after", b"1"),)
 
 
@@ -115,7 +114,7 @@ class StreamableHttp:
                 frame, code = await self._engine.answer_modern(message, sender, answer.emit)
             except asyncio.CancelledError:
                 if self._engine.closing and not answer.is_left:
-                    await answer.finish(frames.failure(message["id"], STOPPING), 503)
+                    await answer.finish(frames.failure(message["id"], stopping()), 503)
                 raise
             await answer.finish(frame, HTTP_STATUS.get(code, 200) if code else 200)
 
@@ -161,7 +160,7 @@ class StreamableHttp:
             except asyncio.CancelledError:
                 session.finish(request_id)
                 if self._engine.closing:
-                    await answer.finish(frames.failure(request_id, STOPPING))
+                    await answer.finish(frames.failure(request_id, stopping()))
                 else:
                     await answer.cancelled()
                 raise
@@ -172,7 +171,7 @@ class StreamableHttp:
 
     async def _initialize(self, message: JsonObject, sender: Sender, receive: Receive, send: Send) -> None:
         if self._engine.closing:
-            raise STOPPING
+            raise stopping()
         session = self._engine.open_session(sender.caller, sender.view)
         frame = await self._engine.answer_legacy(message, session, session.emit)
         if not session.version:
@@ -193,7 +192,7 @@ class StreamableHttp:
         """Do the work in the request's own task; that the client is gone is told meanwhile."""
         engine = self._engine
         if engine.busy:
-            raise STOPPING if engine.closing else BUSY
+            raise stopping() if engine.closing else busy()
         task, ticket = engine.begin(), engine.keep_alive.add(answer)
 
         def gone() -> None:
@@ -217,9 +216,9 @@ class StreamableHttp:
         """Answer a JSON-RPC batch, for the versions that have it."""
         session = self._session(headers, sender)
         if isinstance(session, int) or session.version not in BATCH_VERSIONS or not 0 < len(batch) <= MAX_BATCH:
-            raise NO_BATCH
+            raise no_batch()
         if self._engine.busy:
-            raise BUSY
+            raise busy()
         answers, refused = [], []
         for each in batch:
             try:
@@ -335,3 +334,8 @@ def _watch(client: Client | None, receive: Receive, gone: Callable[[], None]) ->
         gone()
 
     return asyncio.get_running_loop().create_task(wait(), name="client's end").cancel
+
+
+def stopping() -> RpcError:
+    """Make the refusal of a request that comes too late."""
+    return RpcError(OVERLOADED, "Naru is stopping.")

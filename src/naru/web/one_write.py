@@ -43,7 +43,6 @@ class OneWriteProtocol(HttpToolsProtocol):
         before, client = self.cycle, Connection(self.transport, self.flow)
         scope["extensions"] = {CLIENT: cast("dict[object, object]", client)}
         self.cycle = cycle = Cycle(
-            client,
             scope=scope,
             transport=self.transport,
             flow=self.flow,
@@ -56,6 +55,7 @@ class OneWriteProtocol(HttpToolsProtocol):
             keep_alive=version != "1.0" and parser.should_keep_alive(),
             on_response=self.on_response_complete,
         )
+        cycle.client = client
         if before is None or before.response_complete:
             self._start_asgi_task(cycle, self.app)
         else:  # the client sends requests ahead: one after the other
@@ -99,10 +99,8 @@ class Connection:
 class Cycle(RequestResponseCycle):
     """One request and its answer."""
 
-    def __init__(self, client: Connection, **facts: Any) -> None:
-        super().__init__(**facts)
-        self.client = client
-        self._head = b""
+    client: Connection
+    _head = b""
 
     async def send(self, message: Any) -> None:
         """Take a piece of the answer (ASGI)."""

@@ -101,6 +101,7 @@ class Remote:
         self._http = http
         self._authorities = _authorities(config)
         self._pool = http.pool(self.url, self._authorities)
+        self._last: tuple[URL, dict[str, str], bytes] | None = None
         self._tokens: TokenSource | None = None
         auth = config.get("auth")
         if auth:
@@ -121,9 +122,16 @@ class Remote:
         """
 
         async def send(given: Mapping[str, str]) -> Reply:
-            return await self._pool.ask(with_body(request_head("POST", url, given), body))
+            return await self._pool.ask(with_body(self._head(url, given), body))
 
         return await send(headers) if self._tokens is None else await self._with_token(headers, send)
+
+    def _head(self, url: URL, headers: Mapping[str, str]) -> bytes:
+        """Write the head of a POST; most are the same as the one before."""
+        last = self._last
+        if last is None or last[0] is not url or last[1] != headers:
+            last = self._last = (url, dict(headers), request_head("POST", url, headers))
+        return last[2]
 
     async def request(
         self, verb: str, url: URL, headers: Mapping[str, str], body: bytes | None = None
