@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import random
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -216,12 +217,14 @@ async def test_a_stop_ends_streams_at_once_and_lets_requests_finish() -> None:
         assert (await call)[1]["result"]["content"][0]["text"] == "slept"
 
 
-async def test_what_does_not_finish_before_the_stop_is_answered_with_an_error() -> None:
+@pytest.mark.parametrize("is_modern", [False, True], ids=["session", "stateless"])
+async def test_what_does_not_finish_before_the_stop_is_answered_with_an_error(is_modern: bool) -> None:
     slow = Slow()
     async with gateway(ScriptedUpstream("a", {"slow": slow}), settings=GatewaySettings(drain_seconds=0.2)) as client:
         session = await client.initialize()
         params = {"name": "a__slow", "arguments": {}}
-        call = asyncio.create_task(client.post(request("tools/call", params), mcp_session_id=session))
+        by_session = partial(client.post, request("tools/call", params), mcp_session_id=session)
+        call = asyncio.create_task(client.modern("tools/call", params) if is_modern else by_session())
         await until(lambda: slow.started == 1)
         await client.engine.close()
         _, answer, _ = await asyncio.wait_for(call, 30)
