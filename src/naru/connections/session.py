@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from naru import __version__
 from naru.connections import wire
+from naru.connections.deadline import Deadline
 from naru.connections.faults import Failure, LinkError, RpcError
 from naru.connections.listening import ChangeListener
 from naru.connections.protocol import (
@@ -118,7 +119,7 @@ class _InFlight:
 
     __slots__ = ("deadline", "limit", "options", "token")
 
-    def __init__(self, options: RequestOptions, token: Json, deadline: asyncio.Timeout, limit: float) -> None:
+    def __init__(self, options: RequestOptions, token: Json, deadline: Deadline, limit: float) -> None:
         self.options = options
         self.token = token
         self.deadline = deadline
@@ -209,24 +210,30 @@ class Session:
         seconds = self._settings.request_timeout_seconds if options.timeout_seconds is None else options.timeout_seconds
         seconds = min(seconds, self._settings.request_limit_seconds)
         self._in_flight[call.id] = call
+        now = self._loop.time()
+        deadline = Deadline(self._loop, now + seconds)
+        limit = now + self._settings.request_limit_seconds
+        call.context = _InFlight(options, _own_token(params, options), deadline, limit)
         try:
-            async with asyncio.timeout(seconds) as deadline:
-                limit = self._loop.time() + self._settings.request_limit_seconds
-                call.context = _InFlight(options, _own_token(params, options), deadline, limit)
-                message = await self.transport.exchange(call)
+            message = await self.transport.exchange(call)
         except TimeoutError:
-            self.transport.abandon(call, f"no answer within {seconds:g} s")
-            failure = Failure(
-                "call", "timeout", f"no answer within {seconds:g} s.", "Raise the timeout if it needs longer."
-            )
-            raise LinkError(failure, delivered=True) from None
+            raise self._too_late(call, seconds) from None
         except asyncio.CancelledError:
+            if deadline.explains():
+                raise self._too_late(call, seconds) from None
             self.transport.abandon(call, "the caller went away")
             raise
         finally:
+            deadline.lift()
             del self._in_flight[call.id]
         self.last_heard = self._loop.time()
         return self._result(method, message)
+
+    def _too_late(self, call: Outgoing, seconds: float) -> LinkError:
+        said = f"no answer within {seconds:g} s"
+        self.transport.abandon(call, said)
+        failure = Failure("call", "timeout", f"{said}.", "Raise the timeout if it needs longer.")
+        return LinkError(failure, delivered=True)
 
     def list_changed(self, kind: str) -> None:
         """Tell the owner that a list is out of date."""
@@ -313,9 +320,9 @@ class Session:
             self.transport.counters.strays += 1
             return
         waiting: _InFlight = call.context
-        if waiting.options.progress_extends and not waiting.deadline.expired():
+        if waiting.options.progress_extends:
             seconds = waiting.options.timeout_seconds or self._settings.request_timeout_seconds
-            waiting.deadline.reschedule(min(self._loop.time() + seconds, waiting.limit))
+            waiting.deadline.move(min(self._loop.time() + seconds, waiting.limit))
         if waiting.options.on_notification is not None:
             shown = params if waiting.token is None else {**params, "progressToken": waiting.token}
             waiting.options.on_notification("notifications/progress", shown)

@@ -1,0 +1,39 @@
+"""The deadline of one request: as `asyncio.timeout`, which took a twentieth of a forwarded call, without its states."""
+
+from __future__ import annotations
+
+import asyncio
+
+
+class Deadline:
+    """Cancels the task that made it when the time is up, unless lifted before."""
+
+    __slots__ = ("_cancellations", "_handle", "_loop", "_task", "has_passed")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, when: float) -> None:
+        """Set it, to a time of the loop."""
+        task = asyncio.current_task(loop)
+        assert task is not None
+        self._loop = loop
+        self._task = task
+        self._cancellations = task.cancelling()
+        self._handle = loop.call_at(when, self._pass)
+        self.has_passed = False
+
+    def move(self, when: float) -> None:
+        """Set it anew, if it has not passed."""
+        if not self.has_passed:
+            self._handle.cancel()
+            self._handle = self._loop.call_at(when, self._pass)
+
+    def lift(self) -> None:
+        """Take it away."""
+        self._handle.cancel()
+
+    def explains(self) -> bool:
+        """Tell, once and for a `CancelledError`, whether the deadline alone is its reason; it must not go on then."""
+        return self.has_passed and self._task.uncancel() <= self._cancellations
+
+    def _pass(self) -> None:
+        self.has_passed = True
+        self._task.cancel()

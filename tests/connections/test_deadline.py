@@ -1,0 +1,77 @@
+"""A deadline ends its task's wait, and says whether it was the reason."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from naru.connections.deadline import Deadline
+
+
+async def wait_under(seconds: float, *, move_to: float | None = None) -> tuple[str, int]:
+    """Wait for ever under a deadline; return what ended it, and how often the task is still being cancelled."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    assert task is not None
+    deadline = Deadline(loop, loop.time() + seconds)
+    if move_to is not None:
+        deadline.move(loop.time() + move_to)
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        return ("the deadline" if deadline.explains() else "someone else"), task.cancelling()
+    finally:
+        deadline.lift()
+    raise AssertionError
+
+
+@pytest.mark.parametrize("seconds", [-1.0, 0.0, 0.01])
+async def test_a_deadline_ends_the_wait_and_leaves_no_cancellation_behind(seconds: float) -> None:
+    assert await asyncio.create_task(wait_under(seconds)) == ("the deadline", 0)
+
+
+async def test_a_deadline_may_come_sooner_than_it_was_set() -> None:
+    assert await asyncio.create_task(wait_under(3600, move_to=0.01)) == ("the deadline", 0)
+
+
+async def test_a_cancellation_by_someone_else_is_not_the_deadlines() -> None:
+    task = asyncio.create_task(wait_under(3600))
+    await asyncio.sleep(0)
+    task.cancel()
+    assert await task == ("someone else", 1)
+
+
+async def test_of_two_reasons_the_other_one_counts() -> None:
+    loop = asyncio.get_running_loop()
+
+    async def work() -> bool:
+        task = asyncio.current_task()
+        assert task is not None
+        when = loop.time() + 0.01
+        deadline = Deadline(loop, when)
+        loop.call_at(when, task.cancel)
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.sleep(3600)
+        assert deadline.has_passed
+        return deadline.explains()
+
+    assert not await asyncio.create_task(work())
+
+
+async def test_a_lifted_deadline_cancels_nothing_and_a_passed_one_is_not_set_again() -> None:
+    loop = asyncio.get_running_loop()
+
+    async def work() -> str:
+        lifted = Deadline(loop, loop.time() + 0.01)
+        lifted.lift()
+        await asyncio.sleep(0.03)
+        passed = Deadline(loop, loop.time())
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.sleep(3600)
+        passed.move(loop.time())
+        assert passed.explains()
+        await asyncio.sleep(0.03)
+        return "undisturbed"
+
+    assert await asyncio.create_task(work()) == "undisturbed"
