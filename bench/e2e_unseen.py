@@ -38,7 +38,7 @@ from tests.client_environments import node_environment, python_environment
 from naru.records import ServerRecord, TransportType
 
 OUTPUT = Path("output/e2e_unseen.jsonl")
-OWN = ("library", "weather", "shop_kr", "agenda", "units", "helpdesk", "clinic")
+OWN = ("library", "weather", "shop_kr", "agenda", "units", "helpdesk", "clinic", "depot", "ferry", "campus")
 MEMORY = """\
 {"type":"entity","name":"Mina","entityType":"person","observations":["plays the violin","lives in Busan"]}
 {"type":"entity","name":"Jun","entityType":"person","observations":["works as a sailor","prefers tea"]}

@@ -1,4 +1,7 @@
-"""The questions: for each server half `tune` and half `held`; rules are made by looking at the first half only."""
+"""The questions: of eleven servers half are `tune` and half `held`; those of three more are `new`.
+
+Rules were made by looking at the first part, then at the second too; `new` was written after that and asked once.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ class Question:
     """
 
     server: str
-    part: Literal["tune", "held"]
+    part: Literal["tune", "held", "new"]
     kind: str
     language: Literal["en", "ko"]
     text: str
@@ -25,7 +28,7 @@ class Question:
     forbidden: tuple[str, ...] = ()
 
 
-def _rows(server: str, part: Literal["tune", "held"], rows: str) -> list[Question]:
+def _rows(server: str, part: Literal["tune", "held", "new"], rows: str) -> list[Question]:
     """Read `kind :: language :: question :: facts; … :: tools, …` lines; the last two may be empty."""
     found = []
     for line in rows.strip().splitlines():
@@ -224,5 +227,33 @@ QUESTIONS: list[Question] = [
         1 :: ko :: {folder} 저장소의 커밋 기록을 보여줘 :: Add the harbour timetable :: git_log
         1 :: en :: Show the unstaged changes in {folder}. :: Boat 8|-Boat|+Boat :: git_diff_unstaged
         0 :: ko :: 나무에 대해 한 문장 써줘
+    """),
+    *_rows("depot", "new", """
+        1 :: en :: How many pieces of SKU-4404 do we have? :: 61 :: stock_level
+        1 :: en :: Which items are running low? :: Copper pipe :: low_stock
+        1 :: ko :: SKU-4401의 단가는 얼마예요? :: 0.35 :: get_item
+        1 :: ko :: 공급업체 SUP-09의 전화번호를 알려줘 :: 0109 :: get_supplier
+        2 :: en :: In which bin are the safety goggles? :: A-02 :: find_item, stock_level
+        2 :: ko :: 절연 테이프 재고는 몇 개야? :: 240 :: find_item, stock_level
+        2 :: en :: How many days does the supplier of SKU-4402 need for delivery? :: 12 :: get_item, get_supplier
+        missing :: en :: What does SKU-9900 cost? :: SKU-9900 :: get_item
+    """),
+    *_rows("ferry", "new", """
+        1 :: en :: Is sailing F312 on time? :: 40|delayed :: sailing_status
+        1 :: ko :: 예약 BK7790의 승객 이름은? :: Nora Lind :: booking
+        1 :: en :: When do ferries leave from Mokpo to Jeju? :: 09:00; 16:30 :: list_sailings
+        1 :: en :: How many passengers can the Camellia carry? :: 522 :: ship_info
+        1 :: ko :: suite 객실 2명 요금은 얼마야? :: 360000|360,000 :: fare
+        2 :: en :: From which pier does the sailing of booking BK7781 leave? :: 1 :: booking, sailing_status
+        0 :: en :: Tell me a riddle.
+    """),
+    *_rows("campus", "new", """
+        1 :: ko :: CS205 강의는 어디에서 해요? :: 301 :: course_info
+        1 :: ko :: 수요일 학생식당 점심 메뉴가 뭐야? :: 김치찌개 :: cafeteria_menu
+        1 :: en :: How many seats are left in the library reading rooms? :: 42; 7 :: library_seats
+        2 :: ko :: 한국사 강의는 몇 학점이야? :: 2 :: course_search, course_info
+        2 :: en :: What is the email address of the professor who teaches CS101? :: yoon@campus.example :: course_info, professor_info
+        3 :: ko :: 운영체제 과목 담당 교수의 연구실은 어디야? :: 514 :: course_search, course_info, professor_info
+        0 :: ko :: 반가워요, 잘 지내죠?
     """),
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from naru.agent.selection import terms
 from naru.agent.sources import flat
 
 _LONGEST = 60
+_NAME_WORDS = 3
 _TOO_WIDE = frozenset(terms("id name value text data result type content information item title number"))
 """Keys that say too little to be what a question asks for."""
 
@@ -26,16 +27,38 @@ def asked_values(question: str, found: Sequence[Outcome]) -> list[tuple[str, str
     """Return key and value of what is asked for, as far as single records hold it; the fullest match alone."""
     meant = {*terms(question, keep_stop_words=True)}
     meant |= {term for word in {**in_english(question), **alike(question)} for term in terms(word)}
-    matches: list[tuple[int, str, str]] = []
+    matches: list[tuple[float, str, str]] = []
     for one in found:
-        for key, value in _single_record(decoded(one.result.text.strip())):
-            words = set(terms(key))
-            if words and words <= meant and not words <= _TOO_WIDE and _is_told(value, question):
-                matches.append((len(words), key, str(value)))
+        record = [(key, value) for key, value in _single_record(decoded(one.result.text.strip()))]
+        known = [(key, value, set(terms(key))) for key, value in record if _is_told(value, question)]
+        full = [
+            (float(len(words)), key, value)
+            for key, value, words in known
+            if words and words <= meant and not words <= _TOO_WIDE
+        ]
+        matches += [(weight, key, _text(value)) for weight, key, value in full]
+        if not full and _was_followed_to(one, found):
+            # What was looked up behind an id is asked for, even where the key says it in other words.
+            partly = [(key, value) for key, value, words in known if (words & meant) - _TOO_WIDE]
+            matches += [(0.5, key, _text(value)) for key, value in partly]
+    wants_id = asks_for_id(question)
+    followed = {value for one in found for value in map(str, one.call.arguments.values())}
+    beyond = [match for match in matches if match[2] not in followed]
+    if not wants_id and beyond:
+        matches = beyond
     most = max((count for count, _, _ in matches), default=0)
-    wants_id = _WANTS_ID.search(question) is not None
     chosen = [(key, value) for count, key, value in matches if count == most]
     return [(key, value if wants_id else _behind(value, found)) for key, value in chosen]
+
+
+def _was_followed_to(one: Outcome, found: Sequence[Outcome]) -> bool:
+    """Tell whether a call was made with a value of an earlier result."""
+    earlier = "\n".join(other.shown for other in found[: found.index(one)])
+    return any(len(str(value)) > 1 and str(value) in earlier for value in one.call.arguments.values())
+
+
+def _text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def asked_lines(question: str, found: Sequence[Outcome]) -> str:
@@ -50,6 +73,16 @@ def asked_lines(question: str, found: Sequence[Outcome]) -> str:
             f"{whose}: {_words(key)}: {value}" for key, value in asked_values(question, [one]) if (key, value) in asked
         ]
     return "\n".join(lines)
+
+
+def asks_for_id(question: str) -> bool:
+    """Tell whether a person wants an id itself, rather than what it points to."""
+    return _WANTS_ID.search(question) is not None
+
+
+def is_name_key(key: str) -> bool:
+    """Tell whether a key holds what a record is called."""
+    return _NAME_KEY.search(key) is not None
 
 
 def _words(key: str) -> str:
@@ -75,6 +108,9 @@ def holds_asked(answer: str, asked: Sequence[tuple[str, str]], question: str = "
 
 
 def _says(said: str, days: list[str], value: str) -> bool:
+    parts = value.split(", ")
+    if len(parts) > 1 and all(len(part.split()) <= _NAME_WORDS for part in parts):
+        return all(flat(part) in said for part in parts)
     known = flat(value)
     return known in said or known.removesuffix(".0") in said or any(day in days for day in dates_in(value))
 
@@ -92,9 +128,11 @@ def _single_record(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _is_told(value: Any, question: str) -> bool:
-    if isinstance(value, bool) or value is None or isinstance(value, list):
+    if isinstance(value, list) and not all(isinstance(one, str | int | float) for one in value):
         return False
-    text = str(value)
+    if isinstance(value, bool) or value is None:
+        return False
+    text = _text(value)
     return 0 < len(text) <= _LONGEST and flat(text) not in flat(question)
 
 

@@ -53,7 +53,7 @@ def fit(tool: ToolDefinition, asked: Sources) -> float:
     if asked.dates() and "date" not in kinds and not takes_any:
         factor *= _UNUSED
     if [one for one in asked.numbers() if len(one) > 1] and not kinds & {"number", "id", "sum", "date", "time"}:
-        factor *= 0.7
+        factor *= _UNUSED
     return factor
 
 
@@ -70,7 +70,7 @@ def _factor(name: str, schema: JsonObject, kind: Kind, asked: Sources) -> float:
 def values_tell(tool: ToolDefinition, sources: Sources) -> bool:
     """Tell whether the values alone speak for a tool: an id of its shape, a path, a day, a sum; not a mere number."""
     known = properties(tool)
-    asked = Sources(sources.question)
+    asked = sources.asked
     kinds = {kind_of(name, known[name]) for name in required(tool) if name in known}
     is_shaped = any(
         kind_of(name, known[name]) == "id"
@@ -80,7 +80,10 @@ def values_tell(tool: ToolDefinition, sources: Sources) -> bool:
         if name in known
     )
     has_day = "date" in kinds and any(character.isdigit() for character in sources.question)
-    return (is_shaped or has_day or bool(kinds & {"path", "sum", "address"})) and values_suit(tool, sources)
+    has_zone = "zone" in kinds and "/" in sources.question
+    return (is_shaped or has_day or has_zone or bool(kinds & {"path", "sum", "address", "code"})) and values_suit(
+        tool, sources
+    )
 
 
 def can_be_filled(tool: ToolDefinition, sources: Sources) -> bool:
@@ -97,7 +100,7 @@ def values_suit(tool: ToolDefinition, sources: Sources) -> bool:
     """Tell whether the question holds a value of its own, in digits or letters, for each parameter a call must have."""
     known = properties(tool)
     needed = [name for name in required(tool) if name in known]
-    asked = Sources(sources.question)
+    asked = sources.asked
     taken: set[str] = set()
     for name in needed:
         values = [str(one) for one in candidates(name, known[name], asked)]

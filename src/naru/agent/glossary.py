@@ -20,7 +20,7 @@ _ROWS = """
 만들 create make | 생성 create generate | 작성 write create | 저장 save store write | 추가 add insert
 등록 register add create | 수정 edit update modify | 변경 change update diff | 바꾸 change update rename convert
 삭제 delete remove | 지우 delete remove | 옮기 move | 이동 move | 복사 copy | 보내 send | 전송 send
-예약 book reserve reservation appointment schedule | 취소 cancel | 일정 schedule calendar event | 회의 meeting
+예약 book reserve reservation appointment schedule | 취소 cancel | 일정 schedule calendar event | 회의 meeting event
 약속 appointment | 날짜 date | 시간 time hour | 시각 time | 오늘 today date | 내일 tomorrow date
 지금 now current time | 현재 current now | 날씨 weather forecast | 기온 temperature weather | 온도 temperature
 주문 order | 상품 product item | 제품 product item | 재고 stock inventory | 가격 price cost | 결제 payment pay
@@ -59,6 +59,39 @@ _ROWS = """
 요금 fare price fee | 주차 parking | 숙소 hotel lodging | 체크인 checkin | 좌석 seat | 공연 show concert performance
 경기 game match | 점수 score | 순위 ranking rank | 뜻 meaning definition | 단어 word | 사전 dictionary | 세금 tax
 이자 interest | 대출금 loan | 계좌 account | 거래 transaction | 내역 history list detail | 카드 card | 잔돈 change
+창고 warehouse depot | 지점 branch store | 매장 store shop branch | 입고 inbound receive arrival restock
+출고 outbound ship release | 납기 delivery lead due | 납품 delivery supply | 견적 quote estimate | 계약 contract
+만료 expire expiry end | 유효 valid expiry | 보증 warranty guarantee | 수리 repair fix | 고장 failure fault broken
+점검 maintenance inspection check | 강수 rain precipitation weather | 바람 wind weather | 풍속 wind speed weather
+미세먼지 air quality dust pollution | 대기질 air quality | 일출 sunrise | 일몰 sunset | 조리법 recipe | 레시피 recipe
+재료 ingredient material | 열량 calorie nutrition | 칼로리 calorie nutrition | 영양 nutrition | 운동 exercise workout
+강의 lecture course class | 강의실 room classroom | 교수 professor instructor teacher | 선생 teacher
+강사 instructor teacher | 학과 department major | 학점 credit | 과제 assignment homework task | 출석 attendance
+구독 subscription subscribe | 요금제 plan subscription | 사용량 usage use | 청구서 bill invoice | 송장 invoice
+미납 unpaid overdue | 납부 pay payment | 알레르기 allergy | 처방 prescription | 복용 dose | 증상 symptom
+선수 player athlete | 감독 coach director manager | 배우 actor cast | 출연 cast actor | 평점 rating score
+리뷰 review rating | 예매 booking ticket reservation | 상영 showing screening | 공항 airport | 탑승 boarding gate
+지연 delay late | 수하물 baggage luggage | 객실 room | 조식 breakfast | 우편 postal zip mail | 인구 population
+수도 capital | 통화 currency | 언어 language | 섭씨 celsius temperature | 화씨 fahrenheit temperature
+몸무게 weight | 높이 height | 너비 width | 깊이 depth | 용량 capacity volume | 버전 version | 배포 deploy release
+장애 incident outage failure | 알림 alert notification | 경보 alert alarm | 원인 cause reason | 조치 action
+승인 approve approval | 반려 reject | 결재 approval | 근무 work shift | 교대 shift | 출근 attendance
+야근 overtime | 연봉 salary | 직급 position rank title grade | 직책 position title role | 상사 manager supervisor
+연락처 contact phone email | 사번 employee id | 보험 insurance | 대여 rent rental loan borrow | 빌릴 loan borrow rent
+빌리 loan borrow rent | 빌려간 loan borrow | 소장 holding own copy catalog | 출판 publish publisher | 저술 author write
+쓴 author write | 지은 author write | 동물 animal | 식물 plant | 방문 visit | 손님 guest customer | 투숙 guest stay
+이용 use usage | 신청 request apply application | 접수 register submit receive | 문의 inquiry ticket question
+답변 answer reply response | 상담 support consultation agent | 상담원 agent support | 기사 driver article
+운전 driver drive | 화물 cargo freight shipment | 택배 parcel delivery shipping | 품목 item product | 물품 item goods
+부품 part component | 단가 unit price | 총액 total amount | 금액 amount price total | 매출 sales revenue
+수입 income import | 지출 expense spending | 이익 profit | 손실 loss | 목표 goal target | 기간 period duration
+시작 start begin | 종료 end finish close | 끝나 end finish | 열리 held place location open event
+열려 held place location open event | 어디 place location where | 장소 place location venue | 층 floor
+건물 building | 방 room | 회의실 room meeting | 문 door | 온라인 online | 참가자 participant attendee
+참여 participant attend join | 주최 host organizer | 위원 member committee | 회장 president chair
+생산 production manufacture | 제조 manufacture maker | 공장 factory plant | 설비 equipment machine | 기계 machine
+소비 consumption use | 전력 power electricity | 에너지 energy | 수심 depth | 조류 tide current | 파도 wave
+항구 port harbor harbour | 선박 ship vessel | 배편 ferry ship | 여객선 ferry passenger | 승객 passenger
 """
 _ALIKE = """
 warm temperature weather | warmer temperature weather | hot temperature weather | hotter temperature weather
@@ -83,7 +116,12 @@ kilometers km unit | miles mile unit | feet ft foot unit | now current | current
 commits commit log history | history log | gap free slot | available free stock | left remaining stock
 remaining left | plus sum add calculate | minus subtract calculate | times multiply calculate
 divided divide calculate | square_root calculate | percent calculate percentage | closed opening hours
-opens opening hours | open opening hours
+opens opening hours | open opening hours | where place location | venue place location | wrote author
+written_by author | who_wrote author | left_over remaining | meeting event meeting | talk event session
+rent rental loan | deliver delivery lead | deliver_to delivery | cheaper price | costliest price | bigger size
+teaches teacher instructor | taught teacher instructor | plays player | lives address city | born_in birth place
+due deadline date | expires expiry | manages manager | leads lead manager | reports_to manager
+weigh weight | weighs weight | tall height | old age | worth price value | rating score review
 """
 
 ENGLISH: dict[str, tuple[str, ...]] = {

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from naru.agent.changes import changes_something
+from naru.agent.codes import COUNTRIES, english_country, named
 from naru.agent.moments import dates_in, times_in
 from naru.agent.parameters import (
     candidates,
@@ -21,6 +22,7 @@ from naru.agent.parameters import (
     is_zone,
     kind_of,
     named_choices,
+    plain,
     prefix_of,
     properties,
     required,
@@ -111,7 +113,7 @@ def _is_meant(value: Any, schema: JsonObject, given: JsonObject, about: _Known) 
 
 
 def _nested(value: JsonObject, schema: JsonObject, about: _Known, depth: int) -> JsonObject:
-    inner = {name: one for name, one in (schema.get("properties") or {}).items() if isinstance(one, dict)}
+    inner = {name: plain(one) for name, one in (schema.get("properties") or {}).items() if isinstance(one, dict)}
     needed = {name for name in schema.get("required") or () if isinstance(name, str)}
     return _object(value, inner, needed, about, depth + 1) if inner else value
 
@@ -236,6 +238,12 @@ def _path(given: _Given) -> tuple[Any, bool]:
 def _words(given: _Given) -> tuple[Any, bool]:
     """Take text that the sources bear out; one in another script than the question's may be a translation."""
     text, sources, name = given.value.strip(), given.about.sources, given.name.casefold()
+    if "country" in name and (countries := named(sources.question, COUNTRIES)):
+        # Any spelling of the country that is meant; another one was a guess, and takes its form.
+        as_meant = named(text, COUNTRIES)
+        if as_meant and as_meant[0] not in countries and len(countries) == 1:
+            return (countries[0] if len(text) == 2 else english_country(countries[0])), False
+        return given.value, not as_meant and not sources.holds(text)
     if sources.invented(text) or text.casefold() in {name, f"<{name}>", "string", "text", "example"}:
         return replace(given, wanted=given.wanted or sources.names()).one_of_wanted()
     if sources.holds(text) or _shares(text, sources.text):
@@ -339,5 +347,5 @@ def fill(name: str, schema: JsonObject, sources: Sources, used: frozenset[str] =
         return left[0] if len(left) == 1 or kind in ("search", "text") else None
     if kind == "search":
         return sources.question
-    names = sources.names()
+    names = sources.names() or sources.about()
     return names[0] if kind == "text" and len(names) == 1 else None

@@ -10,10 +10,11 @@ from naru.agent.changes import asks_for_change, changes_something
 from naru.agent.execute import Outcome
 from naru.agent.fitness import can_be_filled, fit, implied, values_suit, values_tell
 from naru.agent.follow import means, open_words, second_of_pair, takes_new_value
-from naru.agent.parameters import TYPED, candidates, kind_of, properties, required
-from naru.agent.searching import narrower
+from naru.agent.parameters import TYPED, candidates, kind_of, lists, properties, required, takes_words
+from naru.agent.searching import narrower, searches, wants_search
 from naru.agent.selection import Ranked, index_of, stem, terms
 from naru.agent.sources import Sources
+from naru.agent.talk import asks_to_talk
 from naru.messages import ToolDefinition
 
 OFFERED = 3
@@ -49,13 +50,16 @@ class Offering:
         self._by_name = {tool.name: tool for tool in tools}
         meant = {one.tool.name: one.score * _IMPLIED for one in self._index.rank(implied(sources))}
         ranked = [replace(one, score=one.score + meant[one.tool.name]) for one in self._index.rank(question)]
-        asked = Sources(question)
-        ranked = [replace(one, score=one.score * fit(one.tool, asked)) if one.score > 0 else one for one in ranked]
+        ranked = [
+            replace(one, score=one.score * fit(one.tool, sources.asked)) if one.score > 0 else one for one in ranked
+        ]
         self._ranked = sorted(ranked, key=lambda one: -one.score)
+        self._is_talk = asks_to_talk(question, self._index)
         self._wants_change = asks_for_change(question)
         self._made: dict[str, list[Outcome]] = {}
         self._set_aside: set[str] = set()
         self._empty: dict[str, Outcome] = {}
+        self._led_to: set[str] = set()
         self.after_refusal = False
         """The last call was refused, for a value that nobody gave."""
 
@@ -71,17 +75,25 @@ class Offering:
             # What failed for want of a value may be filled now; what failed twice stays aside.
             self._set_aside = {one for one in self._set_aside if len(self._made[one]) > 1}
 
+    @property
+    def led(self) -> bool:
+        """Tell whether a tool was shown for the id that it gives to another."""
+        return bool(self._led_to)
+
     def used(self, name: str) -> frozenset[str]:
         """Return the values that a tool has run with."""
         return frozenset(str(value) for one in self._made.get(name, ()) for value in one.call.arguments.values())
 
     def now(self) -> list[Ranked]:
         """Return the few tools that may help now, best first."""
+        if self._is_talk:
+            return []
         able = [one for one in self._ranked if self._is_allowed(one.tool)]
         helping = [one for one in able if self._has_new_work(one)] if self._made else self._first(able)
         if not helping and self._empty.keys() == self._made.keys() - self._set_aside:
             # What was searched is not there: another tool may know it.
-            helping = self._first([one for one in able if one.tool.name not in self._made], filled=True)
+            left = [one for one in able if one.tool.name not in self._made]
+            helping = self._first(left, filled=True) or self._searches(left, asked_for=bool(self._empty))
         if not helping:
             return []
         best = helping[0].score
@@ -96,6 +108,7 @@ class Offering:
         """Return what may be called before anything was found."""
         helping = [one for one in able if one.score > 0]
         helping = helping or [one for one in able if values_tell(one.tool, self._sources)]
+        helping = helping or self._searches(able)
         helping = self._with_provider(helping, able)
         # An id was invented: only tools that can be filled are left, such as the one that gives such ids.
         if not filled and not self.after_refusal:
@@ -113,21 +126,24 @@ class Offering:
         if not offered or self._made:
             return bool(offered)
         meanings = means(self._question, self._index)
-        leads = self._leads(offered[0].tool.name)
+        leads = self.leads(offered[0].tool.name)
         return any(self._is_spoken_of(one, meanings, leads=leads) for one in offered)
 
-    def _leads(self, name: str) -> bool:
+    def leads(self, name: str) -> bool:
         """Tell whether a tool is shown first since it gives, by a name in the question, the id that another lacks."""
         offered = self.now()
         if not offered or offered[0].tool.name != name:
             return False
-        others = any(self._lacks(one.tool) for one in offered[1:])
-        return others and not self._lacks(offered[0].tool) and self._takes_name(offered[0].tool)
+        first = offered[0].tool
+        is_giver = self._takes_name(first, any_words=True) or lists(first)
+        return self.led and not self._lacks(first) and is_giver
 
     def _is_spoken_of(self, ranked: Ranked, meanings: dict[str, set[str]], *, leads: bool = False) -> bool:
         """`leads`: another tool gives what this one lacks, by a name that the question holds."""
         tool = ranked.tool
-        if values_tell(tool, self._sources):
+        if values_tell(tool, self._sources) or self._searches([ranked]):
+            return True
+        if leads and self.leads(tool.name):
             return True
         if not leads and not can_be_filled(tool, self._sources):
             return False
@@ -144,7 +160,7 @@ class Offering:
 
         A tool that takes nothing needs the question to speak of it plainly; else one word that is not every tool's.
         """
-        if self._made or self._leads(name):
+        if self._made or self.leads(name):
             return True
         ranked = next((one for one in self._ranked if one.tool.name == name), None)
         if ranked is None:
@@ -169,11 +185,13 @@ class Offering:
             return False
         return all(one.score < offered[0].score * _STANDS_OUT for one in offered[1:])
 
-    def _takes_name(self, tool: ToolDefinition) -> bool:
-        """Tell whether a tool wants words alone, and the question has some in quotes or a name in it."""
-        known = properties(tool)
-        kinds = {kind_of(name, known[name]) for name in required(tool) if name in known}
-        return bool(kinds) and kinds <= {"search", "text"} and bool(self._sources.quoted() or self._sources.names())
+    def _takes_name(self, tool: ToolDefinition, *, any_words: bool = False) -> bool:
+        """Tell whether a tool wants words alone, and the question has some in quotes or a name in it.
+
+        `any_words`: what no tool speaks of will do, without quotes or capitals.
+        """
+        about = self._sources.about() if any_words else self._sources.quoted() or self._sources.names()
+        return bool(about) and takes_words(tool)
 
     def _is_allowed(self, tool: ToolDefinition) -> bool:
         return tool.name not in self._set_aside and (self._wants_change or not changes_something(tool))
@@ -185,18 +203,35 @@ class Offering:
         lacking = next((one for one in helping[:OFFERED] if self._lacks(one.tool)), None)
         if lacking is None or (not self._lacks(helping[0].tool) and helping[0].score > lacking.score * 2):
             return helping
+        self._led_to.add(lacking.tool.name)
         wanted = " ".join(
             f"{name} {properties(lacking.tool)[name].get('description', '')}" for name in self._lacks(lacking.tool)
         )
         order = [one.tool.name for one in self._index.rank(f"{wanted} {self._question}")]
-        givers = [
-            one for one in able if not self._lacks(one.tool) and not changes_something(one.tool) and required(one.tool)
-        ]
+        givers = self._givers(able)
         givers.sort(key=lambda one: order.index(one.tool.name))
         if not givers:
             return helping
         first = replace(givers[0], score=max(helping[0].score, givers[0].score) * 1.01)
         return [first, *(one for one in helping if one.tool.name != first.tool.name)]
+
+    def _searches(self, able: list[Ranked], *, asked_for: bool = False) -> list[Ranked]:
+        """Return what searches by words, where a person wants something found by its name."""
+        wanted = asked_for or wants_search(self._question)
+        if not wanted or not (self._sources.quoted() or self._sources.names()):
+            return []
+        return [one for one in able if takes_words(one.tool) and searches(one.tool) and not changes_something(one.tool)]
+
+    def _givers(self, able: list[Ranked]) -> list[Ranked]:
+        """Return the tools that could give an id: those that search by a name in the question, else those that list."""
+        reading = [
+            one
+            for one in able
+            if not self._lacks(one.tool) and not changes_something(one.tool) and can_be_filled(one.tool, self._sources)
+        ]
+        about = bool(self._sources.about())
+        searching = [one for one in reading if (about and takes_words(one.tool)) or _is_filled_by_values(one.tool)]
+        return searching or [one for one in reading if about and not required(one.tool) and lists(one.tool)]
 
     def _lacks(self, tool: ToolDefinition) -> list[str]:
         """Return the ids that a tool needs and neither question nor results hold."""
@@ -212,7 +247,7 @@ class Offering:
         tool, made = ranked.tool, self._made.get(ranked.tool.name, [])
         if made and not made[-1].failed:
             if tool.name in self._empty:
-                return len(made) <= _SEARCHES and narrower(made, tool, Sources(self._question)) is not None
+                return len(made) <= _SEARCHES and narrower(made, tool, self._sources.asked) is not None
             return self._other_id(tool) or second_of_pair(self._question, tool, made) is not None
         if self._lacks(tool):
             return False
@@ -223,8 +258,10 @@ class Offering:
         still_open = open_words(self._question, self._index, [self._by_name[name] for name in answered], found)
         meanings = means(self._question, self._index)
         spoken = {word for word, meant in meanings.items() if meant & set(ranked.reasons) - _GENERIC}
-        in_question = {*Sources(self._question).ids(), *Sources(self._question).numbers()}
+        in_question = {*self._sources.asked.ids(), *self._sources.asked.numbers()}
         if spoken & still_open:
+            return True
+        if tool.name in self._led_to and still_open and takes_new_value(tool, self._sources, in_question):
             return True
         follows = bool(still_open) or asks_behind(self._question, found)
         return follows and bool(spoken) and takes_new_value(tool, self._sources, in_question)
@@ -232,10 +269,17 @@ class Offering:
     def _other_id(self, tool: ToolDefinition) -> bool:
         """Tell whether the question holds an id of the tool's kind that it has not run with, beside one that it has."""
         used, known = self.used(tool.name), properties(tool)
-        asked = Sources(self._question)
+        asked = self._sources.asked
         for name, schema in known.items():
             if kind_of(name, schema) == "id" or (kind_of(name, schema) == "number" and name in required(tool)):
                 values = [str(one) for one in candidates(name, schema, asked)]
                 if any(one in used for one in values) and any(one not in used for one in values):
                     return kind_of(name, schema) == "id"
         return False
+
+
+def _is_filled_by_values(tool: ToolDefinition) -> bool:
+    """Tell whether all that a tool requires is told by its shape; that there is a value has been looked at before."""
+    known = properties(tool)
+    kinds = {kind_of(name, known[name]) for name in required(tool) if name in known}
+    return bool(kinds) and not kinds & {"search", "text"}

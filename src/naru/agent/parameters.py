@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Literal
 from zoneinfo import available_timezones
 
+from naru.agent.codes import COUNTRIES, CURRENCIES, named
 from naru.agent.glossary import in_english
 from naru.agent.identity import ByIdentity
 from naru.agent.selection import stem, terms
@@ -47,6 +48,8 @@ _QUOTED_WORD = re.compile(r"['\"`“‘]([A-Za-z][\w-]*)['\"`”’]")
 _EXAMPLES = re.compile(
     r"\be\.?g\b|\bfor example\b|\bfor instance\b|\bsuch as\b|\blike\b|예:|예를|example", re.IGNORECASE
 )
+_ENDS = re.compile(r"(?:^|_)(from|source|base|have|to|target|dest|destination|quote|want)(?:_|$)", re.IGNORECASE)
+_LISTS = re.compile(r"\b(?:list|all|every|names)\b|목록|모든|전체|모두", re.IGNORECASE)
 _CONTINENTS = frozenset("Africa America Antarctica Asia Atlantic Australia Europe Indian Pacific".split())
 _PROPERTIES: ByIdentity[dict[str, JsonObject]] = ByIdentity(2048)
 _KINDS: ByIdentity[Kind] = ByIdentity(8192)
@@ -67,7 +70,7 @@ def _properties(tool: ToolDefinition) -> dict[str, JsonObject]:
     found = resolved(tool).get("properties")
     if not isinstance(found, dict):
         return {}
-    return {name: _plain(inner) for name, inner in found.items() if isinstance(inner, dict)}
+    return {name: plain(inner) for name, inner in found.items() if isinstance(inner, dict)}
 
 
 def required(tool: ToolDefinition) -> list[str]:
@@ -76,7 +79,7 @@ def required(tool: ToolDefinition) -> list[str]:
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
-def _plain(schema: JsonObject) -> JsonObject:
+def plain(schema: JsonObject) -> JsonObject:
     """Take the one branch that is not null, if there is just one: `Optional[X]` is X here."""
     for key in ("anyOf", "oneOf"):
         branches = [one for one in schema.get(key) or () if isinstance(one, dict) and one.get("type") != "null"]
@@ -162,17 +165,64 @@ def candidates(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     """Return the values in question and results that a parameter could take, the question's first."""
     kind = kind_of(name, schema)
     if kind == "enum":
-        return named_choices(choices(schema), sources.question)
+        values = choices(schema)
+        return named_choices(values, sources.question) or _named_codes(values, sources.question)
     if kind == "number":
         return _numbers(name, schema, sources)
     if kind == "id":
         return _ids(name, schema, sources)
+    if kind == "code":
+        return _of_the_two(name, _codes(name, schema, sources), sources.question)
+    if kind == "text" and _ENDS.search(_SNAKE.sub("_", name)) and len(about := sources.about()) == 2:
+        return _of_the_two(name, about, sources.question)
     return [*_TOLD_BY_SHAPE[kind](sources)] if kind in _TOLD_BY_SHAPE else []
+
+
+def _codes(name: str, schema: JsonObject, sources: Sources) -> list[str]:
+    """Return the codes in a question, written or named: `Japan` is JP for a country, `엔` is JPY for a currency."""
+    said = f"{name} {schema.get('description', '')}".lower()
+    table = CURRENCIES if "currenc" in said or "4217" in said else COUNTRIES if "country" in said else {}
+    return unique([*named(sources.question, table), *sources.codes()]) if table else sources.codes()
+
+
+def _named_codes(values: list[Any], question: str) -> list[str]:
+    """Return the codes of an enum, of countries or currencies, that a question names in words."""
+    sizes = {len(one) if isinstance(one, str) and one.isupper() else 0 for one in values}
+    table = {2: COUNTRIES, 3: CURRENCIES}.get(sizes.pop(), {}) if len(sizes) == 1 else {}
+    return [one for one in named(question, table) if one in values]
+
+
+def _of_the_two(name: str, values: list[Any], question: str) -> list[Any]:
+    """Return the one of two values that a parameter such as `from` means: what has a number comes first."""
+    ends = _ENDS.search(_SNAKE.sub("_", name))
+    if len(values) != 2 or ends is None:
+        return values
+    counted = [one for one in values if re.search(rf"\d\s*{re.escape(str(one))}(?![A-Za-z])", question)]
+    first = counted[0] if len(counted) == 1 else values[0]
+    is_first = ends.group(1).lower() in ("from", "source", "base", "have")
+    return [one for one in values if (one == first) is is_first]
+
+
+def takes_words(tool: ToolDefinition) -> bool:
+    """Tell whether a tool is called with words alone: those it requires, or else one it may be given."""
+    known = properties(tool)
+    kinds = {kind_of(name, known[name]) for name in required(tool) if name in known}
+    if not kinds:
+        return any(kind_of(name, schema) in ("search", "text") for name, schema in known.items())
+    return kinds <= {"search", "text"}
+
+
+def lists(tool: ToolDefinition) -> bool:
+    """Tell whether a tool says that it gives all there is of something."""
+    said = f"{tool.name.rsplit('__', 1)[-1]} {tool.description}"
+    return not required(tool) and _LISTS.search(_SNAKE.sub("_", said).replace("_", " ")) is not None
 
 
 def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     prefix, pattern = prefix_of(schema), schema.get("pattern")
-    found: list[str] = [one for one in sources.ids() if not prefix or one.upper().startswith(prefix)]
+    found: list[str] = [
+        one for one in sources.singled_out(sources.ids()) if not prefix or one.upper().startswith(prefix)
+    ]
     if not prefix and not pattern:
         found = [one for one in found if _is_called(one, name, sources)]
     if not prefix:
@@ -183,7 +233,8 @@ def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
 def _is_called(value: str, name: str, sources: Sources) -> bool:
     """Tell whether a result gave an id under a name like the parameter's; one of the question may be any."""
     keys = sources.keys_of(value)
-    return not keys or any(set(terms(key)) & set(terms(_SNAKE.sub("_", name))) for key in keys)
+    own = set(terms(_SNAKE.sub("_", name)))
+    return not keys or any({*terms(key), *(stem(word) for word in in_english(key))} & own for key in keys)
 
 
 def _fits(pattern: str, value: str) -> bool:
@@ -252,11 +303,13 @@ def is_zone(value: str) -> bool:
 
 def zones_in(question: str) -> list[str]:
     """Return the time zones that a question names, in IANA's form or by their city."""
-    written = re.findall(r"\b[A-Z][A-Za-z]+/[A-Z][A-Za-z_+-]+\b|\bUTC\b", question)
+    written = re.findall(r"\b[A-Z][A-Za-z]+/[A-Z][A-Za-z_+-]+|\bUTC\b", question, re.ASCII)
     if written:
         return unique(written)
     return unique(
-        zone for city, zone in _cities().items() if len(city) > 3 and re.search(rf"\b{re.escape(city)}\b", question)
+        zone
+        for city, zone in _cities().items()
+        if len(city) > 3 and re.search(rf"\b{re.escape(city)}\b", question, re.ASCII)
     )
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from naru.agent.asked import asks_for_id, is_name_key, is_reference
 from naru.agent.execute import Outcome
 from naru.agent.rendering import decoded, readable, records, row_line
 from naru.agent.sources import Sources, flat
@@ -111,6 +112,8 @@ def incomplete(question: str, answer: str, found: Sequence[Outcome]) -> bool:
         return flat(text).removesuffix(".0") not in flat(answer)
     if _ASKS_FOR_ONE.search(question):
         return False
+    if _only_points(question, answer, found[-1]):
+        return True
     value = decoded(found[-1].result.text.strip())
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values()))
@@ -123,12 +126,25 @@ def incomplete(question: str, answer: str, found: Sequence[Outcome]) -> bool:
     return False
 
 
+def _only_points(question: str, answer: str, one: Outcome) -> bool:
+    """Tell whether an answer names the id of the one record found, but not the title that stands beside it."""
+    rows = records(one.result)
+    if len(rows) != 1 or asks_for_id(question):
+        return False
+    texts = [flat(value) for value in rows[0].values() if isinstance(value, str) and value]
+    said, asked = flat(answer), flat(question)
+    pointed = any(is_reference(text) and text in said and text not in asked for text in texts)
+    titles = [flat(str(value)) for key, value in rows[0].items() if is_name_key(key) and isinstance(value, str)]
+    return pointed and not any(title in said or title in asked for title in titles) and bool(titles)
+
+
 def _is_said(row: Any, said: str, rows: list[Any]) -> bool:
     """Tell whether an answer holds a value that only this row has."""
     values = row.values() if isinstance(row, dict) else [row]
     others = [flat(str(one)) for one in rows if one != row]
     own = [flat(str(one)) for one in values if isinstance(one, str) and len(one) > 1]
     own = [one for one in own if not any(one in other for other in others)]
+    own = [one for one in own if not is_reference(one) and not one[:1].isdigit()] or own
     return not own or any(one in said for one in own)
 
 

@@ -20,13 +20,32 @@ from naru.messages import TextPart, ToolCall, ToolDefinition
 _PARTICLE = re.compile(
     r"(?<=[가-힣A-Za-z0-9])(?:에서는|에서|에게|에는|으로|이라는|라는|이랑|하고|부터|까지|에|은|는|이|가|을|를|의|와|과|도|로|랑)$"
 )
+_PHRASE = 4
+"""Words of a phrase that is searched with fewer of them."""
 _ORDER = frozenset(
     "find search show list get give tell look read display print open fetch there any about called named name know "
     "anything something someone please".split()
 )
+_WANTS_SEARCH = re.compile(
+    r"\b(?:find|search|look\s+(?:up|for)|do (?:you|we|they) have|have you got|is there|are there|"
+    r"any(?:thing)?\b.* (?:about|by|on))\b"
+    r"|찾|검색|있나|있어|있니|있습니까|있을까|대해|관한",
+    re.IGNORECASE,
+)
+_SEARCHES = re.compile(r"\b(?:search|find|look ?up|query)(?:es|s|ing)?\b|검색|찾", re.IGNORECASE)
 _EMPTY_SAID = re.compile(
     r"^\W*(?:no|none|nothing|empty|0)\b[^.\n]{0,60}\.?$|^없|결과가 없|the tool gave an empty result", re.IGNORECASE
 )
+
+
+def wants_search(question: str) -> bool:
+    """Tell whether a person wants something found: "find", "do you have", `찾아줘`."""
+    return _WANTS_SEARCH.search(question) is not None
+
+
+def searches(tool: ToolDefinition) -> bool:
+    """Tell whether a tool says that it searches."""
+    return _SEARCHES.search(f"{tool.name.replace('_', ' ')} {tool.description}") is not None
 
 
 def without_particle(word: str) -> str:
@@ -36,10 +55,9 @@ def without_particle(word: str) -> str:
 
 def core_words(text: str, tool: ToolDefinition, sources: Sources) -> str:
     """Return what a text searches for, without the words for the search itself and for what is searched."""
-    for found in (sources.quoted(), sources.names()):
-        said = [one for one in found if one in text]
-        if said:
-            return said[0]
+    said = [one for one in sources.about() if one in text]
+    if said:
+        return said[0]
     return words_beyond(text, f"{tool.name} {tool.title} {tool.description} {schema_text(tool.input_schema)}")
 
 
@@ -108,3 +126,21 @@ def _wider(call: ToolCall, tool: ToolDefinition, sources: Sources) -> Iterator[T
             core = core_words(value, tool, sources)
             if core and core != value:
                 yield replace(call, arguments={**call.arguments, name: core})
+    yield from _elsewhere(call, texts, known, needed)
+    for name, value in texts.items():
+        words = value.split()
+        is_core = core_words(value, tool, sources) in ("", value)
+        if kind_of(name, known[name]) in ("search", "text") and is_core and 2 <= len(words) <= _PHRASE:
+            for shorter in (words[1:], words[:-1]):
+                yield replace(call, arguments={**call.arguments, name: " ".join(shorter)})
+
+
+def _elsewhere(call: ToolCall, texts: dict[str, str], known: dict[str, Any], needed: set[str]) -> Iterator[ToolCall]:
+    """Return calls that ask for the same words by another of a tool's optional parameters: a title, not a person."""
+    for name, value in texts.items():
+        if name in needed or kind_of(name, known[name]) not in ("search", "text"):
+            continue
+        rest = {key: one for key, one in call.arguments.items() if key != name}
+        for other, schema in known.items():
+            if other not in call.arguments and other not in needed and kind_of(other, schema) in ("search", "text"):
+                yield replace(call, arguments={**rest, other: value})

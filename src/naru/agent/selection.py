@@ -15,7 +15,8 @@ from typing import Any
 
 from naru.agent.glossary import ENGLISH, alike, in_english
 from naru.agent.identity import ByIdentity
-from naru.agent.loanwords import sound_alike
+from naru.agent.loanwords import is_hangul, sound_alike
+from naru.agent.subjects import subjects_of
 from naru.messages import ToolDefinition
 from naru.tools.provider_schemas.references import resolve_references
 
@@ -23,7 +24,7 @@ _WORD = re.compile(r"[a-z]+|[가-힣]+|\d+|[^\W\da-z_가-힣]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _HANGUL = re.compile(r"[가-힣]{2,}")
 _KOREAN_STOP = re.compile(
-    r"(?:알려|보여|찾아|해줘|해주|주세|있나|있어|있는|인가|무엇|얼마|어느|어떤|어때|언제|누구|어디|뭐|몇|그리고|대한|대해|"
+    r"(?:지금|현재|알려|보여|찾아|해줘|해주|주세|있나|있어|있는|인가|무엇|얼마|어느|어떤|어때|언제|누구|어디|뭐|몇|그리고|대한|대해|"
     r"무슨|하는|하나|입니|합니|됩니|습니|줘|싶|돼|되나|까지|지금까지|모두|전부|전체)"
 )
 _STOP = frozenset(
@@ -127,9 +128,24 @@ class ToolIndex:
             term: said for word, said in {**in_english(question), **alike(question)}.items() for term in terms(word)
         }
         for word in _HANGUL.findall(question):
-            if not any(word.startswith(known) for known in ENGLISH) and not _KOREAN_STOP.match(word):
+            known = max((one for one in ENGLISH if word.startswith(one)), key=len, default="")
+            rest = word.removeprefix(known)
+            if (not known or is_hangul(rest.removesuffix("이"))) and not _KOREAN_STOP.match(word):
                 found |= {term: word for one in sound_alike(word, self._words) for term in terms(one)}
         return found
+
+    def subjects(self, question: str) -> list[str]:
+        """Return what a question is about: the words that none of the tools speaks of."""
+        return subjects_of(question, self._explains)
+
+    def speaks_of(self, word: str) -> bool:
+        """Tell whether a tool speaks of a word, in either language."""
+        return self._explains(word) or any(self._explains(one) for one in in_english(word))
+
+    def _explains(self, word: str) -> bool:
+        own = terms(word)
+        heard = is_hangul(word) and bool(sound_alike(word, self._words))
+        return heard or (bool(own) and all(term in self._seen_in for term in own))
 
     def rank(self, question: str) -> list[Ranked]:
         """Return all tools, most relevant first; equals stay in their own order."""

@@ -64,6 +64,8 @@ def narrowed(tool: ToolDefinition, sources: Sources, used: Set[str]) -> ToolDefi
             kept[name] = {**_only_said(schema), "enum": fresh}
         elif name in needed:
             kept[name] = schema
+        elif not needed and kind_of(name, schema) in ("search", "text") and (about := sources.about()):
+            kept[name] = {**_only_said(schema), "enum": about}
     return replace(tool, input_schema={"type": "object", "properties": kept, "required": needed})
 
 

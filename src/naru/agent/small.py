@@ -26,6 +26,7 @@ from naru.agent.planner import Verdict
 from naru.agent.prompts import final_turn, is_korean, language_line, nothing_found
 from naru.agent.reading import call_line, facts, incomplete, reading, ready, said_of_failure
 from naru.agent.searching import core_words, found_nothing, narrower, only_word
+from naru.agent.selection import index_of
 from naru.agent.shown import narrowed, shown
 from naru.agent.sources import Sources
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
@@ -57,8 +58,8 @@ class SmallPlanner:
         self._makes_sure_calls = makes_sure_calls
         self._question = next((turn.text for turn in reversed(request.messages) if turn.role == "user"), "")
         self._by_shown = _shown_names(tools)
-        self._sources = Sources(self._question)
         named = [replace(tool, name=name) for name, tool in self._by_shown.items()]
+        self._sources = Sources(self._question, subjects=index_of(named).subjects(self._question))
         self._offering = Offering(self._question, named, self._sources)
         self._outcomes: list[Outcome] = []
         self._refusals = 0
@@ -113,6 +114,8 @@ class SmallPlanner:
         return replace(request, tools=tools, tool_choice="required", extra={**request.extra, OVERRIDE: "guided"})
 
     def _search_is_over(self) -> bool:
+        if len(self._outcomes) == 1 and not self._offering.led and self.ready_answer():
+            return True  # What was asked to be listed has been listed.
         if self._found or self._offering.has_untried_fit():
             return False
         return any(self._does_not_exist(one) for one in self._outcomes)
@@ -135,7 +138,7 @@ class SmallPlanner:
         if not one.failed or not one.ran:
             return False
         given = [str(value) for value in one.call.arguments.values() if isinstance(value, str | int)]
-        asked = Sources(self._question)
+        asked = self._sources.asked
         named = [value for value in given if len(value) > 1 and asked.holds(value)]
         return any(value in one.shown for value in named) or bool(named and _NOT_FOUND.search(one.shown))
 
@@ -246,8 +249,13 @@ class SmallPlanner:
                 return None
             used.add(str(value))
             arguments[one] = value
-        takes_words = any(kind_of(one, schema) in ("search", "text", "object") for one, schema in known.items())
-        if not needed and takes_words and (self._sources.names() or self._sources.quoted()):
+        wordy = [one for one, schema in known.items() if kind_of(one, schema) in ("search", "text", "object")]
+        about = self._sources.about()
+        if needed or not wordy or not about:
+            return arguments
+        if len(wordy) == 1 and len(about) == 1 and kind_of(wordy[0], known[wordy[0]]) != "object":
+            return {wordy[0]: about[0]}
+        if self._sources.names() or self._sources.quoted() or self._offering.leads(name):
             return None  # One of its optional parameters is meant; which one is for the model to say.
         return arguments
 
@@ -255,7 +263,7 @@ class SmallPlanner:
         """Return new arguments for a tool that has run: the other of two, or a search by fewer words."""
         made = [one for one in self._outcomes if one.call.name == tool.name and one.ran]
         if made and found_nothing(made[-1]):
-            call = narrower(made, tool, Sources(self._question))
+            call = narrower(made, tool, self._sources.asked)
             return call.arguments if call is not None else None
         return second_of_pair(self._question, tool, made)
 
@@ -264,7 +272,7 @@ class SmallPlanner:
         if kind_of(name, schema) == "object":
             return None
         if kind_of(name, schema) in ("search", "text") and len(required(tool)) == 1:
-            word = only_word(tool, Sources(self._question))
+            word = only_word(tool, self._sources.asked)
             if word and word not in used:
                 return word
         if kind_of(name, schema) == "search" and not self._sources.quoted():
@@ -282,7 +290,7 @@ class SmallPlanner:
 
     def _follows_a_result(self, one: Outcome) -> bool:
         """Tell whether a call was made with a value that only a result held."""
-        return any(not Sources(self._question).holds(value) for value in one.call.arguments.values())
+        return any(not self._sources.asked.holds(value) for value in one.call.arguments.values())
 
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Put the results in front and the question last, with no tools; a second try is a little freer."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 
 from naru.agent.moments import dates_in, times_in
+from naru.agent.rendering import decoded
 
 _ID = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*"
@@ -25,6 +26,7 @@ _NAME = re.compile(r"(?<![\w-])[A-Z][\w'’]*(?:-[A-Z][\w'’]*)*(?:\s+[A-Z][\w'
 _SUM = re.compile(r"[\d(][\d\s.,()]*(?:[-+*/×÷^%]+[\s(]*\d[\d\s.,()]*)+")
 _TOKEN = re.compile(r"[A-Za-z0-9@._/-]*\d[A-Za-z0-9@._/-]*")
 _SIGNS = str.maketrans({"×": "*", "÷": "/", "^": "**"})
+_HANGUL = re.compile(r"[가-힣]{2}")
 _NUMBER_ROWS = (
     "zero | one 한 하나 | two 두 둘 | three 세 셋 | four 네 넷 | five 다섯 | six 여섯 | seven 일곱 | eight 여덟 |"
     "nine 아홉 | ten 열"
@@ -46,8 +48,18 @@ def flat(text: str) -> str:
 class Sources:
     """Texts that a value may stand in: the person's own words first, then what tools gave."""
 
-    def __init__(self, question: str, results: Iterable[str] = (), *, today: date | None = None) -> None:
+    def __init__(
+        self,
+        question: str,
+        results: Iterable[str] = (),
+        *,
+        today: date | None = None,
+        subjects: Sequence[str] | None = None,
+    ) -> None:
+        """Take the question, with what it is about where that is known (`ToolIndex.subjects`)."""
         self.question = question
+        self._subjects = subjects
+        self._asked: Sources | None = None
         self._results: list[str] = list(results)
         self._today = today
         self._read: dict[str, list[str]] = {}
@@ -63,6 +75,13 @@ class Sources:
         if found is None:
             found = self._read[kind] = unique(read())
         return list(found)
+
+    @property
+    def asked(self) -> Sources:
+        """The question alone."""
+        if self._asked is None:
+            self._asked = Sources(self.question, today=self._today, subjects=self._subjects)
+        return self._asked
 
     @property
     def text(self) -> str:
@@ -121,8 +140,17 @@ class Sources:
         found = [one.translate(_SIGNS).replace(",", "").strip() for one in _SUM.findall(_DAY.sub(" ", self.question))]
         return unique(one for one in found if not re.fullmatch(r"\d+(-\d+)+", one))
 
+    def about(self) -> list[str]:
+        """Return what is to be looked up by its name: what is quoted, else names, else what no tool speaks of."""
+        return self.quoted() or self.names() or unique(self._subjects or ())
+
     def names(self) -> list[str]:
-        """Return words and sequences in capitals at their beginning; a question's first word alone is none."""
+        """Return words and sequences in capitals at their beginning; a question's first word alone is none.
+
+        In Korean, which has no capitals, these are the words that no tool speaks of.
+        """
+        if self._subjects is not None and _HANGUL.search(self.question):
+            return unique(self._subjects)
         found = []
         for match in _NAME.finditer(self.question):
             name = match.group(0).removesuffix("'s").removesuffix("’s")
@@ -130,6 +158,15 @@ class Sources:
                 name = " ".join(name.split()[1:])
             found.append(name)
         return unique(one for one in found if len(one) > 1)
+
+    def singled_out(self, values: Sequence[str]) -> list[str]:
+        """Keep of a result's many ids those in a row that names what the question is about; all when none does."""
+        about = [flat(one) for one in self.about()]
+        rows = [
+            row for result in self._results for row in map(flat, rows_of(result)) if any(one in row for one in about)
+        ]
+        kept = [one for one in values if one in self.question or any(flat(one) in row for row in rows)]
+        return kept if any(one not in self.question for one in kept) else list(values)
 
     def keys_of(self, value: str) -> list[str]:
         """Return the keys under which results, and not the question, hold a value."""
@@ -151,6 +188,14 @@ class Sources:
         known = f"{known} {known.replace(' ', '')}"
         tokens = [*_TOKEN.findall(value), *_EMAIL.findall(value)]
         return [token for token in unique(tokens) if not _stands(flat(token.strip("./-@_")), known)]
+
+
+def rows_of(result: str) -> list[str]:
+    """Return the rows of a result, as text each: the items of a list, else its lines."""
+    value = decoded(result.strip())
+    while isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
+    return [str(row) for row in value] if isinstance(value, list) else result.splitlines()
 
 
 def _stands(token: str, known: str) -> bool:
