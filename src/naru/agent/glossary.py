@@ -59,6 +59,7 @@ _ROWS = """
 요금 fare price fee | 주차 parking | 숙소 hotel lodging | 체크인 checkin | 좌석 seat | 공연 show concert performance
 경기 game match | 점수 score | 순위 ranking rank | 뜻 meaning definition | 단어 word | 사전 dictionary | 세금 tax
 이자 interest | 대출금 loan | 계좌 account | 거래 transaction | 내역 history list detail | 카드 card | 잔돈 change
+농담 joke | 수수께끼 riddle | 속담 proverb | 동화 story tale | 이야기 story | 문장 sentence
 창고 warehouse depot | 지점 branch store | 매장 store shop branch | 입고 inbound receive arrival restock
 출고 outbound ship release | 납기 delivery lead due | 납품 delivery supply | 견적 quote estimate | 계약 contract
 만료 expire expiry end | 유효 valid expiry | 보증 warranty guarantee | 수리 repair fix | 고장 failure fault broken

@@ -209,7 +209,7 @@ class Offering:
         )
         order = [one.tool.name for one in self._index.rank(f"{wanted} {self._question}")]
         givers = self._givers(able)
-        givers.sort(key=lambda one: order.index(one.tool.name))
+        givers.sort(key=lambda one: (not values_suit(one.tool, self._sources), order.index(one.tool.name)))
         if not givers:
             return helping
         first = replace(givers[0], score=max(helping[0].score, givers[0].score) * 1.01)
@@ -282,4 +282,4 @@ def _is_filled_by_values(tool: ToolDefinition) -> bool:
     """Tell whether all that a tool requires is told by its shape; that there is a value has been looked at before."""
     known = properties(tool)
     kinds = {kind_of(name, known[name]) for name in required(tool) if name in known}
-    return bool(kinds) and not kinds & {"search", "text"}
+    return bool(kinds) and kinds <= TYPED

@@ -31,6 +31,13 @@ _NO_PREFIX = frozenset(
     {"ID", "URL", "URI", "JSON", "ISO", "UTC", "API", "HTTP", "UUID", "ASCII", "UTF", "SQL", "YYYY", "ISBN", "A", "I"}
 )
 _IDENTIFIER_NAME = re.compile(r"(^|_)(id|code|no|number|key|ref|sku|ticket|isbn|uuid)$", re.IGNORECASE)
+_LOGIN_NAME = re.compile(r"(^|_)(login|username|user_name|handle|nickname)$", re.IGNORECASE)
+_ROLES = re.compile(
+    r"(?:^|_)(?:assignee|assigned_to|owner|agent|user|username|login|author|manager|lead|leader|responsible|reporter|"
+    r"created_by|reviewer|handle|members?|participants?)$|담당자?|작성자|책임자",
+    re.IGNORECASE,
+)
+"""Keys under which results name people."""
 _PATH_NAME = re.compile(r"(^|_)(path|file|filename|dir|directory|folder|source|destination|uri|paths)$", re.IGNORECASE)
 _DATE_NAME = re.compile(r"(^|_)(date|day|birthday|since|until|deadline)$", re.IGNORECASE)
 _TIME_NAME = re.compile(r"(^|_)(time|clock)$", re.IGNORECASE)
@@ -158,7 +165,9 @@ def prefix_of(schema: JsonObject) -> str:
 
 def is_identifier(name: str, schema: JsonObject) -> bool:
     """Tell whether a parameter takes an id, by its name or the shape that its schema shows."""
-    return bool(_IDENTIFIER_NAME.search(_SNAKE.sub("_", name)) or prefix_of(schema) or schema.get("pattern"))
+    plain_name = _SNAKE.sub("_", name)
+    is_called = _IDENTIFIER_NAME.search(plain_name) or _LOGIN_NAME.search(plain_name)
+    return bool(is_called or prefix_of(schema) or schema.get("pattern"))
 
 
 def candidates(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
@@ -219,6 +228,8 @@ def lists(tool: ToolDefinition) -> bool:
 
 
 def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
+    if _LOGIN_NAME.search(_SNAKE.sub("_", name)):
+        return _logins(sources)
     prefix, pattern = prefix_of(schema), schema.get("pattern")
     found: list[str] = [
         one for one in sources.singled_out(sources.ids()) if not prefix or one.upper().startswith(prefix)
@@ -228,6 +239,13 @@ def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     if not prefix:
         found = unique([*found, *(one for one in sources.numbers() if len(one) > 2)])
     return [one for one in found if _fits(str(pattern), one)] if pattern else [*found]
+
+
+def _logins(sources: Sources) -> list[str]:
+    """Return words that a person goes by in a system: of the question, and those that results hold under a role."""
+    said = [one for one in sources.about() if " " not in one and not _ROLES.search(one.lower())]
+    named = [one for one in said if one.isascii()] or said
+    return unique([*named, *(one for one in sources.values_under(_ROLES) if re.fullmatch(r"[\w.-]+", one))])
 
 
 def _is_called(value: str, name: str, sources: Sources) -> bool:

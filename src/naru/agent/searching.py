@@ -55,7 +55,7 @@ def without_particle(word: str) -> str:
 
 def core_words(text: str, tool: ToolDefinition, sources: Sources) -> str:
     """Return what a text searches for, without the words for the search itself and for what is searched."""
-    said = [one for one in sources.about() if one in text]
+    said = [one for one in sources.quoted() or sources.names() if one in text]
     if said:
         return said[0]
     return words_beyond(text, f"{tool.name} {tool.title} {tool.description} {schema_text(tool.input_schema)}")

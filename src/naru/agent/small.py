@@ -276,7 +276,8 @@ class SmallPlanner:
             if word and word not in used:
                 return word
         if kind_of(name, schema) == "search" and not self._sources.quoted():
-            return core_words(self._question, tool, self._sources) or None
+            about = self._sources.about() if self._offering.led else []
+            return about[0] if about else core_words(self._question, tool, self._sources) or None
         return fill(name, schema, self._sources, used)
 
     def ready_answer(self) -> str:

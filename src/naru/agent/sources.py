@@ -26,6 +26,7 @@ _NAME = re.compile(r"(?<![\w-])[A-Z][\w'’]*(?:-[A-Z][\w'’]*)*(?:\s+[A-Z][\w'
 _SUM = re.compile(r"[\d(][\d\s.,()]*(?:[-+*/×÷^%]+[\s(]*\d[\d\s.,()]*)+")
 _TOKEN = re.compile(r"[A-Za-z0-9@._/-]*\d[A-Za-z0-9@._/-]*")
 _SIGNS = str.maketrans({"×": "*", "÷": "/", "^": "**"})
+_PAIR = re.compile(r'"([\w가-힣 -]+)"\s*:\s*"([^"\\\n]+)"')
 _HANGUL = re.compile(r"[가-힣]{2}")
 _NUMBER_ROWS = (
     "zero | one 한 하나 | two 두 둘 | three 세 셋 | four 네 넷 | five 다섯 | six 여섯 | seven 일곱 | eight 여덟 |"
@@ -157,7 +158,8 @@ class Sources:
             if match.start() == 0 or self.question[: match.start()].rstrip()[-1:] in ".!?":
                 name = " ".join(name.split()[1:])
             found.append(name)
-        return unique(one for one in found if len(one) > 1)
+        ids = self.ids(results_too=False)
+        return unique(one for one in found if len(one) > 1 and not any(known.startswith(one) for known in ids))
 
     def singled_out(self, values: Sequence[str]) -> list[str]:
         """Keep of a result's many ids those in a row that names what the question is about; all when none does."""
@@ -167,6 +169,11 @@ class Sources:
         ]
         kept = [one for one in values if one in self.question or any(flat(one) in row for row in rows)]
         return kept if any(one not in self.question for one in kept) else list(values)
+
+    def values_under(self, keys: re.Pattern[str]) -> list[str]:
+        """Return the texts that results, in JSON, hold under keys of a kind."""
+        pairs = [pair for result in self._results for pair in _PAIR.findall(result)]
+        return unique(value for key, value in pairs if keys.search(key))
 
     def keys_of(self, value: str) -> list[str]:
         """Return the keys under which results, and not the question, hold a value."""

@@ -17,12 +17,12 @@ _PARTICLE = re.compile(
     r"|와|과|도|로|랑)$"
 )
 _PREDICATE = re.compile(
-    r"(?:[요까니냐나야줘봐다래지죠돼군네]|[았었했됐랐겼]어|해|어|아|여|려|워|와|겨|져|세요|니다|이야|이에요|예요|있는|없는|하는|되는|되어|어때|인지|는지|하면|으면)$"
+    r"(?:[요까니냐나야줘봐다래지죠돼군네]|[았었했됐랐겼]어|해|어|아|여|려|워|와|겨|져|세요|니다|이야|이에요|예요|있는|없는|하는|되는|되어|어때|인지|는지|하면|으면|르면|려면|되면|면서|지만|는데|은데|니까|므로|도록|려고)$"
 )
 _KOREAN_GRAMMAR = re.compile(
     r"^(?:무엇|무슨|뭐|뭔|어느|어떤|어떻|어때|언제|누구|누가|어디|왜|몇|얼마|며칠|이번|지난|다음|지금|현재|오늘|내일|어제|모레|가장|제일|모두|모든"
     r"|전부|전체|각각|그리고|또는|하고|대해|대한|관한|관련|중에|중|때|것|거|수|좀|혹시|제발|나|저|내|제|우리|이|그|저기|여기|알려|보여|찾아"
-    r"|말해|해|있|없|되|하|좋|같|새|더|덜|등|및|의해|따라|위한|위해|통해|대로|만약|안녕|고마|감사|반가|결과).{0,3}$"
+    r"|말해|해|있|없|되|하|좋|같|새|더|덜|등|및|의해|따라|위한|위해|통해|대로|만약|안녕|고마|감사|반가|결과|따르|의하면|관하|때문|경우|동안|이후|이전|이상|이하|미만|정도|사이|가능|필요|얼마나|이름|번호|종류|사람).{0,3}$"
 )
 _SURNAME = re.compile(
     r"^[김이박최정강조윤장임한오서신권황안송류유전홍고문양손배백허남심노하곽성차주우구민진지엄원천방공현함변염여추도석선설마길연표명][가-힣]{2}$"
@@ -42,7 +42,8 @@ _ENGLISH_GRAMMAR = frozenset(
     "okay yes s t d ll re ve m o'clock am pm write read open close create add change set send start end begin begins "
     "starts ends finish stop old new big small high low good bad best worst cost costs price work works working back "
     "bring left right out off down again another wrote came paid whole days day time what's "
-    "who's where's when's how's other else own information details detail info number id".split()
+    "who's where's when's how's other else own information details detail info number id "
+    "owner assignee manager author agent member person people".split()
 )
 
 
