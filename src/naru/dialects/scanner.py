@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     Kind = Literal["calls", "thinking", "thinking-end", "structure", "stop", "closer", "answer", "answer-end"]
     BodyKind = Literal["reasoning", "content", "code", "dropped"]
 
-TRIGGER = lazy_pattern(r"[<\[\]{`\n\r✿◁]|\s\Z")
-"""Without one of these nothing but plain text can be there, in the middle of a line."""
+TRIGGER = lazy_pattern(r"[<\[\]{`\n\r✿◁]|[^\S ]\Z|\s \Z|\A \Z")
+"""Without one of these nothing but plain text can be there, in the middle of a line; one blank may be at its end."""
 
 _TRIGGERS = "<[]✿◁H"
 

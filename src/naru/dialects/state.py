@@ -51,7 +51,7 @@ class ReaderState:
         """Tell whether text without a trigger can, from here on, be nothing but text."""
         return (
             self.body is None and self.attempt is None and not self.line_start and not self.in_code
-            and self.source.pos == len(self.source.text) and self.said.has_content and not self.said.space
+            and self.source.pos == len(self.source.text) and self.said.goes_on()
             and not self.source.final and not self.markers.hinted
         )  # fmt: skip
 

@@ -69,7 +69,7 @@ class StreamParser:
         if self._plain:
             if delta and not TRIGGER.search(delta):
                 state.source.base += len(delta)
-                self._said.plain(delta)
+                self._said.go_on(delta)
                 return self._take_events()
             self._leave_plain()
         state.source.push(delta)
@@ -95,7 +95,7 @@ class StreamParser:
 
     def _leave_plain(self) -> None:
         if self._plain:
-            self._said.account("text", self._state.source.offset)
+            self._said.account("text", self._state.source.offset - len(self._said.space))
             self._plain = False
 
     def _take_events(self) -> list[Event]:

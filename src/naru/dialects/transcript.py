@@ -76,6 +76,19 @@ class Transcript:
         self.plain(body)
         self.account("text", upto - len(self.space))
 
+    def goes_on(self) -> bool:
+        """Tell whether text that comes next goes on a line of text, after one blank at most."""
+        return self.has_content and (not self.space or (self.space == " " and not self._after_layout))
+
+    def go_on(self, text: str) -> None:
+        """Say text of a line that goes on, without accounting for it; one blank at its end waits, as in `say`."""
+        if self.space:
+            text = self.space + text
+            self.space = ""
+        if text[-1] == " ":
+            text, self.space = text[:-1], " "
+        self.plain(text)
+
     def plain(self, text: str) -> None:
         """Say text that neither begins nor ends with white space that matters, without accounting for it."""
         if self._emits:
