@@ -29,6 +29,8 @@ class ImagePart:
     mime_type: str
     data: str = ""
     url: str = ""
+    detail: str = ""
+    """How closely the model shall look, in OpenAI's words (`low`, `high`, `auto`); empty leaves it to the endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class ToolDefinition:
     meta: JsonObject = field(default_factory=dict)
     server: str = ""
     """Name of the MCP server it comes from; empty for Naru's own."""
+    strict: bool = False
+    """A client asks its endpoint to hold calls to the schema (OpenAI's `strict`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import pytest
 from tests.models.fake_endpoint import FakeEndpoint, Reply, delta, json_reply, serve, sse
 
 from naru.errors import ModelError
-from naru.messages import ChatRequest, Message, Text, ToolDefinition
+from naru.messages import ChatRequest, ImagePart, Message, Text, ToolDefinition
 from naru.models.openai_http import Endpoint, OpenAIBackend
 from naru.models.profile import Profile
 
@@ -132,3 +132,34 @@ async def test_an_endpoint_that_refuses_everything_is_asked_a_bounded_number_of_
             await anext(backend.stream(ASK))
         await backend.close()
     assert len(fake.bodies) <= 5
+
+
+@pytest.mark.parametrize(
+    ("message", "left_out"),
+    [
+        ("Unrecognized request argument supplied: 'strict'", "strict"),
+        ("tools.0.function.strict: Extra inputs are not permitted", "strict"),
+        ("messages[0].content[0].image_url.detail is not supported", "detail"),
+    ],
+)
+async def test_a_refused_word_inside_a_tool_or_an_image_is_left_out_and_the_rest_stays(
+    message: str, left_out: str
+) -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        strict = any("strict" in tool["function"] for tool in body["tools"])
+        detail = "detail" in body["messages"][0]["content"][0]["image_url"]
+        refused = strict if left_out == "strict" else detail
+        return json_reply({"error": {"message": message}}, 400) if refused else OK
+
+    image = ImagePart("", url="https://x/a.png", detail="low")
+    tools = [ToolDefinition("one", strict=True), ToolDefinition("two")]
+    asked = ChatRequest("m", [Message("user", (image,))], tools=tools)
+    async with serve(answer) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        assert [event async for event in backend.stream(asked) if isinstance(event, Text)] == [Text("ok")]
+        await backend.close()
+    last = fake.bodies[-1]
+    assert [tool["function"]["name"] for tool in last["tools"]] == ["one", "two"]
+    assert ("strict" in last["tools"][0]["function"]) == (left_out != "strict")
+    assert ("detail" in last["messages"][0]["content"][0]["image_url"]) == (left_out != "detail")
+    assert len(fake.bodies) == 2

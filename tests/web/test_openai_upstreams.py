@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.web.test_openai_cases import ask_once
+from tests.web.test_openai_cases import ask, ask_once, naru_before
 from tests.web.upstream import Reply, delta
 
 END = [delta("tool_calls"), "[DONE]"]
@@ -116,3 +116,32 @@ async def test_arguments_that_cannot_be_read_are_said_and_are_no_call() -> None:
     answer = await ask_once(Reply(calls(call('{"a": '))), stream=False)
     (choice,) = answer.body["choices"]
     assert (choice["message"]["content"], choice["finish_reason"]) == ('f({"a": )', "stop")
+
+
+async def test_strictness_of_tools_and_detail_of_images_travel_to_the_endpoint() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": ["string", "null"]}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    tools = [
+        {"type": "function", "function": {"name": "f", "strict": True, "parameters": schema}},
+        {"type": "function", "function": {"name": "g", "strict": False, "parameters": schema}},
+    ]
+    shown = [
+        {"type": "image_url", "image_url": {"url": "https://x/a.png", "detail": "low"}},
+        {"type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "high"},
+        {"type": "image_url", "image_url": {"url": "https://x/b.png"}},
+    ]
+    async with naru_before([Reply(HI)]) as (url, model):
+        answer = await ask(url, tools=tools, messages=[{"role": "user", "content": shown}])
+    assert answer.content == "hi"
+    sent = model.asked[0]
+    assert [tool["function"].get("strict") for tool in sent["tools"]] == [True, None]
+    assert sent["tools"][0]["function"]["parameters"] == schema
+    assert [part["image_url"] for part in sent["messages"][0]["content"]] == [
+        {"url": "https://x/a.png", "detail": "low"},
+        {"url": "data:image/png;base64,AAAA", "detail": "high"},
+        {"url": "https://x/b.png"},
+    ]

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from naru.errors import ModelError
-from naru.messages import ChatRequest, ToolDefinition
+from naru.messages import ChatRequest, ImagePart, ToolDefinition
 from naru.models.profile import Profile
 
 ATTEMPTS = 5
@@ -25,6 +25,11 @@ _REFUSED_PARAMETER = re.compile(
 _SENT_BY_US = frozenset(
     {"stream_options", "max_tokens", "temperature", "stop", "tool_choice", "response_format", "grammar"}
 )
+_REFUSED_WORDS = {
+    "strict": re.compile(r"""(?:[.'"`]|loc\b[^.]*)strict\b['"`]?|\bstrict (?:mode )?is not""", re.IGNORECASE),
+    "detail": re.compile(r"""image_url['"`]?[^a-z]{1,5}detail\b|['"`]detail['"`]""", re.IGNORECASE),
+}
+"""How an endpoint names what stands inside a tool or a message."""
 _log = logging.getLogger(__name__)
 
 
@@ -52,7 +57,11 @@ class Learned:
         elif error.code == "alternation_required" and not (before.alternation and not before.tool_role):
             self.profile = replace(before, alternation=True, tool_role=False, late_system=False)
         elif error.status in {400, 422}:
-            return self._refused_tool(error, request) or self._refused_parameter(error)
+            return (
+                self._refused_detail(error, request)
+                or self._refused_tool(error, request)
+                or self._refused_parameter(error)
+            )
         if self.profile != before:
             _log.warning("model %s: %s; going on with %s", request.model, error.code, _difference(before, self.profile))
         return self.profile != before
@@ -65,6 +74,16 @@ class Learned:
         _log.warning("tool %s is set aside for %s: %s", tool.name, request.model, error.message)
         return True
 
+    def _refused_detail(self, error: ModelError, request: ChatRequest) -> bool:
+        """Leave out a word inside a tool or a message rather than the whole of it."""
+        held = {"strict": any(tool.strict for tool in request.tools), "detail": _has_detail(request)}
+        for name, is_sent in held.items():
+            if is_sent and name not in self.profile.refused_parameters and _REFUSED_WORDS[name].search(error.message):
+                self.profile = replace(self.profile, refused_parameters=self.profile.refused_parameters | {name})
+                _log.warning("model %s does not take %s: %s", request.model, name, error.message)
+                return True
+        return False
+
     def _refused_parameter(self, error: ModelError) -> bool:
         match = _REFUSED_PARAMETER.search(error.message)
         name = (match[1] or match[2]) if match else ""
@@ -74,6 +93,15 @@ class Learned:
             self.profile = replace(self.profile, max_tokens_field="max_completion_tokens")
         self.profile = replace(self.profile, refused_parameters=self.profile.refused_parameters | {name})
         return True
+
+
+def _has_detail(request: ChatRequest) -> bool:
+    return any(
+        isinstance(part, ImagePart) and part.detail
+        for message in request.messages
+        if not isinstance(message.content, str)
+        for part in message.content
+    )
 
 
 def _named_tool(message: str, request: ChatRequest) -> ToolDefinition | None:

@@ -47,7 +47,7 @@ def offer(request: ChatRequest, provider: str) -> Offer:
 
 
 def _form_of(request: ChatRequest, provider: str) -> ProviderForm:
-    shape = [provider, [[tool.name, tool.description, tool.input_schema] for tool in request.tools]]
+    shape = [provider, [[tool.name, tool.description, tool.input_schema, tool.strict] for tool in request.tools]]
     try:
         key = orjson.dumps(shape, option=orjson.OPT_NON_STR_KEYS)
     except (orjson.JSONEncodeError, RecursionError):

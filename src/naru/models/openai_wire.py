@@ -31,7 +31,7 @@ def request_body(request: ChatRequest, profile: Profile, *, model: str, tools: S
         "stream_options": {"include_usage": True},
     }
     if tools:
-        body["tools"] = list(tools)
+        body["tools"] = _without_strict(tools) if "strict" in profile.refused_parameters else list(tools)
         if request.tool_choice is not None:
             body["tool_choice"] = request.tool_choice
     if request.temperature is not None:
@@ -52,18 +52,25 @@ def request_body(request: ChatRequest, profile: Profile, *, model: str, tools: S
     return body
 
 
+def _without_strict(tools: Sequence[JsonObject]) -> list[JsonObject]:
+    return [
+        {**tool, "function": {key: value for key, value in tool["function"].items() if key != "strict"}}
+        for tool in tools
+    ]
+
+
 def message_object(message: Message, profile: Profile) -> JsonObject:
     """Return a message in OpenAI's form; content is null only beside calls, and only where the profile says so."""
     shown: JsonObject = {"role": message.role}
     if message.role == "assistant":
         says_null = message.tool_calls and profile.empty_content == "null"
-        shown["content"] = _content(message.content) or (None if says_null else "")
+        shown["content"] = _content(message.content, profile) or (None if says_null else "")
         if message.tool_calls:
             shown["tool_calls"] = [_call_object(call) for call in message.tool_calls]
         return shown
     if message.role == "tool":
         return shown | {"tool_call_id": message.tool_call_id, "content": message.text}
-    shown["content"] = _content(message.content)
+    shown["content"] = _content(message.content, profile)
     if message.name:
         shown["name"] = message.name
     return shown
@@ -74,18 +81,20 @@ def _call_object(call: ToolCall) -> JsonObject:
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
-def _content(content: str | tuple[Part, ...]) -> str | list[JsonObject]:
+def _content(content: str | tuple[Part, ...], profile: Profile) -> str | list[JsonObject]:
     if isinstance(content, str):
         return content
     if not any(isinstance(part, ImagePart | AudioPart) for part in content):
         return Message("user", content).text
-    return [_part_object(part) for part in content]
+    shows_detail = "detail" not in profile.refused_parameters
+    return [_part_object(part, shows_detail=shows_detail) for part in content]
 
 
-def _part_object(part: Part) -> JsonObject:
+def _part_object(part: Part, *, shows_detail: bool) -> JsonObject:
     match part:
-        case ImagePart(mime_type=mime_type, data=data, url=url):
-            return {"type": "image_url", "image_url": {"url": url or f"data:{mime_type};base64,{data}"}}
+        case ImagePart(mime_type=mime_type, data=data, url=url, detail=detail):
+            image: JsonObject = {"url": url or f"data:{mime_type};base64,{data}"}
+            return {"type": "image_url", "image_url": image | {"detail": detail} if detail and shows_detail else image}
         case AudioPart(mime_type=mime_type, data=data):
             return {"type": "input_audio", "input_audio": {"data": data, "format": mime_type.rpartition("/")[2]}}
         case _:

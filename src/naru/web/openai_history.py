@@ -221,7 +221,7 @@ def _part(item: Any, where: str) -> Part:
         case "refusal":
             return TextPart(_text(item.get("refusal")))
         case "image_url" | "input_image":
-            return _image(item.get("image_url"), where)
+            return _image(item.get("image_url"), item.get("detail"), where)
         case "input_audio":
             audio = item.get("input_audio")
             if isinstance(audio, dict) and isinstance(audio.get("data"), str):
@@ -234,11 +234,13 @@ def _part(item: Any, where: str) -> Part:
     raise BadRequestError(f"{where} of type {kind!r} cannot be read.", param=where)
 
 
-def _image(value: Any, where: str) -> ImagePart:
-    url = value.get("url") if isinstance(value, dict) else value
+def _image(value: Any, detail: Any, where: str) -> ImagePart:
+    if isinstance(value, dict):
+        value, detail = value.get("url"), value.get("detail", detail)
+    url, looked = value, detail if isinstance(detail, str) else ""
     if not isinstance(url, str):
         raise BadRequestError(f"{where}.image_url has no url.", param=where)
     if url.startswith("data:") and ";base64," in url:
         head, data = url.split(";base64,", 1)
-        return ImagePart(head.removeprefix("data:"), data=data)
-    return ImagePart("", url=url)
+        return ImagePart(head.removeprefix("data:"), data=data, detail=looked)
+    return ImagePart("", url=url, detail=looked)

@@ -41,7 +41,7 @@ def _tool(item: Any, where: str) -> ToolDefinition:
     schema = function.get("parameters") or function.get("input_schema") or {"type": "object", "properties": {}}
     if not isinstance(schema, dict):
         raise BadRequestError(f"{where}.function.parameters must be a JSON Schema object.", param=where)
-    return ToolDefinition(name, str(function.get("description") or ""), schema)
+    return ToolDefinition(name, str(function.get("description") or ""), schema, strict=function.get("strict") is True)
 
 
 def _list(value: Any, name: str) -> list[Any]:

@@ -123,6 +123,8 @@ def _declaration(definition: ToolDefinition, name: str, row: SchemaDialect) -> t
     declaration = _SHAPES[row.name](name, _cut(definition.description, row.longest_description), schema)
     if row is OPENAI_STRICT:
         declaration["function"]["strict"] = is_strict
+    elif definition.strict and row is OPENAI:
+        declaration["function"]["strict"] = True  # What makes a schema strict passes through this form as it is.
     return "", declaration
 
 
