@@ -15,23 +15,6 @@ TOOLS = (Tool("f", {"type": "object", "properties": {"a": {"type": "integer"}}})
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
 EDGES = ["a", "word ", " word", " ", "  ", "\t", "x\u00a0", "b\u2003", "\n", "x\n"]
 PIECES = [*EDGES, ": ", "end. ", "`c` ", "<", "{", CALL]
-    "a",
-    "word ",
-    " word",
-    " ",
-    "  ",
-    "\t",
-    "x\u00a0",
-    "b\u2003",
-    "\n",
-    "x\n",
-    ": ",
-    "end. ",
-    "`c` ",
-    "<",
-    "{",
-    CALL,
-]
 
 
 @settings(max_examples=400, deadline=None)
