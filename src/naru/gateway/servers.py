@@ -55,7 +55,8 @@ class ServerUpstream:
         self._definitions: tuple[Sequence[ToolDefinition], dict[str, ToolDefinition]] = ((), {})
         self._guard = manager.guard
         self._supervision = manager.supervision
-        self._timeout_seconds = timeout_seconds
+        self._deadline = connection.record.timeout_seconds or timeout_seconds
+        """Seconds that a request may take: the server's own `timeout`, else the gateway's."""
         self._relays: dict[int, Relay] = {}
         self._uris: set[str] = set()
         self._log_level = ""
@@ -74,11 +75,6 @@ class ServerUpstream:
     def instructions(self) -> str:
         """What it tells models about itself."""
         return self.connection.instructions
-
-    @property
-    def _deadline(self) -> float:
-        """Seconds that a request may take: the server's own `timeout`, else the gateway's."""
-        return self.connection.record.timeout_seconds or self._timeout_seconds
 
     async def list(self, kind: ListKind) -> Listing:
         """Return one of its lists; tools that the rules of this installation hold back are not in it."""
