@@ -18,6 +18,9 @@ _MADE_UP: frozenset[Kind] = frozenset({"path", "date", "time", "sum", "zone", "a
 """Kinds that a model cannot make up: a tool that needs one is of less use where there is none."""
 
 
+_TAKES_NAMES: frozenset[Kind] = frozenset(
+    {"search", "text", "object", "array", "enum", "zone", "code", "path", "address"}
+)
 _FILE = re.compile(r"\.[A-Za-z]\w{0,7}$")
 _OF_FOLDERS = re.compile(r"director(?:y|ies)|folder", re.IGNORECASE)
 _TOLD_APART = frozenset({"date", "time", "zone", "sum"})
@@ -50,6 +53,8 @@ def fit(tool: ToolDefinition, asked: Sources) -> float:
     takes_any = bool(kinds & {"search", "text", "object", "array"})
     if asked.ids() and "id" not in kinds:
         factor *= 0.7 if takes_any else _UNUSED
+    if (asked.quoted() or asked.names()) and not kinds & _TAKES_NAMES:
+        factor *= 0.7
     if asked.dates() and "date" not in kinds and not takes_any:
         factor *= _UNUSED
     if [one for one in asked.numbers() if len(one) > 1] and not kinds & {"number", "id", "sum", "date", "time"}:
@@ -64,7 +69,15 @@ def _factor(name: str, schema: JsonObject, kind: Kind, asked: Sources) -> float:
         return _FITS if shaped or is_id or (kind == "number" and is_identifier(name, schema)) else _SUITS
     if kind == "id":
         return _LACKS
-    return 0.6 if kind in _MADE_UP else 1.0
+    return 0.6 if kind in _MADE_UP | {"enum"} else 1.0
+
+
+def names_two_ends(tool: ToolDefinition, sources: Sources) -> bool:
+    """Tell whether a tool wants just where something comes from and goes to, and the question names two things."""
+    known = properties(tool)
+    texts = [name for name in required(tool) if name in known and kind_of(name, known[name]) == "text"]
+    ends = [name for name in texts if len(candidates(name, known[name], sources.asked)) == 1]
+    return len(required(tool)) == 2 == len(ends) and len(sources.names()) == 2
 
 
 def values_tell(tool: ToolDefinition, sources: Sources) -> bool:
@@ -81,6 +94,8 @@ def values_tell(tool: ToolDefinition, sources: Sources) -> bool:
     )
     has_day = "date" in kinds and any(character.isdigit() for character in sources.question)
     has_zone = "zone" in kinds and "/" in sources.question
+    if names_two_ends(tool, sources):
+        return True
     return (is_shaped or has_day or has_zone or bool(kinds & {"path", "sum", "address", "code"})) and values_suit(
         tool, sources
     )
@@ -119,6 +134,8 @@ def leaves_no_choice(tool: ToolDefinition, sources: Sources, used: frozenset[str
     A word of the question that nothing explains may mean an optional parameter: that is for the model to say.
     """
     known, needed = properties(tool), required(tool)
+    if not known and (sources.quoted() or sources.names()):
+        return False  # What is named is to be looked up: this tool cannot.
     taken: list[str] = []
     for name in needed:
         schema = known.get(name, {})

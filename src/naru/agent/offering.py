@@ -29,6 +29,8 @@ _IMPLIED = 0.4
 """Weight of what values mean without saying it, beside the words themselves."""
 _STANDS_OUT = 0.6
 """Part of the best tool's relevance that the next may have where the best is to be plain."""
+_LACKING_COUNTS = 6
+"""Relevance that a tool loses for the id that it lacks, and another gains for the value that it takes."""
 _SEARCHES = 2
 """Further searches after one that found nothing."""
 _GENERIC = frozenset(
@@ -201,19 +203,28 @@ class Offering:
         if not helping:
             return []
         lacking = next((one for one in helping[:OFFERED] if self._lacks(one.tool)), None)
-        if lacking is None or (not self._lacks(helping[0].tool) and helping[0].score > lacking.score * 2):
+        if lacking is None:
             return helping
-        self._led_to.add(lacking.tool.name)
         wanted = " ".join(
             f"{name} {properties(lacking.tool)[name].get('description', '')}" for name in self._lacks(lacking.tool)
         )
         order = [one.tool.name for one in self._index.rank(f"{wanted} {self._question}")]
         givers = self._givers(able)
         givers.sort(key=lambda one: (not values_suit(one.tool, self._sources), order.index(one.tool.name)))
-        if not givers:
+        if not givers or not self._needs_giver(helping[0], lacking, givers[0]):
             return helping
+        self._led_to.add(lacking.tool.name)
         first = replace(givers[0], score=max(helping[0].score, givers[0].score) * 1.01)
         return [first, *(one for one in helping if one.tool.name != first.tool.name)]
+
+    def _needs_giver(self, best: Ranked, lacking: Ranked, giver: Ranked) -> bool:
+        """Tell whether the question is for the tool that lacks an id, rather than for the best one that lacks none."""
+        if self._lacks(best.tool):
+            return True
+        if values_suit(best.tool, self._sources):
+            return values_suit(giver.tool, self._sources) and best.score <= lacking.score * _LACKING_COUNTS
+        named = bool(self._sources.quoted() or self._sources.names())
+        return (named and not takes_words(best.tool)) or best.score <= lacking.score * 2
 
     def _searches(self, able: list[Ranked], *, asked_for: bool = False) -> list[Ranked]:
         """Return what searches by words, where a person wants something found by its name."""

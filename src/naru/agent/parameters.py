@@ -7,7 +7,7 @@ one tool's own words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Literal
 from zoneinfo import available_timezones
@@ -212,6 +212,16 @@ def _of_the_two(name: str, values: list[Any], question: str) -> list[Any]:
     return [one for one in values if (one == first) is is_first]
 
 
+def claims(tools: Iterable[ToolDefinition]) -> dict[str, set[str]]:
+    """Return the letters that ids of some parameters begin with → the names of those parameters."""
+    found: dict[str, set[str]] = {}
+    for tool in tools:
+        for name, schema in properties(tool).items():
+            if kind_of(name, schema) == "id" and (prefix := prefix_of(schema)):
+                found.setdefault(prefix, set()).add(name)
+    return found
+
+
 def takes_words(tool: ToolDefinition) -> bool:
     """Tell whether a tool is called with words alone: those it requires, or else one it may be given."""
     known = properties(tool)
@@ -235,7 +245,7 @@ def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
         one for one in sources.singled_out(sources.ids()) if not prefix or one.upper().startswith(prefix)
     ]
     if not prefix and not pattern:
-        found = [one for one in found if _is_called(one, name, sources)]
+        found = [one for one in found if _is_called(one, name, sources) and not sources.is_claimed(one, name)]
     if not prefix:
         found = unique([*found, *(one for one in sources.numbers() if len(one) > 2)])
     return [one for one in found if _fits(str(pattern), one)] if pattern else [*found]

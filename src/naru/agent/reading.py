@@ -40,6 +40,7 @@ _WANTS_RECORD = re.compile(r"\b(tell me about|how is|information|details)\b|어�
 _ROWS_AT_MOST = 12
 _LISTS = re.compile(r"(^|_)list(_|$|ed)")
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_YES_NO = re.compile(r"\s*(?:yes|no|예|네|아니)", re.IGNORECASE)
 _FAILURE_HEAD = re.compile(r"^(?:Error:\s*|Error executing tool [\w-]+:\s+|MCP error -?\d+:\s*)+", re.IGNORECASE)
 
 
@@ -112,7 +113,7 @@ def incomplete(question: str, answer: str, found: Sequence[Outcome]) -> bool:
         return flat(text).removesuffix(".0") not in flat(answer)
     if _ASKS_FOR_ONE.search(question):
         return False
-    if _only_points(question, answer, found[-1]):
+    if _only_points(question, answer, found[-1]) or _only_agrees(question, answer, found[-1]):
         return True
     value = decoded(found[-1].result.text.strip())
     if isinstance(value, dict) and len(value) == 1:
@@ -124,6 +125,17 @@ def incomplete(question: str, answer: str, found: Sequence[Outcome]) -> bool:
         told = [str(one) for one in value.values() if isinstance(one, str | int | float) and one != ""]
         return sum(flat(one).removesuffix(".0") in said for one in told) * 2 < len(told)
     return False
+
+
+def _only_agrees(question: str, answer: str, one: Outcome) -> bool:
+    """Tell whether an answer agrees or denies, and says nothing of the one record found: small models just agree."""
+    rows = records(one.result) or [value for value in [decoded(one.result.text.strip())] if isinstance(value, dict)]
+    if len(rows) != 1 or not _YES_NO.match(answer) or any(isinstance(value, bool) for value in rows[0].values()):
+        return False
+    said, asked = flat(answer), flat(question)
+    told = [flat(str(value)) for value in rows[0].values() if isinstance(value, str | int | float)]
+    told = [value for value in told if value and value not in asked]
+    return bool(told) and not any(value in said for value in told)
 
 
 def _only_points(question: str, answer: str, one: Outcome) -> bool:

@@ -142,9 +142,9 @@ class ToolIndex:
         """Tell whether a tool speaks of a word, in either language."""
         return self._explains(word) or any(self._explains(one) for one in in_english(word))
 
-    def _explains(self, word: str) -> bool:
+    def _explains(self, word: str, by_sound: bool = True) -> bool:
         own = terms(word)
-        heard = is_hangul(word) and bool(sound_alike(word, self._words))
+        heard = by_sound and is_hangul(word) and bool(sound_alike(word, self._words))
         return heard or (bool(own) and all(term in self._seen_in for term in own))
 
     def rank(self, question: str) -> list[Ranked]:

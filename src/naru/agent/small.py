@@ -21,7 +21,7 @@ from naru.agent.follow import second_of_pair
 from naru.agent.grounding import Grounded, fill, ground
 from naru.agent.limits import canonical
 from naru.agent.offering import Offering
-from naru.agent.parameters import kind_of, properties, required
+from naru.agent.parameters import claims, kind_of, properties, required
 from naru.agent.planner import Verdict
 from naru.agent.prompts import final_turn, is_korean, language_line, nothing_found
 from naru.agent.reading import call_line, facts, incomplete, reading, ready, said_of_failure
@@ -60,6 +60,7 @@ class SmallPlanner:
         self._by_shown = _shown_names(tools)
         named = [replace(tool, name=name) for name, tool in self._by_shown.items()]
         self._sources = Sources(self._question, subjects=index_of(named).subjects(self._question))
+        self._sources.claim(claims(named))
         self._offering = Offering(self._question, named, self._sources)
         self._outcomes: list[Outcome] = []
         self._refusals = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date
 
 from naru.agent.moments import dates_in, times_in
@@ -61,6 +61,7 @@ class Sources:
         self.question = question
         self._subjects = subjects
         self._asked: Sources | None = None
+        self._claims: Mapping[str, Set[str]] = {}
         self._results: list[str] = list(results)
         self._today = today
         self._read: dict[str, list[str]] = {}
@@ -76,6 +77,17 @@ class Sources:
         if found is None:
             found = self._read[kind] = unique(read())
         return list(found)
+
+    def claim(self, prefixes: Mapping[str, Set[str]]) -> None:
+        """Take in which parameters say how their ids begin: such an id is none of another parameter's."""
+        self._claims = prefixes
+        self.asked._claims = prefixes  # noqa: SLF001 - the same class
+
+    def is_claimed(self, value: str, name: str) -> bool:
+        """Tell whether a value begins as ids of other parameters do."""
+        letters = re.match(r"[A-Za-z]+", value)
+        names = self._claims.get(letters.group(0).upper() if letters else "", set())
+        return bool(names) and name not in names
 
     @property
     def asked(self) -> Sources:

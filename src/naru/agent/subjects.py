@@ -47,10 +47,11 @@ _ENGLISH_GRAMMAR = frozenset(
 )
 
 
-def subjects_of(question: str, explained: Callable[[str], bool]) -> list[str]:
-    """Return what a question is about, the longest phrase first; `explained` tells whether a tool speaks of a word.
+def subjects_of(question: str, explained: Callable[[str, bool], bool]) -> list[str]:
+    """Return what a question is about, the longest phrase first.
 
-    In a Korean question Latin words are names: nobody writes its grammar in them.
+    `explained` tells whether a tool speaks of a word, by itself or, if asked to, by its sound too. In a Korean
+    question Latin words are names: nobody writes its grammar in them.
     """
     is_korean = len(_HANGUL.findall(question)) >= 2
     phrases: list[list[str]] = [[]]
@@ -75,22 +76,29 @@ def without_particle(word: str) -> str:
     return re.sub(r"['’]s$", "", bare)
 
 
-def _is_subject(piece: str, bare: str, explained: Callable[[str], bool], *, is_korean: bool) -> bool:
+def _is_subject(piece: str, bare: str, explained: Callable[[str, bool], bool], *, is_korean: bool) -> bool:
     if not re.match(r"[A-Za-z가-힣]", piece) or any(letter.isdigit() for letter in piece):
         return False
     if not _HANGUL.search(bare):
         if is_korean:
-            return not bare.isupper() or len(bare) > 3 or not explained(bare)
+            return not bare.isupper() or len(bare) > 3 or not explained(bare, True)
         lowered = bare.lower()
-        return len(bare) > 1 and lowered not in _ENGLISH_GRAMMAR and lowered not in ALIKE and not explained(bare)
+        return len(bare) > 1 and lowered not in _ENGLISH_GRAMMAR and lowered not in ALIKE and not explained(bare, True)
     if len(bare) < 2 or _KOREAN_GRAMMAR.match(bare) or _in_glossary(bare):
         return False
-    if _SURNAME.match(bare) and len(bare) == 3:
-        return True
+    if _SURNAME.match(bare):
+        return not explained(bare, False)
     if bare == piece and (_PREDICATE.search(bare) or bare[-1] in _MODIFIES):
         return False
-    return not explained(bare)
+    return not explained(bare, True)
 
 
 def _in_glossary(bare: str) -> bool:
-    return any(bare == stem or (len(stem) > 1 and bare.startswith(stem)) for stem in ENGLISH)
+    return any(
+        bare == stem or (len(stem) > 1 and bare.startswith(stem) and _ends(bare[len(stem) :])) for stem in ENGLISH
+    )
+
+
+def _ends(rest: str) -> bool:
+    """Tell whether what follows a known word is an ending or a known word: `운영` does not explain `운영체제`."""
+    return len(rest) < 2 or rest in ENGLISH or _PREDICATE.search(rest) is not None
