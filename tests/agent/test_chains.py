@@ -66,3 +66,26 @@ async def test_a_login_in_a_result_leads_to_the_person() -> None:
     ran = [event.call for event in events if isinstance(event, CallFinished) and event.ran]
     assert ran[-1].name == "boats__who_is"
     assert ran[-1].arguments == {"login": "lee"}
+
+
+async def test_a_numeric_id_is_taken_from_the_row_that_names_the_subject() -> None:
+    def search_films(title: str) -> list[dict[str, Any]]:
+        """Search films by title."""
+        return [
+            {"id": 12, "title": "Night Ferry", "year": 1999},
+            {"id": 14, "title": "Night Ferry Returns", "year": 2004},
+        ]
+
+    def get_film(film_id: int) -> dict[str, Any]:
+        """Get a film's director and rating."""
+        return {"id": film_id, "director": "Ines Sol", "rating": 7}
+
+    backend = ScriptedBackend(["I will look."], profile=Profile(family="tiny", small=True), repeat_last=True)
+    tools = CombinedToolset({"films": FunctionToolset([search_films, get_film])})
+    request = ChatRequest("tiny", (Message("user", "Who directed Night Ferry Returns?"),))
+    events = [event async for event in run(backend, tools, request)]
+    ran = [event.call for event in events if isinstance(event, CallFinished) and event.ran]
+    assert [(one.name, one.arguments) for one in ran] == [
+        ("films__search_films", {"title": "Night Ferry Returns"}),
+        ("films__get_film", {"film_id": 14}),
+    ]

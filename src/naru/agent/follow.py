@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from naru.agent.execute import Outcome
-from naru.agent.parameters import candidates, kind_of, properties, required
+from naru.agent.parameters import candidates, kind_of, points, properties, required
 from naru.agent.searching import without_particle
 from naru.agent.selection import ToolIndex, schema_text, stem, terms
 from naru.agent.sources import Sources, flat
@@ -54,7 +54,7 @@ def takes_new_value(tool: ToolDefinition, sources: Sources, question_values: set
     """Tell whether a tool takes an id that a result gave and the question did not hold; of many ids none is meant."""
     known = properties(tool)
     for name in required(tool):
-        if name in known and kind_of(name, known[name]) == "id":
+        if name in known and points(name, known[name]):
             new = [one for one in candidates(name, known[name], sources) if str(one) not in question_values]
             if 0 < len(new) <= _FOLLOWED:
                 return True

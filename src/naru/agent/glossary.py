@@ -73,7 +73,8 @@ _ROWS = """
 선수 player athlete | 감독 coach director manager | 배우 actor cast | 출연 cast actor | 평점 rating score
 리뷰 review rating | 예매 booking ticket reservation | 상영 showing screening | 공항 airport | 탑승 boarding gate
 지연 delay late | 수하물 baggage luggage | 객실 room | 조식 breakfast | 우편 postal zip mail | 인구 population
-수도 capital | 통화 currency | 언어 language | 섭씨 celsius temperature | 화씨 fahrenheit temperature
+수도 capital | 통화 currency | 언어 language | 섭씨 celsius temperature unit convert
+화씨 fahrenheit temperature unit convert
 몸무게 weight | 높이 height | 너비 width | 깊이 depth | 용량 capacity volume | 버전 version | 배포 deploy release
 장애 incident outage failure | 알림 alert notification | 경보 alert alarm | 원인 cause reason | 조치 action
 승인 approve approval | 반려 reject | 결재 approval | 근무 work shift | 교대 shift | 출근 attendance

@@ -10,7 +10,7 @@ from naru.agent.changes import asks_for_change, changes_something
 from naru.agent.execute import Outcome
 from naru.agent.fitness import can_be_filled, fit, implied, values_suit, values_tell
 from naru.agent.follow import means, open_words, second_of_pair, takes_new_value
-from naru.agent.parameters import TYPED, candidates, kind_of, lists, properties, required, takes_words
+from naru.agent.parameters import TYPED, candidates, kind_of, lists, points, properties, required, takes_words
 from naru.agent.searching import narrower, searches, wants_search
 from naru.agent.selection import Ranked, index_of, stem, terms
 from naru.agent.sources import Sources
@@ -209,8 +209,14 @@ class Offering:
             f"{name} {properties(lacking.tool)[name].get('description', '')}" for name in self._lacks(lacking.tool)
         )
         order = [one.tool.name for one in self._index.rank(f"{wanted} {self._question}")]
-        givers = self._givers(able)
-        givers.sort(key=lambda one: (not values_suit(one.tool, self._sources), order.index(one.tool.name)))
+        givers = self._givers(able, set(terms(" ".join(self._lacks(lacking.tool)))) - _GENERIC)
+        givers.sort(
+            key=lambda one: (
+                not values_suit(one.tool, self._sources),
+                not takes_words(one.tool),
+                order.index(one.tool.name),
+            )
+        )
         if not givers or not self._needs_giver(helping[0], lacking, givers[0]):
             return helping
         self._led_to.add(lacking.tool.name)
@@ -233,7 +239,7 @@ class Offering:
             return []
         return [one for one in able if takes_words(one.tool) and searches(one.tool) and not changes_something(one.tool)]
 
-    def _givers(self, able: list[Ranked]) -> list[Ranked]:
+    def _givers(self, able: list[Ranked], nouns: set[str]) -> list[Ranked]:
         """Return the tools that could give an id: those that search by a name in the question, else those that list."""
         reading = [
             one
@@ -242,7 +248,14 @@ class Offering:
         ]
         about = bool(self._sources.about())
         searching = [one for one in reading if (about and takes_words(one.tool)) or _is_filled_by_values(one.tool)]
-        return searching or [one for one in reading if about and not required(one.tool) and lists(one.tool)]
+        listing = [one for one in reading if about and not required(one.tool) and lists(one.tool)]
+        # Of the kind that the id is of, such as `account` for `account_id`, if any is.
+        of_kind = [
+            one
+            for one in [*searching, *listing]
+            if values_suit(one.tool, self._sources) or nouns & set(terms(f"{one.tool.name} {one.tool.description}"))
+        ]
+        return of_kind or searching or listing
 
     def _lacks(self, tool: ToolDefinition) -> list[str]:
         """Return the ids that a tool needs and neither question nor results hold."""
@@ -250,7 +263,7 @@ class Offering:
         return [
             name
             for name in required(tool)
-            if name in known and kind_of(name, known[name]) == "id" and not candidates(name, known[name], self._sources)
+            if name in known and points(name, known[name]) and not candidates(name, known[name], self._sources)
         ]
 
     def _has_new_work(self, ranked: Ranked) -> bool:

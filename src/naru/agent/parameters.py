@@ -31,6 +31,7 @@ _NO_PREFIX = frozenset(
     {"ID", "URL", "URI", "JSON", "ISO", "UTC", "API", "HTTP", "UUID", "ASCII", "UTF", "SQL", "YYYY", "ISBN", "A", "I"}
 )
 _IDENTIFIER_NAME = re.compile(r"(^|_)(id|code|no|number|key|ref|sku|ticket|isbn|uuid)$", re.IGNORECASE)
+_ID_NUMBER = re.compile(r"(^|_)id$", re.IGNORECASE)
 _LOGIN_NAME = re.compile(r"(^|_)(login|username|user_name|handle|nickname)$", re.IGNORECASE)
 _ROLES = re.compile(
     r"(?:^|_)(?:assignee|assigned_to|owner|agent|user|username|login|author|manager|lead|leader|responsible|reporter|"
@@ -251,6 +252,12 @@ def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     return [one for one in found if _fits(str(pattern), one)] if pattern else [*found]
 
 
+def points(name: str, schema: JsonObject) -> bool:
+    """Tell whether a parameter takes an id, in letters or as a number: what nobody gave must come from a result."""
+    kind = kind_of(name, schema)
+    return kind == "id" or (kind == "number" and _ID_NUMBER.search(_SNAKE.sub("_", name)) is not None)
+
+
 def _logins(sources: Sources) -> list[str]:
     """Return words that a person goes by in a system: of the question, and those that results hold under a role."""
     said = [one for one in sources.about() if " " not in one and not _ROLES.search(one.lower())]
@@ -277,7 +284,8 @@ def _numbers(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     whole = "number" not in types(schema)
     found = sources.numbers()
     if is_identifier(name, schema):
-        found = unique([*found, *sources.numbers(results_too=True)])
+        own = set(terms(_SNAKE.sub("_", name)))
+        found = unique([*found, *sources.numbers_under(lambda key: key.lower() == "id" or bool(set(terms(key)) & own))])
     values = [_number(one) for one in found if not (whole and "." in one)]
     fitting = [one for one in values if _in_bounds(one, schema)]
     if "year" in name.lower():

@@ -71,6 +71,8 @@ def stem(word: str) -> str:
     for ending, least in (("ies", 5), ("ing", 6), ("ed", 5), ("s", 4)):
         if word.endswith(ending) and len(word) >= least and not word.endswith(("ss", "us", "is")):
             return _cut(word, ending)
+    if word.endswith("ctor") and len(word) > 6:
+        return word[:-2]  # `director` and `directed`
     return word.removesuffix("e") if len(word) > 3 else word
 
 

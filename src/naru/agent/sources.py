@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date
+from typing import Any
 
 from naru.agent.moments import dates_in, times_in
 from naru.agent.rendering import decoded
@@ -182,6 +183,17 @@ class Sources:
         kept = [one for one in values if one in self.question or any(flat(one) in row for row in rows)]
         return kept if any(one not in self.question for one in kept) else list(values)
 
+    def numbers_under(self, is_key: Callable[[str], bool]) -> list[str]:
+        """Return the whole numbers that results hold under keys of a kind, in rows on the subject if any are."""
+        about = [flat(one) for one in self.about()]
+        found, near = [], []
+        for result in self._results:
+            for row in records_of(result):
+                values = [str(value) for key, value in row.items() if type(value) is int and is_key(key)]
+                found += values
+                near += values if any(one in flat(str(row)) for one in about) else []
+        return unique(near or found)
+
     def values_under(self, keys: re.Pattern[str]) -> list[str]:
         """Return the texts that results, in JSON, hold under keys of a kind."""
         pairs = [pair for result in self._results for pair in _PAIR.findall(result)]
@@ -215,6 +227,14 @@ def rows_of(result: str) -> list[str]:
     while isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values()))
     return [str(row) for row in value] if isinstance(value, list) else result.splitlines()
+
+
+def records_of(result: str) -> list[dict[str, Any]]:
+    """Return the objects of a result: the one that it is, or those of its list."""
+    value = decoded(result.strip())
+    while isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), dict | list):
+        value = inner
+    return [row for row in (value if isinstance(value, list) else [value]) if isinstance(row, dict)]
 
 
 def _stands(token: str, known: str) -> bool:
