@@ -40,6 +40,7 @@ class Reply:
         "_error",
         "_fault",
         "_inflater",
+        "_is_encoded",
         "_pieces",
         "_source",
         "_waiter",
@@ -64,6 +65,7 @@ class Reply:
         self._pieces: list[bytes] = []
         self._waiter: asyncio.Future[None] | None = None
         self._error: ExchangeError | None = None
+        self._is_encoded = False
         self._inflater: Inflater | None = None
 
     @property
@@ -78,9 +80,7 @@ class Reply:
         Raises:
             ExchangeError: the reply broke off, or what the pool's `fault` makes of that.
         """
-        if self._inflater is not None or "Content-Encoding" in self.headers:
-            return await self._inflated()
-        return await self._read()
+        return await (self._inflated() if self._is_encoded else self._read())
 
     async def read_some(self, limit_bytes: int) -> bytes:
         """Read the body up to a limit. Raises as `read`."""
@@ -151,6 +151,7 @@ class Reply:
         """Take the head."""
         self.headers = CIMultiDict(pairs)
         self.status = status
+        self._is_encoded = "Content-Encoding" in self.headers
         self.content_type = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         self.wake()
 

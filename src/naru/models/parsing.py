@@ -27,10 +27,13 @@ def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, st
         profile: of the model.
         names: sent name → the caller's, where they differ.
     """
+    hint = profile.dialect or request.model or None
+    if not request.tools:  # Most chats: nothing can be guided, wrapped or renamed.
+        return AnswerReader(StreamParser((), hint=hint), names, keep_raw=request.keep_raw)
     tools = [Tool(tool.name, tool.input_schema) for tool in request.tools]
     aliases = _aliases(request.tools)
     tools += [Tool(alias, tool.input_schema) for alias, tool in aliases.items()]
-    parser: TextParser = StreamParser(tools, hint=profile.dialect or request.model or None)
+    parser: TextParser = StreamParser(tools, hint=hint)
     own = names or {}
     known = {**{alias: own.get(tool.name, tool.name) for alias, tool in aliases.items()}, **own}
     if is_guided(request, profile):

@@ -120,7 +120,8 @@ def read_messages(raw: Any) -> tuple[Message, ...]:
                 content = _content(content, where)
             turn = Message(role, content, name=_text(item["name"])) if "name" in item else Message(role, content)
         turns.append(turn)
-    turns += waiting.close()
+    if waiting.calls or waiting.results:
+        turns += waiting.close()
     return tuple(turns)
 
 
