@@ -80,11 +80,6 @@ def asks_for_id(question: str) -> bool:
     return _WANTS_ID.search(question) is not None
 
 
-def is_name_key(key: str) -> bool:
-    """Tell whether a key holds what a record is called."""
-    return _NAME_KEY.search(key) is not None
-
-
 def _words(key: str) -> str:
     return key.replace("_", " ")
 

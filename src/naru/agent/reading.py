@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from naru.agent.asked import asks_for_id, is_name_key, is_reference
+from naru.agent.asked import asks_for_id, is_reference
 from naru.agent.execute import Outcome
 from naru.agent.rendering import decoded, readable, records, row_line
 from naru.agent.sources import Sources, flat
@@ -139,14 +139,14 @@ def _only_agrees(question: str, answer: str, one: Outcome) -> bool:
 
 
 def _only_points(question: str, answer: str, one: Outcome) -> bool:
-    """Tell whether an answer names the id of the one record found, but not the title that stands beside it."""
+    """Tell whether an answer names the id of the one record found, but no title or name that stands beside it."""
     rows = records(one.result)
     if len(rows) != 1 or asks_for_id(question):
         return False
     texts = [flat(value) for value in rows[0].values() if isinstance(value, str) and value]
     said, asked = flat(answer), flat(question)
     pointed = any(is_reference(text) and text in said and text not in asked for text in texts)
-    titles = [flat(str(value)) for key, value in rows[0].items() if is_name_key(key) and isinstance(value, str)]
+    titles = [text for text in texts if not is_reference(text) and not text[:1].isdigit()]
     return pointed and not any(title in said or title in asked for title in titles) and bool(titles)
 
 
