@@ -81,15 +81,15 @@ _ROWS = """
 야근 overtime | 연봉 salary | 직급 position rank title grade | 직책 position title role | 상사 manager supervisor
 연락처 contact phone email | 사번 employee id | 보험 insurance | 대여 rent rental loan borrow | 빌릴 loan borrow rent
 빌리 loan borrow rent | 빌려간 loan borrow | 소장 holding own copy catalog | 출판 publish publisher | 저술 author write
-쓴 author write | 지은 author write | 동물 animal | 식물 plant | 방문 visit | 손님 guest customer | 투숙 guest stay
+지은 author write | 동물 animal | 식물 plant | 방문 visit | 손님 guest customer | 투숙 guest stay
 이용 use usage | 신청 request apply application | 접수 register submit receive | 문의 inquiry ticket question
 답변 answer reply response | 상담 support consultation agent | 상담원 agent support | 기사 driver article
 운전 driver drive | 화물 cargo freight shipment | 택배 parcel delivery shipping | 품목 item product | 물품 item goods
 부품 part component | 단가 unit price | 총액 total amount | 금액 amount price total | 매출 sales revenue
 수입 income import | 지출 expense spending | 이익 profit | 손실 loss | 목표 goal target | 기간 period duration
 시작 start begin | 종료 end finish close | 끝나 end finish | 열리 held place location open event
-열려 held place location open event | 어디 place location where | 장소 place location venue | 층 floor
-건물 building | 방 room | 회의실 room meeting | 문 door | 온라인 online | 참가자 participant attendee
+열려 held place location open event | 어디 place location where | 장소 place location venue
+건물 building | 회의실 room meeting | 온라인 online | 참가자 participant attendee
 참여 participant attend join | 주최 host organizer | 위원 member committee | 회장 president chair
 생산 production manufacture | 제조 manufacture maker | 공장 factory plant | 설비 equipment machine | 기계 machine
 소비 consumption use | 전력 power electricity | 에너지 energy | 수심 depth | 조류 tide current | 파도 wave

@@ -217,6 +217,11 @@ class Offering:
                 order.index(one.tool.name),
             )
         )
+        if any(one.tool.name == helping[0].tool.name for one in givers) and not values_suit(
+            helping[0].tool, self._sources
+        ):
+            self._led_to.add(lacking.tool.name)  # The best one is a giver itself.
+            return helping
         if not givers or not self._needs_giver(helping[0], lacking, givers[0]):
             return helping
         self._led_to.add(lacking.tool.name)
