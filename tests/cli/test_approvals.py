@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
 from tests.web.conftest import served
 
 from naru.cli.main import main
@@ -20,6 +21,7 @@ from naru.web.app import open_app
 PROGRAM = Path(__file__).parent.parent / "fixtures" / "servers" / "raw_server.py"
 
 
+@pytest.mark.slow
 async def test_a_waiting_call_is_shown_with_its_arguments_and_allowed_or_denied(tmp_path: Path) -> None:
     settings = Settings.model_validate(
         {

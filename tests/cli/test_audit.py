@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 
 def naru(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     env = {"NARU_HUB__DATA_DIR": str(folder), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
@@ -14,6 +16,7 @@ def naru(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, check=False)
 
 
+@pytest.mark.slow
 def test_changes_from_the_command_line_are_in_the_log_and_a_changed_line_is_found(tmp_path: Path) -> None:
     for command in (
         ("servers", "add", "docs", "https://host/mcp"),

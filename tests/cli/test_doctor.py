@@ -16,6 +16,7 @@ def home(tmp_path: Path) -> dict[str, str]:
     return {"NARU_HUB__DATA_DIR": str(tmp_path / "data"), "NARU_HUB__STORE": f"sqlite:{tmp_path / 'naru.db'}"}
 
 
+@pytest.mark.slow
 def test_a_command_and_an_address_that_do_not_exist_are_explained(home: dict[str, str]) -> None:
     naru("naru.cli.main", "servers", "add", "odd", "--", "no-such-program-here", environment=home)
     naru("naru.cli.main", "servers", "add", "gone", "http://127.0.0.1:9/mcp", environment=home)

@@ -77,6 +77,7 @@ def test_an_unknown_command_says_which_was_meant(naru, typed: str, meant: str) -
     assert f"'{meant}'" in naru(typed, code=Exit.USAGE).stderr
 
 
+@pytest.mark.slow
 def test_completion_knows_commands_and_clients() -> None:
     def complete(line: str) -> list[str]:
         done = subprocess.run(

@@ -26,6 +26,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     return make_certificates(tmp_path_factory.mktemp("tls"))
 
 
+@pytest.mark.slow
 def test_a07_naru_serves_https_with_hsts_and_its_own_pages_alone(certificates: Certificates, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "naru.cli.main", "serve", "--port", "0", "--store", "memory:"]
     environment = {

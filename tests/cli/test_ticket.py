@@ -17,6 +17,8 @@ from tests.web.conftest import MemoryHub, application, served
 from naru.models.scripted import ScriptedBackend
 from naru.web.plan_b import sign, signing_key
 
+pytestmark = pytest.mark.slow
+
 NARU = Path(sys.executable).parent / "naru"
 CALL = '<tool_call>\n{"name": "hub__echo", "arguments": {"text": "\\u001b[31m$(reboot)"}}\n</tool_call>'
 

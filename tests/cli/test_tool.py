@@ -112,6 +112,7 @@ def test_schemas_are_shown_as_text_and_an_unknown_provider_is_refused():
     assert done.exit_code != 0
 
 
+@pytest.mark.slow
 def test_the_installed_command_runs_a_tool_end_to_end():
     done = subprocess.run(
         [
@@ -134,6 +135,7 @@ def test_the_installed_command_runs_a_tool_end_to_end():
     assert json.loads(done.stdout)["remaining"] == 11
 
 
+@pytest.mark.slow
 def test_a_hub_servers_tool_is_run_and_one_that_cannot_start_says_why(tmp_path, monkeypatch):
     monkeypatch.setenv("NARU_HUB__DATA_DIR", str(tmp_path / "data"))
     servers = {

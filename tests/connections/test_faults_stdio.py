@@ -46,6 +46,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 async def test_a_child_that_dies_in_a_call_fails_that_call_at_once_and_is_back(manager: Manager) -> None:
     """R-01"""
     await connected(manager)
@@ -306,6 +307,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 async def test_a_killed_naru_leaves_no_child_and_the_next_start_ends_what_wandered_off(manager: Manager) -> None:
     """R-17"""
     script = str(Path(__file__).parent.parent / "fixtures" / "servers" / "raw_server.py")

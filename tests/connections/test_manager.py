@@ -133,6 +133,7 @@ async def test_f09_a_script_that_cannot_be_started_says_what_is_wrong_with_it(
     assert says in manager.explain("s").remedy
 
 
+@pytest.mark.slow
 async def test_a_call_after_a_restart_that_nobody_noticed_gets_through(manager: Manager) -> None:
     """a20, PERF 9: the loop was busy while the server died and came back; its pooled connection is dead."""
     port = free_port()

@@ -49,6 +49,7 @@ MEND = {
 }
 
 
+@pytest.mark.slow
 async def test_n10_a_server_that_cannot_be_understood_is_told_what_to_mend() -> None:
     async with managed(ConnectionSettings(connect_timeout_seconds=4, probe_timeout_seconds=1)) as manager:
         for how in MEND:

@@ -12,6 +12,7 @@ FOLDER = reference.FOLDER
 
 
 @pytest.mark.parametrize("page", reference.PAGES)
+@pytest.mark.slow
 def test_a_page_of_the_reference_says_what_the_code_says(page: str) -> None:
     assert (FOLDER / page).read_text(encoding="utf-8") == reference.PAGES[page](), "run `make reference`"
 
@@ -39,6 +40,7 @@ def test_every_route_is_described_and_every_role_is_told() -> None:
         assert what.strip("`") not in place, place
 
 
+@pytest.mark.slow
 def test_an_error_code_without_a_remedy_fails_and_names_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = yaml.safe_load((FOLDER / reference.ERRORS).read_text(encoding="utf-8"))
     del told["server"]["command_not_found"]
@@ -48,6 +50,7 @@ def test_an_error_code_without_a_remedy_fails_and_names_itself(tmp_path: Path, m
         reference.errors_page()
 
 
+@pytest.mark.slow
 def test_the_codes_are_found_in_the_source_and_not_in_a_list() -> None:
     found = reference.codes()
     assert {"wrong_key", "forbidden", "tool_timeout", "precondition_failed"} <= found["api"].keys()

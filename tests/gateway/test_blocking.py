@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
+import pytest
+
 from naru.config import ServerSettings
 from naru.gateway.upstream import Change
 from naru.stores.keys import KeyFile
@@ -80,6 +82,7 @@ async def test_the_watch_sees_what_blocks(tmp_path: Path) -> None:
         assert seen == [], "in a thread it may"
 
 
+@pytest.mark.slow
 async def test_nothing_blocks_the_loop_on_any_face() -> None:
     resources = {"resources": [{"uri": "file:///x", "name": "x"}], "prompts": [{"name": "p"}]}
     async with peers(ScriptedUpstream("a", items=resources)) as every:

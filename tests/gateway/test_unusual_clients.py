@@ -13,6 +13,8 @@ from tests.gateway.by_hand import Json, next_event, request
 from tests.gateway.peers import SESSION_FACES, HttpPeer, Peer, StreamPeer, asked, peers
 from tests.gateway.scripted import ScriptedUpstream
 
+pytestmark = pytest.mark.slow
+
 
 def words(text: str) -> Json:
     return {"content": [{"type": "text", "text": text}]}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
+import pytest
 
 from naru.gateway.protocol import META_CAPABILITIES
 from naru.records import TransportType
@@ -17,6 +18,8 @@ from tests.fixtures.odd_server import NUMBERS, PARTS, TOOLS, OddServer, serve_ht
 from tests.gateway.by_hand import META, Client, Json, next_event, request
 from tests.gateway.peers import CAPABILITIES, HttpPeer, asked
 from tests.gateway.serving import FIXTURES, http_record, serving, stdio_record
+
+pytestmark = pytest.mark.slow
 
 UPSTREAMS = ("stdio", "stdiolegacy", "http", "httplegacy", "sse")
 CAN = {META_CAPABILITIES: {"elicitation": {}, "sampling": {}, "roots": {}}}

@@ -10,6 +10,8 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+pytestmark = pytest.mark.slow
+
 SERVER = [sys.executable, "-m", "naru.builtins.hr.server"]
 
 

@@ -79,6 +79,7 @@ def _same(found: list[Any], call: ParsedCall) -> bool:
 
 
 @pytest.mark.parametrize("writer", WRITERS, ids=NAMES)
+@pytest.mark.slow
 def test_ten_thousand_hostile_calls_come_back_as_they_were(writer: Writer) -> None:
     random_ = random.Random(20006)
     for _ in range(10_000):
@@ -115,6 +116,7 @@ def test_ten_thousand_hostile_calls_never_reach_a_shell_as_more_than_one_fixed_c
 
 
 # S-40
+@pytest.mark.slow
 def test_the_seeds_form_is_one_line_of_shell_words_that_hold_the_call_and_nothing_else() -> None:
     import shlex
 
