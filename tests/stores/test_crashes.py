@@ -265,8 +265,8 @@ async def test_r26_a_broken_database_is_refused_with_the_way_back(tmp_path: Path
     [
         ("file", 2),
         ("sqlite", 3),
-        pytest.param("file", sized(6, 500), marks=[pytest.mark.slow, pytest.mark.timeout(900)]),
-        pytest.param("sqlite", sized(60, 500), marks=[pytest.mark.slow, pytest.mark.timeout(900)]),
+        pytest.param("file", sized(6, 500), marks=[pytest.mark.slow, pytest.mark.timeout(sized(900, 7200))]),
+        pytest.param("sqlite", sized(60, 500), marks=[pytest.mark.slow, pytest.mark.timeout(sized(900, 7200))]),
     ],
 )
 async def test_r27_eight_processes_lose_no_update(tmp_path: Path, kind: str, operations: int) -> None:
