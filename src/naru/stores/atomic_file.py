@@ -16,8 +16,22 @@ from naru.errors import StoreError
 
 LOCK_SECONDS = 20.0
 """How long a writer waits for its turn."""
-_LOCKS: dict[str, threading.Lock] = {}
+_POLL_SECONDS = (0.0005, 0.004)
+"""Between two looks at the lock; random, so that waiters do not move in step."""
+_HAD_SECONDS = 0.25
+"""Whoever let go so recently lets others try first: else a busy writer starves the rest (R-27)."""
 _LOCKS_LOCK = threading.Lock()
+
+
+class _Turn:
+    """One lock file, as this process's threads share it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.released_at = -_HAD_SECONDS
+
+
+_TURNS: dict[str, _Turn] = {}
 
 
 @contextlib.contextmanager
@@ -29,13 +43,16 @@ def file_lock(path: Path, *, wait_seconds: float = LOCK_SECONDS) -> Iterator[Non
     """
     lock_path = path.with_name(f".{path.name}.lock")
     deadline = time.monotonic() + wait_seconds
-    ours = _of_this_process(lock_path)
-    if not ours.acquire(timeout=wait_seconds):
+    turn = _of_this_process(lock_path)
+    if not turn.lock.acquire(timeout=wait_seconds):
         raise _is_busy(path, wait_seconds)
     try:
+        if time.monotonic() - turn.released_at < _HAD_SECONDS:
+            _wait_a_moment()
         yield from _hold(path, lock_path, deadline, wait_seconds)
     finally:
-        ours.release()
+        turn.released_at = time.monotonic()
+        turn.lock.release()
 
 
 def _hold(path: Path, lock_path: Path, deadline: float, wait_seconds: float) -> Iterator[None]:
@@ -52,15 +69,19 @@ def _hold(path: Path, lock_path: Path, deadline: float, wait_seconds: float) -> 
             except BlockingIOError:
                 if time.monotonic() >= deadline:
                     raise _is_busy(path, wait_seconds) from None
-                time.sleep(random.uniform(0.0005, 0.004))  # noqa: S311  # so that waiters do not move in step
+                _wait_a_moment()
         yield
     finally:
         os.close(handle)
 
 
-def _of_this_process(lock_path: Path) -> threading.Lock:
+def _wait_a_moment() -> None:
+    time.sleep(random.uniform(*_POLL_SECONDS))  # noqa: S311  # no secret
+
+
+def _of_this_process(lock_path: Path) -> _Turn:
     with _LOCKS_LOCK:
-        return _LOCKS.setdefault(str(lock_path), threading.Lock())
+        return _TURNS.setdefault(str(lock_path), _Turn())
 
 
 def _is_busy(path: Path, wait_seconds: float) -> StoreError:
