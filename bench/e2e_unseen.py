@@ -1,4 +1,4 @@
-"""140 questions on eleven servers that Naru's rules were not made for, half of them held out.
+"""162 questions on fourteen servers: of eleven half are for making rules and half held out; three are `new`.
 
     .venv/bin/python bench/e2e_unseen.py --model qwen2.5-coder-0.5b --ways naru,engine [--part tune] [--servers library]
     .venv/bin/python bench/e2e_unseen.py --table

@@ -185,6 +185,8 @@ class Offering:
         offered = self.now()
         if not offered or not self.speaks_clearly():
             return False
+        if self.led and not self._made and values_suit(offered[0].tool, self._sources):
+            return True  # It takes the value of the question, and gives the id that another one lacks.
         return all(one.score < offered[0].score * _STANDS_OUT for one in offered[1:])
 
     def _takes_name(self, tool: ToolDefinition, *, any_words: bool = False) -> bool:
