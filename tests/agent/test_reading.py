@@ -35,3 +35,10 @@ def test_an_answer_that_only_points_or_agrees_leaves_out_what_was_found(
     question: str, answer: str, value: object, leaves_out: bool
 ) -> None:
     assert incomplete(question, answer, [outcome(value, of="M-1")]) is leaves_out
+
+
+def test_a_yes_to_a_count_is_no_answer() -> None:
+    line = ToolResult.of_text("Lamps in stock: 0")
+    one = Outcome(ToolCall("1", "stock", {}), line, line.text)
+    assert incomplete("Are lamps in stock?", "Yes, they are.", [one])
+    assert not incomplete("Are lamps in stock?", "No, there are 0.", [one])

@@ -29,6 +29,8 @@ _IMPLIED = 0.4
 """Weight of what values mean without saying it, beside the words themselves."""
 _STANDS_OUT = 0.6
 """Part of the best tool's relevance that the next may have where the best is to be plain."""
+_OF_NOW = frozenset("now current currently today present still yet already 지금 현재 오늘 아직 이미".split())
+"""Words that no further call would answer."""
 _LACKING_COUNTS = 6
 """Relevance that a tool loses for the id that it lacks, and another gains for the value that it takes."""
 _SEARCHES = 2
@@ -287,6 +289,7 @@ class Offering:
             return ranked.score > 0
         found = [one for name in answered for one in self._made[name]]
         still_open = open_words(self._question, self._index, [self._by_name[name] for name in answered], found)
+        still_open -= _OF_NOW
         meanings = means(self._question, self._index)
         spoken = {word for word, meant in meanings.items() if meant & set(ranked.reasons) - _GENERIC}
         in_question = {*self._sources.asked.ids(), *self._sources.asked.numbers()}

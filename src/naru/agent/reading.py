@@ -129,8 +129,14 @@ def incomplete(question: str, answer: str, found: Sequence[Outcome]) -> bool:
 
 def _only_agrees(question: str, answer: str, one: Outcome) -> bool:
     """Tell whether an answer agrees or denies, and says nothing of the one record found: small models just agree."""
+    if not _YES_NO.match(answer):
+        return False
+    line = one.result.text.strip()
+    if line[:1] not in "{[" and "\n" not in line:
+        counted = set(re.findall(r"\d+", line)) - set(re.findall(r"\d+", question))
+        return bool(counted) and not counted & set(re.findall(r"\d+", answer))
     rows = records(one.result) or [value for value in [decoded(one.result.text.strip())] if isinstance(value, dict)]
-    if len(rows) != 1 or not _YES_NO.match(answer) or any(isinstance(value, bool) for value in rows[0].values()):
+    if len(rows) != 1 or any(isinstance(value, bool) for value in rows[0].values()):
         return False
     said, asked = flat(answer), flat(question)
     told = [flat(str(value)) for value in rows[0].values() if isinstance(value, str | int | float)]
