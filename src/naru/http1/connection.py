@@ -84,7 +84,9 @@ class Connection(asyncio.Protocol):
             self._watch = self._loop.call_later(self._limits.silence_seconds, self._look)
         transport.write(request)
         try:
-            return await reply.begun() or reply
+            while not reply.status and not reply.error_for_head:
+                await reply.next_news()
+            return reply.error_for_head or reply
         except BaseException:
             self.abort()
             raise
@@ -135,6 +137,8 @@ class Connection(asyncio.Protocol):
             self._fail(NotHttpError(f"answered with headers longer than {MAX_HEAD_BYTES} bytes"))
         elif reply.waiting_bytes > MAX_WAITING_BYTES and self._reply is reply:
             self._hold_up(reply)
+        if self._lingering is not None:
+            reply.pieces.clear()
         reply.wake()
 
     def _hold_up(self, reply: Reply) -> None:
@@ -200,7 +204,11 @@ class Connection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a header."""
-        self._pairs.append((name.decode("latin-1"), _text(value)))
+        try:
+            text = value.decode()
+        except UnicodeDecodeError:
+            text = value.decode("latin-1")
+        self._pairs.append((name.decode("latin-1"), text.strip(" \t")))
 
     def on_headers_complete(self) -> None:
         """Tell the status, unless it is one of those that come before the reply's own."""
@@ -211,8 +219,10 @@ class Connection(asyncio.Protocol):
 
     def on_body(self, body: bytes) -> None:
         """Hand on a piece."""
-        if self._reply is not None:
-            self._reply.feed(body)
+        reply = self._reply
+        if reply is not None:
+            reply.pieces.append(body)
+            reply.waiting_bytes += len(body)
 
     def on_message_complete(self) -> None:
         """End the reply; its connection can take the next request, whether or not the body has been read."""
@@ -223,8 +233,10 @@ class Connection(asyncio.Protocol):
             self._lingering.cancel()
             self._lingering = None
         if self._parser.should_keep_alive():  # It can tell in this callback only.
-            self.resume()
+            if self._is_paused:
+                self.resume()
             if self.is_open:
+                self.idle_since = self._heard_at
                 self._owner.take_back(self)
         else:
             self.abort()
@@ -234,10 +246,3 @@ class Connection(asyncio.Protocol):
 def _ends_with_connection(reply: Reply) -> bool:
     headers = reply.headers
     return "Content-Length" not in headers and "chunked" not in headers.get("Transfer-Encoding", "").lower()
-
-
-def _text(value: bytes) -> str:
-    try:
-        return value.decode().strip(" \t")
-    except UnicodeDecodeError:
-        return value.decode("latin-1").strip(" \t")

@@ -83,11 +83,9 @@ class Pool:
         if not self.limits.idle_seconds:
             connection.abort()
             return
-        loop = asyncio.get_running_loop()
-        connection.idle_since = loop.time()
         self._idle.append(connection)
         if self._sweeper is None:
-            self._sweeper = loop.call_later(self.limits.idle_seconds, self._sweep)
+            self._sweeper = asyncio.get_running_loop().call_later(self.limits.idle_seconds, self._sweep)
 
     def forget(self, connection: Connection) -> None:
         """Drop a connection that is closed."""

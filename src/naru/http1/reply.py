@@ -15,6 +15,7 @@ from naru.http1.inflate import Inflater
 Fault = Callable[[ExchangeError], Exception]
 """Makes the error that callers see, in their own tree."""
 T = TypeVar("T")
+_NO_HEADERS: CIMultiDict[str] = CIMultiDict()
 
 
 class Source(Protocol):
@@ -41,28 +42,29 @@ class Reply:
         "_fault",
         "_inflater",
         "_is_encoded",
-        "_pieces",
         "_source",
         "_waiter",
         "content_type",
         "headers",
         "is_whole",
+        "pieces",
         "status",
         "waiting_bytes",
     )
 
     def __init__(self, source: Source, fault: Fault) -> None:
         self.status = 0
-        self.headers: CIMultiDict[str] = CIMultiDict()
+        self.headers = _NO_HEADERS
         self.content_type = ""
         """The media type, without parameters, in lower case."""
         self.is_whole = False
         """All of the body has arrived."""
         self.waiting_bytes = 0
-        """Of the body, not read yet."""
+        """Their length, and of what was thrown away because nobody reads it."""
         self._source: Source | None = source
         self._fault = fault
-        self._pieces: list[bytes] = []
+        self.pieces: list[bytes] = []
+        """Of the body, not read yet; the connection adds to them, and `wake` tells the reader."""
         self._waiter: asyncio.Future[None] | None = None
         self._error: ExchangeError | None = None
         self._is_encoded = False
@@ -98,7 +100,7 @@ class Reply:
 
     def take(self) -> bytes:
         """Return what has arrived since the last look, as it was sent."""
-        pieces, self._pieces = self._pieces, []
+        pieces, self.pieces = self.pieces, []
         self.waiting_bytes = 0
         if self._source is not None:
             self._source.resume()
@@ -117,13 +119,12 @@ class Reply:
             source.abort()
 
     async def _read(self) -> bytes:
-        while not self._pieces:
+        while not self.pieces:
             if self._error is not None:
                 raise self._fault(self._error)
             if self.is_whole:
                 return b""
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
+            await self.next_news()
         return self.take()
 
     async def _inflated(self) -> bytes:
@@ -155,12 +156,6 @@ class Reply:
         self.content_type = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         self.wake()
 
-    def feed(self, piece: bytes) -> None:
-        """Take a piece of the body; `wake` tells the reader."""
-        self.waiting_bytes += len(piece)
-        if self._source is not None:
-            self._pieces.append(piece)
-
     @property
     def is_abandoned(self) -> bool:
         """Nobody reads any further."""
@@ -172,12 +167,15 @@ class Reply:
         self.is_whole, self._error = error is None, error
         self.wake()
 
-    async def begun(self) -> ExchangeError | None:
-        """Wait for the head; return what came in its place."""
-        while self.status == 0 and self._error is None:
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
+    @property
+    def error_for_head(self) -> ExchangeError | None:
+        """What came in the head's place."""
         return self._error if self.status == 0 else None
+
+    def next_news(self) -> asyncio.Future[None]:
+        """Return what ends when something comes: the head, a piece, the end."""
+        self._waiter = waiter = asyncio.get_running_loop().create_future()
+        return waiter
 
     def wake(self) -> None:
         """Tell the reader that something has come."""
