@@ -29,8 +29,11 @@ _IMPLIED = 0.4
 """Weight of what values mean without saying it, beside the words themselves."""
 _STANDS_OUT = 0.6
 """Part of the best tool's relevance that the next may have where the best is to be plain."""
-_OF_NOW = frozenset("now current currently today present still yet already 지금 현재 오늘 아직 이미".split())
-"""Words that no further call would answer."""
+_OF_NOW = frozenset(
+    "now current currently today present still yet already work works working worked belong belongs exist exists have "
+    "지금 현재 오늘 아직 이미".split()
+)
+"""Words that no further call would answer: of now, and verbs that only join a thing to what is asked of it."""
 _LACKING_COUNTS = 6
 """Relevance that a tool loses for the id that it lacks, and another gains for the value that it takes."""
 _SEARCHES = 2
