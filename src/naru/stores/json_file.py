@@ -152,8 +152,11 @@ class JsonFileStore:
         for name, place, entry in document.entries():
             digest = json.dumps(entry, sort_keys=True, ensure_ascii=False)
             known = self._seen.get(name)
-            moment = known[1] if known and known[0] == digest else self._newer(changed_ms, known)
-            outcome = read_record(name, place, entry, lambda moment=moment: moment)  # type: ignore[misc]  # bound now
+            is_same = known is not None and known[0] == digest
+            moment = known[1] if known and is_same else self._newer(changed_ms, known)
+            outcome: ServerRecord | Problem | None = self._records.get(name) if is_same else None
+            if outcome is None:
+                outcome = read_record(name, place, entry, lambda moment=moment: moment)  # type: ignore[misc]  # bound now
             if isinstance(outcome, ServerRecord) and known and known[0] != digest:
                 previous = self._records.get(name)
                 if previous and previous.updated_at == outcome.updated_at and previous != outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from typing import Any
@@ -26,8 +27,11 @@ def loads(text: str) -> Any:
             return match["string"]
         return re.sub(r"[^\n]", " ", match[0])
 
+    text = text.removeprefix("\ufeff")
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(text)  # Nearly every file is JSON to the letter.
     try:
-        return json.loads(_TOKEN.sub(blank, text.removeprefix("\ufeff")))
+        return json.loads(_TOKEN.sub(blank, text))
     except json.JSONDecodeError as error:
         hint = "; in a path of Windows write two \\ for each one" if "escape" in error.msg else ""
         raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}{hint}") from error
