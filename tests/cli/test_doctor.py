@@ -30,5 +30,6 @@ def test_a_command_and_an_address_that_do_not_exist_are_explained(home: dict[str
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_chat_without_a_reachable_model_is_one_line(home: dict[str, str]) -> None:
     is_one_clear_line(naru("naru.cli.main", "chat", "Hi", *AWAY, environment=home), "127.0.0.1:9")

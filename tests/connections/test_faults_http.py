@@ -503,6 +503,7 @@ async def test_secrets_of_a_record_are_in_no_message_and_no_log(
     assert "SENTINEL" not in caplog.text + str(caught.value) + repr(manager.explain("web"))
 
 
+@pytest.mark.slow
 async def test_a_hub_starts_with_most_of_its_servers_dead() -> None:
     """R-15, a24: 50 dead of 60; the good ones are usable at once, each dead one has its reason."""
     silent = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)

@@ -542,6 +542,7 @@ async def test_a_server_busy_with_a_call_is_not_taken_for_dead() -> None:
         assert connection.generation == 1
 
 
+@pytest.mark.slow
 async def test_one_stuck_server_does_not_slow_another() -> None:
     """R-35"""
     settings = ConnectionSettings(queue_timeout_seconds=0.5)

@@ -187,6 +187,7 @@ async def test_one_request_too_many_is_refused_at_once_and_says_when_to_come_bac
         assert [status for status, _, _ in await asyncio.gather(*running)] == [200] * 5
 
 
+@pytest.mark.slow
 async def test_a_refusal_keeps_nothing_of_the_request_that_it_refused() -> None:
     settings = GatewaySettings(max_inflight=0)
     async with gateway(settings=settings) as client:  # an error raised again and again keeps every frame

@@ -57,6 +57,7 @@ def expect_round_trips(results: list[Any]) -> None:
     assert results == wanted
 
 
+@pytest.mark.slow
 async def test_the_openai_package_round_trips() -> None:
     expect_round_trips(await round_trips([sys.executable, str(CLIENTS / "openai_python.py")]))
 

@@ -54,6 +54,7 @@ async def test_the_hook_finds_fifteen_columns_for_the_question(tmp_path: Path):
     await sources.close()
 
 
+@pytest.mark.slow
 async def test_a_search_that_fails_costs_the_documents_and_not_the_answer(tmp_path: Path, caplog):
     sources = DataSources(embedded(tmp_path, text_embedding_model_url="http://127.0.0.1:9/v1/embeddings"))
     request = ChatRequest("m", (SYSTEM, QUESTION))
