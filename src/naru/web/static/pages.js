@@ -23,6 +23,7 @@ export function growing(list, end, { fetchPage, draw, none }) {
       shown += page.rows.length;
       list.append(...page.rows.map(draw));
       foot();
+      look();
     } finally { if (mine === turn) busy = false; }
   }
   async function restart() {
@@ -36,10 +37,13 @@ export function growing(list, end, { fetchPage, draw, none }) {
     shown = page.rows.length;
     list.replaceChildren(...page.rows.map(draw));
     foot();
+    look();
   }
   const watcher = new IntersectionObserver((seen) => {
     if (seen.some((one) => one.isIntersecting) && shown && shown < total) next().catch((error) => say(error.message));
   }, { rootMargin: "600px" });
-  watcher.observe(end);
+  // Watching anew tells where the end is now: whoever went on to it in the meantime sees no crossing.
+  const look = () => { watcher.unobserve(end); watcher.observe(end); };
+  look();
   return { restart, reset: () => { shown = 0; return restart(); }, stop: () => { turn += 1; watcher.disconnect(); } };
 }
