@@ -36,7 +36,7 @@ new PerformanceObserver((list) => {
 }).observe({type: 'largest-contentful-paint', buffered: true});
 """
 SCROLL = """
-const done = arguments[0], wanted = arguments[1], long = [];
+const wanted = arguments[0], done = arguments[1], long = [];
 new PerformanceObserver((list) => long.push(...list.getEntries().map((one) => one.duration)))
   .observe({type: 'longtask'});
 const started = performance.now();
