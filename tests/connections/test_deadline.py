@@ -75,3 +75,22 @@ async def test_a_lifted_deadline_cancels_nothing_and_a_passed_one_is_not_set_aga
         return "undisturbed"
 
     assert await asyncio.create_task(work()) == "undisturbed"
+
+
+async def test_work_that_ends_otherwise_leaves_no_cancellation_behind() -> None:
+    """An outer `asyncio.timeout` counts them, and would not know its own any more."""
+    loop = asyncio.get_running_loop()
+
+    async def work() -> int:
+        task = asyncio.current_task()
+        assert task is not None
+        deadline = Deadline(loop, loop.time())
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            pass  # as a transport does that turns it into an error of its own
+        finally:
+            deadline.lift()
+        return task.cancelling()
+
+    assert await asyncio.create_task(work()) == 0

@@ -60,7 +60,7 @@ REFUSED = [
     "uvx --from /abs/x y",
     "uvx --from https://h/x.whl y",
     "uvx --with git+https://h/x y",
-    "uvx --index-url http://h y",
+    "uvx --index-url elsewhere y",
     "uvx python -c id",
     "uvx --from x bash",
     "uvx git+https://h/x",

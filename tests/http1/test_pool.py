@@ -88,7 +88,7 @@ async def posting(
 
 async def body_of(reply: Reply) -> bytes:
     async with asyncio.timeout(5):
-        return b"".join([chunk async for chunk in reply.iter_any()])
+        return await reply.read_some(1 << 30)
 
 
 async def test_requests_follow_each_other_on_one_connection() -> None:
@@ -153,8 +153,7 @@ async def test_a_stream_left_after_its_answer_gives_its_connection_back() -> Non
     start, rest = CHUNKED[:-5], CHUNKED[-5:]
     async with posting([start, rest], [WHOLE]) as (server, poster, url):
         reply = await poster.post(url, b"{}", {})
-        async for _ in reply.iter_any():
-            break
+        assert await reply.read()
         reply.release()
         await asyncio.sleep(0.05)
         assert await body_of(await poster.post(url, b"{}", {})) == b'{"a": 1}'

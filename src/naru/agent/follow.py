@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from naru.agent.execute import Outcome
 from naru.agent.parameters import candidates, kind_of, points, properties, required
-from naru.agent.searching import without_particle
 from naru.agent.selection import ToolIndex, schema_text, stem, terms
 from naru.agent.sources import Sources, flat
+from naru.agent.subjects import without_particle
 from naru.messages import JsonObject, ToolDefinition
 
 _PAIRS = (
@@ -71,7 +71,7 @@ def second_of_pair(question: str, tool: ToolDefinition, made: Sequence[Outcome])
                 continue
             for pattern in _PAIRS:
                 for match in pattern.finditer(question):
-                    pair = [without_particle(part) for part in match.groups()]
+                    pair = [without_particle(part, shortest=3) for part in match.groups()]
                     may_be_translated = flat(value) not in flat(question)
                     other = _other(pair, value, used, may_be_translated=may_be_translated)
                     if other:

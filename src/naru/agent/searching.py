@@ -15,11 +15,9 @@ from naru.agent.parameters import kind_of, properties, required
 from naru.agent.rendering import decoded
 from naru.agent.selection import schema_text, stem, terms
 from naru.agent.sources import Sources
+from naru.agent.subjects import without_particle
 from naru.messages import TextPart, ToolCall, ToolDefinition
 
-_PARTICLE = re.compile(
-    r"(?<=[가-힣A-Za-z0-9])(?:에서는|에서|에게|에는|으로|이라는|라는|이랑|하고|부터|까지|에|은|는|이|가|을|를|의|와|과|도|로|랑)$"
-)
 _PHRASE = 4
 """Words of a phrase that is searched with fewer of them."""
 _ORDER = frozenset(
@@ -48,11 +46,6 @@ def searches(tool: ToolDefinition) -> bool:
     return _SEARCHES.search(f"{tool.name.replace('_', ' ')} {tool.description}") is not None
 
 
-def without_particle(word: str) -> str:
-    """Return a Korean word without the particle that sticks to it."""
-    return _PARTICLE.sub("", word) if len(word) > 2 else word
-
-
 def core_words(text: str, tool: ToolDefinition, sources: Sources) -> str:
     """Return what a text searches for, without the words for the search itself and for what is searched."""
     said = [one for one in sources.quoted() or sources.names() if one in text]
@@ -79,7 +72,7 @@ def words_beyond(text: str, *known: str) -> str:
     latin = frozenset(word for said in known for word in re.findall(r"[a-z]+", said.lower()))
     kept = []
     for word in re.findall(r"[\w가-힣-]+", text):
-        bare = without_particle(word)
+        bare = without_particle(word, shortest=3)
         meant = {stem(one) for one in (*in_english(bare), *alike(bare))}
         said_terms = set(terms(bare))
         is_known = bool(said_terms & own or meant & own) or (is_hangul(bare) and bool(sound_alike(bare, latin)))

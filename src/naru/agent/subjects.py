@@ -70,9 +70,11 @@ def subjects_of(question: str, explained: Callable[[str, bool], bool]) -> list[s
     return sorted(dict.fromkeys(said), key=lambda phrase: -len(phrase.split()))
 
 
-def without_particle(word: str) -> str:
-    """Return a word without the Korean particle that sticks to it."""
-    bare = _PARTICLE.sub("", word) if len(word) > 1 and _HANGUL.search(word[-1:]) else word
+def without_particle(word: str, *, shortest: int = 2) -> str:
+    """Return a word without the Korean particle that sticks to it; shorter ones than `shortest` are left whole."""
+    if len(word) < shortest:
+        return word
+    bare = _PARTICLE.sub("", word) if _HANGUL.search(word[-1:]) else word
     return re.sub(r"['’]s$", "", bare)
 
 

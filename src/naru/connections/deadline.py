@@ -8,7 +8,7 @@ import asyncio
 class Deadline:
     """Cancels the task that made it when the time is up, unless lifted before."""
 
-    __slots__ = ("_cancellations", "_handle", "_loop", "_task", "has_passed")
+    __slots__ = ("_cancellations", "_handle", "_is_taken_back", "_loop", "_task", "has_passed")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, when: float) -> None:
         """Set it, to a time of the loop."""
@@ -18,7 +18,7 @@ class Deadline:
         self._task = task
         self._cancellations = task.cancelling()
         self._handle = loop.call_at(when, self._pass)
-        self.has_passed = False
+        self.has_passed = self._is_taken_back = False
 
     def move(self, when: float) -> None:
         """Set it anew, if it has not passed."""
@@ -27,12 +27,18 @@ class Deadline:
             self._handle = self._loop.call_at(when, self._pass)
 
     def lift(self) -> None:
-        """Take it away."""
+        """Take it away, and its cancellation too where the work ended otherwise: outer deadlines count them."""
         self._handle.cancel()
+        if self.has_passed and not self._is_taken_back:
+            self._take_back()
 
     def explains(self) -> bool:
         """Tell, once and for a `CancelledError`, whether the deadline alone is its reason; it must not go on then."""
-        return self.has_passed and self._task.uncancel() <= self._cancellations
+        return self.has_passed and self._take_back() <= self._cancellations
+
+    def _take_back(self) -> int:
+        self._is_taken_back = True
+        return self._task.uncancel()
 
     def _pass(self) -> None:
         self.has_passed = True

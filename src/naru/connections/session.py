@@ -212,9 +212,9 @@ class Session:
         self._in_flight[call.id] = call
         now = self._loop.time()
         deadline = Deadline(self._loop, now + seconds)
-        limit = now + self._settings.request_limit_seconds
-        call.context = _InFlight(options, _own_token(params, options), deadline, limit)
         try:
+            limit = now + self._settings.request_limit_seconds
+            call.context = _InFlight(options, _own_token(params, options), deadline, limit)
             message = await self.transport.exchange(call)
         except TimeoutError:
             raise self._too_late(call, seconds) from None

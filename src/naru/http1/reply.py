@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -92,11 +92,6 @@ class Reply:
             pieces.append(piece[:left])
             left -= len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-    async def iter_any(self) -> AsyncIterator[bytes]:
-        """Yield the body as it arrives. Raises as `read`."""
-        while piece := await self.read():
-            yield piece
 
     def take(self) -> bytes:
         """Return what has arrived since the last look, as it was sent."""
