@@ -616,6 +616,7 @@ async def test_a_server_may_end_a_stream_and_have_it_resumed(manager: Manager) -
         assert server.seen["tools/call"] == 1
 
 
+@pytest.mark.slow
 async def test_a_lost_session_is_noticed_on_the_open_stream(manager: Manager) -> None:
     """H10: a link that drops later is noticed without a call."""
     async with FakeHttpServer() as server:

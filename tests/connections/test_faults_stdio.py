@@ -228,6 +228,7 @@ def peak_mib() -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
+@pytest.mark.slow
 async def test_a_silent_server_costs_its_own_timeout_only() -> None:
     """R-02, R-15, a04: good servers are usable long before the dead one has timed out."""
     settings = ConnectionSettings(connect_timeout_seconds=1.5, probe_timeout_seconds=0.5, close_timeout_seconds=0.3)
@@ -332,6 +333,7 @@ async def test_a_killed_naru_leaves_no_child_and_the_next_start_ends_what_wander
     assert slowest < within(5)
 
 
+@pytest.mark.slow
 async def test_cycles_of_connecting_leave_nothing(manager: Manager) -> None:
     """R-18, a11"""
     count = sized(10, 500)
@@ -399,6 +401,7 @@ async def test_calls_do_not_feed_a_crash_loop() -> None:
         assert "again and again" in manager.explain("bad").summary
 
 
+@pytest.mark.slow
 async def test_a_storm_of_list_changes_becomes_one_refresh_a_second(manager: Manager) -> None:
     """R-19, f18"""
     await connected(manager)
@@ -509,6 +512,7 @@ async def test_memory_limits_make_the_child_die_alone(manager: Manager) -> None:
     assert await call(manager, "echo", text="ok") == "ok"
 
 
+@pytest.mark.slow
 async def test_a_stopped_child_is_noticed_and_replaced() -> None:
     """R-14: at full size with the product's own interval of 15 s."""
     short = ConnectionSettings(
