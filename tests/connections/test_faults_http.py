@@ -223,6 +223,7 @@ async def test_a_call_that_may_have_run_is_never_repeated(manager: Manager, faul
         assert hangs == 0
 
 
+@pytest.mark.slow
 async def test_an_upstream_that_dies_mid_call_and_returns_is_back_by_itself() -> None:
     """R-01: error at once; back within 2 s of its return, without a call."""
     settings = ConnectionSettings()  # the product's own delays

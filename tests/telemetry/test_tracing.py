@@ -223,6 +223,7 @@ async def test_json_log_lines_name_the_span_that_they_belong_to(spans: Spans) ->
     assert (told["trace_id"], told["span_id"]) == (trace_id, span_id)
 
 
+@pytest.mark.slow
 def test_while_tracing_is_off_the_sdk_is_not_even_imported() -> None:
     program = (
         "import sys, naru.cli.serve, naru.telemetry.tracing as t\n"

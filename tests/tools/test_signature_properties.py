@@ -31,6 +31,7 @@ def echo_of(parameters: dict[str, Typed], seen: dict[str, Any]) -> Any:
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), members=st.lists(typed(), min_size=1, max_size=3))
+@pytest.mark.slow
 async def test_any_signature_takes_what_its_schema_says_and_gives_it_back(data, members):
     parameters = {f"p{index}": member for index, member in enumerate(members)}
     values = {name: data.draw(member.values) for name, member in parameters.items()}

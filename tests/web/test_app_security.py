@@ -184,6 +184,7 @@ async def test_h03_no_request_of_a_client_starts_a_program(tmp_path: Path) -> No
     assert not marker.exists()
 
 
+@pytest.mark.slow
 def test_s01_h01_serve_beyond_loopback_without_keys_ends_at_once(tmp_path: Path) -> None:
     environment = {**os.environ, "NARU_SERVER__AUTH": "off", "NARU_HUB__DATA_DIR": str(tmp_path)}  # noqa: TID251
     done = subprocess.run(

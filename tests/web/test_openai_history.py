@@ -72,6 +72,7 @@ def _read(raw: list[Any]) -> tuple[Message, ...] | str:
 
 @given(st.lists(_MESSAGE | _JSON, max_size=6))
 @settings(max_examples=150, deadline=None)
+@pytest.mark.slow
 def test_any_history_is_taken_or_refused_by_name_and_what_is_taken_is_well_formed(raw: list[Any]) -> None:
     messages = _read(raw)
     if isinstance(messages, str):

@@ -100,6 +100,7 @@ _JSON = st.recursive(
     name=st.text(max_size=20), arguments=st.dictionaries(st.text(max_size=10), _JSON, max_size=4), offered=st.booleans()
 )
 @settings(max_examples=200, deadline=None)
+@pytest.mark.slow
 def test_any_call_comes_back_as_it_was(writer: Writer, name: str, arguments: dict[str, Any], offered: bool) -> None:
     call = ParsedCall("", name, arguments)
     tools = [Tool(name, {"properties": {}})] if offered else []
