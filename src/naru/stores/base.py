@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from naru.errors import ConflictError
 from naru.records import ServerRecord
 from naru.stores.formats import Problem
 
@@ -52,3 +53,15 @@ class Store(Protocol):
     def problems(self) -> Sequence[Problem]:
         """Return the entries that cannot be used, and why; they cost the others nothing."""
         ...
+
+
+def name_taken(name: str) -> ConflictError:
+    """Make the error of a store that has a record of that name."""
+    return ConflictError(
+        f"A server named {name!r} is registered already.", remedy="Choose another name, or remove or change that one."
+    )
+
+
+def changed_meanwhile(name: str) -> ConflictError:
+    """Make the error of a store whose record is newer than the caller's."""
+    return ConflictError(f"Server {name!r} was changed meanwhile.", remedy="Read it again and retry.")

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from naru.config import check_private
-from naru.errors import ConflictError, NotFoundError, StoreError
+from naru.errors import NotFoundError, StoreError
 from naru.records import ServerRecord
 from naru.stores.atomic_file import file_lock, remove_leftovers, replace_file
+from naru.stores.base import changed_meanwhile, name_taken
 from naru.stores.formats import Document, Problem, decode_text, parse_document, read_record, write_entry
 from naru.stores.watch import files_version
 
@@ -57,7 +58,7 @@ class JsonFileStore:
 
         def add(document: Document) -> None:
             if any(name == record.name for name, _, _ in document.entries()):
-                raise ConflictError(f"A server named {record.name!r} is registered already.")
+                raise name_taken(record.name)
             document.put(record.name, write_entry(record, None))
 
         await asyncio.to_thread(self._change, add)
@@ -71,7 +72,7 @@ class JsonFileStore:
             if entry is None or kept is None:
                 raise NotFoundError(f"No server named {record.name!r} is registered.")
             if expected_updated_at is not None and kept.updated_at != expected_updated_at:
-                raise ConflictError(f"Server {record.name!r} was changed meanwhile.", remedy="Read it again and retry.")
+                raise changed_meanwhile(record.name)
             same = record.model_copy(update={"id": kept.id, "created_at": kept.created_at})
             document.put(record.name, write_entry(same, entry))
 

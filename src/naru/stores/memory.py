@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from naru.errors import ConflictError, NotFoundError
+from naru.errors import NotFoundError
 from naru.records import ServerRecord
+from naru.stores.base import changed_meanwhile, name_taken
 from naru.stores.formats import Problem
 
 
@@ -29,7 +30,7 @@ class MemoryStore:
     async def save(self, record: ServerRecord) -> None:
         """Add a record."""
         if record.name in self._records:
-            raise ConflictError(f"A server named {record.name!r} is registered already.")
+            raise name_taken(record.name)
         self._records[record.name] = record
 
     async def update(self, record: ServerRecord, *, expected_updated_at: int | None = None) -> None:
@@ -38,7 +39,7 @@ class MemoryStore:
         if kept is None:
             raise NotFoundError(f"No server named {record.name!r} is registered.")
         if expected_updated_at is not None and kept.updated_at != expected_updated_at:
-            raise ConflictError(f"Server {record.name!r} was changed meanwhile.", remedy="Read it again and retry.")
+            raise changed_meanwhile(record.name)
         self._records[record.name] = record.model_copy(update={"id": kept.id, "created_at": kept.created_at})
 
     async def delete(self, name: str) -> bool:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from naru.errors import ConflictError, NotFoundError
 from naru.records import ServerRecord, describe
+from naru.stores.base import changed_meanwhile, name_taken
 from naru.stores.formats import Problem
 
 logger = logging.getLogger(__name__)
@@ -102,7 +103,7 @@ class SqlStore:
         try:
             await self.driver.run(self._insert, {**_values(record), "created_at": record.created_at})
         except ConflictError as error:
-            raise ConflictError(f"A server named {record.name!r} is registered already.") from error
+            raise name_taken(record.name) from error
 
     async def update(self, record: ServerRecord, *, expected_updated_at: int | None = None) -> None:
         """Replace the record of that name; `id` and the time of creation stay. Raises NotFoundError, ConflictError."""
@@ -113,7 +114,7 @@ class SqlStore:
             return
         if not await self.driver.run("select 1 from mcp_servers where name = :name", {"name": record.name}):
             raise NotFoundError(f"No server named {record.name!r} is registered.")
-        raise ConflictError(f"Server {record.name!r} was changed meanwhile.", remedy="Read it again and retry.")
+        raise changed_meanwhile(record.name)
 
     async def delete(self, name: str) -> bool:
         """Remove a record; tell whether there was one."""
