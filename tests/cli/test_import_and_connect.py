@@ -58,6 +58,16 @@ def test_each_server_says_what_becomes_of_it(naru, home: Path) -> None:
     assert [row["outcome"] for row in again] == ["registered already"]
 
 
+def test_what_vs_code_would_ask_for_is_named_and_defaults_are_used(naru, home: Path) -> None:
+    asked = [{"id": "host", "default": "h.example"}, {"id": "key", "description": "Key of the wiki", "password": True}]
+    servers = {"wiki": {"url": "https://${input:host}/mcp", "headers": {"X-Key": "${input:key}"}}}
+    (home / "xdg/Code/User/mcp.json").write_text(json.dumps({"inputs": asked, "servers": servers}))
+    (row,) = json.loads(naru("import", "--from", "vscode", "--dry-run", "--json").stdout)
+    assert "set NARU_INPUT_KEY: Key of the wiki" in row["note"]
+    assert "HOST" not in row["note"]
+    assert row["config"]["url"] == "https://${NARU_INPUT_HOST:-h.example}/mcp"
+
+
 def test_a_product_that_is_unknown_and_a_file_that_is_not_there_are_said(naru, home: Path) -> None:
     assert "claude-desktop" in naru("import", "--from", "emacs", code=Exit.NOT_FOUND).stderr
     assert "nowhere.json" in naru("import", "nowhere.json", code=Exit.NOT_FOUND).stderr

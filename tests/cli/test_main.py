@@ -10,8 +10,9 @@ import pytest
 import typer
 from typer.main import get_command
 
+from naru.cli.commands import COMMANDS
 from naru.cli.exit_codes import Exit, exit_code
-from naru.cli.main import COMMANDS, app
+from naru.cli.main import app
 from naru.errors import (
     ConfigError,
     ConnectionFailedError,
@@ -49,7 +50,7 @@ def test_help_lists_every_command_and_loads_none() -> None:
     for name in COMMANDS:
         assert f"  {name} " in done.stdout
     assert set(done.stderr.strip().strip("[]").replace("'", "").split(", ")) <= {
-        "naru.cli", "naru.cli.main", "naru.cli.exit_codes", "naru.errors",
+        "naru.cli", "naru.cli.called", "naru.cli.commands", "naru.cli.main", "naru.cli.exit_codes", "naru.errors",
     }  # fmt: skip
 
 

@@ -38,9 +38,9 @@ def run_on_terminal(code: str, **variables: str) -> str:
     return found.decode()
 
 
-def test_a_table_is_tabs_without_a_head_when_piped() -> None:
+def test_a_table_is_a_heading_and_tabs_when_piped() -> None:
     done = subprocess.run([sys.executable, "-c", TABLE], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout == "a\txy\nb\t두 번째\nloud\n"
+    assert done.stdout == "name\twhat\na\txy\nb\t두 번째\nloud\n"
 
 
 def test_colours_are_for_terminals() -> None:

@@ -14,9 +14,11 @@ from rich.markup import escape
 
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RunFinished
 from naru.agent.loop import run as run_agent
+from naru.cli.called import as_called
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serving import run
-from naru.cli.terminal import AsJson, console, plain
+from naru.cli.terminal import AsJson, console, plain, print_warnings
+from naru.cli.told_once import unusable
 from naru.config import Settings
 from naru.errors import NaruError
 from naru.hub import Hub, open_hub
@@ -42,6 +44,7 @@ async def _chat(settings: Settings, question: str, *, as_json: bool) -> None:
     steps = console(stderr=True)
     async with open_hub(settings, progress=JoinProgress(steps)) as hub:
         await hub.manager.started(CONNECT_SECONDS)
+        print_warnings(f"{name}: {what}" for name, what in unusable(hub.manager).items())
         model = settings.model.model or next(iter(await hub.backend.models()), "")
         turns: list[Message] = []
         while text := question or _ask():
@@ -53,7 +56,7 @@ async def _chat(settings: Settings, question: str, *, as_json: bool) -> None:
             except NaruError as error:
                 if question:
                     raise
-                steps.print(f"[red]{escape(str(error))}[/red]")
+                steps.print(f"[red]{escape(plain(as_called(str(error))))}[/red]")
             if question:
                 return
 

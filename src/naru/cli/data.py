@@ -80,11 +80,12 @@ def print_reader_sql(
 async def _index(file: Path, *, replace: bool) -> tuple[int, str, str]:
     documents = await asyncio.to_thread(read_documents, file)
     sources = DataSources()
+    out = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
         if replace:
             await sources.store.clear()
-        with Progress(*columns, console=console(stderr=True)) as progress:
+        with Progress(*columns, console=out, disable=not out.is_terminal) as progress:
             task = progress.add_task(f"Indexing {file.name}", total=len(documents))
             async for done in sources.index(documents):
                 progress.update(task, completed=done)

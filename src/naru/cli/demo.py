@@ -20,6 +20,7 @@ from naru.agent.events import (
     RunFinished,
 )
 from naru.agent.loop import run as run_agent
+from naru.cli.called import as_called
 from naru.cli.options import BaseUrl, JoinProgress, Model, settings_from
 from naru.cli.serving import run
 from naru.cli.terminal import AsJson, console, plain, print_json
@@ -30,10 +31,10 @@ from naru.messages import ChatRequest, JsonObject, Message
 
 QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("How many vacation days does EMP003 have left in 2025?", ("remaining",)),
-    ("EMP005는 어느 부서에서 일하나요?", ("department",)),
+    ("EMP005의 부서를 알려 주세요.", ("department",)),
     (
-        "Which department is EMP002 in, and how many vacation days does EMP002 have left in 2026?",
-        ("department", "remaining"),
+        "How many vacation days did EMP003 use in 2025, and in which department does EMP003 work?",
+        ("department", "used"),
     ),
 )
 """Question, and the fields of the tools' results that its answer must name."""
@@ -82,7 +83,7 @@ async def _demo(settings: Settings, out: Console, *, as_json: bool) -> None:
     if as_json:
         print_json({"model": name, "questions": asked})
     else:
-        out.print(GO_ON.format(model=name))
+        out.print(as_called(GO_ON.format(model=name)))
     if unanswered:
         sys.exit(1)
 

@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass
 
 import typer
 
+from naru.cli.called import as_called
 from naru.cli.exit_codes import Exit
 from naru.cli.options import BaseUrl, Config, Model, settings_from
 from naru.cli.serving import run
-from naru.cli.terminal import AsJson, print_json
+from naru.cli.terminal import AsJson, plain, print_json
+from naru.cli.told_once import told_once
 from naru.config import Settings
 from naru.connections.open import open_manager
 from naru.errors import NaruError
@@ -45,7 +47,9 @@ async def _report(settings: Settings, as_json: bool) -> None:
     if as_json:
         print_json([asdict(one) for one in found])
     for one in [] if as_json else found:
-        print(f"{'ok  ' if one.is_well else 'WRONG'} {one.what}: {one.summary} {one.remedy}".rstrip())
+        print(f"{'ok   ' if one.is_well else 'WRONG'} {one.what}: {plain(one.summary)}")
+        if one.remedy:
+            print(f"      what to do: {plain(as_called(one.remedy))}")
     if not all(one.is_well for one in found):
         raise typer.Exit(Exit.NOT_WELL)
 
@@ -76,7 +80,8 @@ async def _servers(settings: Settings) -> list[Finding]:
     finally:
         await manager.close()
         await store.close()
-    return [
-        Finding(f"server {name}", found.is_usable, f"{found.status}. {found.summary}", found.remedy)
-        for name, found in explained.items()
-    ]
+    findings = []
+    for name, found in explained.items():
+        summary, remedy = told_once(found)
+        findings.append(Finding(f"server {name}", found.is_usable, f"{found.status}. {summary}", remedy))
+    return findings

@@ -19,6 +19,7 @@ from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import hub_url
 from naru.cli.stored import open_stored
 from naru.cli.terminal import AsJson, Yes, confirmed, print_json, print_note, print_table
+from naru.config import environment
 from naru.connections.policy import Policy, argv_shown
 from naru.errors import NaruError, NotFoundError
 from naru.messages import JsonObject
@@ -115,7 +116,7 @@ def plan(found: Iterable[Found], known: Mapping[str, ServerRecord], hub_urls: Se
                 rows.append(Row(one, Outcome.TWICE, record, f"the name {name} is taken"))
                 continue
             planned[name] = record.model_copy(update={"name": name, "id": str(uuid.uuid4())})
-            rows.append(Row(one, Outcome.ADD, planned[name], "; ".join(_warnings(planned[name]))))
+            rows.append(Row(one, Outcome.ADD, planned[name], "; ".join([*_warnings(planned[name]), *_asked(one)])))
     return rows
 
 
@@ -155,6 +156,11 @@ def _count(records: Sequence[ServerRecord]) -> str:
 
 def _same(first: ServerRecord, second: ServerRecord) -> bool:
     return first.transport_type == second.transport_type and first.config == second.config
+
+
+def _asked(found: Found) -> list[str]:
+    """Say what the client would ask a person for, and which variable gives it here."""
+    return [f"set {one.variable}: {one.question}" for one in found.wants if one.variable not in environment()]
 
 
 def _warnings(record: ServerRecord) -> list[str]:

@@ -11,36 +11,10 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from naru import __version__
+from naru.cli.called import as_called, program
+from naru.cli.commands import COMMANDS, SECTIONS
 from naru.cli.exit_codes import exit_code
 from naru.errors import NaruError
-
-SECTIONS = {
-    "Start": {
-        "demo": ("naru.cli.demo", "Answer three questions from real tools with a real small model."),
-        "serve": ("naru.cli.serve", "Serve the model with its tools on http://127.0.0.1:20006."),
-        "chat": ("naru.cli.chat", "Talk to the model with its tools in this terminal."),
-        "connect": ("naru.cli.connect", "Show or write the settings that a client needs to use Naru."),
-    },
-    "Servers and tools": {
-        "import": ("naru.cli.import_servers", "Take over the MCP servers of other products on this machine."),
-        "servers": ("naru.cli.servers", "List, add, remove, connect and explain MCP servers."),
-        "tools": ("naru.cli.tools", "List and search the tools of all servers."),
-        "tool": ("naru.cli.tool", "Run and describe a tool: a function, a built-in server's, a hub server's."),
-        "data": ("naru.cli.data", "Index and search documents; check the database of the data search server."),
-    },
-    "Look into it": {
-        "doctor": ("naru.cli.doctor", "Try the model and every server; say what is wrong and what to do."),
-        "validate": ("naru.cli.validate", "Check settings and mcp.json files: every problem, its place, what to do."),
-        "runs": ("naru.cli.runs", "List, show and replay what the model did."),
-        "parse": ("naru.cli.parse", "Show what the reader makes of a model's text: calls, dialect, repairs."),
-        "probe": ("naru.cli.probe", "Measure what a model can do on its endpoint, and remember it."),
-        "approvals": ("naru.cli.approvals", "See and answer tool calls that wait for a person's yes."),
-        "keys": ("naru.cli.keys", "Make, list and revoke API keys."),
-        "audit": ("naru.cli.audit", "Read the audit log, and prove that nobody changed it."),
-    },
-}
-"""Section of `naru --help` → name → module with a typer function `command` or group `app`, and the line of help."""
-COMMANDS = {name: row for rows in SECTIONS.values() for name, row in rows.items()}
 
 
 class LazyGroup(TyperGroup):
@@ -57,10 +31,10 @@ class LazyGroup(TyperGroup):
         path, line = COMMANDS[cmd_name]
         module = importlib.import_module(path)
         if hasattr(module, "app"):
-            return get_command(module.app)
+            return _said_as_called(get_command(module.app))
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(name=cmd_name, help=line)(module.command)
-        return get_command(single)
+        return _said_as_called(get_command(single))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command; of a name that is none, say which was meant."""
@@ -77,6 +51,16 @@ class LazyGroup(TyperGroup):
         for title, rows in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), line) for name, (_, line) in rows.items()])
+
+
+def _said_as_called(command: Any) -> Any:
+    """Return a command whose help names the program as it was called."""
+    for one in (command, *getattr(command, "params", ())):
+        if getattr(one, "help", None):
+            one.help = as_called(one.help)
+    for inner in getattr(command, "commands", {}).values():
+        _said_as_called(inner)
+    return command
 
 
 app = typer.Typer(
@@ -107,10 +91,12 @@ def root(
 
 def main() -> None:
     """Run the command line: a NaruError is one line on stderr and its exit code, never a traceback."""
+    # Completion is set up for the bare name: shells look up a path by its last part.
+    completes = any(argument.startswith(("--install-completion", "--show-completion")) for argument in sys.argv[1:])
     try:
-        app(prog_name="naru")
+        app(prog_name="naru" if completes else program(), complete_var="_NARU_COMPLETE")
     except NaruError as error:
-        print(f"naru: {error}", file=sys.stderr)
+        print(f"naru: {as_called(str(error))}", file=sys.stderr)
         sys.exit(exit_code(error))
 
 

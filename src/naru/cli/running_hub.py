@@ -79,8 +79,8 @@ class RunningHub:
             return reply.status, json.loads(text) if text.strip() else None
         except (OSError, http.client.HTTPException) as error:
             raise ConnectionFailedError(
-                f"No hub answers at {self.url}: {error or type(error).__name__}.",
-                remedy="Start it with: naru serve. Where it listens elsewhere, set NARU_SERVER__PORT.",
+                f"No hub answers at {self.url}: {_why(error)}.",
+                remedy="If it listens elsewhere, set NARU_SERVER__PORT; else start it: naru serve",
             ) from error
         except ValueError as error:
             raise ConnectionFailedError(
@@ -88,6 +88,10 @@ class RunningHub:
             ) from error
         finally:
             connection.close()
+
+
+def _why(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
 
 
 def refusal(status: int, answer: Any) -> NaruError:

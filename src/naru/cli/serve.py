@@ -37,6 +37,7 @@ def command(
     """Serve until Ctrl-C."""
     settings = settings_from(
         config,
+        is_service=True,
         server__host=host,
         server__port=port,
         model__model=model,

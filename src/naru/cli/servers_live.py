@@ -10,10 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
+from naru.cli.called import as_called
 from naru.cli.exit_codes import Exit
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub, server_path
 from naru.cli.terminal import AsJson, Yes, confirmed, plain, print_json, print_note
+from naru.cli.told_once import told_once
 from naru.config import Settings
 from naru.connections.open import open_manager
 from naru.errors import NotFoundError
@@ -133,12 +135,13 @@ async def _try(settings: Settings, name: str) -> dict[str, Any]:
         found = manager.explain(name)
     finally:
         await manager.close()
+    summary, remedy = told_once(found)
     failure = asdict(found.failure) if found.failure else None
     return {
         "status": found.status,
         "isUsable": found.is_usable,
-        "summary": found.summary,
-        "remedy": found.remedy,
+        "summary": summary,
+        "remedy": remedy,
         "logTail": found.log_tail,
         **({"lastFailure": failure} if failure else {}),
     }
@@ -150,7 +153,7 @@ def _report(found: dict[str, Any], name: str, *, as_json: bool) -> None:
     else:
         print(f"{name}: {found['status']}. {plain(found['summary'])}")
         if found["remedy"]:
-            print(f"  what to do: {plain(found['remedy'])}")
+            print(f"  what to do: {plain(as_called(found['remedy']))}")
         for line in str(found.get("logTail") or "").splitlines():
             print(f"  stderr: {plain(line)}")
     if not found["isUsable"]:

@@ -16,6 +16,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from naru.cli.called import as_called
+
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _CONTROL = re.compile(
@@ -42,14 +44,14 @@ def print_json(value: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows as an aligned table on a terminal; elsewhere one a line, cells parted by tabs, without a head."""
+    """Print rows below a heading: aligned on a terminal, elsewhere one a line with tabs between; no rows, nothing."""
     texts = [[plain(str(cell)) for cell in row] for row in rows]
     out = console()
-    if not out.is_terminal:
-        for row in texts:
-            sys.stdout.write("\t".join(" ".join(cell.split()) for cell in row).rstrip("\t") + "\n")
-        return
     if not texts:
+        return
+    if not out.is_terminal:
+        for row in ([column.strip() for column in columns], *texts):
+            sys.stdout.write("\t".join(" ".join(cell.split()) for cell in row).rstrip("\t") + "\n")
         return
     table = Table(*columns, box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for column in table.columns:
@@ -63,12 +65,12 @@ def print_warnings(lines: Iterable[str]) -> None:
     """Print what a person should know, to stderr."""
     errors = console(stderr=True)
     for line in lines:
-        errors.print(f"warning: {plain(line)}", markup=False)
+        errors.print(f"warning: {plain(as_called(line))}", markup=False)
 
 
 def print_note(line: str) -> None:
     """Print a line about what was done, to stderr, so that stdout holds results alone."""
-    console(stderr=True).print(plain(line), markup=False)
+    console(stderr=True).print(plain(as_called(line)), markup=False)
 
 
 def confirmed(question: str, *, yes: bool) -> bool:

@@ -13,6 +13,7 @@ from typing import Annotated, TextIO
 import orjson
 import typer
 
+from naru.cli.called import as_called
 from naru.cli.exit_codes import Exit, exit_code
 from naru.cli.terminal import plain
 from naru.cli.ticket import inline_call, run_ticket
@@ -66,7 +67,7 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command
         if as_json:
             _write(sys.stdout, orjson.dumps({"success": False, "error": str(error)}).decode())
         else:
-            _write(sys.stderr, f"naru tool run: {error}")
+            _write(sys.stderr, f"naru tool run: {as_called(str(error))}")
         raise typer.Exit(exit_code(error)) from error
     except KeyboardInterrupt:
         raise typer.Exit(Exit.INTERRUPTED) from None

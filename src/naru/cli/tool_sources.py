@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from naru.config import load_settings
+from naru.cli.options import settings_from
+from naru.cli.terminal import print_warnings
+from naru.cli.told_once import told_once, unusable
 from naru.errors import ConfigError, ConnectionFailedError
 from naru.tools.combined import CombinedToolset
 from naru.tools.functions import FunctionToolset
@@ -66,7 +68,7 @@ class Sources:
     @asynccontextmanager
     async def _with_servers(self, local: Mapping[str, Toolset], name: str) -> AsyncIterator[CombinedToolset]:
         """Connect the hub's servers, or the one that a name says, beside the local tools."""
-        settings = load_settings()
+        settings = settings_from()
         if self.store:
             settings = settings.model_copy(update={"hub": settings.hub.model_copy(update={"store": self.store})})
         # The hub is heavy to import, and most tools are found without it.
@@ -80,6 +82,7 @@ class Sources:
                     raise _unreachable(manager, server)
             else:
                 await manager.started(CONNECT_SECONDS)
+                print_warnings(f"{each}: {what}" for each, what in unusable(manager).items())
             chosen = [server] if server else registered
             combined = CombinedToolset({**{each: manager.toolsets[each] for each in chosen}, **local})
             await combined.tools()
@@ -130,8 +133,8 @@ def _is_of(name: str, server: str) -> bool:
 
 
 def _unreachable(manager: Any, server: str) -> ConnectionFailedError:
-    explanation = manager.explain(server)
-    return ConnectionFailedError(f"server {server!r} cannot be used: {explanation.summary}", remedy=explanation.remedy)
+    summary, remedy = told_once(manager.explain(server))
+    return ConnectionFailedError(f"server {server!r} cannot be used: {summary}", remedy=remedy)
 
 
 def _server_of(name: str) -> str:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from naru.agent.selection import ToolIndex
+from naru.cli.exit_codes import Exit
 from naru.cli.options import Config, settings_from
-from naru.cli.running_hub import RunningHub
+from naru.cli.running_hub import SERVERS, RunningHub, server_path
 from naru.cli.terminal import AsJson, plain, print_json, print_note, print_table, print_warnings
+from naru.cli.told_once import unusable
 from naru.config import Settings
 from naru.errors import NotFoundError
 from naru.messages import JsonObject, ToolDefinition
@@ -22,6 +25,7 @@ app = typer.Typer(
 )
 
 CONNECT_SECONDS = 30.0
+_FAILED = ("FAILED", "NEEDS_AUTH")
 
 
 @app.command("list")
@@ -31,8 +35,9 @@ def list_tools(
     as_json: AsJson = False,
 ) -> None:
     """List all tools that can be called now, under the names that models see."""
-    found = [tool for tool in _tools(settings_from(config)) if not server or tool.server == server]
-    _print(found, as_json=as_json)
+    offered = _offered(settings_from(config), server)
+    _print(offered.tools, as_json=as_json)
+    _end(offered)
 
 
 @app.command()
@@ -43,8 +48,13 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find tools by what they are for, best first; the hub chooses the same way for a small model."""
-    ranked = ToolIndex(_tools(settings_from(config))).rank(question)
-    _print([one.tool for one in ranked if one.score > 0][:limit], as_json=as_json)
+    offered = _offered(settings_from(config))
+    ranked = ToolIndex(offered.tools).rank(question)
+    found = [one.tool for one in ranked if one.score > 0][:limit]
+    _print(found, as_json=as_json)
+    if offered.tools and not found:
+        print_note("No tool has to do with that. All of them: naru tools list")
+    _end(offered)
 
 
 @app.command()
@@ -54,7 +64,8 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a tool's description and parameters."""
-    found = next((tool for tool in _tools(settings_from(config)) if tool.name == name), None)
+    offered = _offered(settings_from(config))
+    found = next((tool for tool in offered.tools if tool.name == name), None)
     if found is None:
         raise NotFoundError(f"No tool named {name!r} is offered.", remedy="See: naru tools list")
     if as_json:
@@ -78,29 +89,69 @@ def _print(tools: Sequence[ToolDefinition], *, as_json: bool) -> None:
         print_json([_data(tool) for tool in tools])
         return
     print_table(("tool", "server", "what it does"), [(tool.name, tool.server, _first_line(tool)) for tool in tools])
-    if not tools:
-        print_note("No tool was found.")
 
 
-def _tools(settings: Settings) -> Sequence[ToolDefinition]:
+def _end(offered: Offered) -> None:
+    """Say why there is nothing; exit as unreachable when servers should offer something and none can be used."""
+    if offered.tools:
+        return
+    if offered.unusable:
+        print_note("No tool is offered: no server can be used. See: naru servers explain " + offered.unusable[0])
+        raise typer.Exit(Exit.UNREACHABLE)
+    print_note(
+        "No tool is offered: no server has any. See: naru servers list"
+        if offered.servers
+        else "No server is registered. Add one: naru servers add time -- uvx mcp-server-time"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """The tools that can be called now, of which servers, and those servers that cannot be used."""
+
+    tools: Sequence[ToolDefinition]
+    servers: Sequence[str]
+    unusable: Sequence[str]
+
+    def only(self, server: str) -> Offered:
+        """Return what there is of one server. Raises NotFoundError."""
+        if server not in self.servers:
+            raise NotFoundError(f"No server named {server!r} is registered.", remedy="See: naru servers list")
+        tools = [tool for tool in self.tools if tool.server == server]
+        return Offered(tools, [server], [name for name in self.unusable if name == server])
+
+
+def _offered(settings: Settings, server: str = "") -> Offered:
+    """Ask the hub that runs, or connect the servers; warn of each that cannot be used."""
     hub = RunningHub(settings)
-    if hub.answers():
-        return [
-            ToolDefinition(one["name"], one["description"], one["inputSchema"], server=one["server"])
-            for one in hub.ask("/api/tools")["tools"]
-        ]
-    return asyncio.run(_connect(settings))
+    offered, problems = _of_hub(hub) if hub.answers() else asyncio.run(_connect(settings))
+    print_warnings(f"{name}: {what}" for name, what in problems.items() if server in ("", name))
+    return offered.only(server) if server else offered
 
 
-async def _connect(settings: Settings) -> Sequence[ToolDefinition]:
+def _of_hub(hub: RunningHub) -> tuple[Offered, dict[str, str]]:
+    tools = [
+        ToolDefinition(one["name"], one["description"], one["inputSchema"], server=one["server"])
+        for one in hub.ask("/api/tools")["tools"]
+    ]
+    servers = hub.ask(SERVERS)
+    failed = [one["name"] for one in servers if one["status"] in _FAILED]
+    problems = {}
+    for name in failed:
+        told = hub.ask(server_path(name, "explanation"))
+        problems[name] = f"{told['summary']} {told['remedy']}".strip()
+    return Offered(tools, [one["name"] for one in servers], failed), problems
+
+
+async def _connect(settings: Settings) -> tuple[Offered, dict[str, str]]:
     """Connect the registered servers for this one question."""
     hub = importlib.import_module("naru.hub")  # heavy, and not needed beside a running hub
     async with hub.open_servers(settings) as manager:
         await manager.started(CONNECT_SECONDS)
         offered = hub.HubToolset(manager, manager.toolsets)
         tools: Sequence[ToolDefinition] = await offered.tools()
-        print_warnings(offered.problems())
-        return tools
+        problems = unusable(manager)
+        return Offered(tools, sorted(manager.connections), list(problems)), problems
 
 
 def _data(tool: ToolDefinition) -> JsonObject:

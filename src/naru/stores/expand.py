@@ -16,6 +16,7 @@ from typing import Any
 
 from naru.config import environment
 from naru.errors import ConfigError
+from naru.stores.inputs import variable_of
 
 EXPANDED_FIELDS = ("command", "args", "env", "cwd", "url", "headers", "auth", "caFile", "envFile")
 
@@ -129,7 +130,7 @@ class _Expander:
             return os.sep
         kind, _, identifier = special.partition(":")
         if kind == "input":
-            return self._look_up("NARU_INPUT_" + re.sub(r"\W", "_", identifier).upper(), place)
+            return self._look_up(variable_of(identifier), place)
         what = "keyring entry" if kind == "keyring" else f"VS Code's ${{{kind}:…}}"
         self.missing.append(f"{what} {identifier} not readable ({place}), use an environment variable")
         return ""

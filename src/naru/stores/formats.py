@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from naru.records import SERVER_NAME, ServerRecord, describe, guess_transport, parse_transport
 from naru.stores import tolerant_json
+from naru.stores.inputs import read_inputs, with_defaults
 from naru.stores.spellings import understood
 
 META = "naru"
@@ -55,6 +56,8 @@ class Document:
         self.root = root
         self.path = path
         """The keys that lead to the table of servers; None for the array form."""
+        self.inputs = read_inputs(root)
+        """What VS Code would ask a person for."""
 
     @property
     def _table(self) -> dict[str, Any]:
@@ -65,7 +68,11 @@ class Document:
         return table
 
     def entries(self) -> Iterator[tuple[str, str, Any]]:
-        """Yield name, place and entry of each server, in the file's order."""
+        """Yield name, place and entry of each server, in the file's order; `${input:id}` with its default."""
+        for name, place, entry in self._written():
+            yield name, place, with_defaults(entry, self.inputs) if self.inputs else entry
+
+    def _written(self) -> Iterator[tuple[str, str, Any]]:
         if self.path is None:
             for position, entry in enumerate(self.root):
                 name = entry.get("name") if isinstance(entry, dict) else None
@@ -75,16 +82,21 @@ class Document:
             yield name, ".".join((*self.path[-1:], name)), entry
 
     def find(self, name: str) -> dict[str, Any] | None:
-        """Return the entry of that name when it is an object."""
-        return next((entry for known, _, entry in self.entries() if known == name and isinstance(entry, dict)), None)
+        """Return the entry of that name as it is written, when it is an object."""
+        return next((entry for known, _, entry in self._written() if known == name and isinstance(entry, dict)), None)
 
     def put(self, name: str, entry: dict[str, Any]) -> None:
-        """Add or replace an entry, keeping its place."""
+        """Add or replace an entry, keeping its place, and `${input:id}` where it was."""
+        if self.inputs and (kept := self.find(name)):
+            entry = {
+                key: kept[key] if key in kept and with_defaults(kept[key], self.inputs) == value else value
+                for key, value in entry.items()
+            }
         if self.path is not None:
             self._table[name] = entry
             return
         entry = {"name": name, **entry}
-        for position, (known, _, _) in enumerate(self.entries()):
+        for position, (known, _, _) in enumerate(self._written()):
             if known == name:
                 self.root[position] = entry
                 return

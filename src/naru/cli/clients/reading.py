@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from naru.config import check_private
 from naru.errors import NaruError
 from naru.records import ServerRecord, now_ms
 from naru.stores.formats import Problem, parse_document, read_record
+from naru.stores.inputs import Input
+from naru.stores.inputs import wanted as wanted_inputs
 
 _OURS = ("naru", "naru.exe", "naru.cli.main")
 
@@ -31,13 +33,15 @@ class Found:
     client: str
     file: Path
     outcome: ServerRecord | Problem
+    wants: tuple[Input, ...] = ()
+    """What the client would ask a person for, and has no default."""
 
 
 def read_place(place: Place, path: Path, folder: Path) -> list[Found]:
     """Return the servers of a client's file; a file that cannot be read is one problem. Never raises."""
     try:
         check_private(path)
-        entries = list(_entries(path, folder))
+        entries, inputs = _entries(path, folder)
     except (OSError, ValueError, NaruError, yaml.YAMLError) as error:
         broken = Problem(str(path), f"it cannot be read: {' '.join(str(error).split())}")
         return [Found("", place.title, place.client, path, broken)]
@@ -45,22 +49,24 @@ def read_place(place: Place, path: Path, folder: Path) -> list[Found]:
     for name, where, entry in entries:
         wanted = legal_name(name)
         outcome = read_record(wanted, where, in_common_words(entry), now_ms)
-        found.append(Found(wanted or name, place.title, place.client, path, outcome))
+        asked = {one.identifier: one for one in wanted_inputs(entry, inputs)}
+        found.append(Found(wanted or name, place.title, place.client, path, outcome, tuple(asked.values())))
     return found
 
 
-def _entries(path: Path, folder: Path) -> Iterator[tuple[str, str, Any]]:
+def _entries(path: Path, folder: Path) -> tuple[list[tuple[str, str, Any]], dict[str, Input]]:
     text = path.read_text(encoding="utf-8-sig")
     if path.suffix in (".yaml", ".yml"):
         # The same shapes as in JSON, and plain data either way.
         text = json.dumps(yaml.safe_load(text) or {}, default=str)
     document = parse_document(text, toml=path.suffix == ".toml")
-    yield from document.entries()
+    entries = list(document.entries())
     projects = document.root.get("projects") if isinstance(document.root, dict) else None
     here = projects.get(str(folder)) if isinstance(projects, dict) else None  # Claude Code's servers for one folder
     servers = here.get("mcpServers") if isinstance(here, dict) else None
     for name, entry in servers.items() if isinstance(servers, dict) else ():
-        yield name, f"projects.{folder}.mcpServers.{name}", entry
+        entries.append((name, f"projects.{folder}.mcpServers.{name}", entry))
+    return entries, document.inputs
 
 
 def legal_name(name: str) -> str:

@@ -1,0 +1,50 @@
+"""`naru tools` without a hub: what servers offer, and what is said when they cannot be used."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def broken(naru):
+    naru("servers", "add", "odd", "--", "no-such-program-here")
+    return naru
+
+
+@pytest.mark.parametrize("words", [("list",), ("search", "paper"), ("list", "--server", "odd")], ids=" ".join)
+def test_servers_that_cannot_be_used_are_told_once_and_are_no_success(broken, words: tuple[str, ...]) -> None:
+    done = broken("tools", *words, code=5)
+    assert done.stderr.count("no-such-program-here") == 1
+    assert "See: naru servers explain odd" in done.stderr
+    assert "Next try" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_server_that_is_tried_once_has_no_since_and_no_next_try(broken) -> None:
+    done = broken("servers", "explain", "odd", code=1)
+    assert done.stdout.startswith("odd: FAILED. At stage launch: ")
+    assert "what to do: " in done.stdout
+    assert done.stderr == ""
+
+
+def test_what_works_is_listed_beside_what_does_not(broken) -> None:
+    broken("servers", "add", "hr", "--", sys.executable, "-m", "naru.builtins.hr.server")
+    done = broken("tools", "list")
+    heading, *rows = done.stdout.splitlines()
+    assert heading.split("\t") == ["tool", "server", "what it does"]
+    assert len(rows) == 4
+    assert done.stderr.count("no-such-program-here") == 1
+    assert {one["server"] for one in json.loads(broken("tools", "list", "--json").stdout)} == {"hr"}
+
+
+def test_no_server_and_an_unknown_server_say_what_to_do(naru) -> None:
+    assert "naru servers add" in naru("tools", "list").stderr
+    assert "See: naru servers list" in naru("tools", "list", "--server", "none", code=3).stderr
+
+
+def test_a_log_level_that_was_asked_for_still_shows_log_lines(broken, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NARU_LOG_LEVEL", "WARNING")
+    broken("tools", "list", code=5)
