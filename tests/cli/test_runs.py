@@ -38,7 +38,8 @@ def runs(tmp_path: Path) -> None:
 
 
 def test_runs_are_listed_newest_first_and_filtered(naru, runs: None) -> None:
-    rows = [line.split("\t") for line in naru("runs", "list").stdout.splitlines()]
+    heading, *rows = [line.split("\t") for line in naru("runs", "list").stdout.splitlines()]
+    assert heading[0] == "run"
     assert [row[0] for row in rows] == ["run_aab2", "run_aaa1"]
     assert rows[0][-1] == "누가 E1인가요?"
     assert [one["id"] for one in json.loads(naru("runs", "list", "who is", "--json").stdout)] == ["run_aaa1"]
