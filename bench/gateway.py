@@ -166,6 +166,20 @@ async def http_calls(options: argparse.Namespace) -> None:
         print(f"  RSS of naru after load: {psutil.Process(naru.pid).memory_info().rss / 1e6:.0f} MB")
 
 
+async def sdk_calls(options: argparse.Namespace) -> None:
+    """Calls of a server that is slow by itself: how much of its speed is left behind Naru."""
+    async with contextlib.AsyncExitStack() as stack:
+        start = stack.enter_async_context
+        port, server = await start(program(sys.executable, TARGETS, "sdk"))
+        await listening(port)
+        url = f"http://127.0.0.1:{port}/mcp"
+        naru_port, naru = await start(program(sys.executable, TARGETS, "naru", url))
+        await listening(naru_port)
+        targets = {"direct": Target(port, server.pid), "naru": Target(naru_port, naru.pid, key=KEY)}
+        for sessions in (1, 8, 64):
+            await rounds("tools/call of a server on the SDK", targets, sessions, options)
+
+
 async def stdio_calls(options: argparse.Namespace) -> None:
     command = [sys.executable, ECHO, "--stdio"]
     async with contextlib.AsyncExitStack() as stack:
@@ -272,7 +286,7 @@ async def _recovered(arguments: tuple[str, ...]) -> str:
 
 
 async def main(options: argparse.Namespace) -> None:
-    for part in (http_calls, stdio_calls, lists, held, trouble):
+    for part in (http_calls, sdk_calls, stdio_calls, lists, held, trouble):
         if not options.only or part.__name__ in options.only.split(","):
             await part(options)
 
@@ -280,7 +294,7 @@ async def main(options: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short round")
-    parser.add_argument("--only", default="", help="of http_calls,stdio_calls,lists,held,trouble")
+    parser.add_argument("--only", default="", help="of http_calls,sdk_calls,stdio_calls,lists,held,trouble")
     chosen = parser.parse_args()
     chosen.rounds, chosen.seconds = (1, 0.5) if chosen.quick else (5, 0.5)
     import uvloop

@@ -2,6 +2,7 @@
 
 gateway_targets.py naru [--inflight N] URL_OR_COMMAND...       with key, policy, gate and metrics; prints its port
 gateway_targets.py floor URL                    parses, renumbers and forwards frames: nothing else
+gateway_targets.py sdk                          a server on the MCP SDK, with sessions
 gateway_targets.py fastmcp URL_OR_COMMAND       run with a Python that has fastmcp
 """
 
@@ -131,6 +132,20 @@ async def floor(url: str) -> None:
     await uvicorn.Server(config).serve(sockets=[bound_socket()])
 
 
+async def sdk() -> None:
+    import uvicorn
+    from mcp.server import MCPServer
+
+    server = MCPServer("sdk")
+
+    @server.tool()
+    async def echo(text: str) -> str:
+        return text
+
+    config = uvicorn.Config(server.streamable_http_app(), http="httptools", loop="none", log_level="error")
+    await uvicorn.Server(config).serve(sockets=[bound_socket()])
+
+
 def fastmcp(upstream: str) -> None:
     from fastmcp.server import create_proxy
 
@@ -150,4 +165,4 @@ if __name__ == "__main__":
     else:
         import uvloop
 
-        uvloop.run(naru(rest) if name == "naru" else floor(rest[0]))
+        uvloop.run(naru(rest) if name == "naru" else sdk() if name == "sdk" else floor(rest[0]))

@@ -16,7 +16,7 @@ from dataclasses import replace
 import orjson
 import psutil
 
-from gateway_load import Target, Wire, load, own_cpu
+from gateway_load import Cell, StreamWire, Target, Wire, load, own_cpu
 
 Start = Callable[..., AbstractAsyncContextManager]
 
@@ -198,28 +198,47 @@ async def lag(target: Target) -> list[float]:
 
 
 async def slow_reader(target: Target, posts: int) -> str:
-    """Have a client of legacy SSE ask for much and read nothing; others must not feel it (R-37)."""
+    """Have a client of legacy SSE ask for much and read nothing; others must not feel it (R-37).
+
+    What others feel of it is set beside what they feel of a client that asks as much and reads it all.
+    """
     process = psutil.Process(target.pid)
-    quiet = await load(target, 8, 1.0)
+    alone = await load(target, 8, 1.0)
+    read, _, _ = await _asks_much(target, posts, reads=True)
     before = process.memory_info().rss
-    deaf = replace(target, path="/sse", stream=True)
-    stream, place = await deaf.open()
-    stream.writer.transport.pause_reading()
-    params = {"name": deaf.tool, "arguments": {"size": 100_000}}
-    statuses: Counter[str] = Counter()
-
-    async def ask() -> None:
-        for number in range(posts):
-            head, _ = await stream.posts.ask(deaf.request("tools/call", params, session=place, request_id=number))
-            statuses[head.split()[1].decode()] += 1
-
-    beside, _ = await asyncio.gather(load(target, 8, 1.0), ask())
+    unread, statuses, stream = await _asks_much(target, posts, reads=False)
     await asyncio.sleep(0.5)
     grown = (process.memory_info().rss - before) / 1e6
     stream.writer.transport.abort()
     said = ", ".join(f"{count} x {status}" for status, count in sorted(statuses.items()))
-    felt = f"others' p99 {quiet.p99_ms:.1f} -> {beside.p99_ms:.1f} ms"
+    felt = f"others' p99 {alone.p99_ms:.1f} ms alone, {read.p99_ms:.1f} beside one that reads, {unread.p99_ms:.1f} ms"
     return f"{posts} calls of 100 kB: {said}; RSS +{grown:.1f} MB; {felt}"
+
+
+async def _asks_much(target: Target, posts: int, *, reads: bool) -> tuple[Cell, Counter[str], StreamWire]:
+    """Return what eight others measure while one client asks, what its posts were told, and its stream."""
+    client = replace(target, path="/sse", stream=True)
+    stream, place = await client.open()
+    params = {"name": client.tool, "arguments": {"size": 100_000}}
+    statuses: Counter[str] = Counter()
+
+    async def ask() -> None:
+        for number in range(posts):
+            head, _ = await stream.posts.ask(client.request("tools/call", params, session=place, request_id=number))
+            statuses[head.split()[1].decode()] += 1
+
+    async def read() -> None:
+        while await stream.reader.read(1 << 20):
+            pass
+
+    reading = asyncio.create_task(read()) if reads else None
+    if reading is None:
+        stream.writer.transport.pause_reading()
+    beside, _ = await asyncio.gather(load(target, 8, 1.0), ask())
+    if reading is not None:
+        stream.writer.transport.abort()
+        await asyncio.wait({reading})
+    return beside, statuses, stream
 
 
 async def child_dies(target: Target, times: int) -> str:
