@@ -6,6 +6,7 @@ measured. About ten minutes for everything; PATTERN is a `-k` expression over te
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -13,8 +14,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TESTS = ("tests/connections", "tests/stores")
-_FIGURE = re.compile(r"^\.*((?:R-\d\d|a\d\d|f\d\d)\b.*)")
+TESTS = ("tests/connections", "tests/stores", "tests/gateway/test_robustness.py")
+_FIGURE = re.compile(r"^\.*((?:[RS]-\d\d|a\d\d|f\d\d)\b.*)")
 
 
 def main(pattern: str) -> int:
@@ -35,4 +36,6 @@ def main(pattern: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pattern", nargs="?", default="", help="a -k expression over test names")
+    sys.exit(main(parser.parse_args().pattern))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import os
 import random
 from functools import partial
 from types import TracebackType
@@ -23,8 +22,8 @@ from naru.http1.pool import Pool
 from naru.web.one_write import OneWriteProtocol
 from tests.gateway.by_hand import META, Client, Json, events, gateway, next_event, request
 from tests.gateway.scripted import ScriptedUpstream
+from tests.sizes import sized
 
-FULL = os.environ.get("NARU_FULL_RUNS") == "1"
 """Run what has a number in SECURITY.md at that number; minutes instead of seconds."""
 
 
@@ -78,10 +77,11 @@ MODERN = {"mcp_protocol_version": "2026-07-28", "mcp_method": "tools/call", "mcp
 async def test_a_stateless_client_that_leaves_takes_its_call_with_it(http: Any, length: int) -> None:
     slow = Slow()
     async with gateway(ScriptedUpstream("a", {"slow": slow}), http=http) as client:  # R-28
-        for number in range(1, 1001 if FULL else 21):
+        for number in range(1, sized(21, 1001)):
             call = request("tools/call", {"name": "a__slow", "arguments": {"x": "y" * length}, "_meta": META})
             await abort(client, call, lambda number=number: slow.started == number, **MODERN)
             await until(lambda number=number: slow.cancelled == number)
+        print(f"R-28: {slow.cancelled} clients left, {slow.finished} calls went on")
         assert slow.finished == 0
         assert not client.engine._running, "nobody's work is left"
 
@@ -99,7 +99,7 @@ async def test_a_session_client_that_leaves_does_not_cancel_and_takes_the_answer
     async with gateway(ScriptedUpstream("a", {"work": work})) as client:  # R-28, R-39
         session = await client.initialize()
         other = await client.initialize()
-        for number in range(100 if FULL else 20):
+        for number in range(sized(20, 100)):
             cut.clear()
             call = request("tools/call", {"name": "a__work", "_meta": {"progressToken": number}}, number)
             headers = {"mcp-session-id": session}
@@ -122,6 +122,7 @@ async def test_a_session_client_that_leaves_does_not_cancel_and_takes_the_answer
                 got: list[Json] = events(await response.text())
             assert [event["params"]["progress"] for event in got[:-1]] == [2]
             assert (got[-1]["id"], got[-1]["result"]["content"][0]["text"]) == (number, "done")
+        print(f"R-39: {number + 1} streams cut and taken up, none lost, doubled or foreign")
 
 
 async def test_a_cancelled_request_ends_upstream_and_is_not_answered() -> None:
@@ -309,9 +310,9 @@ async def isolation(ids: range) -> tuple[int, int]:
 
 
 async def test_no_answer_reaches_another_client() -> None:
-    ids = range(1000) if FULL else range(0, 1000, 50)  # S-14
+    ids = range(0, 1000, sized(50, 1))  # S-14
     answered, foreign = await isolation(ids)
-    print(f"isolation: {answered} answers, {foreign} foreign")
+    print(f"S-14: {answered} answers, {foreign} foreign")
     assert foreign == 0
     assert answered > 95 * len(ids)
 
