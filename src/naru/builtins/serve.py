@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 from typing import Any
 
 import anyio
@@ -52,18 +55,29 @@ def build_server(toolset: Toolset, *, name: str, instructions: str = "") -> Serv
 
 
 def run_stdio(toolset: Toolset, *, name: str, instructions: str = "") -> None:
-    """Serve a Toolset on standard input and output until the client closes them."""
+    """Serve a Toolset on standard input and output until the client closes them, Ctrl-C or SIGTERM."""
 
     async def serve() -> None:
         server = build_server(toolset, name=name, instructions=instructions)
         await toolset.open()
         try:
-            async with stdio_server() as (incoming, outgoing):
-                await server.run(incoming, outgoing, server.create_initialization_options())
+            async with anyio.create_task_group() as group:
+                if sys.platform != "win32":
+                    group.start_soon(_leave_on_signal, toolset)
+                async with stdio_server() as (incoming, outgoing):
+                    await server.run(incoming, outgoing, server.create_initialization_options())
+                group.cancel_scope.cancel()
         finally:
             await toolset.close()
 
     anyio.run(serve)
+
+
+async def _leave_on_signal(toolset: Toolset) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for number in signals:
+            await toolset.close()
+            os._exit(128 + number)  # the SDK's thread waits in stdin, and nothing else ends that wait
 
 
 def _tool(definition: ToolDefinition) -> Tool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -15,6 +16,7 @@ from rich.markup import escape
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RunFinished
 from naru.agent.loop import run as run_agent
 from naru.cli.called import as_called
+from naru.cli.lines import Lines
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serving import run
 from naru.cli.terminal import AsJson, console, plain, print_warnings
@@ -47,7 +49,8 @@ async def _chat(settings: Settings, question: str, *, as_json: bool) -> None:
         print_warnings(f"{name}: {what}" for name, what in unusable(hub.manager).items())
         model = settings.model.model or next(iter(await hub.backend.models()), "")
         turns: list[Message] = []
-        while text := question or _ask():
+        lines = Lines()
+        while text := question or await _ask(lines):
             turns.append(Message("user", text))
             try:
                 request = ChatRequest(model, tuple(turns))
@@ -61,11 +64,20 @@ async def _chat(settings: Settings, question: str, *, as_json: bool) -> None:
                 return
 
 
-def _ask() -> str:
-    try:
-        return input("› ").strip() or _ask() if sys.stdin.isatty() else sys.stdin.readline().strip()
-    except EOFError:
-        return ""
+async def _ask(lines: Lines) -> str:
+    """Return the next line that says something; empty at the end."""
+    is_terminal = os.isatty(0)
+    while True:
+        if is_terminal:
+            sys.stderr.write("› ")
+            sys.stderr.flush()
+        line = await lines.next()
+        if line is None:
+            if is_terminal:
+                sys.stderr.write("\n")
+            return ""
+        if line.strip():
+            return line.strip()
 
 
 def _events(hub: Hub, request: ChatRequest) -> AsyncGenerator[AgentEvent, None]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from naru.cli.called import as_called
 from naru.cli.clients.entries import CLIENTS, KEY_VARIABLE, Address, ClientRow, filled, snippet
 from naru.cli.clients.places import Machine, place_of
 from naru.cli.clients.writing import write_entry
@@ -89,7 +90,7 @@ def _tell(row: ClientRow, name: str, outcome: dict[str, Any]) -> None:
         print_note(f"In {outcome['file']} (or: naru connect {row.name} --write)")
         print(snippet(row, name, outcome["entry"]))
     for line in outcome["steps"]:
-        print(line)
+        print(as_called(line))
     print_note("Then:")
     for line in outcome["next"]:
         print_note(f"  {line}")

@@ -82,7 +82,11 @@ def command(
 def _chosen(files: list[Path] | None, source: list[str] | None, *, project: bool) -> list[tuple[Place, Path]]:
     for file in files or ():
         if not file.is_file():
-            raise NotFoundError(f"There is no file {file}.")
+            what = "is a folder" if file.is_dir() else "is not there"
+            raise NotFoundError(
+                f"Tried to read {file}, which {what}.",
+                remedy="Name a file with MCP servers, or none to find those of other products: naru import",
+            )
     if files:
         return [(Place("file", file.name, str(file)), file) for file in files]
     clients = {place.client for place in PLACES}

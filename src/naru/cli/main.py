@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from typer.main import get_command
 from naru import __version__
 from naru.cli.called import as_called, program
 from naru.cli.commands import COMMANDS, SECTIONS
-from naru.cli.exit_codes import exit_code
+from naru.cli.exit_codes import Exit, exit_code
 from naru.errors import NaruError
 
 
@@ -89,8 +90,20 @@ def root(
     """Carry any model to any tool, for any client."""
 
 
+def _fill_standard_streams() -> None:
+    """Put nothing where stdin, stdout or stderr is closed: the next file opened would take its place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115  # for good
+
+
 def main() -> None:
     """Run the command line: a NaruError is one line on stderr and its exit code, never a traceback."""
+    _fill_standard_streams()
     # Completion is set up for the bare name: shells look up a path by its last part.
     completes = any(argument.startswith(("--install-completion", "--show-completion")) for argument in sys.argv[1:])
     try:
@@ -98,6 +111,10 @@ def main() -> None:
     except NaruError as error:
         print(f"naru: {as_called(str(error))}", file=sys.stderr)
         sys.exit(exit_code(error))
+    except OSError as error:
+        # Where the output goes to is full or gone; whatever else can fail has an error of its own.
+        print(f"naru: what it did cannot be shown: {error}.", file=sys.stderr)
+        sys.exit(Exit.NOT_WELL)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import typer
 
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serve_mcp import Transport, serve_own_tools, serve_servers_on_stdio
-from naru.cli.serving import address_of, listen, run, serve, tls_of
+from naru.cli.serving import address_of, listen, run_until_interrupted, serve, tls_of
 from naru.cli.terminal import console
 from naru.config import Settings, settings_path
 from naru.errors import ModelError
@@ -46,11 +46,11 @@ def command(
         hub__store=store,
     )
     if what:
-        run(serve_own_tools(what, settings, Transport.STDIO if stdio else transport))
+        run_until_interrupted(serve_own_tools(what, settings, Transport.STDIO if stdio else transport))
     elif stdio or transport is Transport.STDIO:
-        run(serve_servers_on_stdio(settings, config or settings_path()))
+        run_until_interrupted(serve_servers_on_stdio(settings, config or settings_path()))
     else:
-        run(_serve(settings, config))
+        run_until_interrupted(_serve(settings, config))
 
 
 async def _serve(settings: Settings, config: Path | None) -> None:

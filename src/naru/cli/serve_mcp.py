@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from enum import StrEnum
 from pathlib import Path
+from typing import BinaryIO
 
 from starlette.types import Receive, Scope, Send
 
 from naru.cli.serving import address_of, listen, serve, tls_of
-from naru.cli.terminal import console
+from naru.cli.terminal import console, print_note
 from naru.cli.tool_sources import BUILTINS, builtin_toolset
 from naru.config import Settings
 from naru.errors import ConfigError
@@ -44,7 +45,7 @@ async def serve_servers_on_stdio(settings: Settings, settings_file: Path | None)
         await manager.started(5.0)
         gateway = Gateway(manager, settings_of(settings.gateway))
         try:
-            await StdioFace(gateway.engine, sys.stdin.buffer, out).serve()
+            await StdioFace(gateway.engine, _stdin(), out).serve()
         finally:
             await gateway.close()
 
@@ -69,13 +70,20 @@ async def serve_own_tools(name: str, settings: Settings, transport: Transport) -
     )
     try:
         if out is not None:
-            await StdioFace(engine, sys.stdin.buffer, out).serve()
+            await StdioFace(engine, _stdin(), out).serve()
         else:
             await _serve_http(engine, settings, name, transport)
     finally:
         await engine.close()
         await toolset.close()
         await audit.close()
+
+
+def _stdin() -> BinaryIO:
+    """Return stdin as a stream of its own: a thread that waits in `sys.stdin` makes Python abort when it ends."""
+    if os.isatty(0):
+        print_note("Speaks MCP on stdin and stdout, for a client that starts it. For people and HTTP: naru serve")
+    return open(0, "rb", closefd=False)
 
 
 def _asks_for_keys(settings: Settings) -> bool:

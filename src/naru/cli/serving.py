@@ -118,7 +118,13 @@ async def serve(
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine on uvloop where there is one; Ctrl-C ends it quietly."""
+    """Run a coroutine on uvloop where there is one. Raises KeyboardInterrupt when Ctrl-C ended it."""
     factory = importlib.import_module("uvloop").new_event_loop if sys.platform != "win32" else None
-    with asyncio.Runner(loop_factory=factory) as runner, contextlib.suppress(KeyboardInterrupt):
+    with asyncio.Runner(loop_factory=factory) as runner:
         runner.run(main)
+
+
+def run_until_interrupted(main: Coroutine[Any, Any, None]) -> None:
+    """Run what serves until Ctrl-C, which is how it is meant to end."""
+    with contextlib.suppress(KeyboardInterrupt):
+        run(main)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
@@ -17,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from naru.cli.called import as_called
+from naru.cli.exit_codes import Exit
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -80,4 +82,12 @@ def confirmed(question: str, *, yes: bool) -> bool:
     if not sys.stdin.isatty():
         print_note("Nothing was changed. Say --yes to do it.")
         return False
-    return typer.confirm(question)
+    # An event loop that runs takes Ctrl-C for itself, and would answer it only after the question.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        print_note("\nNothing was changed.")
+        raise typer.Exit(Exit.INTERRUPTED) from None
+    finally:
+        signal.signal(signal.SIGINT, before)

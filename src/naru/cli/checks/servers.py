@@ -88,7 +88,7 @@ def check_record(record: ServerRecord, place: str) -> Iterator[Problem]:
     else:
         yield from _url(config, place)
     for warning in Policy().warnings(record):
-        yield Problem(Level.WARNING, "", f"{place}.args", f"{warning[:1].upper()}{warning[1:].rstrip('.')}.")
+        yield Problem(Level.WARNING, "", f"{place}.args", f"{warning.rstrip('.')}.")
     for key in record.config:
         if key not in _KNOWN:
             near = meant(key, _KNOWN)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 KEY_VARIABLE = "NARU_API_KEY"
 """Where clients are told to find the key; Naru writes no secret into another product's file."""
@@ -104,7 +105,7 @@ CLIENTS = (
     ClientRow("gemini", "Gemini CLI", "json", _MCP, _http("httpUrl"), then=(_SERVE, "In Gemini CLI: /mcp")),
     ClientRow(
         "continue", "Continue", "yaml", ("models",), _continue,
-        then=(_SERVE, "In Continue: choose the model Naru; its answers use the hub's tools."),
+        then=(_SERVE, "In Continue: choose the model naru; its answers use the hub's tools."),
     ),
     ClientRow(
         "void", "Void", "json", _MCP, _http(),
@@ -124,7 +125,8 @@ CLIENTS = (
             "or, while it runs: Admin Panel, Settings, Connections, OpenAI API, +",
             "  URL  {url}/v1",
             "  Key  {key}",
-            "In Docker the host is host.docker.internal; allow that name: NARU_SERVER__ALLOWED_HOSTS as a JSON list",
+            "In Docker the host is host.docker.internal, a name that Naru must be told of. Start it so:",
+            "  NARU_SERVER__ALLOWED_HOSTS='[\"host.docker.internal:{port}\"]' naru serve",
         ),
         then=(_SERVE, "Choose the model {model}+tools."),
     ),
@@ -147,7 +149,8 @@ CLIENTS = (
 def filled(lines: Sequence[str], address: Address) -> list[str]:
     """Return lines with what they leave open filled in."""
     key = f"${KEY_VARIABLE}" if address.asks_for_key else "none"
-    return [line.format(url=address.url, model=address.model, key=key) for line in lines]
+    port = urlsplit(address.url).port or (443 if address.url.startswith("https:") else 80)
+    return [line.format(url=address.url, model=address.model, key=key, port=port) for line in lines]
 
 
 def snippet(row: ClientRow, name: str, entry: dict[str, Any]) -> str:
