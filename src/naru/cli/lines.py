@@ -26,12 +26,12 @@ class Lines:
 
     async def _wait(self) -> None:
         loop = asyncio.get_running_loop()
-        ready = loop.create_future()
+        ready = asyncio.Event()
         try:
-            loop.add_reader(self._descriptor, lambda: ready.done() or ready.set_result(None))
+            loop.add_reader(self._descriptor, ready.set)
         except (OSError, NotImplementedError):  # a file keeps nobody waiting; Windows cannot wait for a console
             return
         try:
-            await ready
+            await ready.wait()
         finally:
             loop.remove_reader(self._descriptor)
