@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -14,6 +14,8 @@ from naru.http1.inflate import Inflater
 
 Fault = Callable[[ExchangeError], Exception]
 """Makes the error that callers see, in their own tree."""
+Take = Callable[[bytes], Awaitable[None] | None]
+"""Takes a piece of a body; returns what must be waited for before it can take the next one, if anything."""
 T = TypeVar("T")
 _NO_HEADERS: CIMultiDict[str] = CIMultiDict()
 
@@ -42,7 +44,10 @@ class Reply:
         "_fault",
         "_inflater",
         "_is_encoded",
+        "_left",
         "_source",
+        "_take",
+        "_turn",
         "_waiter",
         "content_type",
         "headers",
@@ -66,8 +71,12 @@ class Reply:
         self.pieces: list[bytes] = []
         """Of the body, not read yet; the connection adds to them, and `wake` tells the reader."""
         self._waiter: asyncio.Future[None] | None = None
+        self._take: Take | None = None
+        """Gets what arrives at once, in the place of a reader that would have to be woken."""
+        self._turn: asyncio.Future[Awaitable[None] | None] | None = None
+        """Ends when `_take` has something to wait for, and with the body."""
         self._error: ExchangeError | None = None
-        self._is_encoded = False
+        self._is_encoded = self._left = False
         self._inflater: Inflater | None = None
 
     @property
@@ -92,6 +101,33 @@ class Reply:
             pieces.append(piece[:left])
             left -= len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    async def each(self, take: Take) -> None:
+        """Have every piece of the body taken as it arrives: no task is woken for one, unless it must be waited for.
+
+        Raises as `read`, and what `take` raises.
+        """
+        while not self._left and (piece := await self.read()):
+            behind = take(piece)
+            if behind is None and not self._is_encoded:
+                behind = await self._handing_over(take)
+            if behind is not None:
+                await behind
+
+    def leave(self) -> None:
+        """Have `each` end with this piece, whatever of the body is still to come."""
+        self._left = True
+
+    async def _handing_over(self, take: Take) -> Awaitable[None] | None:
+        """Let the connection call `take`, until it has something to wait for or the body has ended."""
+        if self._left or self.pieces or self.is_whole or self._error is not None:
+            return None
+        self._take = take
+        self._turn = asyncio.get_running_loop().create_future()
+        try:
+            return await self._turn
+        finally:
+            self._take = self._turn = None
 
     def take(self) -> bytes:
         """Return what has arrived since the last look, as it was sent."""
@@ -174,6 +210,20 @@ class Reply:
 
     def wake(self) -> None:
         """Tell the reader that something has come."""
+        if self._turn is not None:
+            self._hand_over(self._turn)
+            return
         waiter, self._waiter = self._waiter, None
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
+
+    def _hand_over(self, turn: asyncio.Future[Awaitable[None] | None]) -> None:
+        if turn.done():
+            return
+        try:
+            behind = self._take(self.take()) if self._take is not None and self.pieces else None
+        except Exception as error:  # noqa: BLE001 - it is not ours: it goes to the task that reads
+            turn.set_exception(error)
+            return
+        if behind is not None or self._left or self.is_whole or self._error is not None:
+            turn.set_result(behind)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
 
 from naru.messages import ChatEvent, ChatRequest
 from naru.models.profile import Profile
+
+T = TypeVar("T")
+Take = Callable[[Sequence[ChatEvent]], Awaitable[None] | None]
+"""Takes events that are there together; returns what must be waited for before it can take more, if anything."""
 
 
 class Backend(Protocol):
@@ -36,11 +40,35 @@ class Backend(Protocol):
 
 
 class Batching(Protocol):
-    """A backend that can give together what arrived together, for faces on the hot path: one send for many deltas."""
+    """A backend that can give together what arrived together: one send for many deltas."""
 
     def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Give the events of `Backend.stream`, in lists; nothing waits for a list to fill."""
         ...
+
+
+class Delivering(Protocol):
+    """A backend that can hand its batches over where they arrive, for faces on the hot path: no task between."""
+
+    async def deliver(self, request: ChatRequest, take: Take) -> None:
+        """Have the batches taken one after the other; raises as `Backend.stream`, and what `take` raises."""
+        ...
+
+
+async def deliver(backend: Backend, request: ChatRequest, take: Take) -> None:
+    """Ask a backend and have its batches taken, whether it can hand them over itself or not."""
+    if hasattr(backend, "deliver"):
+        await cast("Delivering", backend).deliver(request, take)
+    else:
+        await take_all(batches_of(backend, request), take)
+
+
+async def take_all(batches: AsyncGenerator[Sequence[T]], take: Callable[[Sequence[T]], Awaitable[None] | None]) -> None:
+    """Have the batches of a generator taken, and close it."""
+    async with aclosing(batches):
+        async for batch in batches:
+            if (behind := take(batch)) is not None:
+                await behind
 
 
 def batches_of(backend: Backend, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:

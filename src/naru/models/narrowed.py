@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from naru.messages import ChatEvent, ChatRequest
-from naru.models.backend import Backend, batches_of
+from naru.models.backend import Backend, Take, batches_of, deliver
 from naru.models.profile import Profile
 
 
@@ -34,6 +34,10 @@ class Narrowed:
     def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask the one model, in batches."""
         return batches_of(self.backend, replace(request, model=self.model))
+
+    async def deliver(self, request: ChatRequest, take: Take) -> None:
+        """Ask the one model; see `Delivering`."""
+        await deliver(self.backend, replace(request, model=self.model), take)
 
     async def models(self) -> Sequence[str]:
         """Return the one name."""

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import cast
 
 from naru.errors import ModelError
 from naru.http1.reply import Reply
-from naru.messages import ChatEvent, ChatRequest, JsonObject, Usage
+from naru.messages import ChatEvent, ChatRequest
 from naru.models.adapt import ATTEMPTS
-from naru.models.backend import Backend
+from naru.models.backend import Backend, Take
 from naru.models.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES, Endpoint
-from naru.models.failures import decode, error_text, failure, http_failure, looks_like_html, refused_text
+from naru.models.failures import decode, failure, http_failure, looks_like_html, refused_text
 from naru.models.http_pool import HttpPool
-from naru.models.json_text import decode_leniently, encode, mended
+from naru.models.json_text import encode
 from naru.models.knowledge import Knowledge
 from naru.models.local import LocalEngine
 from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
 from naru.models.offer import offer
+from naru.models.openai_stream import AnswerStream, status_in
 from naru.models.openai_wire import added_by, first_choice, read_choice, request_body, usage_of
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
-from naru.models.sse import SseReader
 from naru.models.strategy import prepare
 
-_DONE = b"[DONE]"
-_NOTHING = frozenset({b"", b"null"})
-_ERROR_FIELDS = frozenset({"object", "type", "message", "detail", "code", "status", "param"})
-"""Of an error that stands for itself: in `event: error`, or in vLLM's own form."""
-_FIRST = frozenset({None, 0, "0"})
-"""What the index of the one answer that was asked for may say."""
 __all__ = ["Endpoint", "OpenAIBackend"]
 
 
@@ -100,22 +92,38 @@ class OpenAIBackend:
                 answer.release()
                 yield events
                 return
-            # One loop, no generator in a generator: this is the path of every delta.
-            sse = SseReader()
-            state = _StreamState()
-            while not state.done and (chunk := await answer.read()):
-                events = []
-                try:
-                    self._read(sse.feed(chunk), events, reader, state)
-                finally:
-                    if events and not state.done:  # Also before an error: what was said stays said.
-                        yield events
-            if not state.done:
-                events = []
-                self._read(sse.close(), events, reader, state)
-            events += self._end(reader, state)
-            answer.release()
-            yield events
+            stream = AnswerStream(self.where, reader)
+            while not stream.ended and (piece := await answer.read()):
+                if events := stream.feed(piece):
+                    yield events
+            if events := _last_of(stream, answer):
+                yield events
+            if stream.failure is not None:
+                raise stream.failure
+        finally:
+            answer.close()
+
+    async def deliver(self, request: ChatRequest, take: Take) -> None:
+        """Ask once; what arrives is read and taken in the connection's own turn of the event loop."""
+        answer, reader = await self._ask(request)
+        try:
+            if answer.content_type != "text/event-stream":
+                await _taken(take(await self._read_whole(answer, reader)))
+                answer.release()
+                return
+            stream = AnswerStream(self.where, reader)
+
+            def read(piece: bytes) -> Awaitable[None] | None:
+                events = stream.feed(piece)
+                if stream.ended:
+                    answer.leave()
+                return take(events) if events else None
+
+            await answer.each(read)
+            if events := _last_of(stream, answer):
+                await _taken(take(events))
+            if stream.failure is not None:
+                raise stream.failure
         finally:
             answer.close()
 
@@ -165,86 +173,12 @@ class OpenAIBackend:
             what = f"a web page ({answer.content_type}): {shown}"
             raise failure("not_an_api", f"{self.where} answered {answer.status} with {what}", status=200)
         if text.lstrip().startswith((b"data:", b":", b"event:")):
-            sse = SseReader()
-            return self._read_payloads([*sse.feed(text), *sse.close()], reader)
+            stream = AnswerStream(self.where, reader)
+            events = [*stream.feed(text), *stream.close()]
+            if stream.failure is not None:
+                raise stream.failure
+            return events
         return self._whole(decode(text), text, reader)
-
-    def _read_payloads(self, payloads: Sequence[bytes], reader: AnswerReader) -> list[ChatEvent]:
-        state = _StreamState()
-        events: list[ChatEvent] = []
-        self._read(payloads, events, reader, state)
-        return events + self._end(reader, state)
-
-    def _read(
-        self, payloads: Sequence[bytes], events: list[ChatEvent], reader: AnswerReader, state: _StreamState
-    ) -> None:
-        """Read what arrived together into `events`: neighbouring pieces of text are read as one."""
-        text: list[str] = []
-        try:
-            for payload in payloads:
-                delta = self._delta(payload, state)
-                if not delta:
-                    continue
-                content = delta.get("content")
-                if type(content) is str and (len(delta) == 1 or (len(delta) == 2 and "role" in delta)):
-                    text.append(content)
-                    continue
-                if text:
-                    events += reader.text("".join(text))
-                    text.clear()
-                events += read_choice(reader, delta)
-        finally:
-            if text:
-                events += reader.text("".join(text))
-
-    def _delta(self, payload: bytes, state: _StreamState) -> JsonObject | None:
-        """Return what a chunk adds to the answer; notes usage and the reason of stopping."""
-        if payload == _DONE or state.done:
-            state.done = True
-            return None
-        chunk = decode(payload)
-        if not isinstance(chunk, dict):
-            chunk = self._odd_chunk(payload, state)
-            if chunk is None:
-                return None
-        elif state.half:
-            chunk = state.joined(chunk)
-        if chunk.get("error"):
-            if written := refused_text(chunk):
-                state.reason, state.done = "stop", True
-                return {"content": written}
-            raise http_failure(self.where, _status_in(chunk), {}, payload)
-        if chunk.get("usage"):
-            state.usage = usage_of(chunk)
-        choices = chunk.get("choices")
-        if not choices:
-            if chunk.keys() <= _ERROR_FIELDS and error_text(chunk):
-                raise http_failure(self.where, _status_in(chunk), {}, payload)
-            return None
-        choice = first_choice(choices)
-        if choice is None:
-            raise failure("broken_off", f"{self.where} sent a chunk that is no chat completion's: {payload[:120]!r}")
-        if choice.get("index") not in _FIRST:
-            return None  # A second answer, which nobody asked for.
-        state.reason = choice.get("finish_reason") or state.reason
-        return added_by(choice)
-
-    def _odd_chunk(self, payload: bytes, state: _StreamState) -> JsonObject | None:
-        """Read an event that strict JSON is not, or that says nothing."""
-        bare = payload.strip()
-        state.done = bare == _DONE
-        if state.done or bare in _NOTHING:
-            return None
-        chunk = decode_leniently(bare)
-        if not isinstance(chunk, dict):
-            raise failure("broken_off", f"{self.where} sent an event that is not JSON: {payload[:120]!r}")
-        return state.joined(chunk)
-
-    def _end(self, reader: AnswerReader, state: _StreamState) -> list[ChatEvent]:
-        if not state.done and state.reason is None:
-            raise failure("broken_off", f"{self.where} ended its stream in the middle of the answer.")
-        rest = reader.text("\ufffd") if state.half else []
-        return rest + reader.finish(state.reason, state.usage)
 
     def _whole(self, answer: object, body: bytes, reader: AnswerReader) -> list[ChatEvent]:
         """Read an answer of an endpoint that does not stream."""
@@ -253,7 +187,7 @@ class OpenAIBackend:
         if answer.get("error"):
             if written := refused_text(answer):
                 return reader.text(written) + reader.finish("stop", usage_of(answer))
-            raise http_failure(self.where, _status_in(answer), {}, body)
+            raise http_failure(self.where, status_in(answer), {}, body)
         choices = answer.get("choices")
         if not choices:
             raise failure("not_an_api", f"{self.where} answered without choices: {body[:200]!r}")
@@ -283,31 +217,14 @@ class OpenAIBackend:
             await self._engine.stop()
 
 
-@dataclass(slots=True)
-class _StreamState:
-    reason: str | None = None
-    usage: Usage | None = None
-    done: bool = False
-    half: str = ""
-    """The first half of a surrogate pair that an endpoint has cut in two."""
-
-    def joined(self, chunk: JsonObject) -> JsonObject:
-        """Put together what was cut in the middle of a character; what has no other half becomes U+FFFD."""
-        choice = first_choice(chunk.get("choices"))
-        delta = added_by(choice) if choice is not None else None
-        if choice is None or delta is None or not isinstance(delta.get("content"), str):
-            return cast("JsonObject", mended(chunk))
-        text = self.half + delta["content"]
-        self.half = text[-1] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        whole = text[: len(text) - len(self.half)]
-        return cast("JsonObject", mended({**chunk, "choices": [{**choice, "delta": {**delta, "content": whole}}]}))
+async def _taken(behind: Awaitable[None] | None) -> None:
+    if behind is not None:
+        await behind
 
 
-def _status_in(answer: JsonObject) -> int:
-    """Return the HTTP status that an error inside a 200 stands for."""
-    error = answer.get("error")
-    for key in ("code", "status_code", "status"):
-        code = error.get(key) if isinstance(error, dict) else None
-        if isinstance(code, int) and 400 <= code < 600:
-            return code
-    return 429 if "rate limit" in error_text(answer).lower() else 502
+def _last_of(stream: AnswerStream, answer: Reply) -> list[ChatEvent]:
+    """Return the last events; the connection of an answer that ended well is kept."""
+    events = stream.close()
+    if stream.failure is None:
+        answer.release()
+    return events

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -89,24 +88,51 @@ class _Waiter:
     deadline: TimerHandle | None = None
 
 
-@dataclass(slots=True)
 class Slot:
-    """The right to send one request."""
+    """The right to send one request, once it is taken; an async context from taking it to leaving it."""
 
-    queue: RequestQueue
-    receipt: Receipt
+    __slots__ = ("_again", "_caller", "_cause", "_granted_at", "_queue", "_receipt", "_tokens")
+
+    def __init__(
+        self, queue: RequestQueue, caller: Caller, *, tokens: int, again: bool, cause: ModelError | None
+    ) -> None:
+        self._queue = queue
+        self._caller = caller
+        self._tokens = tokens
+        self._again = again
+        self._cause = cause
+        self._granted_at = 0.0
+
+    async def take(self) -> None:
+        """Wait for it; raises as `RequestQueue.slot` says."""
+        try:
+            self._receipt = await self._queue.wait(self._caller, self._tokens, again=self._again)
+        except ModelError as error:
+            raise error from self._cause
+        self._granted_at = self._queue.now()
+
+    def leave(self) -> None:
+        """Give the place to the next; to be called once."""
+        self._queue.left(self._queue.now() - self._granted_at)
+
+    async def __aenter__(self) -> Slot:
+        await self.take()
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        self.leave()
 
     def used(self, tokens: int) -> None:
         """Say how many tokens it really took."""
-        self.receipt.used(tokens)
+        self._receipt.used(tokens)
 
     def succeeded(self) -> None:
         """Say that the endpoint answered."""
-        self.queue.succeeded()
+        self._queue.succeeded()
 
     def refused(self, retry_after_seconds: float | None) -> None:
         """Say that the endpoint wants no more for now (429)."""
-        self.queue.block(retry_after_seconds)
+        self._queue.block(retry_after_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +170,8 @@ class RequestQueue:
         self._held_seconds = 0.0
         """How long requests hold their slot, the newer ones counting more."""
 
-    @asynccontextmanager
-    async def slot(
-        self, caller: Caller, *, tokens: int = 0, again: bool = False, cause: ModelError | None = None
-    ) -> AsyncIterator[Slot]:
-        """Wait for the right to send one request; leaving gives the place to the next.
+    def slot(self, caller: Caller, *, tokens: int = 0, again: bool = False, cause: ModelError | None = None) -> Slot:
+        """Return the right to send one request, to be waited for.
 
         Args:
             caller: who asks; the turns go round by its name.
@@ -157,19 +180,10 @@ class RequestQueue:
             cause: the endpoint's refusal, which an error of ours is raised from.
 
         Raises:
-            ModelError: the queue is full, or the wait would be or was too long; `retry_after_seconds` says when.
+            ModelError: on taking it: the queue is full, or the wait would be or was too long;
+                `retry_after_seconds` says when.
         """
-        try:
-            receipt = await self._wait(caller, tokens, again=again)
-        except ModelError as error:
-            raise error from cause
-        granted_at = self._clock.now()
-        try:
-            yield Slot(self, receipt)
-        finally:
-            self._running -= 1
-            self._held_seconds += (self._clock.now() - granted_at - self._held_seconds) * _NEWEST_COUNTS
-            self._advance()
+        return Slot(self, caller, tokens=tokens, again=again, cause=cause)
 
     def now(self) -> float:
         """Return the queue's own time, in seconds."""
@@ -194,7 +208,14 @@ class RequestQueue:
         """Forget the refusals: the endpoint has answered."""
         self._refusals = 0
 
-    async def _wait(self, caller: Caller, tokens: int, *, again: bool) -> Receipt:
+    def left(self, held_seconds: float) -> None:
+        """Take a place back."""
+        self._running -= 1
+        self._held_seconds += (held_seconds - self._held_seconds) * _NEWEST_COUNTS
+        self._advance()
+
+    async def wait(self, caller: Caller, tokens: int, *, again: bool) -> Receipt:
+        """Wait for a place; see `slot`."""
         now = self._clock.now()
         self._check_room(tokens)
         if not self._lines and self._may_go(tokens, now):

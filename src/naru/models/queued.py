@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from types import TracebackType
 
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, Usage
-from naru.models.backend import Backend, batches_of, for_model
+from naru.models.backend import Backend, Take, batches_of, deliver, for_model
 from naru.models.json_text import encode
 from naru.models.profile import Profile
 from naru.models.queue import Caller, RequestQueue, current_caller
@@ -43,47 +44,28 @@ class QueuedBackend:
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask when it is our turn; see `Batching`."""
-        caller = current_caller.get() or Caller()
-        until = None if caller.wait_seconds is None else self.queue.now() + caller.wait_seconds
-        tokens = estimate_tokens(request) if self._counts_tokens else 0
-        refused: ModelError | None = None
-        for attempt in range(max(_RETRIES.values()) + 1):
-            if until is not None:
-                caller = replace(caller, wait_seconds=max(0.0, until - self.queue.now()))
-            async with self.queue.slot(caller, tokens=tokens, again=attempt > 0, cause=refused) as slot:
-                begun = False
-                spent = await self._spend(tokens, caller)
-                try:
-                    async with aclosing(batches_of(self.backend, request)) as batches:
-                        async for batch in batches:
-                            begun = True
-                            for event in batch:
-                                if isinstance(event, Usage):
-                                    used = event.prompt_tokens + event.completion_tokens
-                                    slot.used(used)
-                                    if self.shared is not None and used:
-                                        await self.shared.used(spent, tokens, used)
-                            yield batch
-                    slot.succeeded()
-                    return
-                except ModelError as error:
-                    if begun or not error.retryable or attempt >= _RETRIES.get(error.code, 0):
-                        raise
-                    if error.code in _WAITED_OUT:
-                        slot.refused(error.retry_after_seconds)
-                        if self.shared is not None:
-                            await self.shared.block(error.retry_after_seconds or 1.0)
-                    refused = error
+        tries = _Tries(self, request)
+        while not tries.done:
+            async with tries, aclosing(batches_of(self.backend, request)) as batches:
+                async for batch in batches:
+                    tries.see(batch)
+                    yield batch
 
-    async def _spend(self, tokens: int, caller: Caller) -> str:
-        """Take the request from the allowance that all processes share, if there is one."""
-        if self.shared is None:
-            return ""
-        longest = self.queue.max_wait_seconds if caller.wait_seconds is None else caller.wait_seconds
-        return await self.shared.wait(tokens, longest)
+    async def deliver(self, request: ChatRequest, take: Take) -> None:
+        """Ask when it is our turn; see `Delivering`."""
+        tries = _Tries(self, request)
+
+        def seen(batch: Sequence[ChatEvent]) -> Awaitable[None] | None:
+            tries.see(batch)
+            return take(batch)
+
+        while not tries.done:
+            async with tries:
+                await deliver(self.backend, request, seen)
 
     @property
-    def _counts_tokens(self) -> bool:
+    def counts_tokens(self) -> bool:
+        """Whether a request's tokens must be guessed."""
         limits = self.queue.limits
         return bool(limits.tokens_per_minute or limits.tokens_per_day)
 
@@ -101,6 +83,75 @@ class QueuedBackend:
         await self.backend.close()
         if self.shared is not None:
             await self.shared.close()
+
+
+class _Tries:
+    """The tries of one request, each an async context that holds a slot and swallows what is worth another try."""
+
+    def __init__(self, backend: QueuedBackend, request: ChatRequest) -> None:
+        self.done = False
+        self._queue, self._shared = backend.queue, backend.shared
+        self._caller = current_caller.get() or Caller()
+        self._until = None if self._caller.wait_seconds is None else self._queue.now() + self._caller.wait_seconds
+        self._tokens = estimate_tokens(request) if backend.counts_tokens else 0
+        self._failures = 0
+        self._refused: ModelError | None = None
+        self._begun = False
+        self._used: int | None = None
+        self._spent = ""
+
+    def see(self, batch: Sequence[ChatEvent]) -> None:
+        """Take note of what came: after anything came, the request is not asked again."""
+        self._begun = True
+        for event in batch:
+            if type(event) is Usage:
+                self._used = event.prompt_tokens + event.completion_tokens
+
+    async def __aenter__(self) -> None:
+        if self._until is not None:
+            self._caller = replace(self._caller, wait_seconds=max(0.0, self._until - self._queue.now()))
+        again = self._failures > 0
+        self._slot = self._queue.slot(self._caller, tokens=self._tokens, again=again, cause=self._refused)
+        await self._slot.take()
+        self._spent = await self._spend()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        try:
+            if self._used is not None:
+                self._slot.used(self._used)
+                if self._shared is not None and self._used:
+                    await self._shared.used(self._spent, self._tokens, self._used)
+            if error is None:
+                self.done = True
+                self._slot.succeeded()
+                return False
+            return isinstance(error, ModelError) and await self._is_worth_another(error)
+        finally:
+            self._slot.leave()
+
+    async def _is_worth_another(self, error: ModelError) -> bool:
+        if self._begun or not error.retryable or self._failures >= _RETRIES.get(error.code, 0):
+            return False
+        if error.code in _WAITED_OUT:
+            self._slot.refused(error.retry_after_seconds)
+            if self._shared is not None:
+                await self._shared.block(error.retry_after_seconds or 1.0)
+        self._failures += 1
+        self._refused = error
+        return True
+
+    async def _spend(self) -> str:
+        """Take the request from the allowance that all processes share, if there is one."""
+        if self._shared is None:
+            return ""
+        longest = self._queue.max_wait_seconds if self._caller.wait_seconds is None else self._caller.wait_seconds
+        try:
+            return await self._shared.wait(self._tokens, longest)
+        except BaseException:
+            self._slot.leave()
+            raise
 
 
 def estimate_tokens(request: ChatRequest) -> int:

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from naru.errors import NaruError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest
-from naru.models.backend import Backend, batches_of, for_model
+from naru.models.backend import Backend, Take, batches_of, deliver, for_model
 from naru.models.narrowed import Narrowed
 from naru.models.profile import Profile
 
@@ -94,20 +94,24 @@ class Router:
                 for event in batch:
                     yield event
 
-    def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+    async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask the endpoint that serves the request's model, in batches."""
-        return self._chosen(request) if self._is_known(request.model) else self._after_listing(request)
-
-    def _chosen(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
-        route, name = self.choose(request.model)
-        return batches_of(route.backend, request if name == request.model else replace(request, model=name))
-
-    async def _after_listing(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
-        """Ask the endpoints what they serve before choosing one for a name that nobody declared."""
-        await self._list_all()
-        async with aclosing(self._chosen(request)) as batches:
+        backend, sent = await self._chosen(request)
+        async with aclosing(batches_of(backend, sent)) as batches:
             async for batch in batches:
                 yield batch
+
+    async def deliver(self, request: ChatRequest, take: Take) -> None:
+        """Ask the endpoint that serves the request's model; see `Delivering`."""
+        backend, sent = await self._chosen(request)
+        await deliver(backend, sent, take)
+
+    async def _chosen(self, request: ChatRequest) -> tuple[Backend, ChatRequest]:
+        """Choose; for a name that nobody declared, the endpoints are asked first what they serve."""
+        if not self._is_known(request.model):
+            await self._list_all()
+        route, name = self.choose(request.model)
+        return route.backend, request if name == request.model else replace(request, model=name)
 
     async def models(self) -> Sequence[str]:
         """Return every model of every endpoint, and the aliases; an endpoint that is down hides only its own."""

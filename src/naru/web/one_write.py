@@ -3,7 +3,7 @@
 * An answer's head and the first piece of its body go out in one write: each write is a system call.
 * A head is checked as a whole, not name by name and value by value.
 * Handlers find the client's connection in `scope["extensions"]` (`naru.gateway.exchange.Client`), so that hearing of
-  its end takes no task that waits for it.
+  its end takes no task that waits for it, and a piece of a stream goes out where it arrives.
 """
 
 from __future__ import annotations
@@ -72,12 +72,14 @@ class OneWriteProtocol(HttpToolsProtocol):
 class Connection:
     """The connection that a request came on, as `naru.gateway.exchange.Client`."""
 
-    __slots__ = ("_flow", "_tell", "_transport")
+    __slots__ = ("_flow", "_tell", "_transport", "begun")
 
     def __init__(self, transport: asyncio.Transport, flow: FlowControl) -> None:
         self._transport = transport
         self._flow = flow
         self._tell: Callable[[], None] | None = None
+        self.begun: Cycle | None = None
+        """The answer, from its head to its end."""
 
     def when_gone(self, tell: Callable[[], None] | None) -> None:
         """Have the end of the connection told, if it comes before the end of the answer; None takes that back."""
@@ -85,12 +87,20 @@ class Connection:
         if tell is not None:
             self._flow.resume_reading()  # a long body may have paused it, and who does not read hears of no end
 
+    def put(self, body: bytes) -> bool:
+        """Write a further piece of the answer that was begun; False where that has to wait, or nobody hears it."""
+        if self.begun is None or self._flow.write_paused:
+            return False
+        self.begun.go_on(body, more=True)
+        return True
+
     def drop(self) -> None:
         """Break the connection off."""
         self._transport.abort()
 
     def lost(self) -> None:
         """Tell."""
+        self.begun = None
         tell, self._tell = self._tell, None
         if tell is not None:
             tell()
@@ -112,13 +122,14 @@ class Cycle(RequestResponseCycle):
         if not self.response_started and kind == "http.response.start":
             self._begin(message["status"], [*self.default_headers, *message.get("headers", ())])
         elif self.response_started and not self.response_complete and kind == "http.response.body":
-            self._go_on(message.get("body", b""), more=message.get("more_body", False))
+            self.go_on(message.get("body", b""), more=message.get("more_body", False))
         else:
             raise RuntimeError(f"Unexpected ASGI message {kind!r}.")
 
     def _begin(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
         """Make the head, and keep it for the next write or the end of this turn of the event loop."""
         self.response_started = True
+        self.client.begun = self
         self.waiting_for_100_continue = False
         by_name = dict(headers)
         length = by_name.get(b"content-length")
@@ -140,7 +151,8 @@ class Cycle(RequestResponseCycle):
         self._head = b"%b%b\r\n" % (STATUS_LINE[status], fields)
         asyncio.get_running_loop().call_soon(self._flush)
 
-    def _go_on(self, body: bytes, *, more: bool) -> None:
+    def go_on(self, body: bytes, *, more: bool) -> None:
+        """Write a piece of the body."""
         if self.scope["method"] == "HEAD":
             body, self.expected_content_length = b"", 0
         elif self.chunked_encoding:
@@ -163,6 +175,7 @@ class Cycle(RequestResponseCycle):
         if self.expected_content_length:
             raise RuntimeError("Response content shorter than Content-Length")
         self.response_complete = True
+        self.client.begun = None
         self.message_event.set()
         if not self.keep_alive:
             self.transport.close()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from naru.agent.events import AnswerText, CallFinished, CallStarted, ClientCalls, RunFinished
 from naru.agent.loop import run
@@ -20,7 +20,7 @@ from naru.messages import (
     ToolCall,
     ToolDefinition,
 )
-from naru.models.backend import batches_of, for_model
+from naru.models.backend import deliver, for_model, take_all
 from naru.tools.toolset import CallContext, Toolset
 from naru.web.openai_exchange import Exchange, Outgoing
 from naru.web.openai_hub import ChatHub
@@ -44,6 +44,7 @@ class RunNote:
 
 
 FaceEvent = ChatEvent | ToolsRunning | RunNote
+FaceTake = Callable[[Sequence[FaceEvent]], Awaitable[None] | None]
 Batches = AsyncGenerator[Sequence[FaceEvent], None]
 
 
@@ -57,20 +58,23 @@ class Answers:
         self._hub_turns: Recent[tuple[Message, ...]] = Recent()
         """What the hub's tools gave before a client's own tool was called: the client does not hold it."""
 
-    def events(self, exchange: Exchange, caller: str, servers: tuple[str, ...] | None) -> Batches:
+    async def deliver(self, exchange: Exchange, caller: str, servers: tuple[str, ...] | None, take: FaceTake) -> None:
         """Answer one exchange; `servers` are those whose tools Naru runs, None for no tools of the hub.
 
-        Events that are there together are given together, so that the client gets them in one write.
+        Events that are there together are taken together, so that the client gets them in one write.
         """
+        request = exchange.request
         kept = self._kept_call(exchange, caller)
         if kept is not None:
-            return kept
-        if servers is None or exchange.profile.dialect == "shell":
-            backend = for_model(self._hub.backend, exchange.request.model)
-            if backend.profile.small and exchange.request.tools and answered_calls(exchange.request.messages):
-                return cast("Batches", without_repeats(backend, exchange.request))
-            return cast("Batches", batches_of(backend, exchange.request))
-        return self._run(exchange.request, caller, self._hub.tools(servers or None))
+            await take_all(kept, take)
+        elif servers is not None and exchange.profile.dialect != "shell":
+            await take_all(self._run(request, caller, self._hub.tools(servers or None)), take)
+        else:
+            backend = for_model(self._hub.backend, request.model)
+            if request.tools and backend.profile.small and answered_calls(request.messages):
+                await take_all(without_repeats(backend, request), take)
+            else:
+                await deliver(backend, request, take)
 
     def keep(self, outgoing: Outgoing, caller: str) -> None:
         """Keep the calls that the client did not get in this turn."""

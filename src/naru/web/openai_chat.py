@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from naru.dialects.writers import ElementXml, Writer
 from naru.errors import NaruError
-from naru.messages import ChatEvent, Text, ToolDefinition
+from naru.messages import ChatEvent, Finish, Text, ToolDefinition
 from naru.models.queue import Caller, current_caller
 from naru.web.client_profiles import ClientProfile, Signs, recognise
-from naru.web.openai_answers import Answers, Batches, FaceEvent, RunNote, ToolsRunning
+from naru.web.openai_answers import Answers, FaceEvent, RunNote, ToolsRunning
 from naru.web.openai_client import ChatClient, ClientGoneError, headers_of, read_body, respond_error
 from naru.web.openai_exchange import Exchange, Outgoing, prepare, system_text
 from naru.web.openai_hub import ChatHub
@@ -73,7 +72,7 @@ class ChatCompletions:
             return
         caller = caller_of(scope.get("state"))
         grace = PROXY_GRACE_SECONDS if call.servers is None else AGENT_GRACE_SECONDS
-        async with ChatClient(receive, send, streaming=call.stream, grace_seconds=grace) as client:
+        async with ChatClient(scope, receive, send, streaming=call.stream, grace_seconds=grace) as client:
             current_caller.set(Caller(caller, on_place=client.tell_place))
             try:
                 path = scope.get("path_params", {}).get("client", "")
@@ -120,32 +119,30 @@ class ChatCompletions:
         return replace(profile, single_call=True) if call.single_call else profile
 
     async def _answer(self, call: ChatCall, exchange: Exchange, client: ChatClient, caller: str) -> None:
-        async with aclosing(self._answers.events(exchange, caller, call.servers)) as batches:
-            outgoing = None if exchange.is_plain else Outgoing(exchange)
-            told = _Told(batches, outgoing, extra_fields=exchange.profile.extra_fields)
-            if call.stream:
-                await _stream(call, told, client)
-            else:
-                await _whole(call, told, client)
+        outgoing = None if exchange.is_plain else Outgoing(exchange)
+        told = (_Streamed if call.stream else _Whole)(call, client, outgoing, exchange.profile)
+        await self._answers.deliver(exchange, caller, call.servers, told.take)
+        await told.end()
         if outgoing is not None:
             self._answers.keep(outgoing, caller)
 
 
-@dataclass(slots=True)
 class _Told:
     """The events as the client is told them."""
 
-    batches: Batches
-    outgoing: Outgoing | None
-    extra_fields: bool
-    extra: Mapping[str, Any] | None = None
-    """What Naru adds to the end of the answer."""
+    def __init__(self, call: ChatCall, client: ChatClient, outgoing: Outgoing | None, profile: ClientProfile) -> None:
+        self.call = call
+        self.client = client
+        self.outgoing = outgoing
+        self.extra: Mapping[str, Any] | None = None
+        """What Naru adds to the end of the answer."""
+        self._takes_extra = profile.extra_fields
 
     def adapt(self, batch: Sequence[FaceEvent]) -> Iterator[ChatEvent | ToolsRunning]:
         """Give a batch in the client's dialect."""
         for event in batch:
             if isinstance(event, RunNote):
-                self.extra = event.fields if self.extra_fields else None
+                self.extra = event.fields if self._takes_extra else None
             elif self.outgoing is None or isinstance(event, ToolsRunning):
                 yield event
             else:
@@ -156,28 +153,51 @@ class _Told:
         return self.outgoing.close() if self.outgoing is not None else []
 
 
-async def _stream(call: ChatCall, told: _Told, client: ChatClient) -> None:
-    writer = ChunkWriter(call.model_shown, include_usage=call.include_usage)
-    pieces = [writer.start()]
-    feed = writer.feed
-    async for batch in told.batches:
-        if told.outgoing is None and len(batch) == 1 and type(batch[0]) is Text:
-            pieces.append(feed(batch[0]))  # What most batches are while a model writes.
+class _Streamed(_Told):
+    """An answer as a stream of chunks; what comes with its end goes out with its end."""
+
+    def __init__(self, call: ChatCall, client: ChatClient, outgoing: Outgoing | None, profile: ClientProfile) -> None:
+        super().__init__(call, client, outgoing, profile)
+        self._writer = ChunkWriter(call.model_shown, include_usage=call.include_usage)
+        self._unsent = self._writer.start()
+
+    def take(self, batch: Sequence[FaceEvent]) -> Awaitable[None] | None:
+        """Send what came together."""
+        feed = self._writer.feed
+        if self.outgoing is None and len(batch) == 1 and type(batch[0]) is Text:
+            data = feed(batch[0])  # What most batches are while a model writes.
         else:
-            pieces += [KEEP_ALIVE if isinstance(event, ToolsRunning) else feed(event) for event in told.adapt(batch)]
-        if data := b"".join(pieces):
-            await client.write(data)
-        pieces = []
-    pieces += [*map(feed, told.rest()), writer.end(told.extra)]
-    await client.end(b"".join(pieces))
+            data = b"".join(
+                [KEEP_ALIVE if isinstance(event, ToolsRunning) else feed(event) for event in self.adapt(batch)]
+            )
+        if self._unsent:
+            data, self._unsent = self._unsent + data, b""
+        if batch and isinstance(batch[-1], Finish | RunNote):
+            self._unsent = data
+            return None
+        return self.client.put(data) if data else None
+
+    async def end(self) -> None:
+        """Send the end."""
+        rest = b"".join(map(self._writer.feed, self.rest()))
+        await self.client.end(self._unsent + rest + self._writer.end(self.extra))
 
 
-async def _whole(call: ChatCall, told: _Told, client: ChatClient) -> None:
-    answer = WholeAnswer(call.model_shown)
-    async for batch in told.batches:
-        for event in told.adapt(batch):
+class _Whole(_Told):
+    """An answer as one object."""
+
+    def __init__(self, call: ChatCall, client: ChatClient, outgoing: Outgoing | None, profile: ClientProfile) -> None:
+        super().__init__(call, client, outgoing, profile)
+        self._answer = WholeAnswer(call.model_shown)
+
+    def take(self, batch: Sequence[FaceEvent]) -> None:
+        """Collect what came together."""
+        for event in self.adapt(batch):
             if not isinstance(event, ToolsRunning):
-                answer.feed(event)
-    for event in told.rest():
-        answer.feed(event)
-    await client.answer(answer.body(told.extra))
+                self._answer.feed(event)
+
+    async def end(self) -> None:
+        """Send it."""
+        for event in self.rest():
+            self._answer.feed(event)
+        await self.client.answer(self._answer.body(self.extra))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Generator
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from naru.errors import NaruError
+from naru.gateway.asgi import CLIENT
 from naru.models.json_text import encode
 from naru.models.queue import Place
 from naru.web.openai_wire import KEEP_ALIVE, error_headers, error_object, status_of
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 KEEP_ALIVE_SECONDS = 15.0
-_COMPANION_AFTER_SECONDS = 0.05
 _SSE_HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-cache"),
@@ -53,15 +54,29 @@ def headers_of(scope: Scope) -> dict[bytes, bytes]:
     return found
 
 
+class Wire(Protocol):
+    """The client's connection, where our own server hands it out; see `one_write`."""
+
+    def when_gone(self, tell: Callable[[], None] | None) -> None:
+        """Have its end told, if it comes before the end of the answer; None takes that back."""
+        ...
+
+    def put(self, body: bytes) -> bool:
+        """Write a further piece of an answer that was begun; False where it has to be sent and waited for."""
+        ...
+
+
 class ChatClient:
     """An async context round the work for one client; the work is cancelled when the client leaves.
 
-    A companion task watches the connection; most answers are given before it is needed, so it comes late. It also
-    starts a stream that has said nothing for `grace_seconds` (until then an error can still be a true HTTP status)
-    and sends comments while the stream is quiet.
+    A stream that has said nothing for `grace_seconds` is started (until then an error can still be a true HTTP
+    status), and gets comments while it is quiet.
     """
 
-    def __init__(self, receive: Receive, send: Send, *, streaming: bool, grace_seconds: float) -> None:
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, *, streaming: bool = False, grace_seconds: float = 0.0
+    ) -> None:
+        self._wire: Wire | None = scope.get("extensions", {}).get(CLIENT)
         self._receive = receive
         self._send = send
         self._streaming = streaming
@@ -72,24 +87,33 @@ class ChatClient:
         self._notice = KEEP_ALIVE
         self._work: asyncio.Task[object] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._companion: asyncio.Task[None] | None = None
+        self._companions: list[asyncio.Task[None]] = []
+        """Who writes a comment, and who watches a connection that does not tell its end."""
         self.started = False
         """The status line has been sent: an error can no longer be a status."""
         self.gone = False
 
     async def __aenter__(self) -> ChatClient:
         self._work = asyncio.current_task()
-        self._timer = asyncio.get_running_loop().call_later(_COMPANION_AFTER_SECONDS, self._start_companion)
+        if self._wire is not None:
+            self._wire.when_gone(self._leave)
+        else:
+            self._companions.append(asyncio.create_task(self._watch(), name="naru-chat-watch"))
+        if self._streaming:
+            self._timer = asyncio.get_running_loop().call_later(self._grace_seconds, self._tick)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
+        if self._wire is not None:
+            self._wire.when_gone(None)
         if self._timer is not None:
             self._timer.cancel()
-        if self._companion is not None:
-            self._companion.cancel()
-            await asyncio.wait({self._companion})
+        if self._companions:
+            for companion in self._companions:
+                companion.cancel()
+            await asyncio.wait(self._companions)
         if self.gone and self._work is not None and isinstance(error, asyncio.CancelledError):
             self._work.uncancel()
             return True
@@ -111,6 +135,13 @@ class ChatClient:
         await self._send({"type": "http.response.body", "body": data, "more_body": not last})
         self._sending = False
 
+    def put(self, data: bytes) -> Awaitable[None] | None:
+        """Send a part of the stream at once if the client keeps up; else return what sends it when it is awaited."""
+        if self.started and not self._sending and self._wire is not None and self._wire.put(data):
+            self._quiet = False
+            return None
+        return _Writing(self, data)
+
     async def end(self, data: bytes = b"") -> None:
         """Send the last part of the stream."""
         await self.write(data, last=True)
@@ -126,27 +157,40 @@ class ChatClient:
         else:
             await respond_error(self._send, error)
 
-    def _start_companion(self) -> None:
-        self._companion = asyncio.create_task(self._accompany(), name="naru-chat-client")
+    def _leave(self) -> None:
+        self.gone = True
+        if self._work is not None:
+            self._work.cancel()
 
-    async def _accompany(self) -> None:
-        wait = self._grace_seconds if self._streaming else None
-        while True:
-            try:
-                async with asyncio.timeout(wait):
-                    message = await self._receive()
-            except TimeoutError:
-                wait = KEEP_ALIVE_SECONDS
-                if self._quiet and not self._sending:
-                    notice, self._notice = self._notice, KEEP_ALIVE
-                    await self.write(notice)
-                self._quiet = True
-                continue
-            if message["type"] == "http.disconnect":
-                self.gone = True
-                if self._work is not None:
-                    self._work.cancel()
-                return
+    async def _watch(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._leave()
+
+    def _tick(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(KEEP_ALIVE_SECONDS, self._tick)
+        if self._quiet and not self._sending:
+            self._companions = [one for one in self._companions if not one.done()]
+            self._companions.append(asyncio.create_task(self._comment(), name="naru-chat-comment"))
+        self._quiet = True
+
+    async def _comment(self) -> None:
+        notice, self._notice = self._notice, KEEP_ALIVE
+        await self.write(notice)
+        self._quiet = True
+
+
+class _Writing:
+    """A write that begins when it is awaited: one that never is leaves no coroutine behind."""
+
+    __slots__ = ("_client", "_data")
+
+    def __init__(self, client: ChatClient, data: bytes) -> None:
+        self._client = client
+        self._data = data
+
+    def __await__(self) -> Generator[object, None, None]:
+        return self._client.write(self._data).__await__()
 
 
 async def respond(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]] | None = None) -> None:

@@ -54,7 +54,7 @@ class PassThrough:
         except NaruError as error:
             await respond_error(send, error)
             return
-        async with ChatClient(receive, send, streaming=False, grace_seconds=0) as client:
+        async with ChatClient(scope, receive, send) as client:
             try:
                 await self._forward(body, asked, client)
             except NaruError as error:
@@ -80,8 +80,7 @@ async def _relay(answer: Reply, backend: OpenAIBackend, client: ChatClient) -> N
     if answer.status >= 400:
         raise http_failure(backend.where, answer.status, answer.headers, await answer.read_some(ERROR_BODY_BYTES))
     if answer.content_type == "text/event-stream":
-        while chunk := await answer.read():
-            await client.write(chunk)
+        await answer.each(client.put)
         await client.end()
         return
     body = await answer.read_some(WHOLE_BODY_BYTES)

@@ -80,7 +80,7 @@ class Playground:
             await respond_error(send, error)
             return
         request = ChatRequest(body.model, messages, temperature=body.temperature)
-        async with ChatClient(receive, send, streaming=True, grace_seconds=1.0) as client:
+        async with ChatClient(scope, receive, send, streaming=True, grace_seconds=1.0) as client:
             try:
                 async for data in self._steps(request, toolset, CallContext(caller=caller)):
                     await client.write(b"data: " + orjson.dumps(data) + b"\n\n")

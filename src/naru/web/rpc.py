@@ -94,7 +94,7 @@ class RpcHost:
             return
         asked = _decode(body)
         wants_events = b"text/event-stream" in headers_of(scope).get(b"accept", b"")
-        async with ChatClient(receive, send, streaming=False, grace_seconds=_GRACE_SECONDS) as client:
+        async with ChatClient(scope, receive, send) as client:
             if isinstance(asked, list) and asked:
                 answers = await asyncio.gather(*(self._answer(one, caller) for one in asked[:MAX_BATCH]))
                 kept = [answer for answer in answers if answer is not None]
