@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import itertools
 import zlib
+from collections.abc import Awaitable
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -78,6 +79,69 @@ async def test_any_cut_gives_the_same_body(cuts: list[int], framing: str) -> Non
     pieces = [framed[start:end] for start, end in itertools.pairwise(edges)]
     async with serve_raw([*pieces, CLOSE]) as server:
         assert await read_all(await pool_to(server).post()) == BODY
+
+
+@pytest.mark.parametrize("is_behind", [False, True], ids=["keeping up", "behind"])
+@pytest.mark.parametrize("framed", FRAMINGS.values(), ids=FRAMINGS)
+async def test_a_body_that_is_handed_over_is_the_body_that_is_read(framed: bytes, is_behind: bool) -> None:
+    for step in (1, 7, 10_000):
+        taken: list[bytes] = []
+
+        def take(piece: bytes, taken: list[bytes] = taken) -> Awaitable[None] | None:
+            taken.append(piece)
+            return asyncio.sleep(0) if is_behind else None
+
+        async with serve_raw([*(framed[at : at + step] for at in range(0, len(framed), step)), CLOSE]) as server:
+            await (await pool_to(server).post()).each(take)
+        assert b"".join(taken) == BODY
+
+
+async def test_what_is_handed_over_waits_for_who_is_behind() -> None:
+    running, most = 0, 0
+
+    async def write() -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+
+    async with serve_raw([*chunked(*[b"piece"] * 20)]) as server:
+        await (await pool_to(server).post()).each(lambda piece: write())
+    assert most == 1
+
+
+async def test_an_error_of_who_takes_the_pieces_reaches_who_reads() -> None:
+    taken: list[bytes] = []
+
+    def take(piece: bytes) -> None:
+        taken.append(piece)
+        if b"".join(taken).endswith(b"three"):
+            raise ValueError("enough")
+
+    async with serve_raw([*chunked(b"one", b"two", b"three")[:-1], HANG]) as server:
+        answer = await pool_to(server).post()
+        with pytest.raises(ValueError, match="enough"):
+            await asyncio.wait_for(answer.each(take), 10)
+        answer.close()
+        await asyncio.wait_for(server.gone.wait(), 10)
+
+
+async def test_who_takes_the_pieces_can_leave_before_the_end() -> None:
+    async with serve_raw([*chunked(b"one", b"two")[:-1], HANG]) as server:
+        answer = await pool_to(server).post()
+        await asyncio.wait_for(answer.each(lambda piece: answer.leave()), 10)
+        answer.close()
+        await asyncio.wait_for(server.gone.wait(), 10)
+
+
+async def test_a_broken_body_is_an_error_after_what_was_handed_over() -> None:
+    taken: list[bytes] = []
+    async with serve_raw([*chunked(b"five!")[:-1], CLOSE]) as server:
+        answer = await pool_to(server).post()
+        with pytest.raises(CutError):
+            await asyncio.wait_for(answer.each(taken.append), 10)
+    assert b"".join(taken) == b"five!"
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 from tests.http1.raw_server import CLOSE, RawServer, serve_raw, whole
 
 from naru.errors import ModelError
-from naru.messages import CallEnd, CallStart, ChatRequest, Message, Text, ToolDefinition, Usage
+from naru.messages import CallEnd, CallStart, ChatEvent, ChatRequest, Message, Text, ToolDefinition, Usage
 from naru.models.endpoint import Endpoint
 from naru.models.openai_http import OpenAIBackend
 from naru.models.profile import Profile
@@ -41,7 +43,7 @@ async def ask(server: RawServer) -> tuple[str, list[tuple[str, dict[str, Any]]],
     backend = OpenAIBackend(Endpoint(server.base_url), Profile(), model="m", timeout_seconds=20)
     text, names, calls, usage = "", {}, [], None
     try:
-        async for event in backend.stream(REQUEST):
+        for event in await WAYS[0](backend):
             match event:
                 case Text(text=piece):
                     text += piece
@@ -54,6 +56,36 @@ async def ask(server: RawServer) -> tuple[str, list[tuple[str, dict[str, Any]]],
     finally:
         await backend.close()
     return text, calls, usage
+
+
+async def read(backend: OpenAIBackend) -> list[ChatEvent]:
+    return [event async for event in backend.stream(REQUEST)]
+
+
+async def have_delivered(backend: OpenAIBackend) -> list[ChatEvent]:
+    events: list[ChatEvent] = []
+    await backend.deliver(REQUEST, events.extend)
+    return events
+
+
+async def have_delivered_slowly(backend: OpenAIBackend) -> list[ChatEvent]:
+    events: list[ChatEvent] = []
+
+    def take(batch: Sequence[ChatEvent]) -> Awaitable[None]:
+        events.extend(batch)
+        return asyncio.sleep(0)
+
+    await backend.deliver(REQUEST, take)
+    return events
+
+
+WAYS: list[Callable[[OpenAIBackend], Awaitable[list[ChatEvent]]]] = [read]
+
+
+@pytest.fixture(autouse=True, params=[read, have_delivered, have_delivered_slowly])
+def way(request: pytest.FixtureRequest) -> None:
+    """Read every answer in each of the ways that there are."""
+    WAYS[0] = request.param
 
 
 TEXTS = {

@@ -133,6 +133,24 @@ async def test_a_body_of_another_length_than_announced_is_not_passed_off_as_whol
     assert "than Content-Length" in str(caught[0])
 
 
+async def test_pieces_are_put_on_the_connection_from_the_head_of_an_answer_to_its_end() -> None:
+    put: list[bool] = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        connection = scope["extensions"][CLIENT]
+        put.append(connection.put(b"early"))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        put.append(connection.put(b"one"))
+        await send({"type": "http.response.body", "body": b"two", "more_body": True})
+        put.append(connection.put(b"three"))
+        await send({"type": "http.response.body", "body": b""})
+        put.append(connection.put(b"late"))
+
+    pieces = b"".join(await written(application, GET)).split(b"\r\n\r\n", 1)[1]
+    assert put == [False, True, True, False]
+    assert pieces == b"3\r\none\r\n3\r\ntwo\r\n5\r\nthree\r\n0\r\n\r\n"
+
+
 async def test_the_end_of_a_connection_is_told_once_and_only_before_the_end_of_the_answer() -> None:
     told: list[str] = []
     waits, goes_on = asyncio.Event(), asyncio.Event()
