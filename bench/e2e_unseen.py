@@ -38,7 +38,7 @@ from tests.client_environments import node_environment, python_environment
 from naru.records import ServerRecord, TransportType
 
 OUTPUT = Path("output/e2e_unseen.jsonl")
-OWN = ("library", "weather", "shop_kr", "agenda", "units", "helpdesk", "clinic", "depot", "ferry", "campus")
+FOREIGN = ("everything", "memory", "time", "git")
 MEMORY = """\
 {"type":"entity","name":"Mina","entityType":"person","observations":["plays the violin","lives in Busan"]}
 {"type":"entity","name":"Jun","entityType":"person","observations":["works as a sailor","prefers tea"]}
@@ -164,7 +164,7 @@ async def main() -> None:
                 if time.monotonic() > ends_at:
                     break
                 offered = list(dict.fromkeys(one.server for one in QUESTIONS)) if options.together else group
-                records = [own_record(one) if one in OWN else foreign_record(one, folder) for one in offered]
+                records = [foreign_record(one, folder) if one in FOREIGN else own_record(one) for one in offered]
                 async with connected(records) as toolset:
                     who = asker(way, engine, toolset, records, options.model, remember=options.remember)
                     for name in group:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from bench.unseen.later import LATER
+
 
 @dataclass(frozen=True)
 class Question:
@@ -19,7 +21,7 @@ class Question:
     """
 
     server: str
-    part: Literal["tune", "held", "new"]
+    part: str
     kind: str
     language: Literal["en", "ko"]
     text: str
@@ -28,7 +30,7 @@ class Question:
     forbidden: tuple[str, ...] = ()
 
 
-def _rows(server: str, part: Literal["tune", "held", "new"], rows: str) -> list[Question]:
+def _rows(server: str, part: str, rows: str) -> list[Question]:
     """Read `kind :: language :: question :: facts; … :: tools, …` lines; the last two may be empty."""
     found = []
     for line in rows.strip().splitlines():
@@ -256,4 +258,5 @@ QUESTIONS: list[Question] = [
         3 :: ko :: 운영체제 과목 담당 교수의 연구실은 어디야? :: 514 :: course_search, course_info, professor_info
         0 :: ko :: 반가워요, 잘 지내죠?
     """),
+    *(one for (server, part), rows in LATER.items() for one in _rows(server, part, rows)),
 ]  # fmt: skip
