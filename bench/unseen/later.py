@@ -91,4 +91,57 @@ LATER: dict[tuple[str, str], str] = {
         missing :: ko :: 민원 M-99는 어떻게 됐나요? :: M-99|없 :: complaint
         0 :: ko :: 좋은 아침이에요
     """,
+    ("recipes", "b"): """
+        1 :: en :: Which recipes can I cook with eggs and onion? :: Shakshuka :: recipes_by_ingredients
+        1 :: ko :: 비건 레시피를 알려줘 :: Lentil :: recipes_by_diet
+        1 :: en :: How many calories does beef have? :: 250 :: calories
+        1 :: en :: What do we have in the pantry? :: rice; onion :: pantry
+        1 :: en :: How long does r-bulgogi take to cook? :: 35 :: recipe_details
+        2 :: en :: Which ingredients do I need for the lentil soup? :: carrot; onion :: find_recipe, recipe_details
+        2 :: ko :: Shakshuka는 몇 인분이야? :: 2 :: find_recipe, recipe_details
+        1 :: en :: Which onion recipes take at most 30 minutes? :: Shakshuka :: recipes_by_ingredients
+        write :: en :: Put milk and flour on the shopping list. :: milk; flour :: add_to_shopping_list
+        missing :: en :: How many calories are in durian? :: durian :: calories
+        0 :: en :: What colour do you get when you mix blue and yellow? :: green
+    """,
+    ("sensors", "b"): """
+        1 :: en :: What is the temperature of dev-b2? :: 18.6 :: readSensor
+        1 :: ko :: dev-a1의 현재 습도는? :: 22 :: readSensor
+        1 :: en :: Are there any critical alarms? :: VOC :: activeAlarms
+        1 :: ko :: dev-c3의 배터리는 몇 퍼센트 남았어? :: 63 :: getDevice
+        1 :: en :: Where is each device installed? :: Boiler; Cold; Paint :: listDevices
+        2 :: en :: What is the temperature in the boiler room? :: 71.4 :: listDevices, readSensor
+        2 :: en :: Which model is the device in the paint shop? :: VOC-9 :: listDevices, getDevice
+        1 :: en :: What was the maximum temperature of dev-a1 over the last 10 hours? :: 72.4 :: history
+        write :: en :: Acknowledge alarm 501. :: 501 :: acknowledgeAlarm
+        missing :: en :: What is the humidity at dev-x9? :: dev-x9 :: readSensor
+        0 :: ko :: 재미있는 이야기 하나 해줘
+    """,
+    ("orders", "b"): """
+        1 :: en :: What is the status of order 88001? :: pending :: order
+        1 :: en :: Which orders have been shipped? :: 88002 :: query_orders
+        1 :: en :: Show all orders of customer CU-31. :: 88001; 88003 :: query_orders
+        1 :: ko :: 상품 HX-10의 재고는 몇 개야? :: 9400|9,400 :: product
+        2 :: en :: Who is the contact person for order 88002? :: 정하늘 :: order, customer
+        2 :: ko :: 주문 88001의 상품 이름은 뭐야? :: Wood screw :: order, product
+        2 :: en :: In which city is Baltic Timber? :: Gdansk :: lookup_customer, customer
+        2 :: en :: Which orders has Baltic Timber placed? :: 88001; 88003 :: lookup_customer, query_orders
+        write :: en :: Set order 88001 to shipped. :: 88001; shipped :: update_order_status
+        missing :: ko :: 주문 99999의 상태는? :: 99999 :: order
+        0 :: en :: Good evening!
+    """,
+    ("townhall", "b"): """
+        1 :: en :: Until when is permit P-301 valid? :: 2027-03-31|March 31 :: permit_get
+        1 :: en :: How many pupils does the Lindenhof School have? :: 412 :: school_find
+        1 :: ko :: 다리 R-3은 몇 년에 지어졌어? :: 1887 :: bridge_get
+        1 :: en :: Who is the owner of the dog Bruno? :: Karl Pohl :: dog_licence_find
+        1 :: en :: On which day is the Clock Museum closed? :: Monday :: museum_find
+        1 :: ko :: 가로등 S-77은 어느 거리에 있어? :: Harbour Road :: street_lamp_get
+        1 :: en :: What is the hourly fee in parking zone Z-1? :: 2.2 :: parking_zone_get
+        1 :: en :: How many bus stops are there? :: 1 :: bus_stop_count
+        1 :: ko :: 분실물 중에 umbrella가 있는지 찾아줘 :: red umbrella :: lost_item_find
+        1 :: en :: When is the council meeting about the tram line? :: 2026-12-14|December 14 :: meeting_find
+        missing :: en :: Who holds library card K-99? :: K-99 :: library_card_get
+        0 :: en :: Name three primary colours. :: red
+    """,
 }

@@ -11,7 +11,7 @@ from naru.agent.events import AgentEvent, AnswerText, CallFinished, ClientCalls,
 from naru.agent.limits import Limits
 from naru.agent.loop import run
 from naru.errors import ModelError
-from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
+from naru.messages import CallEnd, CallStart, ChatRequest, Finish, Message, ToolCall, ToolDefinition
 from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
 
@@ -57,6 +57,24 @@ async def test_an_identical_call_runs_once_and_the_last_turn_has_no_tools(shop) 
     assert end(events).reason == "repeated_call"
     assert end(events).answer == "Three lamps."
     assert backend.requests[-1].tools == ()
+
+
+async def test_calls_that_share_an_id_keep_their_own_results(shop) -> None:  # R9
+    def turn(*orders: str) -> list:
+        events: list = []
+        for index, order in enumerate(orders):
+            events.append(CallStart(index, "call_0", "shop__get_order"))
+            events.append(CallEnd(index, {"order_id": order}))
+        return [*events, Finish("tool_calls")]
+
+    backend = ScriptedBackend([turn("ORD7", "ORD8"), turn("ORD9"), "Done."])
+    await events_of(backend, shop)
+    assert [arguments["order_id"] for _, arguments in shop.ran] == ["ORD7", "ORD8", "ORD9"]
+    sent = backend.requests[-1].messages
+    asked = {one.id: one.arguments["order_id"] for message in sent for one in message.tool_calls}
+    assert len(asked) == 3
+    told = {message.tool_call_id: message.text for message in sent if message.role == "tool"}
+    assert all(order in told[call_id] for call_id, order in asked.items())
 
 
 async def test_two_calls_in_turns_are_caught_like_one(shop) -> None:  # S-55

@@ -160,6 +160,7 @@ class _Run:
         self._usage = Usage()
         self.note = ""
         self._ran: list[str] = []
+        self._ids: set[str] = set()
         self._fruitless = 0
         self.client_tools: frozenset[str] = frozenset()
         self.missing: Missing | None = None
@@ -264,7 +265,7 @@ class _Run:
                         case Reasoning(text=text):
                             yield ReasoningText(number, text)
                         case CallStart(index=index, id=call_id, name=name):
-                            turn.names[index] = (call_id or f"call_{secrets.token_urlsafe(12)}", name)
+                            turn.names[index] = (self._own_id(call_id), name)
                         case CallEnd(index=index, arguments=arguments):
                             call_id, name = turn.names[index]
                             turn.calls.append(ToolCall(call_id, name, arguments))
@@ -285,6 +286,12 @@ class _Run:
             self._budget.tokens += asked + tokens_of(raw or turn.text)
         ended = time.monotonic()
         yield ModelAnswered(number, raw or turn.text, tuple(turn.calls), ended - started, first - started, turn.finish)
+
+    def _own_id(self, call_id: str) -> str:
+        """Return an id that no other call of this run has: some endpoints give none, or count anew in each turn."""
+        own = call_id if call_id and call_id not in self._ids else f"call_{secrets.token_urlsafe(12)}"
+        self._ids.add(own)
+        return own
 
     def _streams(self, text: str, hold: int) -> bool:
         """Tell whether text may go to the client now: not while it may still turn out to be a call."""
