@@ -156,6 +156,7 @@ async def main() -> None:
     parser.add_argument("--ways", default="naru")
     parser.add_argument("--server", default="", help="hr, files, office or chat: only its questions")
     parser.add_argument("--only", default="", help="questions that hold this text")
+    parser.add_argument("--every", type=int, default=1, help="a sample: each question of so many, from the first on")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=220)
     parser.add_argument("--quiet", action="store_true", help="nothing else runs on this machine: quote the times")
@@ -176,7 +177,7 @@ async def main() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     asked = [asked_of(one) for one in check_facts(questions(str(folder)))]
-    asked = [one for one in asked if options.only in one.text and options.server in ("", one.server)]
+    asked = [one for one in asked if options.only in one.text and options.server in ("", one.server)][:: options.every]
     left = 0
     for way in options.ways.split(","):
         assert way in WAYS, way
