@@ -3,34 +3,66 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from naru.agent.execute import Outcome
 from naru.agent.glossary import alike, in_english
-from naru.agent.moments import dates_in
+from naru.agent.moments import dates_in, times_in
 from naru.agent.rendering import decoded
 from naru.agent.selection import terms
 from naru.agent.sources import flat
 
 _LONGEST = 60
 _NAME_WORDS = 3
+_HANDLE = re.compile(r"[a-z][a-z0-9._-]+")
 _TOO_WIDE = frozenset(terms("id name value text data result type content information item title number"))
 """Keys that say too little to be what a question asks for."""
 
 _NAME_KEY = re.compile(r"(^|_)(name|title|label|subject)$|이름|명$", re.IGNORECASE)
 _BOTH = re.compile(r"\band\b|[가-힣](?:와|과|랑|하고)\s|\s및\s", re.IGNORECASE)
 _WANTS_ID = re.compile(r"\b(?:id|ids|number|code)\b|번호|코드|아이디", re.IGNORECASE)
+_ASKS_MOMENT = re.compile(r"\bwhen\b|\bwhat (?:time|date|day)\b|언제|몇 ?시|날짜", re.IGNORECASE)
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much|long|old|far|big|large|tall|high|heavy|fast)\b|몇|얼마|며칠", re.IGNORECASE
+)
 
 
 def asked_values(question: str, found: Sequence[Outcome]) -> list[tuple[str, str]]:
-    """Return key and value of what is asked for, as far as single records hold it; the fullest match alone."""
+    """Return key and value of what is asked for, as far as single records hold it; the fullest match alone.
+
+    To "when" and "how many" only a moment or number is an answer; the only one there is needs no word for its key.
+    """
+    matches, is_kind = _by_key(question, found), _kind_asked(question)
+    if is_kind is None:
+        return matches
+    fitting = [match for match in matches if is_kind(match[1])]
+    if fitting:
+        return fitting
+    last = [(key, _text(value)) for one in found[-1:] for key, value in _told(one, question)]
+    only = [(key, value) for key, value in last if is_kind(value)]
+    return only if len(only) == 1 else []
+
+
+def _kind_asked(question: str) -> Callable[[str], bool] | None:
+    if _ASKS_MOMENT.search(question):
+        return lambda value: bool(dates_in(value) or times_in(value))
+    if _ASKS_NUMBER.search(question):
+        return lambda value: value[:1].isdigit() or (value[:1] in "-+" and value[1:2].isdigit())
+    return None
+
+
+def _told(one: Outcome, question: str) -> list[tuple[str, Any]]:
+    record = _single_record(decoded(one.result.text.strip()))
+    return [(key, value) for key, value in record if _is_told(value, question)]
+
+
+def _by_key(question: str, found: Sequence[Outcome]) -> list[tuple[str, str]]:
     meant = {*terms(question, keep_stop_words=True)}
     meant |= {term for word in {**in_english(question), **alike(question)} for term in terms(word)}
     matches: list[tuple[float, str, str]] = []
     for one in found:
-        record = [(key, value) for key, value in _single_record(decoded(one.result.text.strip()))]
-        known = [(key, value, set(terms(key))) for key, value in record if _is_told(value, question)]
+        known = [(key, value, set(terms(key))) for key, value in _told(one, question)]
         full = [
             (float(len(words)), key, value)
             for key, value, words in known
@@ -48,7 +80,11 @@ def asked_values(question: str, found: Sequence[Outcome]) -> list[tuple[str, str
         matches = beyond
     most = max((count for count, _, _ in matches), default=0)
     chosen = [(key, value) for count, key, value in matches if count == most]
-    return [(key, value if wants_id else _behind(value, found)) for key, value in chosen]
+    if wants_id:
+        return chosen
+    behind = [(key, _behind(value, found), value) for key, value in chosen]
+    # An id that has been followed is asked for no more: what it led to is.
+    return [(key, named) for key, named, value in behind if named != value or value not in followed]
 
 
 def _was_followed_to(one: Outcome, found: Sequence[Outcome]) -> bool:
@@ -133,8 +169,10 @@ def _is_told(value: Any, question: str) -> bool:
 
 def asks_behind(question: str, found: Sequence[Outcome]) -> bool:
     """Tell whether all that is asked for is an id so far, and a person wants what stands behind it."""
-    asked = asked_values(question, found)
-    return bool(asked) and _WANTS_ID.search(question) is None and all(is_reference(value) for _, value in asked)
+    asked = _by_key(question, found)
+    if not asked or _WANTS_ID.search(question) is not None:
+        return False
+    return all(is_reference(value) or _HANDLE.fullmatch(value) for _, value in asked)
 
 
 def is_reference(value: str) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from naru.agent.ends import BOTH
 from naru.agent.parameters import TYPED, Kind, candidates, is_identifier, kind_of, prefix_of, properties, required
 from naru.agent.searching import only_word, words_beyond
 from naru.agent.sources import Sources
+from naru.agent.units import units_in
 from naru.messages import JsonObject, ToolDefinition
 
 _FITS = 2.5
@@ -14,7 +16,7 @@ _SUITS = 1.3
 _LACKS = 0.25
 _UNUSED = 0.5
 """The question holds a value that the tool cannot take."""
-_MADE_UP: frozenset[Kind] = frozenset({"path", "date", "time", "sum", "zone", "address", "number"})
+_MADE_UP: frozenset[Kind] = frozenset({"path", "date", "month", "unit", "time", "sum", "zone", "address", "number"})
 """Kinds that a model cannot make up: a tool that needs one is of less use where there is none."""
 
 
@@ -23,7 +25,7 @@ _TAKES_NAMES: frozenset[Kind] = frozenset(
 )
 _FILE = re.compile(r"\.[A-Za-z]\w{0,7}$")
 _OF_FOLDERS = re.compile(r"director(?:y|ies)|folder", re.IGNORECASE)
-_TOLD_APART = frozenset({"date", "time", "zone", "sum"})
+_TOLD_APART = frozenset({"date", "month", "unit", "time", "zone", "sum"})
 """Kinds whose values are written otherwise in a question than in a call."""
 
 
@@ -34,7 +36,10 @@ def implied(sources: Sources) -> str:
         return "read text file content"
     if paths:
         return "list directory"
-    return "calculate arithmetic expression" if sources.sums() else ""
+    if sources.sums():
+        return "calculate arithmetic expression"
+    measures = [quantity for quantity, _ in units_in(sources.question)]
+    return f"convert units {measures[0]}" if len(measures) == BOTH == measures.count(measures[0]) else ""
 
 
 def fit(tool: ToolDefinition, asked: Sources) -> float:
@@ -64,7 +69,7 @@ def fit(tool: ToolDefinition, asked: Sources) -> float:
 
 def _factor(name: str, schema: JsonObject, kind: Kind, asked: Sources) -> float:
     if candidates(name, schema, asked):
-        shaped = kind in ("path", "date", "time", "sum", "zone", "enum")
+        shaped = kind in ("path", "date", "month", "unit", "time", "sum", "zone", "enum")
         is_id = kind == "id" and bool(prefix_of(schema) or schema.get("pattern") or asked.ids())
         return _FITS if shaped or is_id or (kind == "number" and is_identifier(name, schema)) else _SUITS
     if kind == "id":
@@ -86,9 +91,7 @@ def values_tell(tool: ToolDefinition, sources: Sources) -> bool:
     asked = sources.asked
     kinds = {kind_of(name, known[name]) for name in required(tool) if name in known}
     is_shaped = any(
-        kind_of(name, known[name]) == "id"
-        and (prefix_of(known[name]) or known[name].get("pattern"))
-        and candidates(name, known[name], asked)
+        kind_of(name, known[name]) == "id" and any(not one.isdigit() for one in candidates(name, known[name], asked))
         for name in required(tool)
         if name in known
     )
@@ -96,9 +99,8 @@ def values_tell(tool: ToolDefinition, sources: Sources) -> bool:
     has_zone = "zone" in kinds and "/" in sources.question
     if names_two_ends(tool, sources):
         return True
-    return (is_shaped or has_day or has_zone or bool(kinds & {"path", "sum", "address", "code"})) and values_suit(
-        tool, sources
-    )
+    tells = is_shaped or has_day or has_zone or bool(kinds & {"path", "sum", "address", "code", "unit", "month"})
+    return tells and values_suit(tool, sources)
 
 
 def can_be_filled(tool: ToolDefinition, sources: Sources) -> bool:

@@ -18,6 +18,8 @@ from naru.messages import JsonObject, ToolDefinition
 
 _PAIRS = (
     re.compile(r"([가-힣A-Za-z0-9_-]+?)(?:이랑|하고|와|과|랑)\s+([가-힣A-Za-z0-9_-]+)"),
+    re.compile(r"([가-힣A-Za-z0-9_-]+?)(?:에서|부터)\s+([가-힣A-Za-z0-9_-]+?)(?:까지|으로|로)(?![가-힣])"),
+    re.compile(r"\b(?:from|between) ([\w-]+) (?:to|and) ([\w-]+)", re.IGNORECASE),
     re.compile(r"([\w-]+)(?:,| and| or| versus| vs\.?| than)\s+(?:in |for |of |the )*([\w-]+)", re.IGNORECASE),
 )
 _FOLLOWED = 3
@@ -59,6 +61,17 @@ def takes_new_value(tool: ToolDefinition, sources: Sources, question_values: set
             if 0 < len(new) <= _FOLLOWED:
                 return True
     return False
+
+
+def first_of_pair(question: str, names: Sequence[str]) -> str:
+    """Return the first of two names that a question compares or joins as the two ends of a way, else nothing."""
+    said = [flat(name) for name in names]
+    for pattern in _PAIRS:
+        for match in pattern.finditer(question):
+            pair = [flat(without_particle(part, shortest=3)) for part in match.groups()]
+            if len(said) == len(pair) and set(pair) == set(said):
+                return names[said.index(pair[0])]
+    return ""
 
 
 def second_of_pair(question: str, tool: ToolDefinition, made: Sequence[Outcome]) -> JsonObject | None:

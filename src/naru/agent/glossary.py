@@ -64,7 +64,7 @@ _ROWS = """
 출고 outbound ship release | 납기 delivery lead due | 납품 delivery supply | 견적 quote estimate | 계약 contract
 만료 expire expiry end | 유효 valid expiry | 보증 warranty guarantee | 수리 repair fix | 고장 failure fault broken
 점검 maintenance inspection check | 강수 rain precipitation weather | 바람 wind weather | 풍속 wind speed weather
-미세먼지 air quality dust pollution | 대기질 air quality | 일출 sunrise | 일몰 sunset | 조리법 recipe | 레시피 recipe
+미세먼지 air quality dust pollution | 대기질 air quality | 회사 company | 곡 song track music | 재생목록 playlist | 일출 sunrise | 일몰 sunset | 조리법 recipe | 레시피 recipe
 재료 ingredient material | 열량 calorie nutrition | 칼로리 calorie nutrition | 영양 nutrition | 운동 exercise workout
 강의 lecture course class | 강의실 room classroom | 교수 professor instructor teacher | 선생 teacher
 강사 instructor teacher | 학과 department major | 학점 credit | 과제 assignment homework task | 출석 attendance
@@ -155,12 +155,42 @@ def alike(question: str) -> dict[str, str]:
     return found
 
 
+_FIRST, _VOWELS, _TAILS = 0xAC00, 21, 28
+_TAILS_OF_ENDINGS = frozenset({4, 8, 16, 17, 20})
+"""ㄴ, ㄹ, ㅁ, ㅂ, ㅆ: what endings leave under a verb's last syllable."""
+_CONTRACTED = {6: 20, 9: 8, 14: 13, 10: 11}
+"""Vowels that a verb's own has run together with: ㅕ from ㅣ, ㅘ from ㅗ, ㅝ from ㅜ, ㅙ from ㅚ."""
+
+
+def _uninflected(text: str) -> str:
+    """Return a text whose syllables are without the tails and contractions of endings: 끝난, 바꿔 → 끝나, 바꾸."""
+    plain = []
+    for letter in text:
+        if not "가" <= letter <= "힣":
+            plain.append(letter)
+            continue
+        rest, tail = divmod(ord(letter) - _FIRST, _TAILS)
+        lead, vowel = divmod(rest, _VOWELS)
+        if tail and tail not in _TAILS_OF_ENDINGS:
+            plain.append(letter)
+            continue
+        plain.append(chr(_FIRST + (lead * _VOWELS + _CONTRACTED.get(vowel, vowel)) * _TAILS))
+    return "".join(plain)
+
+
+def _is_verb(korean: str) -> bool:
+    """Tell whether a row may be a verb's stem: two or more syllables that end in a vowel."""
+    return len(korean) > 1 and (ord(korean[-1]) - _FIRST) % _TAILS == 0
+
+
 def in_english(question: str) -> dict[str, str]:
     """Return the English words for the Korean stems in a question, each with the stem that it stands for."""
     found: dict[str, str] = {}
-    compact = question.replace(" ", "")
+    compact, plain = question.replace(" ", ""), _uninflected(question)
     for korean, english in ENGLISH.items():
-        if korean in (compact if len(korean) > 2 else question):
+        is_apart = len(korean) == 2 and re.search(rf"(?<![가-힣]){korean[0]} {korean[1]}", question) is not None
+        is_inflected = _is_verb(korean) and korean in plain
+        if is_apart or is_inflected or korean in (compact if len(korean) > 2 else question):
             for word in english:
                 found.setdefault(word, korean)
     return found

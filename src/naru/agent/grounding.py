@@ -48,7 +48,7 @@ class Grounded:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Held:
     """What a value is held against."""
 
     sources: Sources
@@ -65,7 +65,7 @@ class _Known:
 
 def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, used: frozenset[str] = frozenset()) -> Grounded:
     """Return the call with grounded arguments, or why it must not run. `used` holds values this tool has run with."""
-    known = _Known(sources, used, changes_something(tool), f"{tool.name} {tool.description} {tool.input_schema}")
+    known = _Held(sources, used, changes_something(tool), f"{tool.name} {tool.description} {tool.input_schema}")
     try:
         arguments = _object(call.arguments, properties(tool), set(required(tool)), known, 0)
     except _InventedError as invented:
@@ -77,7 +77,7 @@ class _InventedError(Exception):
     """A value that a call must have stands nowhere."""
 
 
-def _object(given: JsonObject, known: dict[str, JsonObject], needed: set[str], about: _Known, depth: int) -> JsonObject:
+def _object(given: JsonObject, known: dict[str, JsonObject], needed: set[str], about: _Held, depth: int) -> JsonObject:
     arguments: JsonObject = {}
     for name, value in _spelled(given, known).items():
         if value is None and name not in needed:
@@ -104,7 +104,7 @@ def _object(given: JsonObject, known: dict[str, JsonObject], needed: set[str], a
     return arguments
 
 
-def _is_meant(value: Any, schema: JsonObject, given: JsonObject, about: _Known) -> bool:
+def _is_meant(value: Any, schema: JsonObject, given: JsonObject, about: _Held) -> bool:
     """Tell whether an optional choice is named, or may be meant by a word that nothing else in the call explains."""
     if value in named_choices(choices(schema), about.sources.question):
         return True
@@ -112,13 +112,13 @@ def _is_meant(value: Any, schema: JsonObject, given: JsonObject, about: _Known) 
     return bool(words_beyond(about.sources.question, about.tool_said, others))
 
 
-def _nested(value: JsonObject, schema: JsonObject, about: _Known, depth: int) -> JsonObject:
+def _nested(value: JsonObject, schema: JsonObject, about: _Held, depth: int) -> JsonObject:
     inner = {name: plain(one) for name, one in (schema.get("properties") or {}).items() if isinstance(one, dict)}
     needed = {name for name in schema.get("required") or () if isinstance(name, str)}
     return _object(value, inner, needed, about, depth + 1) if inner else value
 
 
-def _filled(name: str, schema: JsonObject, about: _Known) -> Any:
+def _filled(name: str, schema: JsonObject, about: _Held) -> Any:
     filled = fill(name, schema, about.sources, about.used)
     if filled is None:
         raise _InventedError(f"The argument {name} is missing, and nothing in the question or the results fits it.")
@@ -150,7 +150,7 @@ def _bare(name: str) -> str:
     return re.sub(r"[\W_]", "", name).lower()
 
 
-def _value(name: str, value: Any, schema: JsonObject, about: _Known) -> tuple[Any, bool]:
+def _value(name: str, value: Any, schema: JsonObject, about: _Held) -> tuple[Any, bool]:
     """Return the value, mended where one reading is evident, and whether it was invented."""
     kind = kind_of(name, schema)
     if kind == "array":
@@ -173,7 +173,7 @@ class _Given:
     value: Any
     schema: JsonObject
     wanted: list[Any]
-    about: _Known
+    about: _Held
 
     def one_of_wanted(self) -> tuple[Any, bool]:
         return (self.wanted[0], False) if len(self.wanted) == 1 else (self.value, True)
@@ -194,6 +194,14 @@ def _moment(given: _Given) -> tuple[Any, bool]:
         timed = is_date and re.fullmatch(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*", given.value.strip())
         return (given.value.strip() if timed else found[0]), False
     return given.one_of_wanted()
+
+
+def _known(given: _Given) -> tuple[Any, bool]:
+    return (given.value, False) if given.value in given.wanted else given.one_of_wanted()
+
+
+def _unit(given: _Given) -> tuple[Any, bool]:
+    return _known(given) if given.wanted else _words(given)
 
 
 def _zone(given: _Given) -> tuple[Any, bool]:
@@ -271,6 +279,8 @@ def _number(given: _Given) -> tuple[Any, bool]:
 _TEXTS: dict[str, Callable[[_Given], tuple[Any, bool]]] = {
     "date": _moment,
     "time": _moment,
+    "month": _known,
+    "unit": _unit,
     "zone": _zone,
     "code": _code,
     "id": _identifier,
@@ -284,7 +294,7 @@ def _shares(text: str, known: str) -> bool:
     return any(term in asked for term in terms(text))
 
 
-def _list(name: str, value: Any, schema: JsonObject, about: _Known) -> tuple[Any, bool]:
+def _list(name: str, value: Any, schema: JsonObject, about: _Held) -> tuple[Any, bool]:
     items = schema.get("items")
     many = value if isinstance(value, list) else [value]
     if not isinstance(items, dict) or types(items) != {"string"} or not all(isinstance(one, str) for one in many):

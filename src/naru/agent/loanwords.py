@@ -31,6 +31,11 @@ _LATIN = (
     (r"r(?=[^aeiouy]|$)", ""), (r"r", "l"), (r"ng", "n"), (r"[aeiouywh]", ""),
 )  # fmt: skip
 _SILENT = 11
+_VOWELS = (
+    "aiuo", "ae", "aiy", "a", "euoai", "eai", "eay", "eya", "oau", "ow", "wao", "oiw", "oyu", "uow", "wou", "we", "wiu",
+    "uye", "", "ui", "iye",
+)  # fmt: skip
+"""Medial vowels by their Unicode order, each with the Latin letters that it stands for; ㅡ only parts consonants."""
 LEAST = 3
 """Consonants that a word must have to be told by them."""
 
@@ -66,8 +71,17 @@ def sound_alike(hangul: str, words: frozenset[str]) -> list[str]:
     return sorted(
         word
         for word in words
-        if (word[0] in "aeiou") is opens and {_heard_latin(word), _heard_latin(word.removesuffix("s"))} & long_enough
+        if (word[0] in "aeiou") is opens
+        and {_heard_latin(word), _heard_latin(word.removesuffix("s"))} & long_enough
+        and _first_vowels_meet(hangul, word)
     )
+
+
+def _first_vowels_meet(hangul: str, word: str) -> bool:
+    """Tell whether the first vowel that is spoken may be spelt so: 기분 is no `cabin`."""
+    spoken = next((said for one in hangul if (said := _VOWELS[(ord(one) - 0xAC00) % 588 // 28])), "")
+    written = next((letter for letter in word if letter in "aeiouy"), "")
+    return not spoken or not written or written in spoken
 
 
 def _opens(hangul: str) -> bool:

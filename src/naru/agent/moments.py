@@ -21,6 +21,18 @@ _NEAR = {
     "today": 0, "tomorrow": 1, "yesterday": -1, "오늘": 0, "내일": 1, "어제": -1, "모레": 2, "그제": -2,
     "day after tomorrow": 2,
 }  # fmt: skip
+_MONTH_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"(?<![\d-])(?P<year>(?:19|20)\d\d)[-./](?P<month>0?[1-9]|1[0-2])(?![\d])",
+        r"(?:(?P<year>\d{4})년\s*)?(?P<month>\d{1,2})월",
+        rf"\b{_MONTH}(?:,?\s+(?P<year>\d{{4}})\b)?(?![a-z])",
+    )
+)
+_MONTHS_AWAY = {
+    "this month": 0, "last month": -1, "next month": 1, "이번 달": 0, "이번달": 0, "지난 달": -1, "지난달": -1,
+    "다음 달": 1, "다음달": 1,
+}  # fmt: skip
 _CLOCK = re.compile(r"(?<![\d:])([01]?\d|2[0-3]):([0-5]\d)(?![\d:])")
 _HALF_DAY = re.compile(r"\b(1[0-2]|[1-9])(?::([0-5]\d))?\s*([ap])\.?m\b", re.IGNORECASE)
 _KOREAN_CLOCK = re.compile(r"(오전|오후)?\s*(\d{1,2})시(?:\s*(\d{1,2})분|\s*(반))?")
@@ -35,6 +47,23 @@ def dates_in(text: str, today: date | None = None) -> list[str]:
         pattern = rf"\b{word}\b" if word.isascii() else word
         if re.search(pattern, lowered):
             found.append((this + timedelta(days)).isoformat())
+    return list(dict.fromkeys(found))
+
+
+def months_in(text: str, today: date | None = None) -> list[str]:
+    """Return the months that a text names as YYYY-MM; a month without a year is this year's."""
+    this = today or datetime.now().astimezone().date()
+    found = []
+    for form in _MONTH_FORMS:
+        for match in form.finditer(text):
+            month = match["month"].lower()
+            number = int(month) if month.isdigit() else _MONTHS.index(month[:3]) + 1
+            if 1 <= number <= len(_MONTHS):
+                found.append(f"{int(match['year'] or this.year):04}-{number:02}")
+    for said, away in _MONTHS_AWAY.items():
+        if said in text.lower():
+            months = this.year * 12 + this.month - 1 + away
+            found.append(f"{months // 12:04}-{months % 12 + 1:02}")
     return list(dict.fromkeys(found))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from naru.agent.asked import asks_behind
+from naru.agent.asked import asked_values, asks_behind
 from naru.agent.changes import asks_for_change, changes_something
 from naru.agent.execute import Outcome
 from naru.agent.fitness import can_be_filled, fit, implied, values_suit, values_tell
@@ -103,6 +103,7 @@ class Offering:
             helping = self._first(left, filled=True) or self._searches(left, asked_for=bool(self._empty))
         if not helping:
             return []
+        helping = self._pair_first(helping)
         best = helping[0].score
         offered = [one for one in helping[:OFFERED] if one.score >= best * 0.35]
         # One whose every value stands in the question is always among them.
@@ -110,6 +111,15 @@ class Offering:
         if sure is not None and sure not in offered:
             offered = [*offered[: OFFERED - 1], sure]
         return offered
+
+    def _pair_first(self, helping: list[Ranked]) -> list[Ranked]:
+        """Put first the tool that has run with one of two things that are asked about."""
+        for one in helping:
+            made = self._made.get(one.tool.name, [])
+            if made and one is not helping[0] and second_of_pair(self._question, one.tool, made) is not None:
+                first = replace(one, score=helping[0].score / _STANDS_OUT + 1)
+                return [first, *(other for other in helping if other is not one)]
+        return helping
 
     def _first(self, able: list[Ranked], *, filled: bool = False) -> list[Ranked]:
         """Return what may be called before anything was found."""
@@ -125,7 +135,12 @@ class Offering:
 
     def has_untried_fit(self) -> bool:
         """Tell whether a tool for which the question holds every value has not run yet."""
-        return any(one.tool.name not in self._made and values_suit(one.tool, self._sources) for one in self.now())
+        untried = [one.tool for one in self.now() if one.tool.name not in self._made]
+        return any(values_suit(tool, self._sources) or self._may_know(tool) for tool in untried)
+
+    def _may_know(self, tool: ToolDefinition) -> bool:
+        """Tell whether a tool searches by words, when what one tool did not know has a name."""
+        return bool(self._sources.about()) and takes_words(tool) and searches(tool)
 
     def speaks_clearly(self) -> bool:
         """Tell whether the question is plainly for the best tool: by two words, a word of its name, or its values."""
@@ -210,7 +225,7 @@ class Offering:
         if not helping:
             return []
         lacking = next((one for one in helping[:OFFERED] if self._lacks(one.tool)), None)
-        if lacking is None:
+        if lacking is None or not set(lacking.reasons) - _GENERIC:
             return helping
         wanted = " ".join(
             f"{name} {properties(lacking.tool)[name].get('description', '')}" for name in self._lacks(lacking.tool)
@@ -300,8 +315,11 @@ class Offering:
             return True
         if tool.name in self._led_to and still_open and takes_new_value(tool, self._sources, in_question):
             return True
-        follows = bool(still_open) or asks_behind(self._question, found)
-        return follows and bool(spoken) and takes_new_value(tool, self._sources, in_question)
+        if asks_behind(self._question, found):
+            return takes_new_value(tool, self._sources, in_question)
+        if not still_open or asked_values(self._question, found):
+            return False
+        return bool(spoken) and takes_new_value(tool, self._sources, in_question)
 
     def _other_id(self, tool: ToolDefinition) -> bool:
         """Tell whether the question holds an id of the tool's kind that it has not run with, beside one that it has."""

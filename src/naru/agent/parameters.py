@@ -13,26 +13,23 @@ from typing import Any, Literal
 from zoneinfo import available_timezones
 
 from naru.agent.codes import COUNTRIES, CURRENCIES, named
+from naru.agent.ends import BOTH, end_of, is_end, starts_first
 from naru.agent.glossary import in_english
+from naru.agent.identifiers import EXAMPLES, LOGIN_NAME, example_of, is_identifier, prefix_of, shape_of
 from naru.agent.identity import ByIdentity
 from naru.agent.selection import stem, terms
 from naru.agent.sources import Sources, unique
+from naru.agent.units import spelt_as, units_among, units_in
 from naru.messages import JsonObject, ToolDefinition
 from naru.tools.provider_schemas.references import resolve_references
 
 Kind = Literal[
-    "enum", "number", "flag", "object", "array", "date", "time", "zone", "code", "path", "id", "address", "sum",
-    "search", "text",
+    "enum", "number", "flag", "object", "array", "date", "month", "unit", "time", "zone", "code", "path", "id",
+    "address", "sum", "search", "text",
 ]  # fmt: skip
-TYPED = frozenset({"enum", "number", "date", "time", "zone", "code", "path", "id", "address", "sum"})
+TYPED = frozenset({"enum", "number", "date", "month", "unit", "time", "zone", "code", "path", "id", "address", "sum"})
 """Kinds whose values can be told from other words."""
-_PREFIX = re.compile(r"\b([A-Z]{1,6})[-_]?(?:\d|[nN#xX]{2,}|\\d|\[0-9\]|…|\b(?=[^.]*\bdigits?\b))")
-_NO_PREFIX = frozenset(
-    {"ID", "URL", "URI", "JSON", "ISO", "UTC", "API", "HTTP", "UUID", "ASCII", "UTF", "SQL", "YYYY", "ISBN", "A", "I"}
-)
-_IDENTIFIER_NAME = re.compile(r"(^|_)(id|code|no|number|key|ref|sku|ticket|isbn|uuid)$", re.IGNORECASE)
 _ID_NUMBER = re.compile(r"(^|_)id$", re.IGNORECASE)
-_LOGIN_NAME = re.compile(r"(^|_)(login|username|user_name|handle|nickname)$", re.IGNORECASE)
 _ROLES = re.compile(
     r"(?:^|_)(?:assignee|assigned_to|owner|agent|user|username|login|author|manager|lead|leader|responsible|reporter|"
     r"created_by|reviewer|handle|members?|participants?)$|담당자?|작성자|책임자",
@@ -47,21 +44,30 @@ _SEARCH_NAME = re.compile(r"(^|_)(query|q|search|keywords?|terms?|text|phrase|qu
 _ADDRESS_NAME = re.compile(r"(^|_)(e?mail|url|link|website)$", re.IGNORECASE)
 _SUM_NAME = re.compile(r"(^|_)(expression|formula|equation)$", re.IGNORECASE)
 _CODE_SAID = re.compile(
-    r"\b(?:two|three|2|3)[ -]letter\b|\bISO[ -]?(?:4217|3166)|\b(?:currency|country) code", re.IGNORECASE
+    r"\b(?:two|three|2|3)[ -]letter\b|\bISO[ -]?(?:4217|3166)|\b(?:currency|country|airport|station|IATA|ICAO) code"
+    r"|\bticker\b|(?:통화|국가|공항) ?코드",
+    re.IGNORECASE,
 )
+_CODE_NAME = re.compile(r"(^|_)(currency|iata|icao|ticker)$|^currency_", re.IGNORECASE)
+_MONTH_NAME = re.compile(r"(^|_)month$", re.IGNORECASE)
+_UNIT_NAME = re.compile(r"(^|_)units?(_|$)", re.IGNORECASE)
+_MONTH_SAID = re.compile(r"\bYYYY-MM\b(?!-)")
+
 _DATE_SAID = re.compile(r"\bISO[ -]?(?:8601)? ?date\b|\bYYYY-MM-DD\b", re.IGNORECASE)
 _TIME_SAID = re.compile(r"\bHH:MM\b|\b24-hour\b", re.IGNORECASE)
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _QUOTED_WORD = re.compile(r"['\"`“‘]([A-Za-z][\w-]*)['\"`”’]")
-_EXAMPLES = re.compile(
-    r"\be\.?g\b|\bfor example\b|\bfor instance\b|\bsuch as\b|\blike\b|예:|예를|example", re.IGNORECASE
-)
-_ENDS = re.compile(r"(?:^|_)(from|source|base|have|to|target|dest|destination|quote|want)(?:_|$)", re.IGNORECASE)
 _LISTS = re.compile(r"\b(?:list|all|every|names)\b|목록|모든|전체|모두", re.IGNORECASE)
 _CONTINENTS = frozenset("Africa America Antarctica Asia Atlantic Australia Europe Indian Pacific".split())
 _PROPERTIES: ByIdentity[dict[str, JsonObject]] = ByIdentity(2048)
 _KINDS: ByIdentity[Kind] = ByIdentity(8192)
 _LISTED = re.compile(r"^[\w-]+(?:, ?[\w-]+)*,? or [\w-]+[.!]?$")
+_ONE_OF = re.compile(
+    r"\b(?:one|either|any) of:? (?P<en>[\w-]+(?:(?:, ?| ?[|/] ?|,? or |,? and )[\w-]+)+)"
+    r"|(?P<ko>[\w-]+(?:(?:, ?| ?[|/] ?| 또는 )[\w-]+)+) 중 (?:하나|한)"
+    r"|^(?P<bare>[\w-]+(?: ?[|/] ?[\w-]+)+)$",
+    re.IGNORECASE,
+)
 
 
 def resolved(tool: ToolDefinition) -> JsonObject:
@@ -118,7 +124,10 @@ def choices(schema: JsonObject) -> list[Any]:
         return []
     if _LISTED.match(said):
         return [one for one in re.split(r", ?| or ", said.rstrip(".!")) if one and one != "or"]
-    quoted = [] if _EXAMPLES.search(said) else list(dict.fromkeys(_QUOTED_WORD.findall(said)))
+    if one_of := _ONE_OF.search(said):
+        listed = one_of["en"] or one_of["ko"] or one_of["bare"]
+        return [one for one in re.split(r", ?| ?[|/] ?|,? or |,? and | 또는 ", listed) if one and one != "or"]
+    quoted = [] if EXAMPLES.search(said) else list(dict.fromkeys(_QUOTED_WORD.findall(said)))
     return quoted if len(quoted) > 1 else []
 
 
@@ -141,10 +150,12 @@ def _kind_of(name: str, schema: JsonObject) -> Kind:
 
 def _text_kind(name: str, form: str, said: str, schema: JsonObject) -> Kind:
     tests: tuple[tuple[Kind, bool], ...] = (
+        ("month", bool(_MONTH_NAME.search(name) or _MONTH_SAID.search(said))),
         ("date", form in ("date", "date-time") or bool(_DATE_NAME.search(name) or _DATE_SAID.search(said))),
+        ("unit", bool(_UNIT_NAME.search(name)) and prefix_of(schema) == "" and "number" not in said),
         ("zone", bool(_ZONE_NAME.search(name) or "IANA" in said)),
         ("time", form == "time" or bool(_TIME_NAME.search(name) or _TIME_SAID.search(said))),
-        ("code", bool(_CODE_SAID.search(said))),
+        ("code", bool(_CODE_SAID.search(said) or (_CODE_NAME.search(name) and not said))),
         ("address", form in ("email", "uri") or bool(_ADDRESS_NAME.search(name))),
         ("sum", bool(_SUM_NAME.search(name))),
         ("search", bool(_SEARCH_NAME.search(name))),
@@ -154,37 +165,25 @@ def _text_kind(name: str, form: str, said: str, schema: JsonObject) -> Kind:
     return next((kind for kind, holds in tests if holds), "text")
 
 
-def prefix_of(schema: JsonObject) -> str:
-    """Return the letters that ids of this parameter begin with, where description, pattern or examples show them."""
-    shown = [str(schema.get(key, "")) for key in ("pattern", "description", "examples", "title")]
-    for text in shown:
-        for match in _PREFIX.finditer(text):
-            if match.group(1) not in _NO_PREFIX:
-                return match.group(1)
-    return ""
-
-
-def is_identifier(name: str, schema: JsonObject) -> bool:
-    """Tell whether a parameter takes an id, by its name or the shape that its schema shows."""
-    plain_name = _SNAKE.sub("_", name)
-    is_called = _IDENTIFIER_NAME.search(plain_name) or _LOGIN_NAME.search(plain_name)
-    return bool(is_called or prefix_of(schema) or schema.get("pattern"))
-
-
 def candidates(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     """Return the values in question and results that a parameter could take, the question's first."""
     kind = kind_of(name, schema)
     if kind == "enum":
         values = choices(schema)
-        return named_choices(values, sources.question) or _named_codes(values, sources.question)
+        found = named_choices(values, sources.question) or _named_codes(values, sources.question)
+        return found or end_of(name, units_among(values, sources.question))
     if kind == "number":
         return _numbers(name, schema, sources)
     if kind == "id":
         return _ids(name, schema, sources)
+    if kind == "unit":
+        said = " ".join([str(schema.get("description", "")), *sources.spoken])
+        units = [spelt_as(spellings, said) for _, spellings in units_in(sources.question)]
+        return end_of(name, units)
     if kind == "code":
-        return _of_the_two(name, _codes(name, schema, sources), sources.question)
-    if kind == "text" and _ENDS.search(_SNAKE.sub("_", name)) and len(about := sources.about()) == 2:
-        return _of_the_two(name, about, sources.question)
+        return end_of(name, starts_first(_codes(name, schema, sources), sources.question))
+    if kind == "text" and is_end(name) and len(about := sources.about()) == BOTH:
+        return end_of(name, starts_first(about, sources.question))
     return [*_TOLD_BY_SHAPE[kind](sources)] if kind in _TOLD_BY_SHAPE else []
 
 
@@ -200,17 +199,6 @@ def _named_codes(values: list[Any], question: str) -> list[str]:
     sizes = {len(one) if isinstance(one, str) and one.isupper() else 0 for one in values}
     table = {2: COUNTRIES, 3: CURRENCIES}.get(sizes.pop(), {}) if len(sizes) == 1 else {}
     return [one for one in named(question, table) if one in values]
-
-
-def _of_the_two(name: str, values: list[Any], question: str) -> list[Any]:
-    """Return the one of two values that a parameter such as `from` means: what has a number comes first."""
-    ends = _ENDS.search(_SNAKE.sub("_", name))
-    if len(values) != 2 or ends is None:
-        return values
-    counted = [one for one in values if re.search(rf"\d\s*{re.escape(str(one))}(?![A-Za-z])", question)]
-    first = counted[0] if len(counted) == 1 else values[0]
-    is_first = ends.group(1).lower() in ("from", "source", "base", "have")
-    return [one for one in values if (one == first) is is_first]
 
 
 def claims(tools: Iterable[ToolDefinition]) -> dict[str, set[str]]:
@@ -239,12 +227,15 @@ def lists(tool: ToolDefinition) -> bool:
 
 
 def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
-    if _LOGIN_NAME.search(_SNAKE.sub("_", name)):
+    if LOGIN_NAME.search(_SNAKE.sub("_", name)):
         return _logins(sources)
     prefix, pattern = prefix_of(schema), schema.get("pattern")
-    found: list[str] = [
-        one for one in sources.singled_out(sources.ids()) if not prefix or one.upper().startswith(prefix)
-    ]
+    given = sources.singled_out(sources.ids())
+    found: list[str] = [one for one in given if not prefix or one.upper().startswith(prefix)]
+    if (example := example_of(schema)) and (not found or not prefix):
+        # An example shows a shape, such as a flight's number of any airline, not letters that all ids share.
+        alike = [one for one in given if shape_of(one) == shape_of(example) and not sources.is_claimed(one, name)]
+        found = alike or found
     if not prefix and not pattern:
         found = [one for one in found if _is_called(one, name, sources) and not sources.is_claimed(one, name)]
     if not prefix:
@@ -253,9 +244,9 @@ def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
 
 
 def points(name: str, schema: JsonObject) -> bool:
-    """Tell whether a parameter takes an id, in letters or as a number: what nobody gave must come from a result."""
+    """Tell whether a parameter takes an id, a number of one, or a code: what nobody gave must come from a result."""
     kind = kind_of(name, schema)
-    return kind == "id" or (kind == "number" and _ID_NUMBER.search(_SNAKE.sub("_", name)) is not None)
+    return kind in ("id", "code") or (kind == "number" and _ID_NUMBER.search(_SNAKE.sub("_", name)) is not None)
 
 
 def _logins(sources: Sources) -> list[str]:
@@ -285,7 +276,8 @@ def _numbers(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     found = sources.numbers()
     if is_identifier(name, schema):
         own = set(terms(_SNAKE.sub("_", name)))
-        found = unique([*found, *sources.numbers_under(lambda key: key.lower() == "id" or bool(set(terms(key)) & own))])
+        given = sources.numbers_under(lambda key: bool(set(terms(_SNAKE.sub("_", key))) & own))
+        found = unique([*found, *(given or sources.numbers_under(lambda key: key.lower() == "id"))])
     values = [_number(one) for one in found if not (whole and "." in one)]
     fitting = [one for one in values if _in_bounds(one, schema)]
     if "year" in name.lower():
@@ -351,6 +343,7 @@ def zones_in(question: str) -> list[str]:
 
 _TOLD_BY_SHAPE: dict[Kind, Callable[[Sources], list[str]]] = {
     "date": Sources.dates,
+    "month": Sources.months,
     "time": Sources.times,
     "zone": lambda sources: zones_in(sources.question),
     "code": Sources.codes,

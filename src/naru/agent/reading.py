@@ -27,6 +27,10 @@ _ASKS = re.compile(
     r"|몇|언제|누구|왜|무엇|뭐|어느|어떤|얼마|어디|요약|설명|비교|차이",
     re.IGNORECASE,
 )
+_SAYS = re.compile(
+    r"\bwhat (?:does|do|is|'s) .+ (?:says?|contains?|reads?|written)\b|(?:내용|본문)[은이]?\s*(?:뭐|무엇|어떻|\?)",
+    re.IGNORECASE,
+)
 _COUNTS = re.compile(r"\bhow (many|much)\b|\bcount\b|\bnumber of\b|몇|개수|얼마", re.IGNORECASE)
 _ASKS_FOR_ONE = re.compile(
     r"\b(how (many|much)|when|where|cheapest|most|least|latest|earliest|highest|lowest|first|last|best|worst|average)\b"
@@ -41,6 +45,10 @@ _ROWS_AT_MOST = 12
 _LISTS = re.compile(r"(^|_)list(_|$|ed)")
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _YES_NO = re.compile(r"\s*(?:yes|no|예|네|아니)", re.IGNORECASE)
+_DENIES = re.compile(
+    r"\bno[tn]?\b|n't|\bcannot|\bunknown|\binvalid|\bfail|\bdenied|\bmust\b|없|않|아닙|못|실패|오류|잘못", re.IGNORECASE
+)
+"""What says by itself that something is not so."""
 _FAILURE_HEAD = re.compile(r"^(?:Error:\s*|Error executing tool [\w-]+:\s+|MCP error -?\d+:\s*)+", re.IGNORECASE)
 
 
@@ -100,7 +108,7 @@ def ready(question: str, found: Sequence[Outcome], *, changed: bool = False) -> 
         return "\n".join(f"- {row_line(row)}" for row in rows)
     text = reading(one)
     is_long = len(text) >= SHOWN_CHARACTERS or "\n" in text
-    if _SHOW.search(question) and is_long and not _ASKS.search(question):
+    if is_long and (_SAYS.search(question) or (_SHOW.search(question) and not _ASKS.search(question))):
         return text
     return ""
 
@@ -178,8 +186,7 @@ def said_of_failure(one: Outcome) -> str:
     """Return a tool's own message, without the heads that SDKs put before it; one that tells nothing names the call."""
     said = _FAILURE_HEAD.sub("", one.shown).strip()
     values = [str(value) for value in one.call.arguments.values()]
-    return (
-        said
-        if any(value in said for value in values) or len(said) > _BARE_CHARACTERS
-        else f"{call_line(one.call)}: {said}"
-    )
+    is_told = any(value in said for value in values) or len(said) > _BARE_CHARACTERS
+    if _DENIES.search(said):
+        return said if is_told else f"{call_line(one.call)}: {said}"
+    return f"{call_line(one.call)} did not succeed: {said}" if said.isascii() else f"{call_line(one.call)} 실패: {said}"

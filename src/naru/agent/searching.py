@@ -15,7 +15,7 @@ from naru.agent.parameters import kind_of, properties, required
 from naru.agent.rendering import decoded
 from naru.agent.selection import schema_text, stem, terms
 from naru.agent.sources import Sources
-from naru.agent.subjects import without_particle
+from naru.agent.subjects import is_grammar, without_particle
 from naru.messages import TextPart, ToolCall, ToolDefinition
 
 _PHRASE = 4
@@ -31,6 +31,7 @@ _WANTS_SEARCH = re.compile(
     re.IGNORECASE,
 )
 _SEARCHES = re.compile(r"\b(?:search|find|look ?up|query)(?:es|s|ing)?\b|검색|찾", re.IGNORECASE)
+_ERROR_SAID = re.compile(r"\W{0,3}(?:error|오류)\b\s*[:(]", re.IGNORECASE)
 _EMPTY_SAID = re.compile(
     r"^\W*(?:no|none|nothing|empty|0)\b[^.\n]{0,60}\.?$|^없|결과가 없|the tool gave an empty result", re.IGNORECASE
 )
@@ -76,9 +77,21 @@ def words_beyond(text: str, *known: str) -> str:
         meant = {stem(one) for one in (*in_english(bare), *alike(bare))}
         said_terms = set(terms(bare))
         is_known = bool(said_terms & own or meant & own) or (is_hangul(bare) and bool(sound_alike(bare, latin)))
-        if said_terms and not is_known and bare.lower() not in _ORDER:
+        if said_terms and not is_known and bare.lower() not in _ORDER and not is_grammar(bare):
             kept.append(bare)
     return " ".join(kept)
+
+
+def as_said(outcome: Outcome) -> Outcome:
+    """Return an outcome as failed when all it says is an error, though the protocol calls it none."""
+    if outcome.failed or not outcome.ran:
+        return outcome
+    text = outcome.result.text.strip()
+    value = decoded(text) if text[:1] == "{" else None
+    is_error = isinstance(value, dict) and len(value) == 1 and next(iter(value)) in ("error", "errors", "오류")
+    if is_error or _ERROR_SAID.match(text):
+        return replace(outcome, result=replace(outcome.result, is_error=True))
+    return outcome
 
 
 def found_nothing(outcome: Outcome) -> bool:

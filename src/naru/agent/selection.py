@@ -22,6 +22,7 @@ from naru.tools.provider_schemas.references import resolve_references
 
 _WORD = re.compile(r"[a-z]+|[가-힣]+|\d+|[^\W\da-z_가-힣]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HYPHENED = re.compile(r"(?<![a-z-])[a-z]+(?:-[a-z]+)+(?![a-z-])")
 _HANGUL = re.compile(r"[가-힣]{2,}")
 _KOREAN_STOP = re.compile(
     r"(?:지금|현재|알려|보여|찾아|해줘|해주|주세|있나|있어|있는|인가|무엇|얼마|어느|어떤|어때|언제|누구|어디|뭐|몇|그리고|대한|대해|"
@@ -52,8 +53,10 @@ class Ranked:
 
 def terms(text: str, *, keep_stop_words: bool = False) -> list[str]:
     """Cut a text into comparable terms: stemmed Latin words, pairs of Hangul syllables, numbers."""
-    found: list[str] = []
-    for word in _WORD.findall(_CAMEL.sub(" ", text).lower().replace("_", " ")):
+    plain = _CAMEL.sub(" ", text).lower().replace("_", " ")
+    # `to-do` is a `todo` elsewhere, `e-mail` an `email`.
+    found = [stem(word.replace("-", "")) for word in _HYPHENED.findall(plain)]
+    for word in _WORD.findall(plain):
         if word.isdigit() and len(word) < _TELLING_DIGITS and not keep_stop_words:
             continue
         if "가" <= word[0] <= "힣":
@@ -92,7 +95,8 @@ def schema_text(schema: Any, depth: int = 0) -> str:
     said = [str(schema.get("description", "")), " ".join(str(value) for value in schema.get("enum") or ())]
     for name, inner in (schema.get("properties") or {}).items():
         said += [str(name), schema_text(inner, depth + 1)]
-    said.append(schema_text(schema.get("items"), depth + 1))
+    branches = [one for key in ("anyOf", "oneOf", "allOf") for one in schema.get(key) or ()]
+    said += [schema_text(one, depth + 1) for one in (schema.get("items"), *branches)]
     return " ".join(part for part in said if part)
 
 

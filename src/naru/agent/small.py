@@ -17,15 +17,15 @@ from naru.agent.asked import asked_lines, asked_values, holds_asked
 from naru.agent.changes import asks_for_change, changes_something
 from naru.agent.execute import Outcome
 from naru.agent.fitness import leaves_no_choice
-from naru.agent.follow import second_of_pair
+from naru.agent.follow import first_of_pair, second_of_pair
 from naru.agent.grounding import Grounded, fill, ground
 from naru.agent.limits import canonical
 from naru.agent.offering import Offering
-from naru.agent.parameters import claims, kind_of, properties, required
+from naru.agent.parameters import choices, claims, kind_of, named_choices, properties, required
 from naru.agent.planner import Verdict
 from naru.agent.prompts import final_turn, is_korean, language_line, nothing_found
 from naru.agent.reading import call_line, facts, incomplete, reading, ready, said_of_failure
-from naru.agent.searching import core_words, found_nothing, narrower, only_word
+from naru.agent.searching import as_said, core_words, found_nothing, narrower, only_word
 from naru.agent.selection import index_of
 from naru.agent.shown import narrowed, shown
 from naru.agent.sources import Sources
@@ -60,6 +60,7 @@ class SmallPlanner:
         self._by_shown = _shown_names(tools)
         named = [replace(tool, name=name) for name, tool in self._by_shown.items()]
         self._sources = Sources(self._question, subjects=index_of(named).subjects(self._question))
+        self._sources.spoken = [f"{tool.description} {tool.input_schema}" for tool in named]
         self._sources.claim(claims(named))
         self._offering = Offering(self._question, named, self._sources)
         self._outcomes: list[Outcome] = []
@@ -175,7 +176,7 @@ class SmallPlanner:
     def record(self, text: str, outcomes: Sequence[Outcome]) -> None:
         """Keep what was found; set aside what failed."""
         names = {tool.name: name for name, tool in self._by_shown.items()}
-        for one in outcomes:
+        for one in map(as_said, outcomes):
             self._outcomes.append(one)
             name = names.get(one.call.name, one.call.name)
             if not one.ran:
@@ -243,7 +244,7 @@ class SmallPlanner:
         """Return the arguments that the question leaves no doubt about; no value serves twice."""
         known, needed = properties(tool), required(tool)
         used = set(self._offering.used(name))
-        arguments: dict[str, Any] = {}
+        arguments = self._named_options(known, needed)
         for one in needed:
             value = self._evident(one, tool, frozenset(used))
             if value is None or (kind_of(one, known.get(one, {})) == "number" and str(value) in used):
@@ -260,6 +261,16 @@ class SmallPlanner:
             return None  # One of its optional parameters is meant; which one is for the model to say.
         return arguments
 
+    def _named_options(self, known: dict[str, Any], needed: list[str]) -> dict[str, Any]:
+        """Return the optional choices that the question names: `closed` issues, `high` priority."""
+        options = {one: schema for one, schema in known.items() if one not in needed}
+        named = {
+            one: named_choices(choices(schema), self._question)
+            for one, schema in options.items()
+            if kind_of(one, schema) == "enum"
+        }
+        return {one: found[0] for one, found in named.items() if len(found) == 1}
+
     def _again(self, tool: ToolDefinition) -> dict[str, Any] | None:
         """Return new arguments for a tool that has run: the other of two, or a search by fewer words."""
         made = [one for one in self._outcomes if one.call.name == tool.name and one.ran]
@@ -273,7 +284,7 @@ class SmallPlanner:
         if kind_of(name, schema) == "object":
             return None
         if kind_of(name, schema) in ("search", "text") and len(required(tool)) == 1:
-            word = only_word(tool, self._sources.asked)
+            word = only_word(tool, self._sources.asked) or first_of_pair(self._question, self._sources.names())
             if word and word not in used:
                 return word
         if kind_of(name, schema) == "search" and not self._sources.quoted():

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date
 from typing import Any
 
-from naru.agent.moments import dates_in, times_in
+from naru.agent.moments import dates_in, months_in, times_in
 from naru.agent.rendering import decoded
 
 _ID = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*"
     r"|(?<![\w.-])\d+(?:-\d+)+(?![\w.-]*[A-Za-z0-9])"
+    r"|(?<!\d)\d{2,3}[가-힣](?<![년월일시분초])\d{4}(?!\d)"
 )
-_DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}")
+_DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|(?:19|20)\d\d-(?:0\d|1[0-2])$")
 _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w.:/-]*[A-Za-z0-9])")
 _PATH = re.compile(
     r"(?:[A-Za-z]:)?(?:\.{0,2}[/\\])?(?:[\w가-힣.-]+[/\\])*[\w가-힣-]+\.[A-Za-z]\w{0,7}|/(?:[\w가-힣.-]+/?)+"
@@ -23,6 +24,8 @@ _QUOTED = re.compile(r"[\"“”'‘’「『`]([^\"“”'‘’」』`\n]{1,20
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
 _URL = re.compile(r"https?://[^\s<>\"']+")
 _CODE = re.compile(r"(?<![A-Za-z0-9_-])[A-Z]{2,5}(?![A-Za-z0-9_-])")
+_CODE_LETTERS = 3
+"""Letters of a code that a result gives: airports, currencies, languages, tickers mostly have so many."""
 _NAME = re.compile(r"(?<![\w-])[A-Z][\w'’]*(?:-[A-Z][\w'’]*)*(?:\s+[A-Z][\w'’]*(?:-[A-Z][\w'’]*)*)*")
 _SUM = re.compile(r"[\d(][\d\s.,()]*(?:[-+*/×÷^%]+[\s(]*\d[\d\s.,()]*)+")
 _TOKEN = re.compile(r"[A-Za-z0-9@._/-]*\d[A-Za-z0-9@._/-]*")
@@ -63,6 +66,8 @@ class Sources:
         self._subjects = subjects
         self._asked: Sources | None = None
         self._claims: Mapping[str, Set[str]] = {}
+        self.spoken: Sequence[str] = ()
+        """What the tools say of themselves, for the spelling of units."""
         self._results: list[str] = list(results)
         self._today = today
         self._read: dict[str, list[str]] = {}
@@ -95,6 +100,7 @@ class Sources:
         """The question alone."""
         if self._asked is None:
             self._asked = Sources(self.question, today=self._today, subjects=self._subjects)
+            self._asked.spoken = self.spoken
         return self._asked
 
     @property
@@ -129,6 +135,10 @@ class Sources:
             return named
         return self._once("dates", lambda: [*named, *dates_in("\n".join(self._results), self._today)])
 
+    def months(self) -> list[str]:
+        """Return the months that the question names, as YYYY-MM."""
+        return self._once("months", lambda: months_in(self.question, self._today))
+
     def times(self) -> list[str]:
         """Return the times of day that the question names, as HH:MM."""
         return self._once("times", lambda: times_in(self.question))
@@ -142,8 +152,9 @@ class Sources:
         return unique(_QUOTED.findall(self.question))
 
     def codes(self) -> list[str]:
-        """Return words of two to five capitals in the question, such as a currency."""
-        return unique(_CODE.findall(self.question))
+        """Return words of two to five capitals in the question, such as a currency; else those of three in results."""
+        asked = unique(_CODE.findall(self.question))
+        return asked or unique(code for code in _CODE.findall("\n".join(self._results)) if len(code) == _CODE_LETTERS)
 
     def addresses(self) -> list[str]:
         """Return e-mail addresses and URLs."""

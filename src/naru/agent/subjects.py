@@ -22,7 +22,8 @@ _PREDICATE = re.compile(
 _KOREAN_GRAMMAR = re.compile(
     r"^(?:무엇|무슨|뭐|뭔|어느|어떤|어떻|어때|언제|누구|누가|어디|왜|몇|얼마|며칠|이번|지난|다음|지금|현재|오늘|내일|어제|모레|가장|제일|모두|모든"
     r"|전부|전체|각각|그리고|또는|하고|대해|대한|관한|관련|중에|중|때|것|거|수|좀|혹시|제발|나|저|내|제|우리|이|그|저기|여기|알려|보여|찾아"
-    r"|말해|해|있|없|되|하|좋|같|새|더|덜|등|및|의해|따라|위한|위해|통해|대로|만약|안녕|고마|감사|반가|결과|따르|의하면|관하|때문|경우|동안|이후|이전|이상|이하|미만|정도|사이|가능|필요|얼마나|이름|번호|종류|사람).{0,3}$"
+    r"|말해|해|있|없|되|하|좋|같|새|더|덜|등|및|의해|따라|위한|위해|통해|대로|만약|안녕|고마|감사|반가|결과|따르|의하면|관하|때문|경우|동안|이후|이전|이상|이하|미만|정도|사이|가능|필요|얼마나|이름|번호|종류|사람|아직|이미|벌써|곧|자주|항상|매우|아주|정말|너무|다시|계속|함께|같이|먼저|바로|조금|많이"
+    r"|거의|최근|여러|다른|있었|적힌|적혀).{0,3}$"
 )
 _SURNAME = re.compile(
     r"^[김이박최정강조윤장임한오서신권황안송류유전홍고문양손배백허남심노하곽성차주우구민진지엄원천방공현함변염여추도석선설마길연표명][가-힣]{2}$"
@@ -78,6 +79,11 @@ def without_particle(word: str, *, shortest: int = 2) -> str:
     return re.sub(r"['’]s$", "", bare)
 
 
+def is_grammar(word: str) -> bool:
+    """Tell whether a word only joins or points: no thing and no doing."""
+    return word.lower() in _ENGLISH_GRAMMAR or _KOREAN_GRAMMAR.match(word) is not None
+
+
 def _is_subject(piece: str, bare: str, explained: Callable[[str, bool], bool], *, is_korean: bool) -> bool:
     if not re.match(r"[A-Za-z가-힣]", piece) or any(letter.isdigit() for letter in piece):
         return False
@@ -103,4 +109,5 @@ def _in_glossary(bare: str) -> bool:
 
 def _ends(rest: str) -> bool:
     """Tell whether what follows a known word is an ending or a known word: `운영` does not explain `운영체제`."""
-    return len(rest) < 2 or rest in ENGLISH or _PREDICATE.search(rest) is not None
+    is_known = rest in ENGLISH or _KOREAN_GRAMMAR.match(rest) is not None
+    return len(rest) < 2 or is_known or _PREDICATE.search(rest) is not None

@@ -1,0 +1,39 @@
+"""Of two values in a question, which one is the start and which the end: `from A to B`, `3마일은 몇 킬로미터`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+BOTH = 2
+_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_STARTS = re.compile(r"(?:^|_)(?:from|source|base|have|origin|departure|depart|start)(?:_|$)", re.IGNORECASE)
+_ENDS = re.compile(r"(?:^|_)(?:to|target|dest|destination|arrival|arrive|end|quote|want)(?:_|$)", re.IGNORECASE)
+_LEAVING = r"(?i:\bfrom )(?:the )?{0}(?![A-Za-z])|{0}\s?(?:에서|부터|발)"
+_REACHING = r"(?i:\b(?:to|into|in) )(?:the )?{0}(?![A-Za-z])|{0}\s?(?:까지|으로|로|행)"
+
+
+def is_end(name: str) -> bool:
+    """Tell whether a parameter takes where something starts or ends, such as `from` or `target_currency`."""
+    plain = _SNAKE.sub("_", name)
+    return bool(_STARTS.search(plain) or _ENDS.search(plain))
+
+
+def starts_first(values: Sequence[Any], question: str) -> list[Any]:
+    """Put that of two values first which a question says to be the start, or which has a number."""
+    if len(values) != BOTH:
+        return list(values)
+    told = [re.escape(str(one)) for one in values]
+    for form, is_start in ((_LEAVING, True), (r"\d\s*{0}(?![A-Za-z])", True), (_REACHING, False)):
+        holds = [re.search(form.format(one), question) is not None for one in told]
+        if holds.count(True) == 1:
+            return list(values) if holds[0] is is_start else list(reversed(values))
+    return list(values)
+
+
+def end_of(name: str, values: Sequence[Any]) -> list[Any]:
+    """Return the one of two values, the start first, that a parameter means by its name; else all."""
+    if len(values) != BOTH or not is_end(name):
+        return list(values)
+    return [values[0] if _STARTS.search(_SNAKE.sub("_", name)) else values[1]]
