@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from naru.agent.ends import BOTH
-from naru.agent.parameters import TYPED, Kind, candidates, is_identifier, kind_of, prefix_of, properties, required
+from naru.agent.identifiers import is_identifier, prefix_of
+from naru.agent.parameters import TYPED, Kind, candidates, kind_of, properties, required
 from naru.agent.searching import only_word, words_beyond
 from naru.agent.sources import Sources
 from naru.agent.units import units_in

@@ -64,7 +64,8 @@ _ROWS = """
 출고 outbound ship release | 납기 delivery lead due | 납품 delivery supply | 견적 quote estimate | 계약 contract
 만료 expire expiry end | 유효 valid expiry | 보증 warranty guarantee | 수리 repair fix | 고장 failure fault broken
 점검 maintenance inspection check | 강수 rain precipitation weather | 바람 wind weather | 풍속 wind speed weather
-미세먼지 air quality dust pollution | 대기질 air quality | 회사 company | 곡 song track music | 재생목록 playlist | 일출 sunrise | 일몰 sunset | 조리법 recipe | 레시피 recipe
+미세먼지 air quality dust pollution | 대기질 air quality | 회사 company | 곡 song track music
+재생목록 playlist | 일출 sunrise | 일몰 sunset | 조리법 recipe | 레시피 recipe
 재료 ingredient material | 열량 calorie nutrition | 칼로리 calorie nutrition | 영양 nutrition | 운동 exercise workout
 강의 lecture course class | 강의실 room classroom | 교수 professor instructor teacher | 선생 teacher
 강사 instructor teacher | 학과 department major | 학점 credit | 과제 assignment homework task | 출석 attendance

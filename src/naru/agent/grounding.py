@@ -14,16 +14,15 @@ from typing import Any
 
 from naru.agent.changes import changes_something
 from naru.agent.codes import COUNTRIES, english_country, named
+from naru.agent.identifiers import is_identifier, prefix_of
 from naru.agent.moments import dates_in, times_in
 from naru.agent.parameters import (
     candidates,
     choices,
-    is_identifier,
     is_zone,
     kind_of,
     named_choices,
     plain,
-    prefix_of,
     properties,
     required,
     types,

@@ -305,7 +305,11 @@ class Offering:
         answered = [name for name in self._made if name not in self._set_aside and name not in self._empty]
         if not answered:
             return ranked.score > 0
-        found = [one for name in answered for one in self._made[name]]
+        return self._goes_on(ranked, answered)
+
+    def _goes_on(self, ranked: Ranked, answered: list[str]) -> bool:
+        """Tell whether a tool may say what the tools that answered did not."""
+        tool, found = ranked.tool, [one for name in answered for one in self._made[name]]
         still_open = open_words(self._question, self._index, [self._by_name[name] for name in answered], found)
         still_open -= _OF_NOW
         meanings = means(self._question, self._index)

@@ -58,6 +58,8 @@ _TIME_SAID = re.compile(r"\bHH:MM\b|\b24-hour\b", re.IGNORECASE)
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _QUOTED_WORD = re.compile(r"['\"`“‘]([A-Za-z][\w-]*)['\"`”’]")
 _LISTS = re.compile(r"\b(?:list|all|every|names)\b|목록|모든|전체|모두", re.IGNORECASE)
+_ANY_ID = frozenset({"id", "number", "no", "cod", "key", "ref"})
+"""Terms of names and keys that say that something is an id, and not of what."""
 _CONTINENTS = frozenset("Africa America Antarctica Asia Atlantic Australia Europe Indian Pacific".split())
 _PROPERTIES: ByIdentity[dict[str, JsonObject]] = ByIdentity(2048)
 _KINDS: ByIdentity[Kind] = ByIdentity(8192)
@@ -152,7 +154,7 @@ def _text_kind(name: str, form: str, said: str, schema: JsonObject) -> Kind:
     tests: tuple[tuple[Kind, bool], ...] = (
         ("month", bool(_MONTH_NAME.search(name) or _MONTH_SAID.search(said))),
         ("date", form in ("date", "date-time") or bool(_DATE_NAME.search(name) or _DATE_SAID.search(said))),
-        ("unit", bool(_UNIT_NAME.search(name)) and prefix_of(schema) == "" and "number" not in said),
+        ("unit", bool(_UNIT_NAME.search(name)) and not is_identifier(name, schema)),
         ("zone", bool(_ZONE_NAME.search(name) or "IANA" in said)),
         ("time", form == "time" or bool(_TIME_NAME.search(name) or _TIME_SAID.search(said))),
         ("code", bool(_CODE_SAID.search(said) or (_CODE_NAME.search(name) and not said))),
@@ -235,7 +237,8 @@ def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     if (example := example_of(schema)) and (not found or not prefix):
         # An example shows a shape, such as a flight's number of any airline, not letters that all ids share.
         alike = [one for one in given if shape_of(one) == shape_of(example) and not sources.is_claimed(one, name)]
-        found = alike or found
+        if alike:
+            return [*alike]
     if not prefix and not pattern:
         found = [one for one in found if _is_called(one, name, sources) and not sources.is_claimed(one, name)]
     if not prefix:
@@ -259,8 +262,15 @@ def _logins(sources: Sources) -> list[str]:
 def _is_called(value: str, name: str, sources: Sources) -> bool:
     """Tell whether a result gave an id under a name like the parameter's; one of the question may be any."""
     keys = sources.keys_of(value)
+    return not keys or any(is_key_of(key, name) for key in keys)
+
+
+def is_key_of(key: str, name: str) -> bool:
+    """Tell whether a result's key and a parameter speak of one thing: `album` and `album_id`, any id for a bare `id`."""
+    said = _SNAKE.sub("_", key)
     own = set(terms(_SNAKE.sub("_", name)))
-    return not keys or any({*terms(key), *(stem(word) for word in in_english(key))} & own for key in keys)
+    meant = {*terms(said), *(stem(word) for word in in_english(key))}
+    return bool(meant & (own - _ANY_ID)) or (own <= _ANY_ID and bool(meant & _ANY_ID))
 
 
 def _fits(pattern: str, value: str) -> bool:
@@ -275,9 +285,7 @@ def _numbers(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     whole = "number" not in types(schema)
     found = sources.numbers()
     if is_identifier(name, schema):
-        own = set(terms(_SNAKE.sub("_", name)))
-        given = sources.numbers_under(lambda key: bool(set(terms(_SNAKE.sub("_", key))) & own))
-        found = unique([*found, *(given or sources.numbers_under(lambda key: key.lower() == "id"))])
+        found = unique([*found, *sources.numbers_under(lambda key: is_key_of(key, name))])
     values = [_number(one) for one in found if not (whole and "." in one)]
     fitting = [one for one in values if _in_bounds(one, schema)]
     if "year" in name.lower():

@@ -184,7 +184,7 @@ class SmallPlanner:
                 self._forcing = self._offering.after_refusal = True
                 continue
             self._refusals, self._forcing, self._offering.after_refusal = 0, False, False
-            self._sources.add(one.shown)
+            self._sources.add(one.shown, name)
             self._offering.note(name, one, nothing=found_nothing(one))
         if self._refusals and not self._offering.speaks_clearly():
             self._only_talk = True

@@ -69,11 +69,14 @@ class Sources:
         self.spoken: Sequence[str] = ()
         """What the tools say of themselves, for the spelling of units."""
         self._results: list[str] = list(results)
+        self._givers: dict[int, str] = {}
+        """Place of a result → the name of the tool that gave it."""
         self._today = today
         self._read: dict[str, list[str]] = {}
 
-    def add(self, result: str) -> None:
-        """Take in what a tool gave."""
+    def add(self, result: str, giver: str = "") -> None:
+        """Take in what a tool gave; its name tells whose a bare `id` is."""
+        self._givers[len(self._results)] = giver
         self._results.append(result)
         self._read.clear()
 
@@ -198,9 +201,10 @@ class Sources:
         """Return the whole numbers that results hold under keys of a kind, in rows on the subject if any are."""
         about = [flat(one) for one in self.about()]
         found, near = [], []
-        for result in self._results:
+        for place, result in enumerate(self._results):
             for row in records_of(result):
-                values = [str(value) for key, value in row.items() if type(value) is int and is_key(key)]
+                keyed = {self._told(key, place): value for key, value in row.items()}
+                values = [str(value) for key, value in keyed.items() if type(value) is int and is_key(key)]
                 found += values
                 near += values if any(one in flat(str(row)) for one in about) else []
         return unique(near or found)
@@ -215,7 +219,12 @@ class Sources:
         if value in self.question:
             return []
         found = re.compile(rf'"(\w+)"\s*:\s*"{re.escape(value)}"')
-        return unique(key for result in self._results for key in found.findall(result))
+        results = enumerate(self._results)
+        return unique(self._told(key, place) for place, result in results for key in found.findall(result))
+
+    def _told(self, key: str, place: int) -> str:
+        """Return a key; a bare `id` with the name of the tool whose rows have it."""
+        return f"{self._givers.get(place, '')} {key}" if key.lower() in ("id", "_id") else key
 
     def holds(self, value: object) -> bool:
         """Tell whether a value stands in the question or in a result, spacing and case aside."""

@@ -55,7 +55,7 @@ def units_among(values: Sequence[Any], question: str) -> list[Any]:
 def _pattern(spelling: str) -> str:
     if not spelling.isascii():
         before = r"(?<![가-힣])" if len(spelling) > 1 else r"(?<=[\d몇])\s?"
-        return rf"{before}{spelling}(?=$|[^가-힣]|[은는이가을를로의에인입짜])"
+        return rf"{before}{spelling}(?=$|[^가-힣]|[은는이가을를로의에인입짜야예요쯤당나까와과랑하])"
     if len(spelling) <= _SYMBOL:
         alone = rf"\b(?:in|to|into|many) {spelling}\b(?=[?.]|$| are)"
         return rf"(?<=\d){spelling}(?![A-Za-z가-힣])|(?<=\d ){spelling}(?![A-Za-z])|{alone}"
