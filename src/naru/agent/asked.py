@@ -23,6 +23,7 @@ _NAME_KEY = re.compile(r"(^|_)(name|title|label|subject)$|이름|명$", re.IGNOR
 _BOTH = re.compile(r"\band\b|[가-힣](?:와|과|랑|하고)\s|\s및\s", re.IGNORECASE)
 _WANTS_ID = re.compile(r"\b(?:id|ids|number|code)\b|번호|코드|아이디", re.IGNORECASE)
 _ASKS_MOMENT = re.compile(r"\bwhen\b|\bwhat (?:time|date|day)\b|언제|몇 ?시|날짜", re.IGNORECASE)
+_ASKS_NAME = re.compile(r"\b(?:name|title|called)\b|이름|제목|명칭", re.IGNORECASE)
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|long|old|far|big|large|tall|high|heavy|fast)\b|몇|얼마|며칠", re.IGNORECASE
 )
@@ -35,13 +36,21 @@ def asked_values(question: str, found: Sequence[Outcome]) -> list[tuple[str, str
     """
     matches, is_kind = _by_key(question, found), _kind_asked(question)
     if is_kind is None:
-        return matches
+        return matches or _name_asked(question, found)
     fitting = [match for match in matches if is_kind(match[1])]
     if fitting:
         return fitting
     last = [(key, _text(value)) for one in found[-1:] for key, value in _told(one, question)]
     only = [(key, value) for key, value in last if is_kind(value)]
     return only if len(only) == 1 else []
+
+
+def _name_asked(question: str, found: Sequence[Outcome]) -> list[tuple[str, str]]:
+    """Return the name of the last record, where a name or title is asked for."""
+    if not found or not _ASKS_NAME.search(question):
+        return []
+    named = [(key, _text(value)) for key, value in _told(found[-1], question) if _NAME_KEY.search(key)]
+    return named if len(named) == 1 else []
 
 
 def _kind_asked(question: str) -> Callable[[str], bool] | None:

@@ -52,13 +52,15 @@ def means(question: str, index: ToolIndex) -> dict[str, set[str]]:
     return meanings
 
 
-def takes_new_value(tool: ToolDefinition, sources: Sources, question_values: set[str]) -> bool:
+def takes_new_value(
+    tool: ToolDefinition, sources: Sources, question_values: set[str], *, most: int = _FOLLOWED
+) -> bool:
     """Tell whether a tool takes an id that a result gave and the question did not hold; of many ids none is meant."""
     known = properties(tool)
     for name in required(tool):
         if name in known and points(name, known[name]):
             new = [one for one in candidates(name, known[name], sources) if str(one) not in question_values]
-            if 0 < len(new) <= _FOLLOWED:
+            if 0 < len(new) <= most:
                 return True
     return False
 

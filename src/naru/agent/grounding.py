@@ -21,19 +21,22 @@ from naru.agent.parameters import (
     choices,
     is_zone,
     kind_of,
-    named_choices,
     plain,
     properties,
     required,
     types,
 )
-from naru.agent.searching import words_beyond
 from naru.agent.selection import terms
 from naru.agent.sources import Sources, flat
 from naru.messages import JsonObject, ToolCall, ToolDefinition
 
 _SCHEMA_WORDS = frozenset({"additionalProperties", "required", "properties", "type", "$schema", "description"})
 _DEEPEST = 3
+_CODE_LETTERS = 3
+"""A longer word is no code that a model may know by itself."""
+_PLACEHOLDER = re.compile(
+    r"^<.*>$|^\{.*\}$|^\W*(?:your|my|example|sample|some)[-_ ]|^(?:string|text|example|foo|bar)$", re.IGNORECASE
+)
 _HERE = frozenset({".", "./", "/", "~", "*", ""})
 """Paths that need nobody to name them, for reading."""
 
@@ -94,21 +97,13 @@ def _object(given: JsonObject, known: dict[str, JsonObject], needed: set[str], a
             )
         if invented or (name not in needed and not _was_given(mended, schema, about.sources)):
             continue
-        if name not in needed and choices(schema) and not _is_meant(mended, schema, given, about):
-            continue
+        if name not in needed and choices(schema) and mended not in candidates(name, schema, about.sources):
+            continue  # A filter that nobody named hides what is asked for.
         arguments[name] = mended
     for name in needed - arguments.keys():
         if name in known:
             arguments[name] = _filled(name, known[name], about)
     return arguments
-
-
-def _is_meant(value: Any, schema: JsonObject, given: JsonObject, about: _Held) -> bool:
-    """Tell whether an optional choice is named, or may be meant by a word that nothing else in the call explains."""
-    if value in named_choices(choices(schema), about.sources.question):
-        return True
-    others = " ".join(str(one) for one in given.values() if one != value)
-    return bool(words_beyond(about.sources.question, about.tool_said, others))
 
 
 def _nested(value: JsonObject, schema: JsonObject, about: _Held, depth: int) -> JsonObject:
@@ -211,7 +206,8 @@ def _zone(given: _Given) -> tuple[Any, bool]:
 
 def _code(given: _Given) -> tuple[Any, bool]:
     code = given.value.strip().upper()
-    return (code, False) if code in given.wanted or (not given.wanted and code.isalpha()) else given.one_of_wanted()
+    is_free = not given.wanted and code.isalpha() and len(code) <= _CODE_LETTERS
+    return (code, False) if code in given.wanted or is_free else given.one_of_wanted()
 
 
 def _sum(given: _Given) -> tuple[Any, bool]:
@@ -251,13 +247,14 @@ def _words(given: _Given) -> tuple[Any, bool]:
         if as_meant and as_meant[0] not in countries and len(countries) == 1:
             return (countries[0] if len(text) == 2 else english_country(countries[0])), False
         return given.value, not as_meant and not sources.holds(text)
-    if sources.invented(text) or text.casefold() in {name, f"<{name}>", "string", "text", "example"}:
+    if sources.invented(text) or text.casefold() == name or (_PLACEHOLDER.match(text) and not sources.holds(text)):
         return replace(given, wanted=given.wanted or sources.names()).one_of_wanted()
     if sources.holds(text) or _shares(text, sources.text):
         return given.value, False
     if flat(text) in given.about.said or text.isascii() == sources.question.isascii():
         return replace(given, wanted=sources.quoted() or sources.names()).one_of_wanted()
-    return given.value, False
+    latin = [one for one in sources.about() if one.isascii()]
+    return (latin[0], False) if len(latin) == 1 else (given.value, False)
 
 
 def _number(given: _Given) -> tuple[Any, bool]:

@@ -323,7 +323,7 @@ class Offering:
             return takes_new_value(tool, self._sources, in_question)
         if not still_open or asked_values(self._question, found):
             return False
-        return bool(spoken) and takes_new_value(tool, self._sources, in_question)
+        return bool(spoken) and takes_new_value(tool, self._sources, in_question, most=1)
 
     def _other_id(self, tool: ToolDefinition) -> bool:
         """Tell whether the question holds an id of the tool's kind that it has not run with, beside one that it has."""

@@ -266,7 +266,7 @@ def _is_called(value: str, name: str, sources: Sources) -> bool:
 
 
 def is_key_of(key: str, name: str) -> bool:
-    """Tell whether a result's key and a parameter speak of one thing: `album` and `album_id`, any id for a bare `id`."""
+    """Tell whether a key and a parameter speak of one thing: `album` and `album_id`, any id for a bare `id`."""
     said = _SNAKE.sub("_", key)
     own = set(terms(_SNAKE.sub("_", name)))
     meant = {*terms(said), *(stem(word) for word in in_english(key))}

@@ -126,6 +126,8 @@ def incomplete(question: str, answer: str, found: Sequence[Outcome]) -> bool:
     value = decoded(found[-1].result.text.strip())
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values()))
+    if value is None:
+        value = _items(found[-1].result.text)
     said = flat(answer)
     if isinstance(value, list) and 2 <= len(value) <= _ROWS_AT_MOST and found[-1].call.arguments:
         return bool(_WANTS_ROWS.search(question)) and not all(_is_said(row, said, value) for row in value)
@@ -133,6 +135,13 @@ def incomplete(question: str, answer: str, found: Sequence[Outcome]) -> bool:
         told = [str(one) for one in value.values() if isinstance(one, str | int | float) and one != ""]
         return sum(flat(one).removesuffix(".0") in said for one in told) * 2 < len(told)
     return False
+
+
+def _items(text: str) -> list[str] | None:
+    """Return the lines of a text that lists names or titles, without keys."""
+    lines = [line.strip(" -*") for line in text.splitlines() if line.strip()]
+    is_list = all(len(line) <= SHOWN_CHARACTERS and ": " not in line for line in lines)
+    return lines if is_list and len(lines) > 1 else None
 
 
 def _only_agrees(question: str, answer: str, one: Outcome) -> bool:

@@ -132,6 +132,10 @@ def _wider(call: ToolCall, tool: ToolDefinition, sources: Sources) -> Iterator[T
             core = core_words(value, tool, sources)
             if core and core != value:
                 yield replace(call, arguments={**call.arguments, name: core})
+            # What looked like a particle may belong to the name: 오슬로.
+            longer = re.search(rf"(?<![가-힣]){re.escape(value)}[가-힣]{{1,2}}(?![가-힣])", sources.question)
+            if longer and is_hangul(value):
+                yield replace(call, arguments={**call.arguments, name: longer.group(0)})
     yield from _elsewhere(call, texts, known, needed)
     for name, value in texts.items():
         words = value.split()
