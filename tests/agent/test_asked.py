@@ -74,3 +74,24 @@ def test_of_two_things_asked_of_one_record_an_answer_must_hold_both() -> None:
     asked = asked_values(question, found())
     assert holds_asked("Ward West, doctor DR-9.", asked, question)
     assert not holds_asked("Ward West.", asked, question)
+
+
+FLIGHT = '{"flight": "TP4", "from": "CDG", "departure": "18:20", "price": 140, "aircraft": "A320", "currency": "EUR"}'
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("When does the flight leave?", ["18:20"]),
+        ("How much is the flight?", ["140"]),
+        ("How much money is it?", ["140"]),
+        ("Which flight is it?", ["TP4"]),
+    ],
+)
+def test_when_and_how_much_are_answered_by_a_moment_and_a_number(question: str, values: list[str]) -> None:
+    assert [value for _, value in asked_values(question, found(FLIGHT))] == values
+
+
+def test_a_name_that_is_asked_for_is_the_records_own() -> None:
+    album = '{"id": 22, "title": "Feather", "label": "Wren", "artist_id": 2}'
+    assert asked_values("앨범 이름은 뭐야?", found(album)) == [("title", "Feather")]

@@ -21,3 +21,8 @@ def test_a_loanword_is_known_by_its_sound_with_or_without_a_particle(hangul: str
 @pytest.mark.parametrize("hangul", ["사람", "보여줘", "서울", "오늘", "회의"])
 def test_other_words_sound_like_none(hangul: str) -> None:
     assert sound_alike(hangul, WORDS) == []
+
+
+def test_a_first_vowel_that_nobody_would_spell_so_tells_words_apart() -> None:
+    assert sound_alike("기분", frozenset({"cabin"})) == []
+    assert sound_alike("캐빈", frozenset({"cabin"})) == ["cabin"]

@@ -20,9 +20,12 @@ _TOO_WIDE = frozenset(terms("id name value text data result type content informa
 """Keys that say too little to be what a question asks for."""
 
 _NAME_KEY = re.compile(r"(^|_)(name|title|label|subject)$|이름|명$", re.IGNORECASE)
+_LABEL_KEY = re.compile(r"(^|_)(label|subject)$", re.IGNORECASE)
+"""Keys that may name a record where none says so plainly."""
 _BOTH = re.compile(r"\band\b|[가-힣](?:와|과|랑|하고)\s|\s및\s", re.IGNORECASE)
 _WANTS_ID = re.compile(r"\b(?:id|ids|number|code)\b|번호|코드|아이디", re.IGNORECASE)
 _ASKS_MOMENT = re.compile(r"\bwhen\b|\bwhat (?:time|date|day)\b|언제|몇 ?시|날짜", re.IGNORECASE)
+_STARTS_WITH_NUMBER = re.compile(r"[-+]?\d")
 _ASKS_NAME = re.compile(r"\b(?:name|title|called)\b|이름|제목|명칭", re.IGNORECASE)
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|long|old|far|big|large|tall|high|heavy|fast)\b|몇|얼마|며칠", re.IGNORECASE
@@ -50,14 +53,16 @@ def _name_asked(question: str, found: Sequence[Outcome]) -> list[tuple[str, str]
     if not found or not _ASKS_NAME.search(question):
         return []
     named = [(key, _text(value)) for key, value in _told(found[-1], question) if _NAME_KEY.search(key)]
-    return named if len(named) == 1 else []
+    return sorted(named, key=lambda one: _LABEL_KEY.search(one[0]) is not None)[:1]
 
 
 def _kind_asked(question: str) -> Callable[[str], bool] | None:
     if _ASKS_MOMENT.search(question):
         return lambda value: bool(dates_in(value) or times_in(value))
     if _ASKS_NUMBER.search(question):
-        return lambda value: value[:1].isdigit() or (value[:1] in "-+" and value[1:2].isdigit())
+        return lambda value: (
+            _STARTS_WITH_NUMBER.match(value) is not None and not dates_in(value) and not times_in(value)
+        )
     return None
 
 

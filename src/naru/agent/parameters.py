@@ -173,7 +173,7 @@ def candidates(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     if kind == "enum":
         values = choices(schema)
         found = named_choices(values, sources.question) or _named_codes(values, sources.question)
-        return found or end_of(name, units_among(values, sources.question))
+        return end_of(name, units_among(values, sources.question) or starts_first(found, sources.question))
     if kind == "number":
         return _numbers(name, schema, sources)
     if kind == "id":
