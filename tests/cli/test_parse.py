@@ -58,3 +58,10 @@ def test_the_prompt_may_have_opened_the_reasoning():
 def test_tools_that_are_none_are_named_as_the_fault(tools):
     with pytest.raises(UserError):
         run("--tools", tools)
+
+
+def test_bytes_that_are_no_text_and_a_file_of_tools_that_is_not_there_are_no_traceback(tmp_path):
+    (tmp_path / "reply").write_bytes(b"\xff\xfe{}")
+    assert run(str(tmp_path / "reply"), "--tools", "a").exit_code == 0
+    with pytest.raises(UserError, match=r"none\.json"):
+        run(str(tmp_path / "reply"), "--tools", str(tmp_path / "none.json"))

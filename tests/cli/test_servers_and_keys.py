@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from naru.cli.exit_codes import Exit
 from naru.stores.keys import KeyFile
 
 
@@ -67,3 +68,32 @@ def test_keys_are_made_listed_and_revoked(naru, tmp_path: Path) -> None:
     naru("keys", "revoke", found.id)
     assert naru("keys", "list").stdout == ""
     assert "no role 'root'" in naru("keys", "create", "root", code=2).stderr
+
+
+def test_a_store_that_cannot_be_read_is_told_once_and_is_no_empty_store(naru, tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {"a": ')
+    file.chmod(0o600)
+    listed = naru("servers", "list", "--store", f"file:{file}", code=Exit.NOT_WELL)
+    assert listed.stderr.count("cannot be read") == 1
+    assert "No server is registered" not in listed.stderr
+    added = naru("servers", "add", "b", "http://h/", "--store", f"file:{file}", code=Exit.UNREACHABLE)
+    assert added.stderr.count("cannot be read") == 1
+    assert "it cannot be read" in naru("import", str(file), code=Exit.NOT_WELL).stdout
+
+
+def test_what_is_not_there_or_no_file_says_what_to_do(naru, tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none.json"):
+        refused = naru("import", str(path), code=Exit.NOT_FOUND)
+        assert str(path) in refused.stderr
+        assert refused.stderr.rstrip().endswith("naru import")
+    wrong = tmp_path / "naru.yaml"
+    wrong.write_text("server: {port: 1\n")
+    wrong.chmod(0o600)
+    told = naru("servers", "list", "--config", str(wrong), code=Exit.USAGE).stderr
+    assert "line 2: expected" in told
+    assert told.rstrip().endswith("See: naru validate")
+
+
+def test_an_empty_audit_log_says_so(naru) -> None:
+    assert "Nothing is logged yet" in naru("audit", "show").stderr

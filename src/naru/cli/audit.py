@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from naru.cli.options import Config, settings_from
-from naru.cli.terminal import AsJson
+from naru.cli.terminal import AsJson, print_note
 from naru.errors import UserError
 from naru.messages import JsonObject
 from naru.telemetry.audit_file import Head, read_entries, verify
@@ -59,7 +59,10 @@ def show(
 ) -> None:
     """Show the newest entries, oldest first."""
     entries = (one for one in read_entries(_path(file, config)) if str(one.get("what", "")).startswith(what))
-    for entry in deque(entries, maxlen=last):
+    newest = deque(entries, maxlen=last)
+    if not newest and not as_json:
+        print_note("There are no such entries." if what else "Nothing is logged yet.")
+    for entry in newest:
         sys.stdout.write((json.dumps(entry) if as_json else _line(entry)) + "\n")
 
 

@@ -46,6 +46,8 @@ async def _chat(settings: Settings, question: str, *, as_json: bool) -> None:
     steps = console(stderr=True)
     async with open_hub(settings, progress=JoinProgress(steps)) as hub:
         await hub.manager.started(CONNECT_SECONDS)
+        if hub.manager.store_trouble:
+            print_warnings([hub.manager.store_trouble])
         print_warnings(f"{name}: {what}" for name, what in unusable(hub.manager).items())
         model = settings.model.model or next(iter(await hub.backend.models()), "")
         turns: list[Message] = []

@@ -25,7 +25,7 @@ app = typer.Typer(
 
 @app.command()
 def index(
-    file: Annotated[Path, typer.Argument(help="JSON, JSON lines, CSV or plain lines.")],
+    file: Annotated[Path, typer.Argument(help="JSON, JSON lines, CSV or plain lines; or a folder of such files.")],
     replace: Annotated[bool, typer.Option("--replace", help="Remove the collection first, with all it holds.")] = False,
     as_json: AsJson = False,
 ) -> None:

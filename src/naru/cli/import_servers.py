@@ -146,6 +146,8 @@ async def _offer(store: Store, rows: list[Row], *, dry_run: bool, yes: bool, as_
         print_note("No MCP servers of other products were found. Name a file: naru import FILE")
     elif not new:
         print_note("There is nothing to add.")
+        if any(row.outcome is Outcome.BROKEN for row in rows):
+            raise typer.Exit(Exit.NOT_WELL)
     elif not dry_run:
         if not confirmed(f"Add {_count(new)}?", yes=yes):
             raise typer.Exit(Exit.NOT_WELL)

@@ -112,8 +112,9 @@ def main() -> None:
         print(f"naru: {as_called(str(error))}", file=sys.stderr)
         sys.exit(exit_code(error))
     except OSError as error:
-        # Where the output goes to is full or gone; whatever else can fail has an error of its own.
-        print(f"naru: what it did cannot be shown: {error}.", file=sys.stderr)
+        # Whatever else can fail has an error of its own; without a file's name it is where the output goes to.
+        what = f"cannot use {error.filename}" if error.filename else "what it did cannot be shown"
+        print(f"naru: {what}: {error.strerror or error}.", file=sys.stderr)
         sys.exit(Exit.NOT_WELL)
 
 

@@ -29,7 +29,7 @@ Config = Annotated[
 def settings_from(config: Path | None = None, /, *, is_service: bool = False, **flags: Any) -> Settings:
     """Read settings with flags on top, given as `section__name=value`; None and empty text mean not given.
 
-    A command that is done in a moment tells by itself what is wrong: without a `log_level` it logs errors alone.
+    A command that is done in a moment tells by itself what is wrong: without a `log_level` it logs nothing.
 
     Raises:
         ConfigError: a file, variable or flag holds something that cannot be used.
@@ -41,7 +41,7 @@ def settings_from(config: Path | None = None, /, *, is_service: bool = False, **
             sections.setdefault(section, {})[name] = value
     settings = load_settings(config, **sections)
     is_chosen = is_service or "log_level" in settings.model_fields_set
-    configure_logging(settings if is_chosen else settings.model_copy(update={"log_level": "ERROR"}))
+    configure_logging(settings if is_chosen else settings.model_copy(update={"log_level": "CRITICAL"}))
     return settings
 
 

@@ -44,8 +44,8 @@ def read_tools(given: str) -> tuple[Tool, ...]:
     Raises:
         UserError: They are none of these.
     """
-    is_file = given[:1] not in ("[", "{") and Path(given).is_file()
-    written = Path(given).read_text(encoding="utf-8") if is_file else given
+    is_file = given[:1] not in ("[", "{") and (Path(given).is_file() or "/" in given or given.endswith(".json"))
+    written = _read(given) if is_file else given
     if written[:1].strip() not in ("[", "{") and not is_file:
         return tuple(Tool(name.strip()) for name in written.split(",") if name.strip())
     try:
@@ -63,9 +63,9 @@ def read_tools(given: str) -> tuple[Tool, ...]:
 
 def _read(where: str) -> str:
     if where == "-":
-        return sys.stdin.read()
+        return sys.stdin.buffer.read().decode(errors="replace")
     try:
-        return Path(where).read_text(encoding="utf-8")
+        return Path(where).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise UserError(f"Cannot read {where}: {error.strerror}.", remedy="Give a file, or - for stdin.") from error
 

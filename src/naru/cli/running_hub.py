@@ -61,7 +61,10 @@ class RunningHub:
         status, answer = self._send(method, path, body, self._timeout_seconds)
         if status < 400 or (accept_failure and status == 503):
             return answer
-        raise refusal(status, answer)
+        refused = refusal(status, answer)
+        if isinstance(refused, NotFoundError) and not refused.remedy and path.startswith(SERVERS):
+            refused.remedy = "See: naru servers list"
+        raise refused
 
     def _send(self, method: str, path: str, body: Any, timeout: float) -> tuple[int, Any]:
         place = urlsplit(self.url)

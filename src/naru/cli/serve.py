@@ -59,9 +59,9 @@ async def _serve(settings: Settings, config: Path | None) -> None:
     tls = tls_of(settings.server)
     keys = key_file(settings)
     asks_for_keys = auth_is_on(settings.server, has_keys=not keys.is_empty())
-    if asks_for_keys and (shown_in := keys.ensure_admin()):
-        out.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
     with listen(settings.server.host, settings.server.port) as bound:
+        if asks_for_keys and (shown_in := keys.ensure_admin()):
+            out.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
         progress = JoinProgress(out)
         opened = open_hub(
             settings, progress=progress, settings_file=config or settings_path(), asks_for_keys=asks_for_keys

@@ -70,9 +70,12 @@ def list_servers(store: StoreOption = "", config: Config = None, as_json: AsJson
                     for record in records
                 ],
             )
-            if not records:
-                print_note("No server is registered. Add one: naru servers add time -- uvx mcp-server-time")
-        print_warnings([problem.reason for problem in opened.problems()])
+        problems = opened.problems()
+        print_warnings([problem.reason for problem in problems])
+        if problems and not records:
+            raise typer.Exit(Exit.NOT_WELL)
+        if not records and not as_json:
+            print_note("No server is registered. Add one: naru servers add time -- uvx mcp-server-time")
 
     _run(settings, store, work)
 

@@ -38,14 +38,19 @@ def listen(host: str, port: int) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             raise ConfigError(
                 f"Tried to listen on {host}:{port}; the port is in use.",
-                remedy=f"Stop what runs there, or choose another one: --port {port + 1}.",
+                remedy=f"Stop what runs there, or choose another one: naru serve --port {port + 1}",
             ) from error
         raise ConfigError(
-            f"Tried to listen on {host}:{port}: {error.strerror or error}.",
+            f"Tried to listen on {host}:{port}: {_reason(error)}.",
             remedy="Say an address of this machine with --host, such as 127.0.0.1.",
         ) from error
     bound.setblocking(False)
     return bound
+
+
+def _reason(error: OSError) -> str:
+    """Return the system's words without Python's repetition of the address."""
+    return (error.strerror or str(error)).partition(" (while attempting")[0]
 
 
 def address_of(bound: socket.socket, settings: ServerSettings) -> str:

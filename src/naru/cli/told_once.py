@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from naru.errors import StoreUnavailableError
 from naru.records import ServerStatus
 
 if TYPE_CHECKING:  # heavy, and there already where these are called
@@ -17,6 +18,12 @@ def told_once(found: Explanation) -> tuple[str, str]:
     if failure is None or found.is_usable or found.status is ServerStatus.CONNECTING:
         return found.summary, found.remedy
     return f"At stage {failure.stage}: {failure.message}", failure.remedy
+
+
+def check_store(manager: Manager) -> None:
+    """Raise StoreUnavailableError when the servers cannot be read just now: a hub would wait, a command ends."""
+    if manager.store_trouble:
+        raise StoreUnavailableError(manager.store_trouble)
 
 
 def unusable(manager: Manager) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from naru.cli.options import settings_from
 from naru.cli.terminal import print_warnings
-from naru.cli.told_once import told_once, unusable
+from naru.cli.told_once import check_store, told_once, unusable
 from naru.errors import ConfigError, ConnectionFailedError
 from naru.tools.combined import CombinedToolset
 from naru.tools.functions import FunctionToolset
@@ -73,6 +73,7 @@ class Sources:
             settings = settings.model_copy(update={"hub": settings.hub.model_copy(update={"store": self.store})})
         # The hub is heavy to import, and most tools are found without it.
         async with importlib.import_module("naru.hub").open_servers(settings) as manager:
+            check_store(manager)
             registered = [record.name for record in await manager.list_servers()]
             server = next((each for each in sorted(registered, key=len, reverse=True) if _is_of(name, each)), "")
             if server:

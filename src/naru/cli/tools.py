@@ -15,7 +15,7 @@ from naru.cli.exit_codes import Exit
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import SERVERS, RunningHub, server_path
 from naru.cli.terminal import AsJson, plain, print_json, print_note, print_table, print_warnings
-from naru.cli.told_once import unusable
+from naru.cli.told_once import check_store, unusable
 from naru.config import Settings
 from naru.errors import NotFoundError
 from naru.messages import JsonObject, ToolDefinition
@@ -147,6 +147,7 @@ async def _connect(settings: Settings) -> tuple[Offered, dict[str, str]]:
     """Connect the registered servers for this one question."""
     hub = importlib.import_module("naru.hub")  # heavy, and not needed beside a running hub
     async with hub.open_servers(settings) as manager:
+        check_store(manager)
         await manager.started(CONNECT_SECONDS)
         offered = hub.HubToolset(manager, manager.toolsets)
         tools: Sequence[ToolDefinition] = await offered.tools()

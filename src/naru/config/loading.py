@@ -85,9 +85,13 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         check_private(path)
         data = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise ConfigError(f"Cannot read {path}: {error.strerror}.") from error
+        raise ConfigError(
+            f"Cannot read {path}: {error.strerror}.", remedy="Name another file with --config or NARU_CONFIG."
+        ) from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
+        mark, said = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        what = f"line {mark.line + 1}: {said}" if mark and said else " ".join(str(error).split())
+        raise ConfigError(f"{path} is not YAML: {what}.", remedy="See: naru validate") from error
     if data is None:
         return {}
     if not isinstance(data, dict):

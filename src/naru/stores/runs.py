@@ -78,7 +78,7 @@ class RunStore:
             except (sqlite3.Error, OSError) as error:
                 raise StoreError(
                     f"The runs in {self.path} cannot be kept or read: {error}.",
-                    remedy="Free the disk or the file, or set hub.data_dir.",
+                    remedy="Free the disk, or move the file away to start with no runs, or set hub.data_dir.",
                 ) from error
 
     def _connect(self) -> sqlite3.Connection:

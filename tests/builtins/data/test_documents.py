@@ -35,9 +35,21 @@ def test_a_catalogue_is_read_as_id_and_text(name: str, text: str, tmp_path: Path
 
 def test_plain_lines_and_lists_of_texts_are_documents_too(tmp_path: Path):
     (tmp_path / "x.txt").write_text("one\n\n two \n")
-    assert read_documents(tmp_path / "x.txt") == {"line-1": "one", "line-3": "two"}
+    assert read_documents(tmp_path / "x.txt") == {"x.txt#1": "one", "x.txt#3": "two"}
     (tmp_path / "x.json").write_text('["one", "two"]')
     assert list(read_documents(tmp_path / "x.json").values()) == ["one", "two"]
+
+
+def test_a_folder_is_all_its_files_and_no_file_takes_anothers_place(tmp_path: Path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "a.txt").write_text("one")
+    (tmp_path / "in" / "b.md").write_text("two")
+    (tmp_path / "c.json").write_text('{"c": "price"}')
+    (tmp_path / "d.bin").write_bytes(b"\xff\xfe")
+    assert read_documents(tmp_path) == {"a.txt#1": "one", "c": "c: price", "b.md#1": "two"}
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError, match="holds no documents"):
+        read_documents(tmp_path / "empty")
 
 
 @pytest.mark.parametrize(("name", "text"), [("x.json", "{"), ("x.json", "{}"), ("x.txt", ""), ("x.jsonl", "nope")])
@@ -58,6 +70,7 @@ def test_index_and_search_from_the_command_line(tmp_path: Path, monkeypatch: pyt
     runner = CliRunner()
     indexed = runner.invoke(app, ["index", str(CASES / "columns.json")])
     assert indexed.exit_code == 0, indexed.output
+    assert indexed.stderr == "", "no progress bar where nobody watches"
     assert "64 documents in collection column_metadata (lexical only" in indexed.output
     found = runner.invoke(app, ["search", "남은 연차 일수", "-n", "1"])
     assert found.output.strip() == "vacations.days_left: 남은 연차 일수"
