@@ -105,10 +105,13 @@ class Slot:
 
     async def take(self) -> None:
         """Wait for it; raises as `RequestQueue.slot` says."""
-        try:
-            self._receipt = await self._queue.wait(self._caller, self._tokens, again=self._again)
-        except ModelError as error:
-            raise error from self._cause
+        receipt = self._queue.take_now(self._tokens)  # Nobody waits: the way of nearly every request.
+        if receipt is None:
+            try:
+                receipt = await self._queue.wait(self._caller, self._tokens, again=self._again)
+            except ModelError as error:
+                raise error from self._cause
+        self._receipt = receipt
         self._granted_at = self._queue.now()
 
     def leave(self) -> None:
@@ -214,13 +217,22 @@ class RequestQueue:
         self._held_seconds += (held_seconds - self._held_seconds) * _NEWEST_COUNTS
         self._advance()
 
+    def take_now(self, tokens: int) -> Receipt | None:
+        """Take a place that is free, if nobody waits for one."""
+        now = self._clock.now()
+        if (
+            self._lines
+            or (self.limits.max_concurrent and self._running >= self.limits.max_concurrent)
+            or self._allowance.earliest(tokens, now) > now
+        ):
+            return None
+        self._running += 1
+        return self._allowance.spend(tokens, now)
+
     async def wait(self, caller: Caller, tokens: int, *, again: bool) -> Receipt:
         """Wait for a place; see `slot`."""
         now = self._clock.now()
         self._check_room(tokens)
-        if not self._lines and self._may_go(tokens, now):
-            self._running += 1  # Nobody waits: the way of nearly every request.
-            return self._allowance.spend(tokens, now)
         waiter = _Waiter(caller, tokens, asyncio.get_running_loop().create_future())
         line = self._lines.setdefault(caller.name, deque())
         if again:
@@ -245,11 +257,6 @@ class RequestQueue:
                 waiter.deadline.cancel()
             self._remove(waiter)
             self._advance()
-
-    def _may_go(self, tokens: int, now: float) -> bool:
-        if self.limits.max_concurrent and self._running >= self.limits.max_concurrent:
-            return False
-        return self._allowance.earliest(tokens, now) <= now
 
     def _check_room(self, tokens: int) -> None:
         limit = min(filter(None, (self.limits.tokens_per_minute, self.limits.tokens_per_day)), default=0)

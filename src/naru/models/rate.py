@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 MINUTE_SECONDS = 60.0
@@ -108,6 +109,8 @@ class Allowance:
     def earliest(self, tokens: int, now: float) -> float:
         """Return the first moment at which a request of so many tokens may be sent."""
         at = max(now, self.blocked_until)
+        if not self._requests and not self._tokens:
+            return at
         while True:
             later = max(
                 [at]
@@ -120,6 +123,8 @@ class Allowance:
 
     def spend(self, tokens: int, at: float) -> Receipt:
         """Write down a request."""
+        if not self._requests and not self._tokens:
+            return _NOTHING_SPENT
         requests = [(window, window.spend(1, at)) for window in self._requests]
         return Receipt(requests, [(window, window.spend(tokens, at)) for window in self._tokens])
 
@@ -136,8 +141,8 @@ class Allowance:
 class Receipt:
     """What one request has spent, to be corrected."""
 
-    requests: list[tuple[Window, Spent]]
-    tokens: list[tuple[Window, Spent]]
+    requests: Sequence[tuple[Window, Spent]]
+    tokens: Sequence[tuple[Window, Spent]]
 
     def give_back(self) -> None:
         """Undo: the request was never sent."""
@@ -148,3 +153,6 @@ class Receipt:
         """Put the tokens that were really used in place of the estimate."""
         for window, spent in self.tokens:
             window.amend(spent, tokens)
+
+
+_NOTHING_SPENT = Receipt((), ())
