@@ -84,7 +84,8 @@ class AnswerStream:
                             text.clear()
                         events += read_choice(self._reader, delta)
                         continue
-                    self._frame.learn(payload, content)
+                    if len(delta) == 1:  # The first chunk says the role as well, and stays alone.
+                        self._frame.learn(payload, content)
                 text.append(content)
         finally:
             if text:
