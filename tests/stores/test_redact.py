@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 
 import pytest
@@ -83,6 +84,32 @@ def test_a_mask_shows_its_length_and_only_a_long_one_its_tail() -> None:
         "Proxy-Authorization: Basic SENTINEL-T1",
         "set-cookie: SENTINEL-T1",
         "sk-SENTINEL-T1xxxxxxxx",
+        'Authorization: Digest username="a", response="SENTINEL-T1"',
+        "Authorization: AWS4-HMAC-SHA256 Credential=SENTINEL-T1/us, Signature=SENTINEL-T1",
+        "Authorization: ApiKey SENTINEL-T1",
+        "Authorization: SENTINEL-T1",
+        "Proxy-Authorization: Negotiate SENTINEL-T1",
+        "Cookie: sid=SENTINEL-T1; other=SENTINEL-T1",
+        'headers: {"Cookie": "a=SENTINEL-T1; b=SENTINEL-T1"}',
+        "[(b'authorization', b'Bearer SENTINEL-T1'), ('x-api-key', 'SENTINEL-T1')]",
+        r'body: "{\"token\": \"SENTINEL-T1\"}"',
+        'secret: "SENTINEL-T1 and SENTINEL-T1"',
+        "AWS_SECRET_ACCESS_KEY=SENTINEL-T1",
+        "MY_PASS=SENTINEL-T1 PGPASSWORD=SENTINEL-T1 OTHER_PWD=SENTINEL-T1",
+        "Ocp-Apim-Subscription-Key: SENTINEL-T1",
+        "private_key: SENTINEL-T1, passphrase=SENTINEL-T1",
+        "npx server --api-key SENTINEL-T1 --auth-token SENTINEL-T1",
+        "Mcp-Session-Id: SENTINEL-T1",
+        "GET /callback?code=SENTINEL-T1&state=x",
+        "https://h/#access_token=SENTINEL-T1",
+        "postgresql://u:p@SENTINEL-T1@h/db",
+        "eyJhbGciOiJIUzI1NiJ9.eyJTRU5USU5FTCI6MX0.SENTINEL-T1",
+        "github_pat_SENTINELxxxxxxxxxxxxxxxxxxx",
+        "glpat-SENTINELxxxxxxxxxxxx",
+        "hf_SENTINELxxxxxxxxxxxxxxxx",
+        "sk_live_SENTINELxxxxxx",
+        "AKIASENTINELXXXXXXXX",
+        "-----BEGIN RSA PRIVATE KEY-----\nSENTINEL\nT1=\n-----END RSA PRIVATE KEY-----",
     ],
 )
 def test_what_looks_like_a_secret_is_removed_from_free_text(text: str) -> None:
@@ -90,10 +117,65 @@ def test_what_looks_like_a_secret_is_removed_from_free_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["the token count is 12", "author: Kim", "GET /v1/models?page=2", "key: value", "한글 본문"]
+    "text",
+    [
+        "the token count is 12",
+        "max_tokens: 4096",
+        "Basic understanding",
+        "option --token is wrong",
+        "status code=404",
+        "a bearer of news",
+        "author: Kim",
+        "GET /v1/models?page=2",
+        "key: value",
+        "한글 본문",
+    ],
 )
 def test_ordinary_text_stays(text: str) -> None:
     assert Redactor().clean(text) == text
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "U0VOVElORUwvLTErKw",
+        "SENTINEL%2F-1%2B%2B",
+        "SENTINEL/-1%2B%2B",
+        'say "SENTINEL/-1++"',
+    ],
+    ids=["base64", "query", "path", "as it is"],
+)
+def test_a_known_secret_is_found_in_the_forms_that_it_is_sent_in(shown: str) -> None:
+    cleaned = Redactor(["SENTINEL/-1++"]).clean(f"sent {shown}.")
+    assert "SENTINEL" not in cleaned
+    assert "U0VO" not in cleaned
+
+
+def test_a_known_secret_with_quotes_is_found_in_json_and_python() -> None:
+    secret = 'a"b\\c\nd1'
+    redactor = Redactor([secret])
+    for text in (json.dumps({"x": secret}), repr([secret])):
+        assert "d1" not in redactor.clean(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("${TOKEN}", "${TOKEN}"),
+        ("Bearer ${TOKEN}", "Bearer ${TOKEN}"),
+        ("${env:HOST}:80", "${env:HOST}:80"),
+        ("Bearer SENTINEL-1 ${TOKEN}", "Bearer ••••${TOKEN}"),
+        ("${TOKEN:-SENTINEL-1}", "${TOKEN:-••••}"),
+        ("${REGION:-eu}", "${REGION:-eu}"),
+        ("${A}SENTINEL-1${B:+SENTINEL-2}", "${A}••••${B:+••••}"),
+        ("${A:?get one at the desk}", "${A:?get one at the desk}"),
+    ],
+)
+def test_what_stands_beside_a_placeholder_or_as_its_default_is_masked(written: str, shown: str) -> None:
+    config = {"env": {"X": written}, "headers": {"X": written}}
+    masked = masked_config(config)
+    assert masked == {"env": {"X": shown}, "headers": {"X": shown}}
+    assert unmasked_config(masked, config) == config
 
 
 def test_known_secrets_are_removed_wherever_they_stand() -> None:
@@ -130,7 +212,23 @@ def test_h13_a_fingerprint_holds_no_part_of_the_secret() -> None:
     assert fingerprint("sess_SENTINEL9") == fingerprint(b"sess_SENTINEL9")
 
 
-@pytest.mark.parametrize("unit", ["token=", "http://", "a:b@", "?key=", "bearer ", "authorization: "])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "token=",
+        "http://",
+        "a:b@",
+        "?key=",
+        "bearer ",
+        "authorization: ",
+        "://a.",
+        "--a-",
+        "cookie:",
+        'secret:"',
+        "eyJ-.",
+        "code=",
+    ],
+)
 @pytest.mark.timeout(60)
 def test_cleaning_is_linear(unit: str) -> None:
     """A megabyte takes a fraction of a second; what grows with its square would take hours."""

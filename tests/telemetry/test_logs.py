@@ -46,6 +46,15 @@ def test_a_line_is_one_object_and_no_secret_is_in_it(written: tuple[logging.Logg
     assert "canary" not in stream.getvalue()
 
 
+def test_a_field_whose_name_says_secret_and_a_stack_are_cleaned(written: tuple[logging.Logger, io.StringIO]) -> None:
+    logger, stream = written
+    logger.warning("x", extra={"api_key": "SENTINEL-1", "headers": {"Cookie": "a=SENTINEL-2"}, "port": "80"})
+    logger.warning("Authorization: Bearer SENTINEL-3", stack_info=True)
+    assert "SENTINEL" not in "".join(json.loads(line)["message"] for line in stream.getvalue().splitlines())
+    first = json.loads(stream.getvalue().splitlines()[0])
+    assert (first["port"], "SENTINEL" in str(first)) == ("80", False)
+
+
 @pytest.mark.parametrize("name", ["a\nlevel=ERROR", "a\x1b[31m", "a\u2028b", "\ud800"])
 def test_a_name_cannot_forge_a_line(written: tuple[logging.Logger, io.StringIO], name: str) -> None:
     logger, stream = written

@@ -14,6 +14,7 @@ from naru.models.scripted import ScriptedBackend
 from naru.records import ServerRecord, TransportType
 from naru.tools.toolset import CallContext
 from naru.web.app import open_app
+from naru.web.metrics import CountingJournal
 
 PROGRAM = Path(__file__).parent.parent / "fixtures" / "servers" / "raw_server.py"
 
@@ -39,3 +40,15 @@ async def test_calls_of_every_face_approvals_and_the_audit_are_counted(tmp_path:
     assert re.search(r'naru_server_call_seconds_total\{server="raw"\} \d', text)
     assert "naru_approvals_waiting 0.0" in text
     assert "naru_audit_failures_total 0.0" in text
+
+
+async def test_names_that_a_model_made_up_are_no_labels() -> None:
+    journal = CountingJournal(None)
+    calls = [
+        {"name": "hr__find", "ran": True, "is_error": False},
+        {"name": "find", "ran": True, "is_error": False},
+        {"name": "sk-SENTINEL", "ran": False, "is_error": True},
+    ]
+    rounds = [{"offered": ["hr__find"], "calls": calls}]
+    await journal.save({"reason": "answered", "seconds": 1.0, "rounds": rounds})
+    assert dict(journal.calls) == {("hr__find", "ok"): 1, ("find", "ok"): 1, ("unknown", "refused"): 1}

@@ -109,7 +109,9 @@ def main() -> None:
     try:
         app(prog_name="naru" if completes else program(), complete_var="_NARU_COMPLETE")
     except NaruError as error:
-        print(f"naru: {as_called(str(error))}", file=sys.stderr)
+        # Known by now to whatever raised it, and not worth loading for `naru --help`.
+        redactor = importlib.import_module("naru.stores.redact").REDACTOR
+        print(f"naru: {as_called(redactor.clean(str(error)))}", file=sys.stderr)
         sys.exit(exit_code(error))
     except OSError as error:
         # Whatever else can fail has an error of its own; without a file's name it is where the output goes to.

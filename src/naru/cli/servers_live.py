@@ -21,6 +21,7 @@ from naru.connections.open import open_manager
 from naru.errors import NotFoundError
 from naru.stores.memory import MemoryStore
 from naru.stores.open import open_store, store_url
+from naru.stores.redact import REDACTOR
 
 Name = Annotated[str, typer.Argument(help="Its name, as `naru servers list` shows it.")]
 CONNECT_SECONDS = 30.0
@@ -136,15 +137,19 @@ async def _try(settings: Settings, name: str) -> dict[str, Any]:
     finally:
         await manager.close()
     summary, remedy = told_once(found)
-    failure = asdict(found.failure) if found.failure else None
+    failure = {name: _clean(one) for name, one in asdict(found.failure).items()} if found.failure else None
     return {
         "status": found.status,
         "isUsable": found.is_usable,
         "summary": summary,
         "remedy": remedy,
-        "logTail": found.log_tail,
+        "logTail": REDACTOR.clean(found.log_tail),
         **({"lastFailure": failure} if failure else {}),
     }
+
+
+def _clean(value: Any) -> Any:
+    return REDACTOR.clean(value) if isinstance(value, str) else value
 
 
 def _report(found: dict[str, Any], name: str, *, as_json: bool) -> None:

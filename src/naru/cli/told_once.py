@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from naru.errors import StoreUnavailableError
 from naru.records import ServerStatus
+from naru.stores.redact import REDACTOR
 
 if TYPE_CHECKING:  # heavy, and there already where these are called
     from naru.connections.explain import Explanation
@@ -16,14 +17,14 @@ def told_once(found: Explanation) -> tuple[str, str]:
     """Return what happened and what to do."""
     failure = found.failure
     if failure is None or found.is_usable or found.status is ServerStatus.CONNECTING:
-        return found.summary, found.remedy
-    return f"At stage {failure.stage}: {failure.message}", failure.remedy
+        return REDACTOR.clean(found.summary), REDACTOR.clean(found.remedy)
+    return REDACTOR.clean(f"At stage {failure.stage}: {failure.message}"), REDACTOR.clean(failure.remedy)
 
 
 def check_store(manager: Manager) -> None:
     """Raise StoreUnavailableError when the servers cannot be read just now: a hub would wait, a command ends."""
     if manager.store_trouble:
-        raise StoreUnavailableError(manager.store_trouble)
+        raise StoreUnavailableError(REDACTOR.clean(manager.store_trouble))
 
 
 def unusable(manager: Manager) -> dict[str, str]:

@@ -22,6 +22,7 @@ from naru.cli.tool_sources import Sources
 from naru.config import Settings
 from naru.errors import NaruError, NotFoundError, UserError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.stores.redact import REDACTOR
 from naru.tools.provider_schemas.forms import provider_form
 from naru.tools.provider_schemas.plain_text import plain_text
 from naru.tools.results import to_value
@@ -65,9 +66,9 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command
         result = asyncio.run(_run(sources, name, given, timeout))
     except NaruError as error:
         if as_json:
-            _write(sys.stdout, orjson.dumps({"success": False, "error": str(error)}).decode())
+            _write(sys.stdout, orjson.dumps({"success": False, "error": REDACTOR.clean(str(error))}).decode())
         else:
-            _write(sys.stderr, f"naru tool run: {as_called(str(error))}")
+            _write(sys.stderr, f"naru tool run: {as_called(REDACTOR.clean(str(error)))}")
         raise typer.Exit(exit_code(error)) from error
     except KeyboardInterrupt:
         raise typer.Exit(Exit.INTERRUPTED) from None

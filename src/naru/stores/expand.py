@@ -21,7 +21,7 @@ from naru.stores.inputs import variable_of
 EXPANDED_FIELDS = ("command", "args", "env", "cwd", "url", "headers", "auth", "caFile", "envFile")
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
-_PLACEHOLDER = re.compile(
+PLACEHOLDER = re.compile(
     r"(?P<escape>\$\$)"
     r"|\$\{(?P<special>userHome|workspaceFolder(?:Basename)?|cwd|pathSeparator|/"
     r"|(?:input|keyring|command|config):[^}]+)\}"
@@ -67,9 +67,10 @@ def expand(
     return expanded
 
 
-def placeholders(text: str) -> bool:
-    """Tell whether a text holds a placeholder, so that it may be shown as it is written."""
-    return bool(_WHOLE.fullmatch(text)) or any(not match["escape"] for match in _PLACEHOLDER.finditer(text))
+def is_placeholder(text: str) -> bool:
+    """Tell whether a text is one placeholder as a whole, without a default that might be a secret."""
+    match = PLACEHOLDER.fullmatch(text)
+    return bool(_WHOLE.fullmatch(text)) or (match is not None and not match["word"] and not match["escape"])
 
 
 class _Expander:
@@ -100,7 +101,7 @@ class _Expander:
             name = match["braced"] or match["opencode"] or match["bare"]
             return self._substitute(name, match["operator"], match["word"], place)
 
-        return _PLACEHOLDER.sub(replace, text)
+        return PLACEHOLDER.sub(replace, text)
 
     def _substitute(self, name: str, operator: str | None, word: str | None, place: str) -> str:
         if operator == "+":

@@ -5,17 +5,19 @@ Two ways: `mask` and `masked_config` for what is shown on purpose, `Redactor` fo
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 import logging
 import re
 import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
-from naru.stores.expand import placeholders
+from naru.stores.expand import PLACEHOLDER, is_placeholder
+from naru.stores.secret_text import MASK, query_secrets, without_secrets, without_shapes, without_url_secrets
 
-MASK = "••••"
 _SHORTEST_SECRET = 6
 """Shorter values are not searched for in free text: they would blank ordinary words."""
 _SECRET_NAME = re.compile(
@@ -26,22 +28,6 @@ _AUTH_SECRETS = ("bearer", "clientSecret", "refreshToken")
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent", "mcp-protocol-version"})
 _FLAG = re.compile(r"(?P<flag>--?[A-Za-z][\w-]*)(?P<equals>=)(?P<value>.+)", re.DOTALL)
 _NAME_VALUE = re.compile(r"(?P<flag>[A-Z][A-Z0-9_]*)(?P<equals>=)(?P<value>.+)", re.DOTALL)
-
-_IN_TEXT = (
-    re.compile(r"(?i)\b(bearer|basic)(\s+)([A-Za-z0-9._~+/=-]{6,})"),
-    re.compile(
-        r"(?i)([\"']?(?:authorization|proxy-authorization|x-api-key|api[-_]?key|access[-_]?token|token|password|secret"
-        r"|cookie|set-cookie)[\"']?)(\s*[:=]\s*[\"']?)((?!bearer\b|basic\b|••••)[^\s\"',;&}\]]{4,})"
-    ),
-)
-_USERINFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)([^\s/@:]*:)?[^\s/@]+@")
-_QUERY = re.compile(
-    r"(?i)([?&](?:[\w-]*(?:key|token|secret|passw\w*|auth|sig|signature|credential|session\w*))=)[^&\s\"'#]+"
-)
-_KNOWN_SHAPES = re.compile(
-    r"\b(?:sk-[A-Za-z0-9_-]{12,}|naru_[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|AIza[A-Za-z0-9_-]{30,}"
-    r"|xox[abprs]-[A-Za-z0-9-]{10,})"
-)
 
 
 def mask(secret: str) -> str:
@@ -119,15 +105,12 @@ def secrets_of(config: Mapping[str, Any]) -> set[str]:
             found.add(match["value"])
     if isinstance(config.get("url"), str):
         found.update(_secrets_of_url(config["url"]))
-    return {value for value in found if len(value) >= _SHORTEST_SECRET and not placeholders(value)}
+    return {value for value in found if len(value) >= _SHORTEST_SECRET}
 
 
 def masked_url(url: str) -> str:
     """Mask user info and secret query values of a URL."""
-    if placeholders(url) and "@" not in url and "=" not in url:
-        return url
-    text = _USERINFO.sub(lambda match: f"{match[1]}{MASK}@", url)
-    return _QUERY.sub(lambda match: match[0] if placeholders(match[0]) else f"{match[1]}{MASK}", text)
+    return without_url_secrets(url, keep=PLACEHOLDER)
 
 
 def _masked_field(key: str, value: Any) -> Any:
@@ -151,7 +134,33 @@ def _masked_field(key: str, value: Any) -> Any:
 def _masked_text(value: Any) -> Any:
     if not isinstance(value, str):
         return mask(str(value)) if isinstance(value, int | float) and not isinstance(value, bool) else value
-    return value if not value or placeholders(value) or is_mask(value) else mask(value)
+    if not value or is_mask(value) or is_placeholder(value):
+        return value
+    if not PLACEHOLDER.search(value):
+        return mask(value)
+    # Placeholders stay readable; what is written beside them, or as their default, may be the secret itself.
+    scheme, rest = _split_scheme(value)
+    shown, at = [scheme], 0
+    for match in PLACEHOLDER.finditer(rest):
+        shown += [_masked_literal(rest[at : match.start()]), _masked_default(match[0])]
+        at = match.end()
+    return "".join([*shown, _masked_literal(rest[at:])])
+
+
+def _split_scheme(value: str) -> tuple[str, str]:
+    match = re.match(r"(?i)(?:bearer|basic|token|api-?key|key)\s+", value)
+    return (match[0], value[match.end() :]) if match else ("", value)
+
+
+def _masked_literal(text: str) -> str:
+    return MASK if len(text) >= _SHORTEST_SECRET else text
+
+
+def _masked_default(placeholder: str) -> str:
+    match = re.fullmatch(r"(\$\{[^}:]+:?[-?+])(.*)\}", placeholder, re.DOTALL)
+    if not match or "${" in match[2] or ":?" in match[1]:
+        return placeholder
+    return f"{match[1]}{_masked_literal(match[2])}}}"
 
 
 def _masked_args(args: list[Any]) -> list[Any]:
@@ -172,7 +181,7 @@ def _masked_args(args: list[Any]) -> list[Any]:
             name, _, value = arg.partition(":")
             shown.append(f"{name}: {_masked_text(value.strip())}")
         else:
-            shown.append(_KNOWN_SHAPES.sub(MASK, masked_url(arg)))
+            shown.append(without_shapes(masked_url(arg)))
         expects_secret = arg.startswith("-") and "=" not in arg and bool(_SECRET_NAME.search(arg))
     return shown
 
@@ -193,8 +202,7 @@ def _secrets_of_url(url: str) -> Iterable[str]:
             yield parts.username
     except ValueError:
         return
-    for match in _QUERY.finditer(url):
-        yield match[0].partition("=")[2]
+    yield from query_secrets(url)
 
 
 class Redactor:
@@ -209,7 +217,8 @@ class Redactor:
     def learn(self, secrets: Iterable[str]) -> None:
         """Remember values that must never be seen."""
         with self._lock:
-            added = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET} - self._secrets
+            known = {form for secret in secrets if len(secret) >= _SHORTEST_SECRET for form in _forms(secret)}
+            added = known - self._secrets
             if added:
                 self._secrets |= added
                 longest_first = sorted(self._secrets, key=len, reverse=True)
@@ -219,13 +228,21 @@ class Redactor:
         """Return the text without secrets; linear in its length."""
         if self._pattern is not None:
             text = self._pattern.sub(MASK, text)
-        if "://" in text or "?" in text:
-            text = _QUERY.sub(
-                lambda match: f"{match[1]}{MASK}", _USERINFO.sub(lambda match: f"{match[1]}{MASK}@", text)
-            )
-        for pattern in _IN_TEXT:
-            text = pattern.sub(lambda match: f"{match[1]}{match[2]}{MASK}", text)
-        return _KNOWN_SHAPES.sub(MASK, text)
+        return without_secrets(text)
+
+
+def _forms(secret: str) -> set[str]:
+    """Return a secret as it may stand in text: as it is, in a URL, in JSON, in Python, in base64."""
+    encoded = base64.b64encode(secret.encode("utf-8", "surrogateescape")).decode().rstrip("=")
+    return {
+        secret,
+        quote(secret),
+        quote(secret, safe=""),
+        quote_plus(secret),
+        json.dumps(secret)[1:-1],
+        repr(secret)[1:-1],
+        encoded,
+    }
 
 
 REDACTOR = Redactor()
@@ -249,6 +266,8 @@ class RedactingFilter(logging.Filter):
         if record.exc_text:
             record.exc_text = self._redactor.clean(record.exc_text)
             record.exc_info = None
+        if record.stack_info:
+            record.stack_info = self._redactor.clean(record.stack_info)
         return True
 
 

@@ -27,13 +27,20 @@ class JsonFormatter(logging.Formatter):
         }
         for name, value in vars(record).items():
             if name not in _STANDARD:
-                told[name] = value if isinstance(value, int | float | bool) else one_line(REDACTOR.clean(str(value)))
+                told[name] = _said(name, value)
         if record.exc_text or record.exc_info:
             told["error"] = record.exc_text or (self.formatException(record.exc_info) if record.exc_info else "")
         tracing = active()
         if tracing is not None and (ids := tracing.ids())[0]:
             told["trace_id"], told["span_id"] = ids
         return json.dumps(told, ensure_ascii=True)
+
+
+def _said(name: str, value: object) -> int | float | str:
+    if isinstance(value, int | float):
+        return value
+    # With its name before it, so that a field called `api_key` is seen to be one.
+    return one_line(REDACTOR.clean(f"{name}={value}").partition("=")[2])
 
 
 def configure_logging(settings: Settings) -> None:

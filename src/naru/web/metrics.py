@@ -35,7 +35,9 @@ class CountingJournal:
         for one in run["rounds"]:
             for call in one["calls"]:
                 outcome = "refused" if not call["ran"] else "error" if call["is_error"] else "ok"
-                self.calls[call["name"], outcome] += 1
+                # A model may make up names without end, or write something else into them.
+                name = call["name"] if outcome == "ok" or call["name"] in one["offered"] else "unknown"
+                self.calls[name, outcome] += 1
         if self._inner is not None:
             await self._inner.save(run)
 
