@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from naru.errors import ConfigError
-from naru.stores.expand import MissingVariableError, expand, placeholders
+from naru.stores.expand import MissingVariableError, expand, is_placeholder
 
 VARIABLES = {"MY_TOKEN": "t-1", "EMPTY": "", "DIR": "/srv", "DOLLAR": "${MY_TOKEN}", "lower": "low"}
 
@@ -126,8 +126,10 @@ def test_keys_that_are_not_ours_stay_as_they_are() -> None:
         ("env.A", True),
         ("{env:A}", True),
         ("$$A", False),
+        ("${A:-secret}", False),
+        ("Bearer ${A}", False),
         ("plain", False),
     ],
 )
 def test_a_placeholder_is_told_from_a_value(text: str, is_one: bool) -> None:
-    assert placeholders(text) is is_one
+    assert is_placeholder(text) is is_one
