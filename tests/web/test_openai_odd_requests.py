@@ -74,6 +74,21 @@ def history(arguments: str, *results: dict[str, Any], calls: int = 1) -> list[di
         pytest.param(
             {"messages": [USER], "tools": [TOOL], "tool_choice": {"type": "any"}}, {"tool_choice": "required"}, id="any"
         ),
+        pytest.param({"messages": [USER], "stop": ["", "a", None]}, {"stop": ["a"]}, id="empty-stops"),
+        pytest.param(
+            {"messages": [USER], "tools": [TOOL], "tool_choice": "f"},
+            {"tool_choice": {"type": "function", "function": {"name": "f"}}},
+            id="a-tools-bare-name",
+        ),
+        pytest.param(
+            {
+                "messages": [USER],
+                "tools": [TOOL],
+                "tool_choice": {"type": "allowed_tools", "mode": "required", "tools": [{"name": "f"}]},
+            },
+            {"tool_choice": "required"},
+            id="allowed-tools-flat",
+        ),
         pytest.param(
             {"messages": [USER], "top_k": 3, "cache_prompt": True},
             {"top_k": 3, "cache_prompt": True},
@@ -87,6 +102,129 @@ async def test_the_endpoint_is_asked_what_it_can_read(
     status, answer, sent = await ask(face, body)
     assert (status, answer["choices"][0]["message"]["content"]) == (200, "fine")
     assert {key: sent.get(key) for key in asked} == asked
+
+
+FOREIGN = {"id": "t", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
+CALLED = [USER, {"role": "assistant", "content": None, "tool_calls": [FOREIGN]}]
+USED = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}
+PIXEL = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aa"}}
+
+
+def item(number: int) -> dict[str, Any]:
+    return {"type": "function_call", "call_id": f"t{number}", "name": "f", "arguments": '{"a":1}'}
+
+
+@pytest.mark.parametrize(
+    ("turns", "asked"),
+    [
+        pytest.param(
+            [
+                USER,
+                {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, USED]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "4"}, "and?"]},
+            ],
+            [*CALLED, {"role": "tool", "tool_call_id": "t", "content": "4"}, {"role": "user", "content": "and?"}],
+            id="anthropic-blocks",
+        ),
+        pytest.param(
+            [
+                USER,
+                {"role": "assistant", "content": [{"type": "text", "text": "so"}, USED]},
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "4"}]}
+                    ],
+                },
+            ],
+            [USER, {**CALLED[1], "content": "so"}, {"role": "tool", "tool_call_id": "t", "content": "4"}],
+            id="anthropic-text-beside-a-call",
+        ),
+        pytest.param(
+            [
+                {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+                {"type": "reasoning", "summary": []},
+                item(0),
+                item(1),
+                {"type": "function_call_output", "call_id": "t0", "output": "4"},
+                {"type": "function_call_output", "call_id": "t1", "output": "5"},
+            ],
+            [
+                USER,
+                {**CALLED[1], "tool_calls": [{**FOREIGN, "id": "t0"}, {**FOREIGN, "id": "t1"}]},
+                {"role": "tool", "tool_call_id": "t0", "content": "4"},
+                {"role": "tool", "tool_call_id": "t1", "content": "5"},
+            ],
+            id="responses-items",
+        ),
+        pytest.param(
+            [USER, {"role": "ai", "content": "yes"}, {"role": "human", "content": "so?"}],
+            [USER, {"role": "assistant", "content": "yes"}, {"role": "user", "content": "so?"}],
+            id="langchains-roles",
+        ),
+        pytest.param(
+            [USER, {"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"}]}, USER],
+            [USER, {"role": "assistant", "content": ""}, USER],
+            id="nothing-but-a-hidden-thought",
+        ),
+        pytest.param(
+            [{"role": "user", "content": [{"type": "image", "source": {"media_type": "image/png", "data": "aa"}}]}],
+            [{"role": "user", "content": [PIXEL]}],
+            id="anthropic-image",
+        ),
+        pytest.param(
+            [{"role": "user", "content": [{"type": "image", "mimeType": "image/png", "data": "aa"}]}],
+            [{"role": "user", "content": [PIXEL]}],
+            id="mcp-image",
+        ),
+        pytest.param(
+            [
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "file", "file": {"filename": "a.txt", "file_data": "data:text/plain;base64,aGk="}}
+                    ],
+                }
+            ],
+            [USER],
+            id="text-file",
+        ),
+        pytest.param(
+            [{"role": "user", "content": [{"type": "document", "source": {"type": "text", "data": "hi"}}]}],
+            [USER],
+            id="anthropic-document",
+        ),
+        pytest.param(
+            [*CALLED, {"role": "tool", "tool_call_id": "t", "content": [{"x": 1}, {"x": 2}]}],
+            [*CALLED, {"role": "tool", "tool_call_id": "t", "content": '[{"x":1},{"x":2}]'}],
+            id="rows-as-a-result",
+        ),
+        pytest.param(
+            [*CALLED, {"role": "tool", "tool_call_id": "t", "content": 4.5}],
+            [*CALLED, {"role": "tool", "tool_call_id": "t", "content": "4.5"}],
+            id="number-as-a-result",
+        ),
+        pytest.param(
+            [USER, {"role": "assistant", "tool_calls": FOREIGN}, {"role": "tool", "content": "4"}],
+            [*CALLED, {"role": "tool", "tool_call_id": "t", "content": "4"}],
+            id="calls-as-one-object",
+        ),
+        pytest.param(
+            [USER, {"role": "assistant", "tool_calls": [{"id": "t", "custom": {"name": "f", "input": "x"}}]}],
+            [
+                USER,
+                {**CALLED[1], "tool_calls": [{**FOREIGN, "function": {"name": "f", "arguments": '{"input":"x"}'}}]},
+                {"role": "tool", "tool_call_id": "t", "content": "(no result: this call was not run)"},
+            ],
+            id="custom-tool",
+        ),
+    ],
+)
+async def test_histories_in_other_apis_forms_lose_nothing(
+    face: tuple[str, Upstream], turns: list[dict[str, Any]], asked: list[dict[str, Any]]
+) -> None:
+    status, _, sent = await ask(face, {"messages": turns})
+    assert (status, sent["messages"]) == (200, asked)
 
 
 @pytest.mark.parametrize(
@@ -136,6 +274,8 @@ async def test_results_find_their_calls_and_never_stand_between_them(
         (b"", "not JSON"),
         ({"messages": [USER], "stream": "true"}, "stream must be true or false"),
         ({"messages": [USER], "n": 2}, "n must be 1"),
+        ({"messages": [USER, {"type": "item_reference", "id": "x"}]}, "messages[1] has neither a role nor content"),
+        ({"messages": [{"role": "user", "content": [{"type": "video_url"}]}]}, "messages[0].content[0] of type"),
         ({"messages": history("{}", {"content": "r"}, calls=2)}, r"messages[2] has no tool_call_id"),
         ({"messages": [USER], "tools": [TOOL], "tool_choice": {"name": "g"}}, "tool_choice names 'g'"),
     ],

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from naru.messages import AudioPart, ImagePart, Message, Part, ResourcePart, Role, TextPart, ToolCall
-from naru.models.json_text import encode, mended
+from naru.messages import Message, Role, ToolCall
+from naru.models.json_text import mended
+from naru.web.openai_foreign import chat_items
+from naru.web.openai_parts import content_of, text_of
 from naru.web.openai_wire import BadRequestError
 
 _ROLES: Mapping[str, Role] = {
@@ -22,6 +24,8 @@ _ROLES: Mapping[str, Role] = {
     "tool": "tool",
     "function": "tool",
     "model": "assistant",
+    "human": "user",
+    "ai": "assistant",
 }
 _DECODER = json.JSONDecoder(strict=False)
 NOT_RUN = "(no result: this call was not run)"
@@ -58,7 +62,7 @@ class _Open:
     def _by_id(self) -> dict[int, ToolCall]:
         found: dict[int, ToolCall] = {}
         for position, (item, _) in enumerate(self.results):
-            sent_id = _text(item.get("tool_call_id"))
+            sent_id = text_of(item.get("tool_call_id"))
             match = next((one for one in self.calls if sent_id and one[0] == sent_id), None)
             if match is not None:
                 self.calls.remove(match)
@@ -74,16 +78,16 @@ class _Open:
 
     def _result(self, position: int, call: ToolCall) -> Message:
         item, where = self.results[position]
-        return Message("tool", _content(item.get("content"), where), tool_call_id=call.id, name=call.name)
+        return Message("tool", content_of(item.get("content"), where), tool_call_id=call.id, name=call.name)
 
     def _stray(self, position: int) -> Message:
         """Keep a result whose call nobody knows any more: the client has cut the turn that asked (LESSONS 21)."""
         item, where = self.results[position]
-        sent_id = _text(item.get("tool_call_id"))
+        sent_id = text_of(item.get("tool_call_id"))
         if not sent_id and self.calls:
             count = len(self.calls)
             raise BadRequestError(f"{where} has no tool_call_id, and {count} calls wait for their result.", param=where)
-        content, label = _content(item.get("content"), where), _name(item) or sent_id
+        content, label = content_of(item.get("content"), where), _name(item) or sent_id
         text = content if isinstance(content, str) else Message("user", content).text
         return Message("user", f"[Tool Result: {label}]\n{text}" if label else f"[Tool Result]\n{text}")
 
@@ -99,10 +103,8 @@ def read_messages(raw: Any) -> tuple[Message, ...]:
     turns: list[Message] = []
     used: set[str] = set()
     waiting = _Open()
-    for position, item in enumerate(raw):
+    for position, item in chat_items(raw):
         where = f"messages[{position}]"
-        if not isinstance(item, dict):
-            raise BadRequestError(f"{where} must be an object, not {type(item).__name__}.", param=where)
         named = item.get("role", "user")
         role = _ROLES.get(named) or _ROLES.get(named.lower()) if isinstance(named, str) else None
         if role is None:
@@ -117,8 +119,8 @@ def read_messages(raw: Any) -> tuple[Message, ...]:
         else:
             content = item.get("content")
             if type(content) is not str:
-                content = _content(content, where)
-            turn = Message(role, content, name=_text(item["name"])) if "name" in item else Message(role, content)
+                content = content_of(content, where)
+            turn = Message(role, content, name=text_of(item["name"])) if "name" in item else Message(role, content)
         turns.append(turn)
     if waiting.calls or waiting.results:
         turns += waiting.close()
@@ -126,7 +128,7 @@ def read_messages(raw: Any) -> tuple[Message, ...]:
 
 
 def _name(item: Mapping[str, Any]) -> str:
-    return _text(item.get("name") or item.get("tool_name"))  # The second is Ollama's.
+    return text_of(item.get("name") or item.get("tool_name"))  # The second is Ollama's.
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,8 @@ def _assistant_turn(item: Mapping[str, Any], ids: _Ids, waiting: _Open, where: s
     raw_calls = item.get("tool_calls") or []
     if isinstance(item.get("function_call"), dict) and not raw_calls:
         raw_calls = [{"id": "", "function": item["function_call"]}]
+    if isinstance(raw_calls, dict):
+        raw_calls = [raw_calls]
     if not isinstance(raw_calls, list):
         raise BadRequestError(f"{where}.tool_calls must be a list.", param=where)
     for position, raw in enumerate(raw_calls):
@@ -158,17 +162,19 @@ def _assistant_turn(item: Mapping[str, Any], ids: _Ids, waiting: _Open, where: s
         call = replace(call, id=ids.unique(sent_id, position))
         calls.append(call)
         waiting.calls.append((sent_id, call))
-    reasoning = _text(item.get("reasoning_content")) or _text(item.get("reasoning"))
-    content = _content(item.get("content"), where) or _text(item.get("refusal"))
+    reasoning = text_of(item.get("reasoning_content")) or text_of(item.get("reasoning"))
+    content = content_of(item.get("content"), where) or text_of(item.get("refusal"))
     return Message("assistant", content, reasoning=reasoning, tool_calls=tuple(calls))
 
 
 def _call(raw: Any, where: str) -> tuple[str, ToolCall]:
     function = raw.get("function", raw) if isinstance(raw, dict) else None
+    if isinstance(raw, dict) and isinstance(custom := raw.get("custom"), dict):  # A tool that takes plain text.
+        function = {"name": custom.get("name"), "arguments": {"input": custom.get("input")}}
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(raw, dict) or not isinstance(function, dict) or not isinstance(name, str) or not name:
         raise BadRequestError(f"{where} has no function name.", param=where)
-    sent_id = _text(raw.get("id"))
+    sent_id = text_of(raw.get("id"))
     return sent_id, ToolCall(sent_id, name, read_arguments(function.get("arguments")))
 
 
@@ -187,61 +193,6 @@ def read_arguments(raw: Any) -> dict[str, Any]:
         value = mended(value) if "\\u" in raw else value
     except (ValueError, RecursionError):
         return {"arguments": raw}
+    if value is None:
+        return {}
     return value if isinstance(value, dict) else {"arguments": value}
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else str(value)
-
-
-def _content(value: Any, where: str) -> str | tuple[Part, ...]:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict) and "type" not in value:
-        return encode(value).decode()
-    items = value if isinstance(value, list) else [value]
-    parts = [_part(item, f"{where}.content[{position}]") for position, item in enumerate(items)]
-    if all(isinstance(part, TextPart) for part in parts):
-        return "\n".join(part.text for part in parts if isinstance(part, TextPart))
-    return tuple(parts)
-
-
-def _part(item: Any, where: str) -> Part:
-    if isinstance(item, str):
-        return TextPart(item)
-    if not isinstance(item, dict):
-        raise BadRequestError(f"{where} must be a content part, not {type(item).__name__}.", param=where)
-    kind = item.get("type", "text")
-    match kind:
-        case "text" | "input_text" | "output_text":
-            return TextPart(_text(item.get("text")))
-        case "refusal":
-            return TextPart(_text(item.get("refusal")))
-        case "image_url" | "input_image":
-            return _image(item.get("image_url"), item.get("detail"), where)
-        case "input_audio":
-            audio = item.get("input_audio")
-            if isinstance(audio, dict) and isinstance(audio.get("data"), str):
-                return AudioPart(f"audio/{audio.get('format', 'wav')}", audio["data"])
-        case "file":
-            file = item.get("file")
-            if isinstance(file, dict):
-                name = _text(file.get("filename") or file.get("file_id") or "file")
-                return ResourcePart(name, blob=file.get("file_data") or None)
-    raise BadRequestError(f"{where} of type {kind!r} cannot be read.", param=where)
-
-
-def _image(value: Any, detail: Any, where: str) -> ImagePart:
-    if isinstance(value, dict):
-        value, detail = value.get("url"), value.get("detail", detail)
-    url, looked = value, detail if isinstance(detail, str) else ""
-    if not isinstance(url, str):
-        raise BadRequestError(f"{where}.image_url has no url.", param=where)
-    if url.startswith("data:") and ";base64," in url:
-        head, data = url.split(";base64,", 1)
-        return ImagePart(head.removeprefix("data:"), data=data, detail=looked)
-    return ImagePart("", url=url, detail=looked)

@@ -114,7 +114,7 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
         temperature=_number(body, "temperature"),
         max_tokens=_max_tokens(body),
         stop=_stop(body),
-        extra={key: value for key, value in body.items() if key not in dropped},
+        extra={key: value for key, value in body.items() if key not in dropped and value is not None},
     )
     options = body.get("stream_options")
     include_usage = isinstance(options, dict) and options.get("include_usage") is True
@@ -175,8 +175,7 @@ def _stop(body: JsonObject) -> Sequence[str]:
     stop = body.get("stop")
     if stop is None:
         return ()
-    if isinstance(stop, str):
-        return (stop,)
-    if isinstance(stop, list) and all(isinstance(item, str) for item in stop):
-        return tuple(stop)
+    stops = [stop] if isinstance(stop, str) else stop
+    if isinstance(stops, list) and all(isinstance(item, str | None) for item in stops):
+        return tuple(filter(None, stops))  # Engines stop at once where an empty text is.
     raise BadRequestError("stop must be a string or a list of strings.", param="stop")

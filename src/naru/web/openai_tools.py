@@ -68,7 +68,8 @@ def chosen_tools(
         choice = body.get("function_call")
     if choice is None:
         return tools, None
-    if isinstance(choice, dict) and isinstance(allowed := choice.get("allowed_tools"), dict):
+    if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
+        allowed = choice["allowed_tools"] if isinstance(choice.get("allowed_tools"), dict) else choice
         names = [_named(one) for one in _list(allowed.get("tools"), "tool_choice.allowed_tools.tools")]
         for name in names if not others else ():
             _check_offered(name, tools)
@@ -76,7 +77,8 @@ def chosen_tools(
     word = choice if isinstance(choice, str) else choice.get("type") if isinstance(choice, dict) else None
     if isinstance(word, str) and word in _WORDS:
         return tools, _WORDS[word]
-    name = _named(choice)
+    is_tools_name = isinstance(choice, str) and any(tool.name == choice for tool in tools)
+    name = choice if is_tools_name else _named(choice)
     if not name:
         raise BadRequestError(
             'tool_choice must be "auto", "none", "required", or an object that names a function.', param="tool_choice"
