@@ -16,6 +16,13 @@ def test_the_layers_in_the_architecture_are_those_of_the_contract() -> None:
     assert [re.sub(r"^\d+\. ", "", line) for line in listed.strip().splitlines()] == contract
 
 
+def test_the_architecture_names_every_package_and_no_other() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    named = re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE)
+    packages = [path.parent.name for path in (ROOT / "src" / "naru").glob("*/__init__.py")]
+    assert sorted(named) == sorted(packages)
+
+
 def test_every_local_link_of_the_documents_leads_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text()):

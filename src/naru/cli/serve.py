@@ -10,7 +10,7 @@ import typer
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serve_mcp import Transport, serve_own_tools, serve_servers_on_stdio
 from naru.cli.serving import address_of, listen, run_until_interrupted, serve, tls_of
-from naru.cli.terminal import console
+from naru.cli.terminal import console, print_note
 from naru.config import Settings, settings_path
 from naru.errors import ModelError
 from naru.hub import Hub, key_file, open_hub
@@ -18,6 +18,12 @@ from naru.stores.occupied import occupied
 from naru.stores.open import store_url
 from naru.web.app import open_app
 from naru.web.security import auth_is_on, check_bind
+
+WHERE = """\
+  console  {address}
+  OpenAI   {address}/v1, where a model's name with +tools gets the tools of all servers
+  MCP      {address}/mcp
+Ctrl-C ends it."""
 
 
 def command(
@@ -69,7 +75,8 @@ async def _serve(settings: Settings, config: Path | None) -> None:
         address = address_of(bound, settings.server)
         with occupied(store_url(settings.hub), address):
             async with opened as hub, open_app(hub) as app:
-                out.print(f"Naru serves {await _models(hub)} on {address}")
+                out.print(f"Naru serves {await _models(hub)} on {address}", markup=False)
+                print_note(WHERE.format(address=address))
                 await serve(app.asgi, bound, app.stopping, tls=tls)
 
 
