@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from naru.config import ChatSettings, Settings
-from naru.messages import CallEnd, CallStart, Finish, Reasoning, Text
+from naru.messages import CallEnd, CallStart, Finish, ImagePart, Reasoning, Text
 from naru.models.scripted import ScriptedBackend
 from naru.web.client_profiles import PROFILES, Signs, recognise
 from tests.web.conftest import EchoTools, MemoryHub, application, served
@@ -111,6 +111,35 @@ async def test_cline_gets_its_xml_and_its_history_becomes_tool_turns() -> None:
     tools = {tool.name: tool.input_schema for tool in backend.requests[1].tools}
     assert tools["read_file"]["required"] == ["path"]
     assert tools["attempt_completion"]["properties"]["result"]["description"] == "The result"
+
+
+PNG = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aa"}}
+
+
+@pytest.mark.parametrize(
+    ("parts", "result", "after"),
+    [
+        (["[read_file for 'a.py'] Result:", "print(1)"], "print(1)", None),
+        (["[read_file for 'cat <<X\na\nX'] Result:\nprint(1)"], "print(1)", None),
+        (["[read_file for 'a.png'] Result:\nseen", PNG], "seen", (ImagePart("image/png", data="aa"),)),
+        ([PNG], "(no result: this call was not run)", (ImagePart("image/png", data="aa"),)),
+        (["no, stop"], "(no result: this call was not run)", "no, stop"),
+    ],
+    ids=["in two parts", "a command of several lines", "beside a screenshot", "a screenshot alone", "none"],
+)
+async def test_a_result_is_found_however_cline_shows_it(parts: list[Any], result: str, after: Any) -> None:
+    backend = ScriptedBackend(["ok"])
+    content = [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
+    history = [
+        {"role": "system", "content": CLINE_PROMPT},
+        {"role": "user", "content": "Read a.py"},
+        {"role": "assistant", "content": "<read_file>\n<path>a.py</path>\n</read_file>"},
+        {"role": "user", "content": content},
+    ]
+    await ask(MemoryHub(backend), messages=history)
+    turns = backend.requests[0].messages
+    assert (turns[3].role, turns[3].text) == ("tool", result)
+    assert [turn.content for turn in turns[4:]] == ([after] if after else [])
 
 
 async def test_a_client_that_offers_tools_gets_tool_calls_whatever_its_prompt_says() -> None:

@@ -15,8 +15,10 @@ from naru.messages import (
     ChatEvent,
     ChatRequest,
     Message,
+    Part,
     Reasoning,
     Text,
+    TextPart,
     ToolCall,
     ToolDefinition,
 )
@@ -127,7 +129,8 @@ def _results(message: Message, waiting: list[ToolCall], writer: Writer, tools: S
     """Read the results of the waiting calls from a user's turn; what else it says follows as the user's."""
     turns: list[Message] = []
     rest: list[str] = []
-    segments = writer.read_results(message.text, tools) if isinstance(message.content, str) else []
+    words = message.content if isinstance(message.content, str) else _words(message.content)
+    segments = writer.read_results(words, tools)
     for segment in segments:
         call = None
         if not isinstance(segment, str):
@@ -140,11 +143,18 @@ def _results(message: Message, waiting: list[ToolCall], writer: Writer, tools: S
     missing = HANDED_OVER if writer.name == "shell" else NOT_RUN
     turns += [_result_turn(call, missing) for call in waiting]
     waiting.clear()
-    if not isinstance(message.content, str):
-        return [*turns, message]
-    if rest:
+    others = (
+        () if isinstance(message.content, str) else tuple(p for p in message.content if not isinstance(p, TextPart))
+    )
+    if others:  # A screenshot beside its result.
+        turns.append(replace(message, content=(*map(TextPart, rest), *others)))
+    elif rest:
         turns.append(replace(message, content="\n\n".join(rest)))
     return turns
+
+
+def _words(content: Sequence[Part]) -> str:
+    return "\n".join(part.text for part in content if isinstance(part, TextPart))
 
 
 def _result_turn(call: ToolCall, text: str) -> Message:

@@ -20,7 +20,8 @@ ANY_TOOL = "call_tool"
 """The element of a tool whose own name cannot be a tag."""
 _OPEN_PARAMETER = re.compile(rf"\s*<({NAME.pattern})>")
 _OPEN_RESULT = re.compile(r"<([A-Za-z_][A-Za-z0-9_.-]*)_result>\n?")
-_BRACKETED_RESULT = re.compile(rf"\[({NAME.pattern})(?: for [^\n]*)?\] Result:\n?")
+_BRACKETED_RESULT = re.compile(rf"\[({NAME.pattern})(?: for .*?)?\] Result:\n?", re.DOTALL)
+"""What it was for, a command say, may have several lines."""
 
 
 @dataclass(frozen=True, slots=True)
