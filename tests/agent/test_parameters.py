@@ -70,3 +70,27 @@ def test_a_bare_id_is_of_what_its_tool_gives() -> None:
     assert candidates("track_id", whole, sources) == [301]
     assert candidates("album_id", whole, sources) == [21]
     assert candidates("artist_id", whole, sources) == []
+
+
+def test_an_id_that_the_question_says_to_be_of_another_thing_is_not_taken() -> None:
+    sources = Sources("Who is the contact for order 88002?")
+    sources.things = {"order", "custom"}
+    assert candidates("customer_id", said(""), sources) == []
+    assert candidates("order_id", {"type": "integer"}, sources) == [88002]
+    korean = Sources("주문번호 88002의 고객은?")
+    korean.things = {"order", "custom"}
+    assert candidates("customer_id", said(""), korean) == []
+
+
+def test_words_are_ids_where_a_result_gives_them_so_or_a_dash_is_in_them() -> None:
+    assert candidates("recipe_id", said(""), Sources("How long does red-stew take?", subjects=["red-stew"])) == [
+        "red-stew"
+    ]
+    sources = Sources("How long does the stew take?")
+    sources.add('{"recipe_id": "stew", "title": "Red stew"}', "find_recipe")
+    assert candidates("recipe_id", said(""), sources) == ["stew"]
+
+
+def test_a_choice_is_heard_in_a_korean_loanword() -> None:
+    diet = {"type": "string", "enum": ["vegan", "vegetarian"]}
+    assert candidates("diet", diet, Sources("비건 요리를 알려줘")) == ["vegan"]

@@ -23,10 +23,17 @@ _READS = frozenset(
     "convert compare summarize browse inspect current is has what tell how names name books all which when see report "
     "status history track estimate forecast evaluate who full next daily overdue supported number echo".split()
 )
+_ALSO_NOUNS = frozenset(
+    "order book schedule post record log file mark place return issue request refund transfer run start stop link lock "
+    "change invite reply store finish commit save merge push stage import drop".split()
+)
+"""Of the verbs that change something, those that may be a thing: `order_status` does not order."""
 _NOUNS_READ = frozenset(
     "detail details info information list status history count summary report overview hours forecast names".split()
 )
 """Words at the end of a tool's name that say that it gives something: `order_details` does not order."""
+_THING_FIRST = re.compile(r"\W*(?:one|an?|the|all|details?|information|current)\b", re.IGNORECASE)
+"""A description that begins with what the tool gives, as in "One order with its customer"."""
 _HEAD_WORDS = 4
 _KOREAN_READS = re.compile(r"(조회|검색|확인|추적|계산|보여|알려|찾|읽|돌려|안내|비교|변환|출력|요약)\S*$")
 _KOREAN_WRITES = re.compile(
@@ -66,10 +73,14 @@ def changes_something(tool: ToolDefinition) -> bool:
 @lru_cache(maxsize=2048)
 def _says_change(name: str, description: str) -> bool:
     named = re.findall(r"[a-z]+", _SNAKE.sub("_", name.rsplit("__", 1)[-1]).lower())
+    if named and named[0] in _WRITES - _ALSO_NOUNS:
+        return True
     if named and named[-1] in _NOUNS_READ:
         return False
     said = [*named, *re.findall(r"[a-z]+", description.lower())[:_HEAD_WORDS]]
     verb = next((word for word in said if word in _READS or word in _WRITES), "")
+    if verb in _ALSO_NOUNS and _THING_FIRST.match(description):
+        return False
     if verb in _WRITES and not _first_sentence_reads(description):
         return True
     first = re.split(r"[.。\n]", description, maxsplit=1)[0]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from naru.agent.ends import BOTH
+from naru.agent.glossary import in_english
 from naru.agent.identifiers import is_identifier, prefix_of
-from naru.agent.parameters import TYPED, Kind, candidates, kind_of, properties, required
+from naru.agent.parameters import TYPED, Kind, candidates, inner_properties, kind_of, properties, required
 from naru.agent.searching import only_word, words_beyond
+from naru.agent.selection import stem, terms
 from naru.agent.sources import Sources
 from naru.agent.units import units_in
 from naru.messages import JsonObject, ToolDefinition
@@ -17,6 +19,17 @@ _SUITS = 1.3
 _LACKS = 0.25
 _UNUSED = 0.5
 """The question holds a value that the tool cannot take."""
+_TAKES_WHAT_IS_ASKED = 0.4
+"""A tool that must be given what a person asks for is no tool to ask."""
+_ONLY_COUNTS = re.compile(r"(?:^|_)(?:count|total|number)(?:_|$)|(?<=[a-z])(?:Count|Total)(?=[A-Z]|$)")
+_WANTS_COUNT = re.compile(r"\bhow (?:many|much)\b|\bcount\b|\bnumber\b|\btotal\b|몇|개수|총|얼마", re.IGNORECASE)
+_TAKEN = frozenset({"id", "name", "number"})
+_ASKED_FOR = (
+    re.compile(r"\b(?:which|what|whose|how many) ([a-z]+)\b(?! (?:does|do|is|are|of) [A-Z0-9])", re.IGNORECASE),
+    re.compile(r"\bwhat (?:is|are|was|were) (?:the )?([a-z]+(?: [a-z]+)?) (?:of|in|for)\b", re.IGNORECASE),
+    re.compile(r"\b(?:show|list|find|get|give)(?: me| us)?(?: all| the| every)* ([a-z]+)\b", re.IGNORECASE),
+    re.compile(r"([가-힣]+?)(?:은|는|이|가)?\s?(?:뭐|무엇|누구|어디|얼마|언제)"),
+)
 _MADE_UP: frozenset[Kind] = frozenset({"path", "date", "month", "unit", "time", "sum", "zone", "address", "number"})
 """Kinds that a model cannot make up: a tool that needs one is of less use where there is none."""
 
@@ -47,10 +60,25 @@ def fit(tool: ToolDefinition, asked: Sources) -> float:
     """Return a factor for a tool's relevance: above 1 when the question holds what it needs, else below."""
     known = properties(tool)
     factor = 1.0
+    wanted = asked_for(asked.question)
     for name in required(tool):
         if name in known:
             factor *= _factor(name, known[name], kind_of(name, known[name]), asked)
-    kinds = {kind_of(name, schema) for name, schema in known.items()}
+            if wanted & set(terms(name)) - _TAKEN and kind_of(name, known[name]) in ("text", "array", "id", "code"):
+                factor *= _TAKES_WHAT_IS_ASKED
+    within = {name: inner for schema in known.values() for name, inner in inner_properties(schema).items()}
+    optional = {name: one for name, one in {**known, **within}.items() if name not in required(tool)}
+    if any(kind_of(name, one) == "id" and candidates(name, one, asked) for name, one in optional.items()):
+        factor *= _SUITS
+    if wanted & set(terms(tool.name.rsplit("__", 1)[-1])):
+        factor *= _SUITS
+    kinds = {kind_of(name, schema) for name, schema in {**known, **within}.items()}
+    return factor * _use_of_values(tool, kinds, asked)
+
+
+def _use_of_values(tool: ToolDefinition, kinds: set[Kind], asked: Sources) -> float:
+    """Return a factor below 1 for a tool that cannot take what the question holds."""
+    factor = 1.0
     paths = [path for path in asked.paths() if "/" in path]
     if paths and "path" not in kinds:
         factor *= _LACKS
@@ -59,13 +87,21 @@ def fit(tool: ToolDefinition, asked: Sources) -> float:
     takes_any = bool(kinds & {"search", "text", "object", "array"})
     if asked.ids() and "id" not in kinds:
         factor *= 0.7 if takes_any else _UNUSED
-    if (asked.quoted() or asked.names()) and not kinds & _TAKES_NAMES:
+    if asked.about() and not kinds & _TAKES_NAMES:
         factor *= 0.7
+    if _ONLY_COUNTS.search(tool.name) and not _WANTS_COUNT.search(asked.question):
+        factor *= _UNUSED
     if asked.dates() and "date" not in kinds and not takes_any:
         factor *= _UNUSED
     if [one for one in asked.numbers() if len(one) > 1] and not kinds & {"number", "id", "sum", "date", "time"}:
         factor *= _UNUSED
     return factor
+
+
+def asked_for(question: str) -> set[str]:
+    """Return the terms of what a person wants to know: `city` of "Which city is it in?", "도시는 어디야?"."""
+    said = [part for pattern in _ASKED_FOR for match in pattern.finditer(question) for part in match.groups() if part]
+    return {term for part in said for term in [*terms(part), *(stem(word) for word in in_english(part))]}
 
 
 def _factor(name: str, schema: JsonObject, kind: Kind, asked: Sources) -> float:

@@ -33,7 +33,7 @@ def open_words(question: str, index: ToolIndex, used: Sequence[ToolDefinition], 
     told |= {term for one in found for term in terms(flat(str(one.call.arguments)), keep_stop_words=True)}
     for tool in used:
         told |= set(terms(f"{tool.name} {tool.title} {tool.description} {schema_text(tool.input_schema)}"))
-    told |= set(index.meant(" ".join(one.shown for one in found)))
+    told |= set(index.meant(" ".join(re.findall(r"[가-힣]+", " ".join(one.shown for one in found)))))
     meanings = means(question, index)
     return {word for word, meant in meanings.items() if not meant & told}
 

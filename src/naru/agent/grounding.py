@@ -86,7 +86,8 @@ def _object(given: JsonObject, known: dict[str, JsonObject], needed: set[str], a
             continue
         schema = known[name]
         if kind_of(name, schema) == "object" and isinstance(value, dict) and depth < _DEEPEST:
-            arguments[name] = _nested(value, schema, about, depth)
+            if (inner := _nested(value, schema, about, depth)) or name in needed:
+                arguments[name] = inner
             continue
         mended, invented = _value(name, value, schema, about)
         if invented and name in needed:
@@ -103,6 +104,23 @@ def _object(given: JsonObject, known: dict[str, JsonObject], needed: set[str], a
     for name in needed - arguments.keys():
         if name in known:
             arguments[name] = _filled(name, known[name], about)
+    return _completed(arguments, known, about, depth)
+
+
+def _completed(arguments: JsonObject, known: dict[str, JsonObject], about: _Held, depth: int) -> JsonObject:
+    """Add the filters that the question names and the model left out: a choice, a code, an id, inside objects too."""
+    told = {str(value) for value in arguments.values()}
+    for name, schema in known.items():
+        kind = kind_of(name, schema)
+        if kind == "object" and depth < _DEEPEST and not arguments.get(name) and not about.changes:
+            inner = _nested({}, schema, about, depth) if not schema.get("required") else {}
+            if inner:
+                arguments[name] = inner
+        elif kind in ("enum", "id", "code") and name not in arguments and not about.changes:
+            left = [one for one in candidates(name, schema, about.sources) if str(one) not in told]
+            if len(left) == 1:
+                arguments[name] = left[0]
+                told.add(str(left[0]))
     return arguments
 
 
@@ -225,6 +243,8 @@ def _identifier(given: _Given) -> tuple[Any, bool]:
     fitting = ending or [one for one in wanted if one not in given.about.used] or wanted
     if wanted and (len(fitting) == 1 or ending):
         return fitting[0], False
+    if re.search(r"\s", value):
+        return value, True  # A name is no id: the tool that gives its id comes first.
     wrong_shape = bool(prefix_of(given.schema) and not value.upper().startswith(prefix_of(given.schema)))
     return value, wrong_shape or not given.about.sources.holds(value)
 
@@ -347,11 +367,11 @@ def fill(name: str, schema: JsonObject, sources: Sources, used: frozenset[str] =
         return left[0] if len(left) == 1 else None
     if kind == "object":
         return {} if not schema.get("required") else None
-    if kind in ("id", "date") and left:
-        return left[0]
     if left:
-        return left[0] if len(left) == 1 or kind in ("search", "text") else None
+        return left[0] if len(left) == 1 or kind in ("id", "date", "search", "text") else None
     if kind == "search":
         return sources.question
     names = sources.names() or sources.about()
+    if kind == "array" and names:
+        return names if types(plain(schema.get("items") or {})) <= {"string"} else None
     return names[0] if kind == "text" and len(names) == 1 else None

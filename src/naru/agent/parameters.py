@@ -17,6 +17,7 @@ from naru.agent.ends import BOTH, end_of, is_end, starts_first
 from naru.agent.glossary import in_english
 from naru.agent.identifiers import EXAMPLES, LOGIN_NAME, example_of, is_identifier, prefix_of, shape_of
 from naru.agent.identity import ByIdentity
+from naru.agent.loanwords import sound_alike
 from naru.agent.selection import stem, terms
 from naru.agent.sources import Sources, unique
 from naru.agent.units import spelt_as, units_among, units_in
@@ -58,6 +59,7 @@ _TIME_SAID = re.compile(r"\bHH:MM\b|\b24-hour\b", re.IGNORECASE)
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _QUOTED_WORD = re.compile(r"['\"`“‘]([A-Za-z][\w-]*)['\"`”’]")
 _LISTS = re.compile(r"\b(?:list|all|every|names)\b|목록|모든|전체|모두", re.IGNORECASE)
+_SLUG = re.compile(r"[a-z0-9]+(?:[-_:./][a-z0-9]+)+")
 _ANY_ID = frozenset({"id", "number", "no", "cod", "key", "ref"})
 """Terms of names and keys that say that something is an id, and not of what."""
 _CONTINENTS = frozenset("Africa America Antarctica Asia Atlantic Australia Europe Indian Pacific".split())
@@ -87,6 +89,12 @@ def _properties(tool: ToolDefinition) -> dict[str, JsonObject]:
     if not isinstance(found, dict):
         return {}
     return {name: plain(inner) for name, inner in found.items() if isinstance(inner, dict)}
+
+
+def inner_properties(schema: JsonObject) -> dict[str, JsonObject]:
+    """Return the parameters inside an object parameter."""
+    found = schema.get("properties")
+    return {name: plain(one) for name, one in found.items() if isinstance(one, dict)} if isinstance(found, dict) else {}
 
 
 def required(tool: ToolDefinition) -> list[str]:
@@ -213,6 +221,12 @@ def claims(tools: Iterable[ToolDefinition]) -> dict[str, set[str]]:
     return found
 
 
+def things(tools: Iterable[ToolDefinition]) -> set[str]:
+    """Return the terms of what the tools' ids are of: `order_id` is of an order."""
+    named = {name for tool in tools for name, schema in properties(tool).items() if points(name, schema)}
+    return {term for name in named for term in terms(_SNAKE.sub("_", name))} - _ANY_ID
+
+
 def takes_words(tool: ToolDefinition) -> bool:
     """Tell whether a tool is called with words alone: those it requires, or else one it may be given."""
     known = properties(tool)
@@ -243,6 +257,13 @@ def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
         found = [one for one in found if _is_called(one, name, sources) and not sources.is_claimed(one, name)]
     if not prefix:
         found = unique([*found, *(one for one in sources.numbers() if len(one) > 2)])
+    own = set(terms(_SNAKE.sub("_", name))) - _ANY_ID
+    found = [one for one in found if not own or not sources.is_of_another(one, own)]
+    if not prefix and not pattern:
+        found = unique([*found, *sources.texts_under(lambda key: _is_id_key(key) and is_key_of(key, name))])
+    if not found and not prefix and not pattern:
+        # A word with a dash in it, of which no tool speaks: `red-door`.
+        found = [one for one in sources.asked.about() if _SLUG.fullmatch(one)]
     return [one for one in found if _fits(str(pattern), one)] if pattern else [*found]
 
 
@@ -265,6 +286,10 @@ def _is_called(value: str, name: str, sources: Sources) -> bool:
     return not keys or any(is_key_of(key, name) for key in keys)
 
 
+def _is_id_key(key: str) -> bool:
+    return bool(set(terms(_SNAKE.sub("_", key))) & _ANY_ID)
+
+
 def is_key_of(key: str, name: str) -> bool:
     """Tell whether a key and a parameter speak of one thing: `album` and `album_id`, any id for a bare `id`."""
     said = _SNAKE.sub("_", key)
@@ -285,6 +310,8 @@ def _numbers(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     whole = "number" not in types(schema)
     found = sources.numbers()
     if is_identifier(name, schema):
+        own = set(terms(_SNAKE.sub("_", name))) - _ANY_ID
+        found = [one for one in found if not own or not sources.is_of_another(one, own)]
         found = unique([*found, *sources.numbers_under(lambda key: is_key_of(key, name))])
     values = [_number(one) for one in found if not (whole and "." in one)]
     fitting = [one for one in values if _in_bounds(one, schema)]
@@ -312,13 +339,15 @@ def _in_bounds(value: float, schema: JsonObject) -> bool:
 def named_choices(values: list[Any], question: str) -> list[Any]:
     """Return the values of an enum whose words stand in a question, in either language."""
     asked = {*terms(question, keep_stop_words=True), *(stem(word) for word in in_english(question))}
-    lowered = question.casefold()
+    lowered, heard = question.casefold(), re.findall(r"[가-힣]{2,}", question)
     found = []
     for value in values:
         if not isinstance(value, str) or not value:
             continue
         words = terms(value, keep_stop_words=True)
-        if (words and all(word in asked for word in words)) or (not value.isascii() and value.casefold() in lowered):
+        is_heard = value.isascii() and any(sound_alike(word, frozenset({value.casefold()})) for word in heard)
+        is_said = not value.isascii() and value.casefold() in lowered
+        if (words and all(word in asked for word in words)) or is_said or is_heard:
             found.append(value)
     return found
 

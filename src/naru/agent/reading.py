@@ -10,7 +10,7 @@ from typing import Any
 from naru.agent.asked import asks_for_id, is_reference
 from naru.agent.execute import Outcome
 from naru.agent.rendering import decoded, readable, records, row_line
-from naru.agent.sources import Sources, flat
+from naru.agent.sources import Sources, flat, rows_of
 from naru.messages import ToolCall
 
 LISTED = 6
@@ -91,16 +91,19 @@ def facts(found: Sequence[Outcome]) -> str:
     return "\n\n".join(parts)
 
 
-def ready(question: str, found: Sequence[Outcome], *, changed: bool = False) -> str:
+def ready(question: str, found: Sequence[Outcome], *, changed: bool = False, about: Sequence[str] = ()) -> str:
     """Return the answer that needs no model: what was asked to be listed or shown, when one call gave just that.
 
-    `changed`: the last call changed something; a tool's own words are the surest way to say so.
+    `changed`: the last call changed something; a tool's own words are the surest way to say so. `about`: what the
+    question names; a list of which it means one row is no answer.
     """
     if changed and found:
         return reading(found[-1])
     if len(found) != 1:
         return ""
     one = found[0]
+    if _means_one_row(one, about):
+        return ""
     if _is_listing(one) and not _COUNTS.search(question):
         return reading(one)
     rows = records(one.result)
@@ -111,6 +114,13 @@ def ready(question: str, found: Sequence[Outcome], *, changed: bool = False) -> 
     if is_long and (_SAYS.search(question) or (_SHOW.search(question) and not _ASKS.search(question))):
         return text
     return ""
+
+
+def _means_one_row(one: Outcome, about: Sequence[str]) -> bool:
+    """Tell whether some rows of a result, and not all, hold what a question names."""
+    rows = [flat(row) for row in rows_of(one.result.text)]
+    named = [row for row in rows if any(flat(name) in row for name in about)]
+    return 0 < len(named) < len(rows) and not one.call.arguments
 
 
 def incomplete(question: str, answer: str, found: Sequence[Outcome]) -> bool:

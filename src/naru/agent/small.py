@@ -21,7 +21,7 @@ from naru.agent.follow import first_of_pair, second_of_pair
 from naru.agent.grounding import Grounded, fill, ground
 from naru.agent.limits import canonical
 from naru.agent.offering import Offering
-from naru.agent.parameters import choices, claims, kind_of, named_choices, properties, required
+from naru.agent.parameters import choices, claims, kind_of, named_choices, properties, required, things
 from naru.agent.planner import Verdict
 from naru.agent.prompts import final_turn, is_korean, language_line, nothing_found
 from naru.agent.reading import call_line, facts, incomplete, reading, ready, said_of_failure
@@ -61,6 +61,7 @@ class SmallPlanner:
         named = [replace(tool, name=name) for name, tool in self._by_shown.items()]
         self._sources = Sources(self._question, subjects=index_of(named).subjects(self._question))
         self._sources.spoken = [f"{tool.description} {tool.input_schema}" for tool in named]
+        self._sources.things = things(named)
         self._sources.claim(claims(named))
         self._offering = Offering(self._question, named, self._sources)
         self._outcomes: list[Outcome] = []
@@ -282,7 +283,7 @@ class SmallPlanner:
     def _evident(self, name: str, tool: ToolDefinition, used: frozenset[str]) -> Any:
         schema = properties(tool).get(name, {})
         if kind_of(name, schema) == "object":
-            return None
+            return {} if not schema.get("required") else None  # What the question names is put in when it is grounded.
         if kind_of(name, schema) in ("search", "text") and len(required(tool)) == 1:
             word = only_word(tool, self._sources.asked) or first_of_pair(self._question, self._sources.names())
             if word and word not in used:
@@ -299,7 +300,7 @@ class SmallPlanner:
             return nothing_found(self._question, call_line(ran[-1].call))
         last = self._found[-1].call.name if self._found else ""
         changed = any(tool.name == last and changes_something(tool) for tool in self._by_shown.values())
-        return ready(self._question, self._found, changed=changed)
+        return ready(self._question, self._found, changed=changed, about=self._sources.about())
 
     def _follows_a_result(self, one: Outcome) -> bool:
         """Tell whether a call was made with a value that only a result held."""

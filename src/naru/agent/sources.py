@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date
 from typing import Any
 
+from naru.agent.glossary import in_english
 from naru.agent.moments import dates_in, months_in, times_in
 from naru.agent.rendering import decoded
+from naru.agent.selection import stem, terms
 
 _ID = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*"
@@ -68,6 +70,8 @@ class Sources:
         self._claims: Mapping[str, Set[str]] = {}
         self.spoken: Sequence[str] = ()
         """What the tools say of themselves, for the spelling of units."""
+        self.things: Set[str] = frozenset()
+        """Terms of the things that the tools' ids are of, such as `order`."""
         self._results: list[str] = list(results)
         self._givers: dict[int, str] = {}
         """Place of a result → the name of the tool that gave it."""
@@ -92,6 +96,15 @@ class Sources:
         self._claims = prefixes
         self.asked._claims = prefixes  # noqa: SLF001 - the same class
 
+    def is_of_another(self, value: str, own: Set[str]) -> bool:
+        """Tell whether the question says of which thing a value is the id, such as `order 88`, and it is another's."""
+        of = r"([A-Za-z]+|[가-힣]+?)(?: (?:number|no\.?|id|#)|번호)?[ #]*"
+        before = re.search(rf"{of}{re.escape(value)}(?![A-Za-z0-9])", self.question)
+        if before is None:
+            return False
+        said = {*terms(before.group(1)), *(stem(word) for word in in_english(before.group(1)))}
+        return bool(said & self.things) and not said & own
+
     def is_claimed(self, value: str, name: str) -> bool:
         """Tell whether a value begins as ids of other parameters do."""
         letters = re.match(r"[A-Za-z]+", value)
@@ -103,7 +116,7 @@ class Sources:
         """The question alone."""
         if self._asked is None:
             self._asked = Sources(self.question, today=self._today, subjects=self._subjects)
-            self._asked.spoken = self.spoken
+            self._asked.spoken, self._asked.things = self.spoken, self.things
         return self._asked
 
     @property
@@ -205,6 +218,17 @@ class Sources:
             for row in records_of(result):
                 keyed = {self._told(key, place): value for key, value in row.items()}
                 values = [str(value) for key, value in keyed.items() if type(value) is int and is_key(key)]
+                found += values
+                near += values if any(one in flat(str(row)) for one in about) else []
+        return unique(near or found)
+
+    def texts_under(self, is_key: Callable[[str], bool]) -> list[str]:
+        """Return the words that results hold under keys of a kind, in rows on the subject if any are."""
+        found, near, about = [], [], [flat(one) for one in self.about()]
+        for place, result in enumerate(self._results):
+            for row in records_of(result):
+                keyed = {self._told(key, place): value for key, value in row.items()}
+                values = [one for key, one in keyed.items() if isinstance(one, str) and " " not in one and is_key(key)]
                 found += values
                 near += values if any(one in flat(str(row)) for one in about) else []
         return unique(near or found)
