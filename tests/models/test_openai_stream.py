@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naru.dialects import StreamParser
-from naru.dialects.events import Text
+from naru.dialects.events import Reasoning, Text
 from naru.models.normalise import AnswerReader
 from naru.models.openai_stream import AnswerStream
 
@@ -53,6 +53,13 @@ def test_chunks_that_are_framed_alike_say_what_they_say_alone(texts: list[str], 
 )
 def test_what_only_looks_framed_alike_is_read_in_full(pieces: list[bytes], text: str) -> None:
     assert said(pieces) == text
+
+
+@pytest.mark.parametrize("thinking", ["hm", [{"type": "text", "text": "h"}, {"type": "text", "text": "m"}]])
+def test_a_part_that_thinks_is_reasoning(thinking: Any) -> None:  # Mistral's magistral models
+    stream = AnswerStream("The endpoint", AnswerReader(StreamParser(())))
+    events = stream.feed(chunk([{"type": "thinking", "thinking": thinking}, {"type": "text", "text": "a"}]))
+    assert events == [Reasoning("hm"), Text("a")]
 
 
 def test_an_endpoint_whose_every_chunk_differs_is_not_learned_from_for_long() -> None:

@@ -138,8 +138,10 @@ def read_choice(reader: AnswerReader, part: JsonObject) -> list[ChatEvent]:
     if reasoning and isinstance(reasoning, str):
         events += reader.reasoning(reasoning)
     content = part.get("content")
-    if content:
-        events += reader.text(content if isinstance(content, str) else _text_of_parts(content))
+    if isinstance(content, str):
+        events += reader.text(content) if content else ()
+    elif content:
+        events += _read_parts(reader, content)
     if refusal := part.get("refusal"):
         events += reader.text(str(refusal))
     calls = part.get("tool_calls") or ()
@@ -165,7 +167,23 @@ def _read_call(reader: AnswerReader, call: JsonObject) -> list[ChatEvent]:
     )
 
 
-def _text_of_parts(parts: Any) -> str:
-    if not isinstance(parts, list):
-        return str(parts)
-    return "".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
+def _read_parts(reader: AnswerReader, content: Any) -> list[ChatEvent]:
+    """Read content in parts: Mistral's reasoning models think in some of them."""
+    if not isinstance(content, list):
+        return reader.text(str(content))
+    events: list[ChatEvent] = []
+    for part in content:
+        if not isinstance(part, dict):
+            continue
+        thought = part.get("thinking")
+        if thought:
+            events += reader.reasoning(_joined(thought))
+        elif text := part.get("text"):
+            events += reader.text(str(text))
+    return events
+
+
+def _joined(thought: Any) -> str:
+    if not isinstance(thought, list):
+        return str(thought)
+    return "".join(str(part.get("text") or "") for part in thought if isinstance(part, dict))
