@@ -41,10 +41,11 @@ def prepare(request: ChatRequest, profile: Profile) -> ChatRequest:
     """Return the request as it is to be sent: roles folded, tools native or in the prompt, stops and guides set."""
     strategy = strategy_for(request, profile)
     teaching = teaching_for(profile, strategy)
-    if not request.tools and OVERRIDE not in request.extra and request.tool_choice is None:
+    is_native = strategy == "native" and request.tool_choice != "none"
+    if OVERRIDE not in request.extra and (is_native if request.tools else request.tool_choice is None):
         turns = fold(request.messages, profile, teaching)
         if len(turns) == len(request.messages) and all(map(operator.is_, turns, request.messages)):
-            return request  # As most are: nothing to offer, nothing to fold.
+            return request  # As most are: nothing to teach, nothing to fold.
         return replace(request, messages=turns)
     extra = {key: value for key, value in request.extra.items() if key != OVERRIDE}
     if strategy == "native" or not request.tools or request.tool_choice == "none":
