@@ -55,6 +55,8 @@ class JoinProgress:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Take note of `done` of `total` bytes of what is being done."""
+        if not self._console.is_terminal:  # a bar that nobody sees still ends its line
+            return
         if self._progress is None:
             self._progress = Progress(
                 TextColumn("{task.description}"), BarColumn(), DownloadColumn(), console=self._console, transient=True
