@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 import uvicorn
@@ -97,9 +98,9 @@ def application(hub: MemoryHub) -> ASGIApp:
 
 
 @contextlib.asynccontextmanager
-async def served(app: object) -> AsyncIterator[str]:
-    """Serve an ASGI application on a free port with uvicorn's own protocol; gives its base URL."""
-    config = uvicorn.Config(app, http=OneWriteProtocol, log_level="error", lifespan="off")  # type: ignore[arg-type]
+async def served(app: object, http: Any = OneWriteProtocol) -> AsyncIterator[str]:
+    """Serve an ASGI application on a free port with our protocol, or one of uvicorn's; gives its base URL."""
+    config = uvicorn.Config(app, http=http, log_level="error", lifespan="off")  # type: ignore[arg-type]
     config.load()
     state = ServerState()
     server = await asyncio.get_running_loop().create_server(

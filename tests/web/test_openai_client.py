@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from naru.models.openai_http import OpenAIBackend
 from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.web import openai_chat, openai_client
+from naru.web.one_write import OneWriteProtocol
 from tests.http1.raw_server import HANG, serve_raw
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 
@@ -105,12 +107,13 @@ def aborts(request: pytest.FixtureRequest) -> int:
 
 
 # R-28
+@pytest.mark.parametrize("http", [OneWriteProtocol, "h11"], ids=["our-server", "another-server"])
 @pytest.mark.parametrize("phase", PHASES)
-async def test_clients_that_leave_take_their_model_calls_with_them(phase: str, aborts: int) -> None:
+async def test_clients_that_leave_take_their_model_calls_with_them(phase: str, http: Any, aborts: int) -> None:
     answer, stream = PHASES[phase]
     async with serve_raw(answer) as model:
         backend = OpenAIBackend(Endpoint(model.base_url), Profile(), model="m")
-        async with served(application(MemoryHub(backend))) as url:
+        async with served(application(MemoryHub(backend)), http) as url:
 
             async def ask() -> asyncio.StreamWriter:
                 reader, writer = await _connect(url)
@@ -143,20 +146,58 @@ async def test_clients_that_leave_take_the_running_tools_with_them(aborts: int) 
 async def test_a_client_that_does_not_read_holds_the_model_back() -> None:
     backend = Counting(size=1000)
     async with served(application(MemoryHub(backend))) as url:
-        parts = urlsplit(url)
-        with socket.socket() as raw:
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            raw.setblocking(False)
-            loop = asyncio.get_running_loop()
-            await loop.sock_connect(raw, (parts.hostname, parts.port))
-            await loop.sock_sendall(raw, _request(url, {"model": "m", "messages": ASK, "stream": True}))
-            stopped_at = -1
-            async with asyncio.timeout(30):
-                while stopped_at != backend.said:
-                    stopped_at = backend.said
-                    await asyncio.sleep(0.3)
-            assert 0 < stopped_at < 10_000
+        async with unread(url):
+            assert 0 < await _stopped_at(lambda: backend.said) < 10_000
         await _until(lambda: backend.open == 0)
+
+
+# R-37
+@pytest.mark.parametrize("http", [OneWriteProtocol, "httptools"], ids=["our-server", "another-server"])
+async def test_a_client_that_does_not_read_holds_the_endpoint_back(http: Any) -> None:
+    sent = 0
+    gone = asyncio.Event()
+
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(STREAM_HEAD)
+        with contextlib.suppress(OSError):
+            while not writer.transport.is_closing():
+                writer.write(SAID * 100)
+                await writer.drain()
+                sent += 100 * len(SAID)
+                await asyncio.sleep(0)
+        gone.set()
+
+    async with await asyncio.start_server(pour, "127.0.0.1", 0) as listening:
+        base_url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
+        backend = OpenAIBackend(Endpoint(base_url), Profile(), model="m")
+        async with served(application(MemoryHub(backend)), http) as url, unread(url):
+            assert 0 < await _stopped_at(lambda: sent) < 50_000_000
+        await asyncio.wait_for(gone.wait(), 30)
+        await backend.close()
+
+
+@contextlib.asynccontextmanager
+async def unread(url: str) -> AsyncIterator[None]:
+    """Ask for a stream and do not read it."""
+    parts = urlsplit(url)
+    with socket.socket() as raw:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        raw.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(raw, (parts.hostname, parts.port))
+        await loop.sock_sendall(raw, _request(url, {"model": "m", "messages": ASK, "stream": True}))
+        yield
+
+
+async def _stopped_at(count: Callable[[], int]) -> int:
+    last = -1
+    async with asyncio.timeout(30):
+        while last != count() or not last:
+            last = count()
+            await asyncio.sleep(0.3)
+    return last
 
 
 async def test_a_quiet_stream_is_started_and_kept_alive_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
