@@ -31,7 +31,6 @@ PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600,
 INTERNAL_ERROR, MODEL_FAILED = -32603, -32000
 METHODS = frozenset({"generate_content", "generate", "generate_with_mcp"})
 MAX_BATCH = 20
-_GRACE_SECONDS = 1.0
 
 
 class Params(BaseModel):
