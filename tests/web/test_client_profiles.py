@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import aiohttp
@@ -111,6 +112,32 @@ async def test_cline_gets_its_xml_and_its_history_becomes_tool_turns() -> None:
     tools = {tool.name: tool.input_schema for tool in backend.requests[1].tools}
     assert tools["read_file"]["required"] == ["path"]
     assert tools["attempt_completion"]["properties"]["result"]["description"] == "The result"
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("tools", [[], [TOOL]], ids=["no tools", "tools"])
+@pytest.mark.parametrize("client", PROFILES)
+async def test_every_client_can_talk_without_calls(client: str, tools: list[Any], stream: bool) -> None:
+    backend = ScriptedBackend(["It is fine."])
+    talk = [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": "How is it?"},
+        {"role": "assistant", "content": "It was fine.\n\n1. yesterday\n2. today"},
+        {"role": "user", "content": "And now?"},
+    ]
+    async with (
+        served(application(MemoryHub(backend))) as url,
+        aiohttp.ClientSession() as session,
+        session.post(
+            f"{url}/clients/{client}/v1/chat/completions",
+            json={"model": "m", "messages": talk, "stream": stream, **({"tools": tools} if tools else {})},
+        ) as response,
+    ):
+        text = await response.text()
+    assert response.status == 200, text
+    said = "".join(json.loads(piece) for piece in re.findall(r'"content":("[^"]*")', text))
+    assert said == "It is fine."
+    assert [turn.text for turn in backend.requests[0].messages] == [turn["content"] for turn in talk]
 
 
 PNG = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aa"}}

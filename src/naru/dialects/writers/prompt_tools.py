@@ -28,7 +28,7 @@ class PromptTool:
 def xml_tools(prompt: str) -> tuple[PromptTool, ...]:
     """Read the tools that a prompt describes by a heading and an example element of the tool's name."""
     headings = list(_HEADING.finditer(prompt))
-    ends = [heading.start() for heading in headings[1:]] + [len(prompt)]
+    ends = [*(heading.start() for heading in headings), len(prompt)][1:]
     found: dict[str, PromptTool] = {}
     for heading, end in zip(headings, ends, strict=True):
         tool = _xml_tool(heading[1], prompt[heading.end() : end])

@@ -36,7 +36,7 @@ class ReAct:
         """Return text and calls in order."""
         found: list[tuple[int, int, list[ParsedCall]]] = []
         matches = list(_ACTION.finditer(text))
-        ends = [match.start() for match in matches[1:]] + [len(text)]
+        ends = [*(match.start() for match in matches), len(text)][1:]
         for match, end in zip(matches, ends, strict=True):
             # Cut first: a JSON error costs the whole text before it.
             try:
