@@ -65,3 +65,8 @@ def test_bytes_that_are_no_text_and_a_file_of_tools_that_is_not_there_are_no_tra
     assert run(str(tmp_path / "reply"), "--tools", "a").exit_code == 0
     with pytest.raises(UserError, match=r"none\.json"):
         run(str(tmp_path / "reply"), "--tools", str(tmp_path / "none.json"))
+
+
+def test_without_tools_it_says_what_is_left_unread():
+    assert "--tools" in run().stderr
+    assert "--tools" not in run("--tools", TOOLS).stderr

@@ -56,7 +56,9 @@ def test_what_cannot_be_added_is_told_in_one_line(naru, arguments: tuple[str, ..
 
 
 def test_keys_are_made_listed_and_revoked(naru, tmp_path: Path) -> None:
-    secret = naru("keys", "create", "operator", "--owner", "Kim").stdout.strip()
+    first = naru("keys", "create", "operator", "--owner", "Kim")
+    secret = first.stdout.strip()
+    assert "NARU_SERVER__API_KEY" in first.stderr, "the first key switches authentication on"
     keys = KeyFile(tmp_path / "data" / "keys.json")
     found = keys.find(secret.encode())
     assert found is not None
@@ -97,3 +99,10 @@ def test_what_is_not_there_or_no_file_says_what_to_do(naru, tmp_path: Path) -> N
 
 def test_an_empty_audit_log_says_so(naru) -> None:
     assert "Nothing is logged yet" in naru("audit", "show").stderr
+
+
+def test_a_program_that_is_not_there_is_told_when_it_is_added(naru) -> None:
+    added = naru("servers", "add", "docs", "docs.example.com/mcp")
+    assert "There is no program docs.example.com/mcp" in added.stderr
+    assert "https://" in added.stderr
+    assert "no http or https URL" in naru("servers", "add", "ftp", "ftp://h/").stderr

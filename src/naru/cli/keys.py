@@ -33,12 +33,15 @@ def create(
     settings = settings_from(config)
     audit_once(settings, "key.created", role=role, owner=owner)
     keys = _key_file(settings)
+    is_first = keys.is_empty()
     key, secret = keys.create(role, owner=owner, expires_at=expires_at, rate_limit_per_minute=per_minute)
     if as_json:
         print_json({**key.shown(), "key": secret})
         return
     print_note(f"Key {key.id} with the role {role}; it is not shown again:")
     print(secret)
+    if is_first:
+        print_note("From now on this Naru asks for keys. Commands take theirs from the variable NARU_SERVER__API_KEY.")
 
 
 @app.command("list")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from naru.cli.terminal import AsJson, print_json
+from naru.cli.terminal import AsJson, print_json, print_note
 from naru.dialects import Parsed, Tool, parse, tools_from_openai
 from naru.errors import UserError
 
@@ -31,6 +31,8 @@ def command(
     reply = _read(text)
     prompt = _unescaped(generation_prompt) if generation_prompt is not None else None
     offered = read_tools(tools)
+    if not offered:
+        print_note("No tools were given, so that calls without a mark of their own stay text: --tools NAME,NAME")
     parsed = parse(reply, offered, hint=hint or None, generation_prompt=prompt, finish_reason=finish_reason)
     if as_json:
         print_json(_as_data(parsed))
@@ -44,7 +46,8 @@ def read_tools(given: str) -> tuple[Tool, ...]:
     Raises:
         UserError: They are none of these.
     """
-    is_file = given[:1] not in ("[", "{") and (Path(given).is_file() or "/" in given or given.endswith(".json"))
+    named_as_file = given.startswith(("/", "./", "../")) or given.endswith(".json")
+    is_file = given[:1] not in ("[", "{") and (named_as_file or Path(given).is_file())
     written = _read(given) if is_file else given
     if written[:1].strip() not in ("[", "{") and not is_file:
         return tuple(Tool(name.strip()) for name in written.split(",") if name.strip())

@@ -15,6 +15,7 @@ import typer
 from pydantic import ValidationError
 
 from naru.cli import servers_live
+from naru.cli.checks.servers import check_record
 from naru.cli.exit_codes import Exit
 from naru.cli.import_servers import command as import_command
 from naru.cli.options import Config, settings_from
@@ -104,7 +105,7 @@ def add(  # noqa: PLR0913  # each parameter is an option of the command
     async def work(opened: Store) -> None:
         await opened.save(record)
         _tell(_shown(record), f"Added {name}: {_place(record)}", as_json=as_json)
-        print_warnings(Policy().warnings(record))
+        print_warnings([*Policy().warnings(record), *_not_there(record)])
 
     _run(settings_from(config), store, work)
 
@@ -185,6 +186,14 @@ def _record(name: str, fields: dict[str, Any], transport: str, description: str)
         raise ConfigError("; ".join(describe(error)) + ".") from error
     except ValueError as error:
         raise ConfigError(f"{error}.") from error
+
+
+def _not_there(record: ServerRecord) -> list[str]:
+    """Say when a program cannot be found, which may be a URL without its scheme."""
+    faults = [one for one in check_record(record, record.name) if one.field.endswith((".command", ".url"))]
+    command = str(record.config.get("command") or "")
+    hint = " A URL begins with http:// or https://." if "." in command and not Path(command).exists() else ""
+    return [f"{one.message} {one.remedy}{hint}" for one in faults]
 
 
 def _table(assignments: Sequence[str], option: str) -> dict[str, str]:

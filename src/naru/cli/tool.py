@@ -20,7 +20,7 @@ from naru.cli.ticket import inline_call, run_ticket
 from naru.cli.tool_arguments import read_arguments
 from naru.cli.tool_sources import Sources
 from naru.config import Settings
-from naru.errors import NaruError, NotFoundError, UserError
+from naru.errors import InvalidArgumentsError, NaruError, NotFoundError, UserError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.stores.redact import REDACTOR
 from naru.tools.provider_schemas.forms import provider_form
@@ -68,7 +68,8 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command
         if as_json:
             _write(sys.stdout, orjson.dumps({"success": False, "error": REDACTOR.clean(str(error))}).decode())
         else:
-            _write(sys.stderr, f"naru tool run: {as_called(REDACTOR.clean(str(error)))}")
+            hint = f" See: naru tool schema {name}" if isinstance(error, InvalidArgumentsError) else ""
+            _write(sys.stderr, as_called(f"naru tool run: {REDACTOR.clean(str(error))}{hint}"))
         raise typer.Exit(exit_code(error)) from error
     except KeyboardInterrupt:
         raise typer.Exit(Exit.INTERRUPTED) from None

@@ -116,7 +116,7 @@ class KeyFile:
     def revoke(self, key_id: str) -> None:
         """Remove a key; it is refused at once here, within a second elsewhere. Raises NotFoundError, StoreError."""
         if not any(key.id == key_id for key in self.list()):
-            raise NotFoundError(f"There is no key {key_id!r}.")
+            raise NotFoundError(f"There is no key {key_id!r}.", remedy="See: naru keys list")
         self._change(lambda keys: {digest: key for digest, key in keys.items() if key.id != key_id})
 
     def ensure_admin(self) -> Path | None:

@@ -173,7 +173,7 @@ def _imported(name: str) -> ModuleType:
         return importlib.import_module(name)
     except Exception as error:  # noqa: BLE001  # a module may fail in any way when it is run
         raise ConfigError(
-            f"importing {name!r} for its tools failed: {type(error).__name__}: {error}",
+            f"importing {name!r} for its tools failed: {type(error).__name__}: {error}.",
             remedy="Check the name and that it is installed or on PYTHONPATH.",
         ) from error
 

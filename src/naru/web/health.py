@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from naru.hub import Hub
+from naru.stores.redact import REDACTOR
 from naru.web.routes import Access, Endpoint
 
 
@@ -18,7 +19,7 @@ def endpoints(hub: Hub) -> list[Endpoint]:
 
     async def readyz(request: Request) -> Response:
         """Say whether it is ready, and name what is not; 503 while it stops."""
-        problems = hub.not_ready()
+        problems = [REDACTOR.clean(problem) for problem in hub.not_ready()]
         if hub.audit is not None and hub.audit.failures:
             problems.append(f"audit log: {hub.audit.failures} batches could not be written")
         return JSONResponse(
