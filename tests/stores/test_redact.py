@@ -121,6 +121,9 @@ def test_what_looks_like_a_secret_is_removed_from_free_text(text: str) -> None:
     [
         "the token count is 12",
         "max_tokens: 4096",
+        "token: Extra inputs are not permitted.",
+        "api_key: Field required",
+        "password=None",
         "Basic understanding",
         "option --token is wrong",
         "status code=404",

@@ -16,6 +16,11 @@ _NAME = (
 )
 _NEW = rf"(?!{MASK})"
 _VALUE = rf"{_NEW}[^\s\"',;&}}\]\\]{{4,}}"
+_WORD = (
+    r"(?!(?:extra|fields?|inputs?|values?|missing|must|should|none|null|true|false|string|required|invalid|expected"
+    r"|unexpected|unknown|this|type)\b)"
+)
+"""What follows a name in messages about it: `token: Extra inputs are not permitted`."""
 _SCHEME = r"(?:bearer|basic|negotiate|ntlm|token|api-?key|key|dpop|splunk)"
 _GAP = r"[\"'\\]{0,4}\s{0,4}(?:[:=]>?|,)\s{0,4}(?:b(?=[\"']))?[\"'\\]{0,4}"
 """Between a header's name and its value, in a header, a dictionary or a list of pairs."""
@@ -30,7 +35,7 @@ _PATTERNS = tuple(
         # name: "value with spaces", also escaped, and ('name', 'value') of a list of pairs
         rf"({_NAME}(?:[\"'\\]{{0,4}}\s{{0,4}}[:=]>?\s{{0,4}}|[\"']\s{{0,4}},\s{{0,4}})b?\\?\")({_NEW}[^\"\\\r\n]{{4,}})",
         rf"({_NAME}(?:[\"'\\]{{0,4}}\s{{0,4}}[:=]>?\s{{0,4}}|[\"']\s{{0,4}},\s{{0,4}})b?\\?')({_NEW}[^'\\\r\n]{{4,}})",
-        rf"({_NAME}[\"'\\]{{0,4}}\s{{0,4}}[:=]>?\s{{0,4}}(?:{_SCHEME}\s{{1,4}})?)({_VALUE})",
+        rf"({_NAME}[\"'\\]{{0,4}}\s{{0,4}}[:=]>?\s{{0,4}}(?:{_SCHEME}\s{{1,4}})?)({_WORD}{_VALUE})",
         rf"(--?[\w-]{{0,30}}?{_NAME}\s{{1,4}})((?!-)(?=[^\s\"']{{0,400}}\d|[^\s\"']{{12}})[^\s\"']{{4,}})",
     )
 )
