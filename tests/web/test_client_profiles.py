@@ -210,6 +210,28 @@ async def test_other_dialects_are_written_and_read_back(client: str, wanted: str
     assert turns[2].text == result
 
 
+@pytest.mark.parametrize("client", ["void", "anthropic-xml", "react"])
+async def test_what_looks_like_a_call_beside_real_calls_is_text(client: str) -> None:
+    backend = ScriptedBackend(["ok"])
+    hub = MemoryHub(backend)
+    shown = {
+        "void": "<read_file>\n<path>a.py</path>\n</read_file>",
+        "anthropic-xml": '<function_calls>\n<invoke name="read_file">\n</invoke>\n</function_calls>',
+        "react": "Action: read_file\nAction Input: {}",
+    }[client]
+    made = {"id": "", "type": "function", "function": {"name": "read_file", "arguments": "{}"}}
+    history = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": shown, "tool_calls": [made]},
+        {"role": "tool", "content": "r"},
+    ]
+    await ask(hub, path=f"/clients/{client}/v1", tools=[TOOL], messages=history)
+    turns = backend.requests[0].messages
+    assert [turn.role for turn in turns] == ["user", "assistant", "tool"]
+    assert (turns[1].text, len(turns[1].tool_calls)) == (shown, 1)
+    assert turns[2].tool_call_id == turns[1].tool_calls[0].id
+
+
 async def test_a_strict_client_gets_nothing_that_openai_has_not() -> None:
     events = [Reasoning("hm"), Text("Hello"), Finish("stop")]
     answer = await ask(MemoryHub(ScriptedBackend([events])), headers={"x-naru-client": "strict"})

@@ -105,9 +105,10 @@ def read_back(messages: Sequence[Message], writer: Writer, tools: Sequence[Tool]
             continue
         turns += [_result_turn(call, missing) for call in waiting]
         waiting.clear()
-        if message.role == "assistant" and isinstance(message.content, str):
+        # Beside calls in OpenAI's form, what looks like one in the text is text.
+        if message.role == "assistant" and isinstance(message.content, str) and not message.tool_calls:
             message = _assistant(message, position, writer, tools)
-            waiting += message.tool_calls if not messages[position].tool_calls else ()
+            waiting += message.tool_calls
         turns.append(message)
     turns += [_result_turn(call, missing) for call in waiting]
     return tuple(turns)
@@ -122,7 +123,7 @@ def _assistant(message: Message, position: int, writer: Writer, tools: Sequence[
     if not calls:
         return message
     text = "\n\n".join(segment for segment in segments if isinstance(segment, str))
-    return replace(message, content=text, tool_calls=message.tool_calls + calls)
+    return replace(message, content=text, tool_calls=calls)
 
 
 def _results(message: Message, waiting: list[ToolCall], writer: Writer, tools: Sequence[Tool]) -> list[Message]:
