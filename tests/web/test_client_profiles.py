@@ -210,6 +210,16 @@ async def test_other_dialects_are_written_and_read_back(client: str, wanted: str
     assert turns[2].text == result
 
 
+@pytest.mark.parametrize("client", PROFILES)
+async def test_a_call_of_a_tool_that_nobody_offered_is_no_failure(client: str) -> None:
+    events = [CallStart(0, "x", "nosuch"), CallEnd(0, {"a": "</nosuch>"}), Finish("tool_calls")]
+    answer = await ask(MemoryHub(ScriptedBackend([events])), path=f"/clients/{client}/v1", tools=[TOOL])
+    assert answer["status"] == 200, answer
+    message = answer["choices"][0]["message"]
+    said = f"{message['content']} {message.get('tool_calls')}"
+    assert "was not offered" in said if client == "shell" else "nosuch" in said
+
+
 @pytest.mark.parametrize("client", ["void", "anthropic-xml", "react"])
 async def test_what_looks_like_a_call_beside_real_calls_is_text(client: str) -> None:
     backend = ScriptedBackend(["ok"])

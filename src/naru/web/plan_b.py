@@ -144,8 +144,9 @@ def shell_writer(settings: Settings, tickets: Tickets, caller: str, tools: Seque
         return Shell(lambda call: f"{PROGRAM} --inline {sign(inline_payload(call), key)}", recall_inline)
     definitions = {tool.name: tool for tool in tools}
 
-    def mint(call: ParsedCall) -> str:
-        return f"{PROGRAM} --ticket {tickets.mint(caller, call, definition_hash(definitions[call.name]))}"
+    def mint(call: ParsedCall) -> str | None:
+        tool = definitions.get(call.name)
+        return f"{PROGRAM} --ticket {tickets.mint(caller, call, definition_hash(tool))}" if tool else None
 
     return Shell(mint, lambda command: tickets.call_of(caller, command.rpartition(" ")[2]))
 

@@ -25,8 +25,9 @@ _HALF = re.compile(
     r"(?<![A-Za-z0-9_])n(?:a(?:r(?:u(?:[\s\"'`\\^]+(?:t(?:o(?:o(?:l(?:[\s\"'`\\^]+(?:r(?:u)?)?)?)?)?)?)?)?)?)?)?\Z",
     re.IGNORECASE,
 )
-Mint = Callable[[ParsedCall], str]
-"""Makes the command line for a call."""
+NO_SUCH_TOOL = "(The model called a tool that was not offered; nothing is run.)"
+Mint = Callable[[ParsedCall], str | None]
+"""Makes the command line for a call; None for one of a tool that nobody offered."""
 Recall = Callable[[str], ParsedCall | None]
 """Gives the call that a command line stands for, without running it."""
 
@@ -42,7 +43,8 @@ class Shell:
 
     def write(self, call: ParsedCall, tools: Sequence[Tool]) -> str:
         """Return the block."""
-        return f"```bash\n{self.mint(call)}\n```"
+        command = self.mint(call)
+        return f"```bash\n{command}\n```" if command else NO_SUCH_TOOL
 
     def read(self, text: str, tools: Sequence[Tool]) -> list[str | ParsedCall]:
         """Return text and calls in order; a command that nobody here minted stays text."""
