@@ -144,4 +144,52 @@ LATER: dict[tuple[str, str], str] = {
         missing :: en :: Who holds library card K-99? :: K-99 :: library_card_get
         0 :: en :: Name three primary colours. :: red
     """,
+    ("hotel", "c"): """
+        1 :: en :: When does the guest of RSV-2201 arrive? :: 2026-12-20|December 20 :: get_reservation
+        1 :: en :: How much is a suite for 2 nights? :: 640 :: room_rate
+        1 :: ko :: 2026-12-24에 더블룸이 몇 개 비어 있어? :: 4 :: availability
+        1 :: en :: Are there single rooms free on December 25, 2026? :: 7 :: availability
+        1 :: ko :: 예약 RSV-2202는 몇 호실이야? :: 112 :: get_reservation
+        2 :: en :: What is the name of the guest of reservation RSV-2202? :: 정유진 :: get_reservation, get_guest
+        2 :: en :: Which loyalty level does Amara Obi have? :: gold :: search_guests, get_guest
+        2 :: ko :: 예약 RSV-2201의 손님은 어느 나라 사람이야? :: Nigeria|나이지리아 :: get_reservation, get_guest
+        missing :: en :: In which room is reservation RSV-9000? :: RSV-9000 :: get_reservation
+        write :: en :: Make a reservation of a double room for Kofi Mensah on 2026-12-24. :: Kofi Mensah; double :: create_reservation
+        0 :: en :: What is the plural of "mouse"? :: mice
+    """,
+    ("league", "c"): """
+        1 :: en :: Show me the league table. :: Northport; 31; Eastvale :: standings
+        1 :: en :: Who coaches Eastvale? :: Tom Hale :: team
+        1 :: en :: How many goals has Marco Sala scored? :: 14 :: player
+        1 :: ko :: 경기 M102 결과가 어떻게 됐어? :: 0-0 :: match
+        1 :: ko :: 한강FC의 감독은 누구야? :: 박동혁 :: team
+        1 :: en :: Who are the top scorers? :: Marco Sala :: top_scorers
+        2 :: en :: In which stadium does the team of Ivo Lind play at home? :: Dock Stadium :: player, team
+        2 :: en :: Which team has more points, Northport or Eastvale? :: Northport :: team
+        missing :: en :: For which team does Zed Quill play? :: Zed Quill :: player
+        0 :: ko :: 축하해요!
+    """,
+    ("garage", "c"): """
+        1 :: en :: What is the state of job J-540? :: waiting :: job-get
+        1 :: en :: How many kilometers has VH-9 been driven? :: 84200|84,200 :: vehicle-get
+        1 :: ko :: 차량 VH-12의 소유자는 누구야? :: 오세훈 :: vehicle-get
+        1 :: en :: How many brake pads are in stock? :: 3 :: part-stock
+        1 :: en :: Which repair jobs does vehicle VH-12 have? :: oil change :: jobs-of-vehicle
+        2 :: en :: What is the phone number of the mechanic of job J-541? :: 555-0141 :: job-get, mechanic-get
+        2 :: ko :: 작업 J-540을 맡은 정비사 이름은? :: Piet Boer :: job-get, mechanic-get
+        2 :: en :: In which year was the Kia Ray built? :: 2022 :: vehicle-search, vehicle-get
+        3 :: en :: Who repairs the Fiat Panda? :: Piet Boer :: vehicle-search, jobs-of-vehicle, job-get, mechanic-get
+        missing :: en :: What does job J-999 cost? :: J-999 :: job-get
+        0 :: en :: Tell me a fun fact about octopuses.
+    """,
+    ("zoo", "c"): """
+        1 :: ko :: 보리는 무슨 동물이야? :: 호랑이 :: animal_info
+        1 :: ko :: 기린 먹이 시간은 언제야? :: 10:00|10시 :: feeding_time
+        1 :: ko :: 어린이 입장료는 얼마야? :: 6000|6,000 :: ticket_price
+        1 :: ko :: 사육사 K-01의 연락처를 알려줘 :: 0101 :: keeper_info
+        1 :: en :: How old is 하늘이? :: 4 :: animal_info
+        2 :: ko :: 보리를 담당하는 사육사의 이름은? :: Ben Adler :: animal_info, keeper_info
+        missing :: ko :: 코끼리 먹이 시간을 알려줘 :: 없|코끼리 :: feeding_time
+        0 :: ko :: 고양이에 대한 짧은 시를 써줘
+    """,
 }
