@@ -33,7 +33,7 @@ def feeding_time(species: str) -> str:
 
 @mcp.tool()
 def ticket_price(age_group: Literal["adult", "teen", "child"]) -> str:
-    """입장료를 안내합니다. adult: 어른, teen: 청소년, child: 어린이"""
+    """입장료를 안내합니다. adult: 어른, teen: 청소년, child: 어린이."""
     return {"adult": "12000원", "teen": "9000원", "child": "6000원"}[age_group]
 
 

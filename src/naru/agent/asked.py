@@ -20,6 +20,7 @@ _TOO_WIDE = frozenset(terms("id name value text data result type content informa
 """Keys that say too little to be what a question asks for."""
 
 _NAME_KEY = re.compile(r"(^|_)(name|title|label|subject)$|이름|명$", re.IGNORECASE)
+_ID_KEY = re.compile(r"(^|_)(id|no|number|code|key)$|(?<=[a-z])Id$|번호$", re.IGNORECASE)
 _LABEL_KEY = re.compile(r"(^|_)(label|subject)$", re.IGNORECASE)
 """Keys that may name a record where none says so plainly."""
 _BOTH = re.compile(r"\band\b|[가-힣](?:와|과|랑|하고)\s|\s및\s", re.IGNORECASE)
@@ -44,7 +45,7 @@ def asked_values(question: str, found: Sequence[Outcome]) -> list[tuple[str, str
     if fitting:
         return fitting
     last = [(key, _text(value)) for one in found[-1:] for key, value in _told(one, question)]
-    only = [(key, value) for key, value in last if is_kind(value)]
+    only = [(key, value) for key, value in last if is_kind(value) and not _ID_KEY.search(key)]
     return only if len(only) == 1 else []
 
 

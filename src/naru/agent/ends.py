@@ -32,6 +32,12 @@ def starts_first(values: Sequence[Any], question: str) -> list[Any]:
     return list(values)
 
 
+def joins(values: Sequence[Any], question: str) -> bool:
+    """Tell whether a question says of one of the values that something leaves or reaches it."""
+    forms = [form.format(re.escape(str(one))) for one in values for form in (_LEAVING, _REACHING)]
+    return any(re.search(form, question) for form in forms)
+
+
 def end_of(name: str, values: Sequence[Any]) -> list[Any]:
     """Return the one of two values, the start first, that a parameter means by its name; else all."""
     if len(values) != BOTH or not is_end(name):

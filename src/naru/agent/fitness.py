@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from naru.agent.ends import BOTH
+from naru.agent.ends import BOTH, joins
 from naru.agent.glossary import in_english
 from naru.agent.identifiers import is_identifier, prefix_of
 from naru.agent.parameters import TYPED, Kind, candidates, inner_properties, kind_of, properties, required
@@ -23,6 +23,8 @@ _TAKES_WHAT_IS_ASKED = 0.4
 """A tool that must be given what a person asks for is no tool to ask."""
 _ONLY_COUNTS = re.compile(r"(?:^|_)(?:count|total|number)(?:_|$)|(?<=[a-z])(?:Count|Total)(?=[A-Z]|$)")
 _WANTS_COUNT = re.compile(r"\bhow (?:many|much)\b|\bcount\b|\bnumber\b|\btotal\b|몇|개수|총|얼마", re.IGNORECASE)
+_MIXED = re.compile(r"(?=.*\d)(?=.*\D).+")
+"""An id that no other word looks like."""
 _TAKEN = frozenset({"id", "name", "number"})
 _ASKED_FOR = (
     re.compile(r"\b(?:which|what|whose|how many) ([a-z]+)\b(?! (?:does|do|is|are|of) [A-Z0-9])", re.IGNORECASE),
@@ -119,7 +121,7 @@ def names_two_ends(tool: ToolDefinition, sources: Sources) -> bool:
     known = properties(tool)
     texts = [name for name in required(tool) if name in known and kind_of(name, known[name]) == "text"]
     ends = [name for name in texts if len(candidates(name, known[name], sources.asked)) == 1]
-    return len(required(tool)) == 2 == len(ends) and len(sources.names()) == 2
+    return len(required(tool)) == BOTH == len(ends) == len(sources.names()) and joins(sources.names(), sources.question)
 
 
 def values_tell(tool: ToolDefinition, sources: Sources) -> bool:
@@ -128,7 +130,8 @@ def values_tell(tool: ToolDefinition, sources: Sources) -> bool:
     asked = sources.asked
     kinds = {kind_of(name, known[name]) for name in required(tool) if name in known}
     is_shaped = any(
-        kind_of(name, known[name]) == "id" and any(not one.isdigit() for one in candidates(name, known[name], asked))
+        kind_of(name, known[name]) == "id"
+        and any(_MIXED.fullmatch(one) for one in candidates(name, known[name], asked))
         for name in required(tool)
         if name in known
     )

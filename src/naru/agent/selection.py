@@ -28,6 +28,7 @@ _KOREAN_STOP = re.compile(
     r"(?:지금|현재|알려|보여|찾아|해줘|해주|주세|있나|있어|있는|인가|무엇|얼마|어느|어떤|어때|언제|누구|어디|뭐|몇|그리고|대한|대해|"
     r"무슨|하는|하나|입니|합니|됩니|습니|줘|싶|돼|되나|까지|지금까지|모두|전부|전체)"
 )
+_KOREAN_SINGLE = frozenset("한 두 세 네 그 이 저 각 매 및 등 중 수 것 때 더 좀 안 못 잘 다 또 내 제 나 너".split())
 _STOP = frozenset(
     "about between each come comes one two three four five six seven eight nine ten s t d ll re ve m "
     "a an and any are as at be by can could do does for from give has have how i in is it its let me my of on or "
@@ -60,7 +61,7 @@ def terms(text: str, *, keep_stop_words: bool = False) -> list[str]:
         if word.isdigit() and len(word) < _TELLING_DIGITS and not keep_stop_words:
             continue
         if "가" <= word[0] <= "힣":
-            if not keep_stop_words and _KOREAN_STOP.match(word):
+            if not keep_stop_words and (_KOREAN_STOP.match(word) or word in _KOREAN_SINGLE):
                 continue
             word = _KOREAN_ENDING.sub("", word) if len(word) > 2 else word  # noqa: PLW2901 - the rest of the word
             found.extend(word[i : i + 2] for i in range(len(word) - 1)) if len(word) > 1 else found.append(word)
