@@ -116,6 +116,8 @@ def test_no_schema_however_broken_costs_the_other_tools(provider, junk):
     form = provider_form([ToolDefinition("bad", "", junk), good], provider)
     assert "good" in form.names.values()
     assert len(form.tools) + len(form.set_aside) == 2
+    if provider == "gemini":
+        assert_gemini(provider_schema(junk, provider))
     if provider == "openai":
         plain_text([ToolDefinition("bad", "", junk), good])
 
@@ -148,6 +150,15 @@ def assert_strict(form: dict[str, Any]) -> None:
     assert_arrays_have_items(form)
 
 
+BELONGS = {
+    **dict.fromkeys(("properties", "required", "minProperties", "maxProperties"), ("OBJECT",)),
+    **dict.fromkeys(("items", "minItems", "maxItems"), ("ARRAY",)),
+    **dict.fromkeys(("pattern", "minLength", "maxLength"), ("STRING",)),
+    **dict.fromkeys(("minimum", "maximum"), ("INTEGER", "NUMBER")),
+}
+"""Google refuses these beside any other type ("only allowed for OBJECT type")."""
+
+
 def assert_gemini(form: dict[str, Any]) -> None:
     for part in parts(form):
         assert isinstance(part.get("type", "STRING"), str)
@@ -157,6 +168,11 @@ def assert_gemini(form: dict[str, Any]) -> None:
             assert part["type"] == "STRING"
             assert all(isinstance(choice, str) and choice for choice in part["enum"])
         assert not {"const", "oneOf", "allOf", "$ref", "exclusiveMinimum", "additionalProperties"} & part.keys()
+        assert not ("type" in part and "anyOf" in part)
+        assert not {key for key, kinds in BELONGS.items() if part.get("type") not in kinds} & part.keys()
+        assert part.get("required", ["some"])
+        assert set(part.get("required", [])) <= part.get("properties", {}).keys()
+        assert part is form or part.get("properties", ["some"])
     assert_arrays_have_items({**form, "type": "object"})
 
 

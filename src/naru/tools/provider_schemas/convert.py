@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Any
 
 from typing_extensions import TypeIs
@@ -15,6 +14,7 @@ from typing_extensions import TypeIs
 from naru.messages import Json, JsonObject
 from naru.tools.provider_schemas.dialect import SchemaDialect
 from naru.tools.provider_schemas.normalise import folded, merged
+from naru.tools.provider_schemas.patterns import compiles, is_simple
 from naru.tools.provider_schemas.references import MAX_DEPTH
 from naru.tools.value_type import json_type
 
@@ -26,7 +26,6 @@ _SILENT = frozenset(
 """Keywords whose loss no caller notices."""
 _LARGEST_INTEGER = 2**53
 _LONGEST_NOTE = 200
-_NOT_SIMPLE = re.compile(r"\(\?[^:]|\\[1-9bBkpPuUAzZGQE]|\\x|[*+?}]\+|\{\d*,?(?:\d{3,})\}|\[\[:|&&")
 _WORDS = {
     "exclusiveMinimum": "more than {}",
     "exclusiveMaximum": "less than {}",
@@ -70,6 +69,8 @@ class _Converter:
         self._children(node, notes, depth)
         self._keywords(node, notes)
         self._type(node)
+        if self._row.keywords is not None:
+            self._belongings(node)
         if notes:
             told = "; ".join(dict.fromkeys(notes))
             node["description"] = f"{node['description']} ({told})" if node.get("description") else told
@@ -103,9 +104,7 @@ class _Converter:
         if isinstance(node.get("type"), list):
             allowed = "null" in node["type"]
             rest = [kind for kind in node["type"] if kind != "null"]
-            node["type"] = rest[0] if len(rest) == 1 else rest
-            if not rest:
-                node["type"] = "string"
+            node["type"] = rest[0] if len(rest) == 1 else rest or "string"
         elif node.get("type") == "null":
             allowed, node["type"] = True, "string"
         if isinstance(node.get("anyOf"), list):
@@ -116,12 +115,10 @@ class _Converter:
                 if len(rest) <= 1:
                     del node["anyOf"]
                     inner = self._without_null(self._combined(dict(rest[0])), notes) if rest else {"type": "string"}
-                    node = merged(inner, node)
-        if isinstance(node.get("enum"), list) and None in node["enum"]:
-            allowed = True
-            node["enum"] = [value for value in node["enum"] if value is not None]
-            if not node["enum"]:
-                del node["enum"]
+                    node = self._combined(merged(inner, node))
+        allowed = _takes_null_from_choices(node) or allowed
+        if "anyOf" in node and node.get("type") == "string":
+            del node["type"]  # only null was said of it beside its branches
         if allowed and self._row.null == "nullable":
             node["nullable"] = True
         elif allowed:
@@ -182,7 +179,7 @@ class _Converter:
         if "pattern" in node and self._row.keywords is not None:
             pattern = node["pattern"]
             usable = isinstance(pattern, str) and node.get("type") == "string" and "enum" not in node
-            if not usable or (self._row.simple_patterns and not _is_simple(pattern)) or not _compiles(pattern):
+            if not usable or (self._row.simple_patterns and not is_simple(pattern)) or not compiles(pattern):
                 del node["pattern"]
                 if isinstance(pattern, str) and len(pattern) <= _LONGEST_NOTE:
                     notes.append(_WORDS["pattern"].format(pattern))
@@ -275,6 +272,29 @@ class _Converter:
         if row.upper_case_types and isinstance(node.get("type"), str):
             node["type"] = node["type"].upper()
 
+    def _belongings(self, node: JsonObject) -> None:
+        """Keep a keyword only beside a type that it means something to: providers refuse `items` on a text.
+
+        Beside a union it goes into the branches of that type. An empty `required` says nothing, and the same holds for
+        an inner object's empty `properties` where a provider refuses those.
+        """
+        branches = node.get("anyOf")
+        kinds = _kinds(node)
+        for key in _MEANT_KEYS & node.keys():
+            if isinstance(branches, list):
+                value = node.pop(key)
+                for branch in branches:
+                    if any(key in _MEANT_FOR.get(kind, ()) for kind in _kinds(branch)):
+                        branch.setdefault(key, value)
+            elif kinds and not any(key in _MEANT_FOR.get(kind, ()) for kind in kinds):
+                del node[key]
+        for each in (node, *(branches or ())):
+            if "required" in each:
+                each["required"] = [name for name in each["required"] if name in each.get("properties", {})]
+            for key in ("required", "properties") if self._row.omit_empty_parameters else ("required",):
+                if key in each and not each[key]:
+                    del each[key]
+
     def _union(self, node: JsonObject, kinds: list[str]) -> None:
         """Give each type a branch of its own, with the keywords that mean something to it."""
         if len(kinds) == 1:
@@ -296,16 +316,41 @@ class _Converter:
 
 _MEANT_FOR = {
     "string": ("pattern", "minLength", "maxLength", "format", "enum"),
-    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     "array": ("items", "prefixItems", "minItems", "maxItems"),
     "object": ("properties", "required", "additionalProperties", "minProperties", "maxProperties"),
 }
 
 
+_MEANT_KEYS = {key for keys in _MEANT_FOR.values() for key in keys} - {"enum", "format"}
+"""Those that are looked at elsewhere, type by type, are left out."""
+
+
+def _kinds(node: JsonObject) -> list[str]:
+    kinds = node.get("type", [])
+    return [kind.lower() for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+
+
 def _may_be(node: JsonObject, kind: str) -> bool:
     types = node.get("type")
     return types == kind or (isinstance(types, list) and kind in types) or (types is None and "prefixItems" in node)
+
+
+def _takes_null_from_choices(node: JsonObject) -> bool:
+    """Take null out of `const` and `enum`; returns whether it was there."""
+    allowed = False
+    if "const" in node and node["const"] is None:
+        del node["const"]
+        allowed = True
+        if "anyOf" not in node:
+            node.setdefault("type", "string")
+    if isinstance(node.get("enum"), list) and None in node["enum"]:
+        allowed = True
+        node["enum"] = [value for value in node["enum"] if value is not None]
+        if not node["enum"]:
+            del node["enum"]
+    return allowed
 
 
 def _is_null(branch: Any) -> bool:
@@ -319,26 +364,6 @@ def _is_null(branch: Any) -> bool:
 
 def _is_number(value: Any) -> TypeIs[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_simple(pattern: str) -> bool:
-    """Say whether a grammar engine takes the pattern: anchored at both ends, nothing that looks around."""
-    if not (pattern.startswith("^") and pattern.endswith("$") and not pattern.endswith("\\$")):
-        return False
-    inner = pattern[1:-1]
-    return (
-        len(pattern) <= _LONGEST_NOTE
-        and not _NOT_SIMPLE.search(inner)
-        and not re.search(r"(?<!\\)[\^$](?![^\[]*\])", inner)
-    )
-
-
-def _compiles(pattern: str) -> bool:
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError):
-        return False
-    return True
 
 
 def _brief(part: JsonObject) -> str:

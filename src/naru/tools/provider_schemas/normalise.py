@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from typing import Any
 
 from naru.messages import JsonObject
@@ -75,10 +77,16 @@ def _mend(mended: JsonObject, key: str, value: Any, depth: int) -> None:
                 mended[key] = [name for name in value if isinstance(name, str)]
         case "exclusiveMinimum" | "exclusiveMaximum" if isinstance(value, bool):
             _draft4_bound(mended, key, exclusive=value)
-        case "description" | "title" if not isinstance(value, str):
-            mended[key] = str(value)
+        case "description" | "title" | "pattern" | "format" if not isinstance(value, str):
+            if key in ("description", "title") and value is not None:
+                mended[key] = str(value)
+        case "enum" if isinstance(value, list):
+            # Providers refuse a choice that stands twice; to JSON, 1 and true are two.
+            mended[key] = list({json.dumps(each, sort_keys=True, default=str): each for each in value}.values())
         case _ if key in _SUBSCHEMAS:
             _mend_subschemas(mended, key, value, depth)
+        case _ if key in _BOUNDS:
+            mended.update(_bound(key, value))
         case _:
             mended[key] = value
 
@@ -100,7 +108,8 @@ def _mend_subschemas(mended: JsonObject, key: str, value: Any, depth: int) -> No
         if isinstance(value, list) and value:
             mended[key] = [_mended(item, depth) for item in value]
     elif key == "items" and isinstance(value, list):
-        mended["prefixItems"] = [_mended(item, depth) for item in value]
+        if value:
+            mended["prefixItems"] = [_mended(item, depth) for item in value]
     elif isinstance(value, bool) and (key == "additionalProperties" or not value):
         mended[key] = value
     else:
@@ -116,6 +125,24 @@ def _type(value: Any) -> Any:
         names = list(dict.fromkeys(name for item in value if isinstance(item, str) and (name := _type(item))))
         return names or None
     return None
+
+
+_COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
+_BOUNDS = _COUNTS | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+
+
+def _bound(key: str, value: Any) -> JsonObject:
+    """Read a bound as JSON Schema has it, also one written as text; empty for what bounds nothing."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return {}
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        return {}
+    if key in _COUNTS:
+        return {key: int(value)} if value >= 0 and value == int(value) else {}
+    return {} if key == "multipleOf" and value <= 0 else {key: value}
 
 
 def _draft4_bound(mended: JsonObject, key: str, *, exclusive: bool) -> None:
