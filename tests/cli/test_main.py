@@ -9,6 +9,7 @@ import sys
 import pytest
 import typer
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from naru.cli.commands import COMMANDS
 from naru.cli.exit_codes import Exit, exit_code
@@ -37,6 +38,14 @@ def commands(group: typer.core.TyperGroup, path: tuple[str, ...] = ()):
 
 
 ALL = dict(commands(get_command(app)))
+
+
+@pytest.mark.parametrize("group", sorted({words[0] for words in ALL if len(words) > 1}))
+def test_the_help_of_a_group_says_in_a_line_what_each_command_does(group: str) -> None:
+    done = CliRunner().invoke(app, [group, "--help"], prog_name="naru")
+    listed = done.stdout.split("Commands:")[1].strip().splitlines()
+    assert len(listed) == sum(words[0] == group for words in ALL)
+    assert not [line for line in listed if line.endswith("...")]
 
 
 def test_help_lists_every_command_and_loads_none() -> None:

@@ -30,7 +30,7 @@ def verify_log(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Walk the hash chain: exit 0 when it holds, 1 when a line was changed, taken out or put in.
+    """Walk the hash chain. Exits with 0 when it holds, 1 when a line was changed, taken out or put in.
 
     Note the head that it prints somewhere else: with --expect it then also tells when the end was cut off.
     """

@@ -29,7 +29,7 @@ def index(
     replace: Annotated[bool, typer.Option("--replace", help="Remove the collection first, with all it holds.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Embed the documents of FILE into the collection of CHROMADB_COLLECTION_NAME."""
+    """Embed documents into the collection. Its name is CHROMADB_COLLECTION_NAME."""
     count, collection, embedder = asyncio.run(_index(file, replace=replace))
     if as_json:
         print_json({"collection": collection, "documents": count, "embeddings": embedder})
@@ -54,7 +54,7 @@ def search(
 
 @app.command()
 def check(as_json: AsJson = False) -> None:
-    """Connect to everything, prove that the database is only read, and say what is used."""
+    """Connect to everything and say what is used. Proves that the database is only read."""
     found = asyncio.run(_check())
     if as_json:
         print_json(found)
@@ -72,7 +72,7 @@ def print_reader_sql(
     database: Annotated[str, typer.Option(help="Database that it may read.")] = "",
     role: Annotated[str, typer.Option(help="Name of the role.")] = READER,
 ) -> None:
-    """Print the SQL that creates a role which only reads; run it as the database's owner."""
+    """Print the SQL that makes a role which only reads. Run it as the database's owner."""
     name = database or DataSettings().postgresql_db_name or "bga_database"
     print(reader_sql(name, role=role, password="change-me"), end="")  # noqa: S106  # a placeholder to be replaced
 

@@ -64,7 +64,7 @@ def command(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the servers that other products have, and add those that are new. Secrets are masked; nothing is started."""
+    """Take over servers of other products, once seen. Secrets are masked, nothing is started."""
     settings = settings_from(config)
     found = [
         one for place, path in _chosen(files, source, project=project) for one in read_place(place, path, Path.cwd())

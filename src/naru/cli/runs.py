@@ -56,7 +56,7 @@ def list_runs(
 
 @app.command()
 def show(run_id: RunId = "latest", config: Config = None, as_json: AsJson = False) -> None:
-    """Show a run: each round, what the model wrote, each call and its result; `--json` is the whole recording."""
+    """Show a run, step by step. What the model wrote, each call, its result; `--json` is the whole recording."""
     run = asyncio.run(_find(_store(settings_from(config)), run_id))
     if as_json:
         print_json(run)
@@ -72,7 +72,7 @@ def replay(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run it again from its recording and say what differs; exit with 1 when something does."""
+    """Run it again from its recording. Says what differs; exits with 1 when something does."""
     settings = settings_from(config, model__model=model, model__base_url=base_url)
     outcome = asyncio.run(_replay(settings, run_id, model, is_live=bool(model or base_url)))
     if as_json:

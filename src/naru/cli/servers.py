@@ -48,7 +48,7 @@ Work = Callable[[Store], Awaitable[None]]
 
 @app.command("list")
 def list_servers(store: StoreOption = "", config: Config = None, as_json: AsJson = False) -> None:
-    """Show all registered servers, their state if a hub runs, and what is wrong with their entries; secrets masked."""
+    """Show all registered servers. With their state if a hub runs, and what is wrong; secrets are masked."""
     settings = settings_from(config)
     states = _states(settings)
 
@@ -94,7 +94,10 @@ def add(  # noqa: PLR0913  # each parameter is an option of the command
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Register a server: `naru servers add time -- uvx mcp-server-time`, `naru servers add docs https://host/mcp`."""
+    """Register a server.
+
+    `naru servers add time -- uvx mcp-server-time`, `naru servers add docs https://host/mcp`.
+    """
     is_url = len(target) == 1 and "://" in target[0]
     fields: dict[str, Any] = {"url": target[0]} if is_url else {"command": target[0], "args": target[1:]}
     fields |= {"env": _table(env, "--env")} if env else {}
@@ -136,7 +139,7 @@ def disable(name: Name, store: StoreOption = "", config: Config = None, as_json:
 
 @app.command()
 def check(store: StoreOption = "", config: Config = None, as_json: AsJson = False) -> None:
-    """Check all entries without starting anything: broken ones, missing variables, unpinned packages."""
+    """Check all entries. Broken ones, missing variables, unpinned packages; nothing is started."""
     found: list[str] = []
 
     async def work(opened: Store) -> None:

@@ -28,7 +28,7 @@ CONNECT_SECONDS = 30.0
 
 
 def connect(name: Name, config: Config = None, as_json: AsJson = False) -> None:
-    """Have the running hub connect a server and wait for the outcome; exit with 1 when it cannot be used."""
+    """Have the running hub connect a server. Waits for the outcome; exits with 1 when it cannot be used."""
     hub = RunningHub(settings_from(config))
     hub.ask(server_path(name, "connect"), method="POST", accept_failure=True)
     _report(hub.ask(server_path(name, "explanation")), name, as_json=as_json)
@@ -58,7 +58,7 @@ def logs(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the end of what a server wrote to stderr, and its stray lines on stdout."""
+    """Show the end of what a server wrote to stderr. Stray lines of its stdout are there, too."""
     found = RunningHub(settings_from(config)).ask(server_path(name, "logs"))["lines"][-lines:]
     if as_json:
         print_json(found)
@@ -70,7 +70,7 @@ def logs(
 
 
 def explain(name: Name, config: Config = None, as_json: AsJson = False) -> None:
-    """Say why a server is not usable and what to do; without a running hub, by connecting it once."""
+    """Say why a server is not usable and what to do. Without a running hub it is connected once."""
     settings = settings_from(config)
     hub = RunningHub(settings)
     found = hub.ask(server_path(name, "explanation")) if hub.answers() else asyncio.run(_try(settings, name))
@@ -84,7 +84,7 @@ def approve(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how a server's withheld tools differ from what was approved; approve them as they are now, if you agree."""
+    """Show a server's changed tools and approve them. You see how they differ from what was approved before."""
     hub = RunningHub(settings_from(config))
     withheld = hub.ask(server_path(name))["withheldTools"]
     chosen = [one for one in withheld if not tool or one["name"] in tool]

@@ -40,9 +40,12 @@ def listen(host: str, port: int) -> socket.socket:
                 f"Tried to listen on {host}:{port}; the port is in use.",
                 remedy=f"Stop what runs there, or choose another one: naru serve --port {port + 1}",
             ) from error
+        is_refused = error.errno == errno.EACCES
         raise ConfigError(
             f"Tried to listen on {host}:{port}: {_reason(error)}.",
-            remedy="Say an address of this machine with --host, such as 127.0.0.1.",
+            remedy="Ports below 1024 need rights; choose another one: naru serve --port 20006"
+            if is_refused
+            else "Say an address of this machine with --host, such as 127.0.0.1.",
         ) from error
     bound.setblocking(False)
     return bound

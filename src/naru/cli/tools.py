@@ -34,7 +34,7 @@ def list_tools(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """List all tools that can be called now, under the names that models see."""
+    """List all tools that can be called now. The names are those that models see."""
     offered = _offered(settings_from(config), server)
     _print(offered.tools, as_json=as_json)
     _end(offered)
@@ -47,7 +47,7 @@ def search(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find tools by what they are for, best first; the hub chooses the same way for a small model."""
+    """Find tools by what they are for, best first. The hub chooses the same way for a small model."""
     offered = _offered(settings_from(config))
     ranked = ToolIndex(offered.tools).rank(question)
     found = [one.tool for one in ranked if one.score > 0][:limit]
