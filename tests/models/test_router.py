@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from naru.errors import ModelError, NotFoundError
-from naru.messages import ChatRequest, Message, Text
+from naru.messages import ChatEvent, ChatRequest, Message, Text
 from naru.models.backend import for_model
 from naru.models.profile import Profile
 from naru.models.router import Route, Router
@@ -33,7 +33,11 @@ def router() -> tuple[Router, dict[str, ScriptedBackend]]:
 
 async def ask(it: Router, model: str) -> str:
     request = ChatRequest(model, [Message("user", "hi")])
-    return "".join([event.text async for event in it.stream(request) if isinstance(event, Text)])
+    read = [event async for event in it.stream(request)]
+    delivered: list[ChatEvent] = []
+    await it.deliver(request, delivered.extend)
+    assert delivered == read
+    return "".join(event.text for event in read if isinstance(event, Text))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +57,7 @@ async def test_a_request_goes_where_its_model_is_served(model: str, answered: st
 
 
 async def test_a_model_that_nobody_declared_is_looked_for_before_the_first_endpoint_gets_it() -> None:
-    local, other = ScriptedBackend(["local"] * 3, model="small"), ScriptedBackend(["other"] * 3, model="llama-9")
+    local, other = ScriptedBackend(["local"] * 9, model="small"), ScriptedBackend(["other"] * 9, model="llama-9")
     it = Router([Route("local", local), Route("other", other)])
     assert await ask(it, "llama-9") == "other"
     assert await ask(it, "nobody-has-this") == "local"
