@@ -9,7 +9,7 @@ import pytest
 from tests.models.fake_clock import FakeClock, settle
 
 from naru.errors import ModelError
-from naru.messages import ChatRequest, Finish, Message, Text, Usage
+from naru.messages import ChatEvent, ChatRequest, Finish, Message, Text, Usage
 from naru.models.failures import failure
 from naru.models.queue import Caller, Place, RequestQueue, current_caller
 from naru.models.queued import QueuedBackend, estimate_tokens
@@ -204,10 +204,24 @@ async def test_a_429_with_retry_after_costs_no_request_before_its_time() -> None
     assert asked[1] - asked[0] >= 37
 
 
+@pytest.fixture(autouse=True, params=["stream", "deliver"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read every answer in both of the ways that there are."""
+    monkeypatch.setitem(_WAY, "is", request.param)
+
+
+_WAY = {"is": "stream"}
+
+
 async def _collect(backend: QueuedBackend, name: str = "", wait: float | None = None) -> str:
     token = current_caller.set(Caller(name, wait_seconds=wait))
     try:
-        return "".join([event.text async for event in backend.stream(HI) if isinstance(event, Text)])
+        events: list[ChatEvent] = []
+        if _WAY["is"] == "deliver":
+            await backend.deliver(HI, events.extend)
+        else:
+            events += [event async for event in backend.stream(HI)]
+        return "".join(event.text for event in events if isinstance(event, Text))
     finally:
         current_caller.reset(token)
 
