@@ -42,7 +42,7 @@ def test_chunks_that_are_framed_alike_say_what_they_say_alone(texts: list[str], 
 @pytest.mark.parametrize(
     ("pieces", "text"),
     [
-        ([chunk("a"), chunk("b"), b"data: [DONE]\n\n" + chunk("late")], "ab"),
+        ([chunk("a"), chunk("b"), chunk("c"), b"data: [DONE]\n\n" + chunk("late")], "abc"),
         ([chunk("a"), chunk(None), chunk(["b"][0]), b"data: [DONE]\n\n"], "ab"),
         ([chunk("a"), chunk([{"type": "text", "text": "b"}]), b"data: [DONE]\n\n"], "ab"),
         ([chunk("fake"), chunk("x"), chunk("fake"), b"data: [DONE]\n\n"], "fakexfake"),
@@ -52,7 +52,16 @@ def test_chunks_that_are_framed_alike_say_what_they_say_alone(texts: list[str], 
     ids=["after the end", "null", "parts", "the model's name", "two contents", "another frame between"],
 )
 def test_what_only_looks_framed_alike_is_read_in_full(pieces: list[bytes], text: str) -> None:
-    assert said(pieces) == text
+    assert said([chunk("_"), *pieces]) == f"_{text}"
+
+
+@pytest.mark.parametrize("more", [{}, {"role": "assistant"}], ids=["content alone", "its role in every chunk"])
+def test_a_frame_is_known_from_the_second_chunk_on(more: dict[str, Any]) -> None:
+    stream = AnswerStream("The endpoint", AnswerReader(StreamParser(())))
+    alike = [json.dumps({"choices": [{"delta": {**more, "content": text}}]}).encode() for text in "abc"]
+    for number, payload in enumerate(alike):
+        assert stream._frame.text_in(payload) == ("c" if number == 2 else None)
+        stream.feed(b"data: " + payload + b"\n\n")
 
 
 @pytest.mark.parametrize("thinking", ["hm", [{"type": "text", "text": "h"}, {"type": "text", "text": "m"}]])

@@ -84,8 +84,7 @@ class AnswerStream:
                             text.clear()
                         events += read_choice(self._reader, delta)
                         continue
-                    if len(delta) == 1:  # The first chunk says the role as well, and stays alone.
-                        self._frame.learn(payload, content)
+                    self._frame.learn(payload, content)
                 text.append(content)
         finally:
             if text:
@@ -162,11 +161,12 @@ class _Frame:
     _TRIES = 4
     """Frames that nothing came in, until an endpoint is taken for one whose every chunk differs."""
 
-    __slots__ = ("_after", "_before", "_tries", "_was_met")
+    __slots__ = ("_after", "_before", "_is_first", "_tries", "_was_met")
 
     def __init__(self) -> None:
         self._before = b"\n"  # As no payload begins.
         self._after = b""
+        self._is_first = True
         self._was_met = False
         self._tries = self._TRIES
 
@@ -183,6 +183,9 @@ class _Frame:
 
     def learn(self, payload: bytes, text: str) -> None:
         """Take the frame of a chunk that was read in full, if its text stands there once and plainly."""
+        if self._is_first:
+            self._is_first = False  # It often says more than the others, and is all there is of a short answer.
+            return
         self._tries = self._TRIES if self._was_met else self._tries - 1
         if self._tries < 0:
             return
