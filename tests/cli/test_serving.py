@@ -53,6 +53,12 @@ def test_a07_naru_serves_https_with_hsts_and_its_own_pages_alone(certificates: C
                 httpx.get(f"{plain}/healthz", timeout=60)
         with pytest.raises(httpx.TransportError, match=r"(?i)certificate"):
             httpx.get(f"{address}/healthz", timeout=60)
+        environment["NARU_SERVER__PORT"] = address.rpartition(":")[2]
+        asked = subprocess.run(
+            [sys.executable, "-m", "naru.cli.main", "approvals", "list"],
+            env=environment, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert (asked.returncode, asked.stderr) == (0, "No call waits.\n"), "commands reach a hub behind TLS"
     finally:
         process.kill()
         process.communicate()

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import ssl
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from naru.config import Settings
-from naru.errors import ConnectionFailedError, NaruError, NotFoundError, UserError
+from naru.errors import ConfigError, ConnectionFailedError, NaruError, NotFoundError, UserError
 
 SERVERS = "/api/mcp/servers"
 
@@ -21,7 +22,8 @@ def hub_url(settings: Settings) -> str:
     host = settings.server.host
     if host in ("0.0.0.0", "::", ""):  # noqa: S104 - an address to reach, not one to bind
         host = "127.0.0.1"
-    return f"http://[{host}]:{settings.server.port}" if ":" in host else f"http://{host}:{settings.server.port}"
+    scheme = "https" if settings.server.tls_certificate else "http"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{settings.server.port}"
 
 
 def server_path(name: str, what: str = "") -> str:
@@ -35,6 +37,7 @@ class RunningHub:
     def __init__(self, settings: Settings, *, timeout_seconds: float = 60.0) -> None:
         self.url = hub_url(settings)
         self._key = settings.server.api_key.get_secret_value()
+        self._certificate = settings.server.tls_certificate
         self._timeout_seconds = timeout_seconds
 
     def answers(self) -> bool:
@@ -66,6 +69,24 @@ class RunningHub:
             refused.remedy = "See: naru servers list"
         raise refused
 
+    def _connection(self, host: str, port: int | None, timeout: float) -> http.client.HTTPConnection:
+        if self._certificate is None:
+            return http.client.HTTPConnection(host, port, timeout=timeout)
+        # The hub's own certificate, the first of the file, is trusted and nothing else: it names the hub as others
+        # reach it, not as this machine does, so that its name proves nothing here.
+        trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        trust.check_hostname = False
+        trust.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        end = "-----END CERTIFICATE-----"
+        try:
+            own = self._certificate.expanduser().read_text(encoding="ascii", errors="replace").partition(end)[0]
+            trust.load_verify_locations(cadata=f"{own}{end}\n")
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigError(
+                f"Tried to read {self._certificate}: {error.strerror or error}.", remedy="Check server.tls_certificate."
+            ) from error
+        return http.client.HTTPSConnection(host, port, timeout=timeout, context=trust)
+
     def _send(self, method: str, path: str, body: Any, timeout: float) -> tuple[int, Any]:
         place = urlsplit(self.url)
         headers = {"Accept": "application/json"}
@@ -74,7 +95,7 @@ class RunningHub:
         data = None
         if body is not None:
             data, headers["Content-Type"] = json.dumps(body).encode(), "application/json"
-        connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=timeout)
+        connection = self._connection(place.hostname or "", place.port, timeout)
         try:
             connection.request(method, path, data, headers)
             reply = connection.getresponse()
