@@ -8,7 +8,7 @@ import enum
 import pathlib
 import uuid
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, Optional, TypedDict, Union
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, Required, TypedDict, Union
 
 import jsonschema
 import pytest
@@ -132,3 +132,18 @@ def test_a_typed_dict_of_the_standard_library_is_read_wherever_it_stands():
     assert validator.is_valid({"trees": {"a": {"name": "x", "twigs": [{"name": "y", "twigs": []}]}, "b": None}})
     assert not validator.is_valid({"trees": {"a": {"name": "x"}}})
     assert type_to_json_schema(list[Shape])["items"]["properties"] == {"side": {"type": "number"}}
+
+
+class Half(TypedDict, total=False):
+    needed: Required[int]
+    free: str
+
+
+class Most(TypedDict):
+    needed: int
+    free: NotRequired[str]
+
+
+@pytest.mark.parametrize("shape", [Half, Most])
+def test_what_a_field_of_a_typed_dict_says_of_itself_counts_under_postponed_annotations(shape: Any) -> None:
+    assert type_to_json_schema(shape)["required"] == ["needed"]

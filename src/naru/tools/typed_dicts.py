@@ -53,15 +53,15 @@ class _Modern:
     def __call__(self, source: Any, handler: Any) -> Any:
         if self._twin is None:
             hints = typing.get_type_hints(self._shape, include_extras=True)
-            required = self._shape.__required_keys__
             make: Any = typing_extensions.TypedDict  # made at run time, which type checkers do not follow
-            self._twin = make(
-                self._shape.__name__,
-                {
-                    name: typing_extensions.Required[hint] if name in required else typing_extensions.NotRequired[hint]
-                    for name, hint in hints.items()
-                },
-            )
+            self._twin = make(self._shape.__name__, {name: self._field(name, hint) for name, hint in hints.items()})
             self._twin.__doc__ = self._shape.__doc__
             self._twin.__module__ = self._shape.__module__
         return handler.generate_schema(self._twin)
+
+    def _field(self, name: str, hint: Any) -> Any:
+        """Return a field with its own qualifier, which postponed annotations hide from the class, or the class's."""
+        if typing.get_origin(hint) in (typing.Required, typing.NotRequired):
+            return hint
+        is_required = name in self._shape.__required_keys__
+        return typing_extensions.Required[hint] if is_required else typing_extensions.NotRequired[hint]
