@@ -17,8 +17,12 @@ from naru.tools.docstrings import read_docstring
         "Get it.\n\nMore.\n\nParameters\n----------\ncity : str\n    The city.\nrest : int, optional\n    Others.\n",
         "Get it.\n\nMore.\n\n:param city: The city.\n:type city: str\n:param int rest: Others.\n:returns: x\n",
         "\n    Get it.\n\n    More.\n\n    Args:\n        city: The\n            city.\n        rest: Others.\n    ",
+        "Get it.\n\nMore.\n\n@param city: The city.\n@param rest: Others.\n@return: x\n",
+        "Get it.\n\nMore.\n\nArgs:\n    city - The city.\n    rest (list) – Others.\n",
+        "Get it.\n\nMore.\n\nArgs:\n    **city**: The city.\n    `rest`: Others.\n",
+        "Get it.\n\nMore.\n\n매개변수:\n    city: The city.\n    rest: Others.\n\n반환:\n    x\n",
     ],
-    ids=["google with types", "google without", "numpy", "sphinx", "indented"],
+    ids="google with types,google without,numpy,sphinx,indented,epydoc,dashes,names set off,Korean headings".split(","),
 )
 def test_each_style_gives_description_and_parameters(text):
     found = read_docstring(text)

@@ -12,7 +12,16 @@ _GOOGLE_SECTION = re.compile(
     r"^(Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Other Parameters|Returns|Return|Yields|Yield"
     r"|Raises|Raise|Example|Examples|Note|Notes|Attributes|See Also|References|Warnings?|Todo):\s*$"
 )
+_KOREAN_SECTIONS = {
+    **dict.fromkeys(("인자", "인수", "매개변수", "파라미터"), "Args:"),
+    **dict.fromkeys(("반환", "반환값", "리턴"), "Returns:"),
+    **dict.fromkeys(("예외", "오류"), "Raises:"),
+    **dict.fromkeys(("예", "예시", "예제"), "Example:"),
+}
+_DASHED = re.compile(r"^(\s+[\w*`]+(?: \([^)]*\))?) [-–—] ")
+"""A parameter whose text is set off by a dash."""
 _NUMPY_RULE = re.compile(r"^-{3,}\s*$")
+_EPYDOC_FIELD = re.compile(r"^@(param|arg|type|returns?|rtype|raises?)\b[^:]*:")
 _SPHINX_FIELD = re.compile(r"^:(param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?)\b[^:]*:")
 
 
@@ -25,11 +34,11 @@ class DocText:
 
 
 def read_docstring(docstring: str | None) -> DocText:
-    """Read a Google, NumPy or Sphinx docstring; a strange one is taken whole, never an error."""
+    """Read a Google, NumPy, Sphinx or Epydoc docstring; a strange one is taken whole, never an error."""
     text = inspect.cleandoc(docstring or "").strip()
     if not text:
         return DocText()
-    lines = _separated(text.splitlines())
+    lines = _separated(_plain(text.splitlines()))
     style = _style(lines)
     if style is None:
         return DocText(text)
@@ -38,7 +47,7 @@ def read_docstring(docstring: str | None) -> DocText:
     except (ParseError, ValueError, IndexError):
         return DocText(text)
     parameters = {
-        name.lstrip("*"): _joined(param.description)
+        name.strip("*`"): _joined(param.description)
         for param in parsed.params
         if param.description and param.args and param.args[0] != "attribute"
         for name in param.arg_name.split(", ")
@@ -54,7 +63,19 @@ def _style(lines: list[str]) -> DocstringStyle | None:
         return DocstringStyle.GOOGLE
     if any(_SPHINX_FIELD.match(line) for line in lines):
         return DocstringStyle.REST
+    if any(_EPYDOC_FIELD.match(line) for line in lines):
+        return DocstringStyle.EPYDOC
     return None
+
+
+def _plain(lines: list[str]) -> list[str]:
+    """Write Korean headings and dashes behind a section's names as Google's style has them."""
+    plain = [
+        _KOREAN_SECTIONS.get(line.rstrip().removesuffix(":"), line) if line[-1:] == ":" else line for line in lines
+    ]
+    if any(_GOOGLE_SECTION.match(line) for line in plain):
+        return [_DASHED.sub(r"\1: ", line) for line in plain]
+    return plain
 
 
 def _separated(lines: list[str]) -> list[str]:
