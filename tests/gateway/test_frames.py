@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from naru.gateway import frames
@@ -69,3 +71,8 @@ def test_numbers_beyond_64_bits_are_answered_as_they_came() -> None:
         "id": huge,
         "result": {"n": huge},
     }
+
+
+def test_no_number_is_sent_that_json_does_not_have() -> None:
+    for value in ({"x": float("nan")}, {"x": float("inf"), "big": 10**30}, {"x": float("nan"), "half": "\ud800"}):
+        assert json.loads(frames.encode(value), parse_constant=pytest.fail)["x"] is None

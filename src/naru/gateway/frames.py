@@ -99,7 +99,10 @@ def encode(value: Json) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:
-        return json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=_fragment).encode()
+        text = json.dumps(value, separators=(",", ":"), default=_fragment)
+        if "NaN" in text or "Infinity" in text:  # said as null, as orjson does
+            text = json.dumps(json.loads(text, parse_constant=lambda _: None), separators=(",", ":"))
+        return text.encode()
 
 
 def _fragment(value: object) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from naru.messages import AudioPart, ImagePart, Json, Part, ResourcePart, TextPart, ToolResult
-from naru.tools.serialise import json_text, to_json_text, to_jsonable
+from naru.tools.serialise import json_text, to_json_text, to_jsonable, whole_text
 
 _PARTS = (TextPart, ImagePart, AudioPart, ResourcePart)
 WRAPPED = "result"
@@ -20,7 +20,7 @@ def to_tool_result(value: Any) -> ToolResult:
     """
     kind = type(value)
     if kind is str:
-        return ToolResult((TextPart(value),))
+        return ToolResult((TextPart(whole_text(value)),))
     if kind is dict:
         plain = to_jsonable(value)
         return ToolResult((TextPart(json_text(plain)),), plain)
@@ -40,7 +40,7 @@ def to_tool_result(value: Any) -> ToolResult:
 def _as_part(item: Any) -> Part:
     if isinstance(item, _PARTS):
         return item
-    return TextPart(item if isinstance(item, str) else to_json_text(item))
+    return TextPart(whole_text(item) if isinstance(item, str) else to_json_text(item))
 
 
 def to_value(result: ToolResult) -> Json:

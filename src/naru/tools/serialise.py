@@ -7,6 +7,8 @@ What cannot be told in JSON is an error that names the type and where it stands,
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Set, ValuesView
 from pathlib import PurePath
 from typing import Any
 
@@ -30,12 +32,14 @@ def to_jsonable(value: Any) -> Json:
     Raises:
         UnserialisableError: it holds an object that JSON cannot, or contains itself.
     """
+    if type(value) is str:
+        return whole_text(value)
     if type(value) in _PLAIN:
         return value
     try:
         return _told(value)
-    except UnicodeDecodeError:
-        pass  # a model that calls its bytes text, and they are none: told as base64 like all others
+    except UnicodeError:
+        pass  # a model that calls its bytes text, and they are none: told as base64 like all others; or a key in halves
     except PydanticSerializationError as error:
         if "utf-8" not in str(error):
             raise _refused(error) from error
@@ -48,9 +52,34 @@ def to_jsonable(value: Any) -> Json:
 
 
 def _told(value: Any) -> Json:
-    return to_jsonable_python(
+    if isinstance(value, memoryview):
+        value = value.tobytes()  # pydantic tells its numbers
+    told: Json = to_jsonable_python(
         value, bytes_mode="base64", inf_nan_mode="null", timedelta_mode="iso8601", by_alias=True, fallback=_other
     )
+    return _writable(told)
+
+
+def _writable(told: Json) -> Json:
+    """Put null for NaN and infinity, which a model's own settings can leave, and mend text."""
+    if isinstance(told, str):
+        return whole_text(told)
+    if isinstance(told, float):
+        return told if math.isfinite(told) else None
+    if isinstance(told, dict):
+        return {whole_text(key): _writable(item) for key, item in told.items()}
+    return [_writable(item) for item in told] if isinstance(told, list) else told
+
+
+def whole_text(text: str) -> str:
+    """Put U+FFFD for lone surrogates, which no encoding carries: names of files hold them that are no UTF-8."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _refused(error: Exception) -> UnserialisableError:
@@ -64,18 +93,20 @@ def _opened(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return _opened(value.model_dump(mode="python", by_alias=True))
     if isinstance(value, dict):
-        return {key: _opened(item) for key, item in value.items()}
+        return {whole_text(key) if type(key) is str else key: _opened(item) for key, item in value.items()}
     return [_opened(item) for item in value] if isinstance(value, list | tuple | set | frozenset) else value
 
 
-_PLAIN = frozenset({str, int, bool, type(None)})
+_PLAIN = frozenset({int, bool, type(None)})
 
 
 def _other(value: Any) -> Any:
     """Tell what pydantic does not know: rows by name, arrays and scalars of numeric packages as lists and numbers."""
     if isinstance(value, PurePath):
         return str(value)
-    if hasattr(value, "keys") and hasattr(value, "__getitem__"):
+    if isinstance(value, range | ValuesView | Set):
+        return list(value)
+    if not isinstance(value, type) and hasattr(value, "keys") and hasattr(value, "__getitem__"):
         return {key: value[key] for key in value.keys()}  # noqa: SIM118  # sqlite3.Row iterates over values
     if callable(getattr(value, "tolist", None)):
         return value.tolist()
