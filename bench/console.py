@@ -1,6 +1,7 @@
-"""The console with 1,000 servers and 5,000 tools in Chromium: first view, bytes, long tasks while scrolling.
+"""The console in Chromium, with 1,000 servers and 5,000 tools and as first installed: first view, bytes, long tasks.
 
-python bench/console.py        needs chromium and chromedriver; starts and stops everything, half a minute, two at most
+python bench/console.py              needs chromium and chromedriver; starts and stops everything, a minute, two at most
+python bench/console.py --waterfall  also prints what one first view waited for
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +25,17 @@ sys.path.insert(0, str(ROOT))
 
 from tests.journeys.browser import Browser, open_browser  # noqa: E402  # after the path is set
 
-SERVERS, WITH_TOOLS, TOOLS_EACH, LOADS = 1000, 10, 500, 5
+SERVERS, WITH_TOOLS, TOOLS_EACH, LOADS = 1000, 10, 500, 7
 START_SECONDS = 40.0
 FIRST_VIEW = """
 const done = arguments[0];
-new PerformanceObserver((list) => {
-  const entries = performance.getEntries().filter((one) => ['navigation', 'resource'].includes(one.entryType));
-  done({
-    ms: Math.max(...list.getEntries().map((one) => one.startTime)),
-    bytes: entries.reduce((sum, one) => sum + one.transferSize, 0), requests: entries.length,
-  });
-}).observe({type: 'largest-contentful-paint', buffered: true});
+const entries = performance.getEntries().filter((one) => ['navigation', 'resource'].includes(one.entryType));
+new PerformanceObserver((list) => done({
+  ms: Math.max(...list.getEntries().map((one) => one.startTime)),
+  bytes: entries.reduce((sum, one) => sum + one.transferSize, 0), requests: entries.length,
+  waterfall: [...entries, ...performance.getEntriesByType('paint')].map((one) =>
+    [one.name, one.startTime, one.requestStart ?? 0, one.responseEnd ?? 0]),
+})).observe({type: 'largest-contentful-paint', buffered: true});
 """
 SCROLL = """
 const wanted = arguments[0], done = arguments[1], long = [];
@@ -51,21 +53,39 @@ const started = performance.now();
 
 def main() -> None:
     """Print the figures."""
-    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-        free.close()
-        environment = {**os.environ, "NARU_HUB__DATA_DIR": folder}
+    with hub(0) as url:
+        note("as first installed")
+        with tempfile.TemporaryDirectory() as profile, open_browser(url, Path(profile)) as browser:
+            views(browser, "servers")
+            views(browser, "tools")
+    with hub(SERVERS) as url:
+        tools = wait_for_tools(url)
+        note(f"{SERVERS:,} servers, {tools:,} tools")
+        with tempfile.TemporaryDirectory() as profile, open_browser(url, Path(profile)) as browser:
+            views(browser, "servers")
+            views(browser, "tools")
+            scroll(browser, "servers", SERVERS)
+            scroll(browser, "tools", tools)
+
+
+@contextlib.contextmanager
+def hub(servers: int) -> Iterator[str]:
+    """Run a hub with so many servers, or with the example's; yield its address."""
+    with tempfile.TemporaryDirectory() as folder:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        kept = ["--store", f"file:{registry(Path(folder), servers)}"] if servers else ["--demo", "--store", "memory:"]
         program = [sys.executable, "-m", "naru.cli.main", "serve", "--base-url", "http://127.0.0.1:1/v1"]
-        command = [*program, "--store", f"file:{registry(Path(folder))}", "--port", str(port)]
-        process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        environment = {**os.environ, "NARU_HUB__DATA_DIR": folder}
+        process = subprocess.Popen(
+            [*program, *kept, "--port", str(port)],
+            env=environment,
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
         try:
-            url = f"http://127.0.0.1:{port}"
-            note(f"starting a hub with {SERVERS:,} servers")
-            tools = wait_for_tools(url)
-            note(f"{tools:,} tools are offered; starting Chromium")
-            with open_browser(url, Path(folder) / "profile") as browser:
-                measure(browser, "servers", SERVERS)
-                measure(browser, "tools", tools)
+            wait_for_answer(f"http://127.0.0.1:{port}")
+            yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
             process.wait(timeout=40)
@@ -76,7 +96,7 @@ def note(text: str) -> None:
     print(f"· {text}", file=sys.stderr, flush=True)
 
 
-def registry(folder: Path) -> Path:
+def registry(folder: Path, number: int) -> Path:
     """Write an mcp.json with all servers, ten of which run and offer 500 tools each."""
     tools = [
         {"name": f"tool_{n}", "description": f"Does thing {n}. " * 6, "inputSchema": {"type": "object"}}
@@ -85,12 +105,22 @@ def registry(folder: Path) -> Path:
     (folder / "tools.json").write_text(json.dumps(tools))
     running = [str(ROOT / "tests" / "journeys" / "paper_server.py"), str(folder / "tools.json")]
     servers = {f"running{n}": {"command": sys.executable, "args": running} for n in range(WITH_TOOLS)}
-    for n in range(SERVERS - WITH_TOOLS):
+    for n in range(number - WITH_TOOLS):
         servers[f"server{n:04}"] = {"url": f"http://127.0.0.1:9/{n}", "description": "x" * 60, "autoConnect": False}
     path = folder / "mcp.json"
     path.write_text(json.dumps({"mcpServers": servers}))
     path.chmod(0o600)
     return path
+
+
+def wait_for_answer(url: str) -> None:
+    """Wait until the hub is ready."""
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=5):
+            return
+        time.sleep(0.2)
+    raise SystemExit(f"The hub did not answer within {START_SECONDS} s.")
 
 
 def wait_for_tools(url: str) -> int:
@@ -106,20 +136,45 @@ def wait_for_tools(url: str) -> int:
     return total
 
 
-def measure(browser: Browser, page: str, wanted: int) -> None:
-    """Load a page some times with an empty cache, then scroll to its end."""
-    note(f"{page}: {LOADS} loads, then {wanted:,} rows")
-    views = []
-    for _ in range(LOADS):
+def views(browser: Browser, page: str) -> None:
+    """Print how long a page takes: the browser's very first, then with an empty cache, then with a full one."""
+    first, *cold = [view(browser, page, has_cache=False) for _ in range(LOADS + 1)]
+    warm = [view(browser, page, has_cache=True) for _ in range(LOADS)]
+    sizes = f"{cold[0]['bytes']:,} bytes in {cold[0]['requests']} requests"
+    print(
+        f"{page}: first view {median(cold)} with an empty cache, {median(warm)} with a full one (medians of {LOADS}; "
+        f"the first of all {first['ms']:.0f} ms); {sizes}",
+        flush=True,
+    )
+    if "--waterfall" in sys.argv:
+        for name, start, asked, end in cold[-1]["waterfall"]:
+            print(f"    {start:6.0f} {asked:6.0f} {end:6.0f}  {name.removeprefix(browser.url)}")
+
+
+def median(seen: list[dict[str, Any]]) -> str:
+    """Return the median of first views with their range."""
+    times = sorted(one["ms"] for one in seen)
+    return f"{statistics.median(times):.0f} ms ({times[0]:.0f}-{times[-1]:.0f})"
+
+
+def view(browser: Browser, page: str, *, has_cache: bool) -> dict[str, Any]:
+    """Load a page as from a new tab; return when its largest part was painted, in ms, and what was transferred."""
+    browser.driver.get("about:blank")
+    if not has_cache:
         browser.driver.execute_cdp_cmd("Network.clearBrowserCache", {})
-        browser.open(page)
-        browser.wait(lambda: browser.driver.find_elements("css selector", ".list > li"))
-        views.append(browser.driver.execute_async_script(FIRST_VIEW))
+    browser.driver.get(f"{browser.url}/#/{page}")
+    browser.wait(lambda: browser.driver.find_elements("css selector", ".list > li"))
+    time.sleep(0.2)  # what is in the page is painted
+    seen: dict[str, Any] = browser.driver.execute_async_script(FIRST_VIEW)
+    return seen
+
+
+def scroll(browser: Browser, page: str, wanted: int) -> None:
+    """Scroll to the end of a list; print what kept the page busy."""
+    view(browser, page, has_cache=True)
     end: dict[str, Any] = browser.driver.execute_async_script(SCROLL, wanted)
     print(
-        f"{page}: first view {statistics.median(view['ms'] for view in views):.0f} ms (median of {LOADS}), "
-        f"{views[0]['bytes']:,} bytes in {views[0]['requests']} requests; "
-        f"{end['shown']:,} rows scrolled in {end['seconds']:.1f} s, {len(end['long'])} tasks over 50 ms"
+        f"{page}: {end['shown']:,} rows scrolled in {end['seconds']:.1f} s, {len(end['long'])} tasks over 50 ms"
         f" (longest {max(end['long'], default=0):.0f} ms)",
         flush=True,
     )

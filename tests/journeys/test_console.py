@@ -103,6 +103,19 @@ def test_the_first_view_is_small(browser: Browser) -> None:
     assert sum(sizes) < 150_000
 
 
+@pytest.mark.parametrize("page", ["servers", "tools"])
+def test_a_first_view_asks_for_nothing_twice_and_for_no_other_page(browser: Browser, page: str) -> None:
+    browser.open(page)
+    browser.wait(lambda: browser.driver.find_elements("css selector", ".list > li"))
+    asked = browser.driver.execute_script(
+        "return performance.getEntriesByType('resource').map(e => e.name).filter(name => !name.endsWith('.svg'))"
+    )
+    assert len(asked) == len(set(asked))
+    rows = [name for name in asked if "/api/console/" in name and "approvals" not in name]
+    assert [name.split("/")[-1] for name in rows] == [f"{page}?offset=0&limit=20"]
+    assert not [name for name in asked if name.endswith(("/play.js", "/keys.js", "/server_form.js"))]
+
+
 def test_a_server_is_added_fails_with_a_reason_is_mended_and_its_tool_runs(browser: Browser, url: str) -> None:
     browser.open("servers")
     browser.click("Add a server")

@@ -46,6 +46,8 @@ class CombinedToolset:
         """What the last listing left out."""
         self._names = NameMap()
         self._offered: dict[str, ToolDefinition] = {}
+        self._own: dict[str, ToolDefinition] = {}
+        """What each server said of its tool, by exposed name; while that is the same object, so is the offer."""
 
     async def open(self) -> None:
         """Open all, side by side; one that fails is set aside at the next listing."""
@@ -58,6 +60,7 @@ class CombinedToolset:
             self._names.forget(gone)
         listings = await asyncio.gather(*(toolset.tools() for toolset in servers.values()), return_exceptions=True)
         offered: dict[str, ToolDefinition] = {}
+        own: dict[str, ToolDefinition] = {}
         aside: list[SetAside] = []
         for server, listing in zip(servers, listings, strict=True):
             if isinstance(listing, NaruError):
@@ -71,11 +74,13 @@ class CombinedToolset:
                 except ConflictError as error:
                     aside.append(SetAside(server, definition.name, str(error)))
                     continue
-                offered[name] = replace(definition, name=name, server=server)
+                is_same = self._own.get(name) is definition
+                offered[name] = self._offered[name] if is_same else replace(definition, name=name, server=server)
+                own[name] = definition
         for problem in aside:
             if problem not in self.set_aside:
                 logger.warning("set aside: server %s tool %s: %s", problem.server, problem.tool or "*", problem.reason)
-        self._offered, self.set_aside = offered, aside
+        self._offered, self._own, self.set_aside = offered, own, aside
         return list(offered.values())
 
     def identity(self, name: str) -> ToolId | None:

@@ -30,6 +30,7 @@ FILES = (
     "index.html",
     "style.css",
     "icon.svg",
+    "ahead.js",
     "app.js",
     "api.js",
     "approvals.js",
@@ -46,6 +47,7 @@ FILES = (
     "server_form.js",
     "servers.js",
     "text.js",
+    "tool.js",
     "tools.js",
     "waterfall.js",
 )

@@ -13,8 +13,15 @@ async function answer(response) {
   throw error;
 }
 
+// An answer that ahead.js has asked for serves the first who wants it.
+function begun(path) {
+  const answer = globalThis.ahead?.get(path);
+  globalThis.ahead?.delete(path);
+  return answer;
+}
+
 async function send(path, options) {
-  try { return await fetch(path, options); } catch (error) {
+  try { return await ((options.method === "GET" && begun(path)) || fetch(path, options)); } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error(t("offline"));
   }

@@ -2,7 +2,8 @@ import { api } from "./api.js";
 import { fill, h, snippet, title } from "./dom.js";
 import { t } from "./text.js";
 
-export async function clientsPage(main, who) {
+export async function clientsPage(main, session) {
+  const who = await session;
   const { models } = await api("/api/models").catch(() => ({ models: [] }));
   const model = models[0]?.name ?? "MODEL";
   const here = location.origin;

@@ -4,7 +4,8 @@ import { t, when } from "./text.js";
 
 const roles = ["read", "user", "operator", "admin"];
 
-export async function keysPage(main, who) {
+export async function keysPage(main, session) {
+  const who = await session;
   const role = h("select", {}, roles.map((one) => h("option", { selected: one === "user" }, one)));
   const owner = h("input", { required: true, maxLength: 200, autocomplete: "off" });
   const days = h("input", { type: "number", min: 1, max: 36500, step: 1 });

@@ -2,6 +2,7 @@
 import { fill, h, say } from "./dom.js";
 import { t } from "./text.js";
 
+const FIRST = 20; // more than a screen; what ahead.js asks for
 export const PAGE = 50;
 
 // `fetchPage(offset, limit)` gives { total, rows }; `draw(row)` gives an <li>; `none()` what an empty list shows.
@@ -30,7 +31,7 @@ export function growing(list, end, { fetchPage, draw, none }) {
     turn += 1;
     busy = true;
     const mine = turn;
-    const page = await fetchPage(0, Math.min(Math.max(shown, PAGE), 200));
+    const page = await fetchPage(0, Math.min(Math.max(shown, FIRST), 200));
     if (mine !== turn) return;
     busy = false;
     total = page.total;

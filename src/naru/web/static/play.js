@@ -8,7 +8,7 @@ export async function playPage(main) {
   const model = h("select", {}, models.map((one) => h("option", { value: one.name }, one.name)));
   const chosen = h("select", {}, h("option", { value: "*" }, t("allServers")),
     servers.map((one) => h("option", { value: one.name }, one.name)), h("option", { value: "" }, t("withoutTools")));
-  const question = h("textarea", { className: "prose", rows: 2 });
+  const question = h("textarea", { className: "prose", rows: 2, autofocus: true });
   const ask = h("button", { className: "main" }, t("ask"));
   const halt = h("button", { type: "button", hidden: true }, t("stop"));
   const talk = h("div", { "aria-live": "polite" });
@@ -48,7 +48,6 @@ export async function playPage(main) {
       field(t("question"), question), h("div", { className: "fields" }, field(t("model"), model), field(t("withTools"), chosen)),
       h("div", { className: "row" }, ask, halt, h("span", { className: "soft small" }, t("askHint")))));
   question.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(event); });
-  question.focus({ preventScroll: true });
   return () => stop();
 }
 

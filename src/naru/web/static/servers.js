@@ -1,7 +1,6 @@
 import { api, follow, query } from "./api.js";
-import { empty, fill, h, listen, searchBox, title } from "./dom.js";
+import { empty, fill, h, listen, say, searchBox, title } from "./dom.js";
 import { growing } from "./pages.js";
-import { editServer } from "./server_form.js";
 import { t } from "./text.js";
 
 const kinds = {
@@ -36,7 +35,8 @@ export async function serversPage(main) {
     }, `${label} ${count}`);
     fill(chips, total > 0 && [chip("", t("all"), total), Object.entries(states).map(([name, count]) => chip(name, t(name), count))]);
   };
-  const add = () => h("button", { type: "button", className: "main", onclick: () => editServer(null, () => pages.reset()) }, t("add"));
+  const open = () => import("./server_form.js").then(({ editServer }) => editServer(null, () => pages.reset())).catch((error) => say(error.message));
+  const add = () => h("button", { type: "button", className: "main", onclick: open }, t("add"));
   const pages = growing(list, end, {
     fetchPage: async (offset, limit) => {
       const found = await api(`/api/console/servers?${query({ q: find.value, state: wanted, offset, limit })}`);
