@@ -43,6 +43,7 @@ async def ask(question: str, base_url: str, model: str) -> str:
     await tools.open()
     answer = ""
     try:
+        model = model or (await backend.models())[0]  # a model's name says how it wants to be asked
         async for event in run(backend, tools, ChatRequest(model, [Message("user", question)])):
             match event:
                 case CallStarted(call=call):

@@ -34,6 +34,12 @@ _NOUNS_READ = frozenset(
 """Words at the end of a tool's name that say that it gives something: `order_details` does not order."""
 _THING_FIRST = re.compile(r"\W*(?:one|an?|the|all|details?|information|current)\b", re.IGNORECASE)
 """A description that begins with what the tool gives, as in "One order with its customer"."""
+_GIVES_BACK = re.compile(
+    r"\W*returns?\s+(?:the|an?|all|each|every|how|what|which|whether|true|one|some|its|their)\b"
+    r"|\W*(?:adds? up|sums?(?: up)?)\b",
+    re.IGNORECASE,
+)
+"""A docstring in Python's way, `Return the price of a product`: nothing is brought back."""
 _HEAD_WORDS = 4
 _KOREAN_READS = re.compile(r"(조회|검색|확인|추적|계산|보여|알려|찾|읽|돌려|안내|비교|변환|출력|요약)\S*$")
 _KOREAN_WRITES = re.compile(
@@ -76,6 +82,8 @@ def _says_change(name: str, description: str) -> bool:
     if named and named[0] in _WRITES - _ALSO_NOUNS:
         return True
     if named and named[-1] in _NOUNS_READ:
+        return False
+    if not {"return", "returns"} & set(named) and _GIVES_BACK.match(description):
         return False
     said = [*named, *re.findall(r"[a-z]+", description.lower())[:_HEAD_WORDS]]
     verb = next((word for word in said if word in _READS or word in _WRITES), "")
