@@ -25,6 +25,8 @@ CODE = {"type": "string", "description": "Three-letter code of the currency"}
 ZONE = {"type": "string", "description": "IANA time zone"}
 KEY = {"type": "string", "pattern": r"^K-\d{3}$"}
 NESTED = {"type": "object", "properties": {"state": {"type": "string", "enum": ["open", "shut"]}, "owner": TEXT}}
+MEASURE = tool("from_unit to_unit", from_unit=TEXT, to_unit=TEXT)
+UNKNOWN = {"from_unit": "parsecs", "to_unit": "km"}
 OPTIONAL = {"anyOf": [{"type": "string", "enum": ["kg", "lb"]}, {"type": "null"}], "default": "kg"}
 
 
@@ -47,6 +49,8 @@ OPTIONAL = {"anyOf": [{"type": "string", "enum": ["kg", "lb"]}, {"type": "null"}
         ("shut doors", tool("filter", filter=NESTED), {"filter": {}}, {"filter": {"state": "shut"}}),
         ("which doors are shut?", tool(filter=NESTED), {}, {"filter": {"state": "shut"}}),
         ("doors of K-123", tool(key=KEY), {}, {"key": "K-123"}),
+        ("5 parsecs in km", MEASURE, UNKNOWN, UNKNOWN),
+        ("5 miles in km", MEASURE, {"from_unit": "m", "to_unit": "m"}, {"from_unit": "mi", "to_unit": "km"}),
         ("all doors", tool(filter=NESTED), {"filter": {"state": "open"}}, {}),
         ("all doors", tool("filter", filter=NESTED), {}, {"filter": {}}),
         ("Is Lima warm?", tool("city", city=TEXT), {"city": "city"}, {"city": "Lima"}),

@@ -185,9 +185,12 @@ def _is_told(value: Any, question: str) -> bool:
 def asks_behind(question: str, found: Sequence[Outcome]) -> bool:
     """Tell whether all that is asked for is an id so far, and a person wants what stands behind it."""
     asked = _by_key(question, found)
-    if not asked or _WANTS_ID.search(question) is not None:
+    if _WANTS_ID.search(question) is not None:
         return False
-    return all(is_reference(value) or _HANDLE.fullmatch(value) for _, value in asked)
+    is_nameless = bool(found) and _ASKS_NAME.search(question) is not None and not _name_asked(question, found)
+    if is_nameless and any(is_reference(_text(value)) for _, value in _told(found[-1], question)):
+        return True  # A name is asked for, and all there is points to something else.
+    return bool(asked) and all(is_reference(value) or _HANDLE.fullmatch(value) for _, value in asked)
 
 
 def is_reference(value: str) -> bool:

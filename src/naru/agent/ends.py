@@ -20,6 +20,11 @@ def is_end(name: str) -> bool:
     return bool(_STARTS.search(plain) or _ENDS.search(plain))
 
 
+def is_start(name: str) -> bool:
+    """Tell whether a parameter takes where something starts."""
+    return _STARTS.search(_SNAKE.sub("_", name)) is not None
+
+
 def starts_first(values: Sequence[Any], question: str) -> list[Any]:
     """Put that of two values first which a question says to be the start, or which has a number."""
     if len(values) != BOTH:

@@ -66,7 +66,8 @@ def fit(tool: ToolDefinition, asked: Sources) -> float:
     for name in required(tool):
         if name in known:
             factor *= _factor(name, known[name], kind_of(name, known[name]), asked)
-            if wanted & set(terms(name)) - _TAKEN and kind_of(name, known[name]) in ("text", "array", "id", "code"):
+            own = set(terms(name)) - _TAKEN or set(terms(tool.name.rsplit("__", 1)[-1]))
+            if own <= wanted and kind_of(name, known[name]) in ("text", "array", "id", "code"):
                 factor *= _TAKES_WHAT_IS_ASKED
     within = {name: inner for schema in known.values() for name, inner in inner_properties(schema).items()}
     optional = {name: one for name, one in {**known, **within}.items() if name not in required(tool)}
@@ -122,6 +123,17 @@ def names_two_ends(tool: ToolDefinition, sources: Sources) -> bool:
     texts = [name for name in required(tool) if name in known and kind_of(name, known[name]) == "text"]
     ends = [name for name in texts if len(candidates(name, known[name], sources.asked)) == 1]
     return len(required(tool)) == BOTH == len(ends) == len(sources.names()) and joins(sources.names(), sources.question)
+
+
+def takes_given_id(tool: ToolDefinition, sources: Sources) -> bool:
+    """Tell whether a tool takes an id of the question, inside an object and as a filter too."""
+    known = properties(tool)
+    within = [inner_properties(schema) for schema in known.values()]
+    return any(
+        kind_of(name, one) in ("id", "number") and candidates(name, one, sources.asked)
+        for all_of in (known, *within)
+        for name, one in all_of.items()
+    )
 
 
 def values_tell(tool: ToolDefinition, sources: Sources) -> bool:

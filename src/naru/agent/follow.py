@@ -7,7 +7,7 @@ value of a comparison.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from naru.agent.execute import Outcome
 from naru.agent.parameters import candidates, kind_of, points, properties, required
@@ -68,12 +68,20 @@ def takes_new_value(
 def first_of_pair(question: str, names: Sequence[str]) -> str:
     """Return the first of two names that a question compares or joins as the two ends of a way, else nothing."""
     said = [flat(name) for name in names]
-    for pattern in _PAIRS:
-        for match in pattern.finditer(question):
-            pair = [flat(without_particle(part, shortest=3)) for part in match.groups()]
-            if len(said) == len(pair) and set(pair) == set(said):
-                return names[said.index(pair[0])]
+    for match in _pairs(question):
+        pair = [flat(without_particle(part, shortest=3)) for part in match.groups()]
+        if len(said) == len(pair) and set(pair) == set(said):
+            return names[said.index(pair[0])]
     return ""
+
+
+def _pairs(question: str) -> Iterator[re.Match[str]]:
+    """Find what may be two things side by side; the second one of a pair may be the first of the next."""
+    for pattern in _PAIRS:
+        at = 0
+        while match := pattern.search(question, at):
+            yield match
+            at = max(match.start(2), match.start() + 1)
 
 
 def second_of_pair(question: str, tool: ToolDefinition, made: Sequence[Outcome]) -> JsonObject | None:
@@ -84,13 +92,12 @@ def second_of_pair(question: str, tool: ToolDefinition, made: Sequence[Outcome])
         for name, value in one.call.arguments.items():
             if name not in known or not isinstance(value, str) or kind_of(name, known[name]) not in _VALUE_KEYS:
                 continue
-            for pattern in _PAIRS:
-                for match in pattern.finditer(question):
-                    pair = [without_particle(part, shortest=3) for part in match.groups()]
-                    may_be_translated = flat(value) not in flat(question)
-                    other = _other(pair, value, used, may_be_translated=may_be_translated)
-                    if other:
-                        return {**one.call.arguments, name: other}
+            for match in _pairs(question):
+                pair = [without_particle(part, shortest=3) for part in match.groups()]
+                may_be_translated = flat(value) not in flat(question)
+                other = _other(pair, value, used, may_be_translated=may_be_translated)
+                if other:
+                    return {**one.call.arguments, name: other}
     return None
 
 

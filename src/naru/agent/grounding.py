@@ -213,6 +213,9 @@ def _known(given: _Given) -> tuple[Any, bool]:
 
 
 def _unit(given: _Given) -> tuple[Any, bool]:
+    asked = re.search(rf"(?<![A-Za-z]){re.escape(given.value)}(?![A-Za-z])", given.about.sources.question)
+    if given.value not in given.wanted and asked is not None:
+        return given.value, False  # A unit that is not known here; the tool may know it.
     return _known(given) if given.wanted else _words(given)
 
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from naru.agent.asked import asked_values, asks_behind
 from naru.agent.changes import asks_for_change, changes_something
 from naru.agent.execute import Outcome
-from naru.agent.fitness import can_be_filled, fit, implied, values_suit, values_tell
+from naru.agent.fitness import can_be_filled, fit, implied, takes_given_id, values_suit, values_tell
 from naru.agent.follow import means, open_words, second_of_pair, takes_new_value
 from naru.agent.parameters import TYPED, candidates, kind_of, lists, points, properties, required, takes_words
+from naru.agent.reading import is_sentence
 from naru.agent.searching import narrower, searches, wants_search
 from naru.agent.selection import Ranked, index_of, stem, terms
 from naru.agent.sources import Sources
@@ -99,7 +100,7 @@ class Offering:
         helping = [one for one in able if self._has_new_work(one)] if self._made else self._first(able)
         if not helping and self._empty.keys() == self._made.keys() - self._set_aside:
             # What was searched is not there: another tool may know it.
-            left = [one for one in able if one.tool.name not in self._made]
+            left = [one for one in able if one.tool.name not in self._made and self._may_take(one.tool)]
             helping = self._first(left, filled=True) or self._searches(left, asked_for=bool(self._empty))
         if not helping:
             return []
@@ -124,7 +125,13 @@ class Offering:
     def _first(self, able: list[Ranked], *, filled: bool = False) -> list[Ranked]:
         """Return what may be called before anything was found."""
         helping = [one for one in able if one.score > 0]
-        helping = helping or [one for one in able if values_tell(one.tool, self._sources)]
+        telling = [one for one in able if values_tell(one.tool, self._sources)]
+        if helping and telling and self._sources.asked.ids() and not takes_given_id(helping[0].tool, self._sources):
+            # An id stands in the question, and what shares words with it cannot take that.
+            best = helping[0].score
+            rest = [one for one in helping if one not in telling]
+            helping = [*(replace(one, score=max(one.score, best)) for one in telling), *rest]
+        helping = helping or telling
         helping = helping or self._searches(able)
         helping = self._with_provider(helping, able)
         # An id was invented: only tools that can be filled are left, such as the one that gives such ids.
@@ -218,7 +225,18 @@ class Offering:
         return bool(about) and takes_words(tool)
 
     def _is_allowed(self, tool: ToolDefinition) -> bool:
-        return tool.name not in self._set_aside and (self._wants_change or not changes_something(tool))
+        is_open = tool.name not in self._set_aside or self._may_retry(tool)
+        return is_open and (self._wants_change or not changes_something(tool))
+
+    def _may_take(self, tool: ToolDefinition) -> bool:
+        """Tell whether a tool can be asked for what another one did not know."""
+        return not self._sources.about() or self._takes_name(tool, any_words=True) or not takes_words(tool)
+
+    def _may_retry(self, tool: ToolDefinition) -> bool:
+        """Tell whether a tool that failed, with a name for its id perhaps, can be called with an id found since."""
+        known = {*self._sources.asked.ids(), *self._sources.asked.numbers(), *self.used(tool.name)}
+        is_first = len(self._made.get(tool.name, ())) == 1
+        return is_first and takes_new_value(tool, self._sources, known, most=1)
 
     def _with_provider(self, helping: list[Ranked], able: list[Ranked]) -> list[Ranked]:
         """Put first the tool that gives the id which the best one needs and nobody gave (UPLIFT: chain)."""
@@ -297,6 +315,8 @@ class Offering:
         """After a result: is there a value not looked up with this tool, or a word of the question still open?"""
         tool, made = ranked.tool, self._made.get(ranked.tool.name, [])
         if made and not made[-1].failed:
+            if tool.name in self._empty and is_sentence(made[-1].result.text):
+                return False  # It says of a thing that it does not know it: less of its name would be another thing.
             if tool.name in self._empty:
                 return len(made) <= _SEARCHES and narrower(made, tool, self._sources.asked) is not None
             return self._other_id(tool) or second_of_pair(self._question, tool, made) is not None

@@ -13,14 +13,14 @@ from typing import Any, Literal
 from zoneinfo import available_timezones
 
 from naru.agent.codes import COUNTRIES, CURRENCIES, named
-from naru.agent.ends import BOTH, end_of, is_end, starts_first
+from naru.agent.ends import BOTH, end_of, is_end, is_start, starts_first
 from naru.agent.glossary import in_english
 from naru.agent.identifiers import EXAMPLES, LOGIN_NAME, example_of, is_identifier, prefix_of, shape_of
 from naru.agent.identity import ByIdentity
 from naru.agent.loanwords import sound_alike
 from naru.agent.selection import stem, terms
 from naru.agent.sources import Sources, unique
-from naru.agent.units import spelt_as, units_among, units_in
+from naru.agent.units import is_counted, spelt_as, units_among, units_in
 from naru.messages import JsonObject, ToolDefinition
 from naru.tools.provider_schemas.references import resolve_references
 
@@ -189,6 +189,8 @@ def candidates(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     if kind == "unit":
         said = " ".join([str(schema.get("description", "")), *sources.spoken])
         units = [spelt_as(spellings, said) for _, spellings in units_in(sources.question)]
+        if len(units) == 1 and is_end(name) and is_start(name) is not is_counted(sources.question):
+            return []  # The other end is a unit that is not known here.
         return end_of(name, units)
     if kind == "code":
         return end_of(name, starts_first(_codes(name, schema, sources), sources.question))
@@ -262,6 +264,10 @@ def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     if not prefix and not pattern:
         found = unique([*found, *sources.texts_under(lambda key: _is_id_key(key) and is_key_of(key, name))])
     if not found and not prefix and not pattern:
+        # One id alone that a result gives under a word that is no parameter's, in another language than ours perhaps.
+        strange = [one for one in given if _is_strange(one, sources) and not sources.is_claimed(one, name)]
+        found = strange if len(strange) == 1 else []
+    if not found and not prefix and not pattern:
         # A word with a dash in it, of which no tool speaks: `red-door`.
         found = [one for one in sources.asked.about() if _SLUG.fullmatch(one)]
     return [one for one in found if _fits(str(pattern), one)] if pattern else [*found]
@@ -284,6 +290,12 @@ def _is_called(value: str, name: str, sources: Sources) -> bool:
     """Tell whether a result gave an id under a name like the parameter's; one of the question may be any."""
     keys = sources.keys_of(value)
     return not keys or any(is_key_of(key, name) for key in keys)
+
+
+def _is_strange(value: str, sources: Sources) -> bool:
+    keys = sources.keys_of(value)
+    meant = {term for key in keys for term in [*terms(key), *(stem(word) for word in in_english(key))]}
+    return bool(keys) and not meant & sources.things and not any(key.isascii() for key in keys)
 
 
 def _is_id_key(key: str) -> bool:

@@ -6,6 +6,12 @@ import re
 
 _HANGUL = re.compile(r"[가-힣ㄱ-ㅎㅏ-ㅣ]")
 
+_ENGLISH_START = re.compile(
+    r"\W*(?:how|what|what's|who|whose|which|when|where|why|is|are|was|were|do|does|did|has|have|can|could|would|will|please|"
+    r"show me|tell me|give me|list|find|search|get|read|compare|look) [a-z]",
+    re.IGNORECASE,
+)
+"""A question in English may hold a name in Korean."""
 LAST_TURN = "Answer the question from the results above, in plain text. Do not call a tool."
 NO_TOOLS_NOTE = "No tools could be loaded for this request; answer without them and say so if it matters."
 UNAVAILABLE = "Some tools cannot be used now; do not guess what they would have said:"
@@ -16,7 +22,7 @@ CUT_MARK = "\n[… {count} characters left out …]\n"
 
 def is_korean(text: str) -> bool:
     """Tell whether a person wrote this in Korean."""
-    return len(_HANGUL.findall(text)) >= 2
+    return len(_HANGUL.findall(text)) >= 2 and _ENGLISH_START.match(text) is None
 
 
 def language_line(question: str) -> str:

@@ -67,6 +67,11 @@ def call_line(call: ToolCall) -> str:
     return f"{call.name.rsplit('__', 1)[-1]}({given})"
 
 
+def is_sentence(text: str) -> bool:
+    """Tell whether a text is words for a person: no JSON, and more than a word or two."""
+    return text.strip()[:1] not in "{[" and len(text.split()) > 2
+
+
 def is_bare(text: str) -> bool:
     """Tell whether a result is one value that does not say what it is: `3`, `closed`, `09:00-13:00`."""
     return len(text) <= _BARE_CHARACTERS and "\n" not in text and ": " not in text and len(text.split()) <= _BARE_WORDS

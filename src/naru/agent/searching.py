@@ -33,7 +33,10 @@ _WANTS_SEARCH = re.compile(
 _SEARCHES = re.compile(r"\b(?:search|find|look ?up|query)(?:es|s|ing)?\b|검색|찾", re.IGNORECASE)
 _ERROR_SAID = re.compile(r"\W{0,3}(?:error|오류)\b\s*[:(]", re.IGNORECASE)
 _EMPTY_SAID = re.compile(
-    r"^\W*(?:no|none|nothing|empty|0)\b[^.\n]{0,60}\.?$|^없|결과가 없|the tool gave an empty result", re.IGNORECASE
+    r"^\W*(?:no|none|nothing|empty|0)\b[^.\n]{0,60}\.?$|^없|결과가 없|the tool gave an empty result"
+    r"|^there (?:is|are|was|were) no\b[^\n]{0,80}$"
+    r"|^[^\n]{0,80}(?:\bnot found\b|does(?: not|n't) exist|찾을 수 없|없습니다)\W*$",
+    re.IGNORECASE,
 )
 
 

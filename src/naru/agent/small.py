@@ -24,7 +24,7 @@ from naru.agent.offering import Offering
 from naru.agent.parameters import choices, claims, kind_of, named_choices, properties, required, things
 from naru.agent.planner import Verdict
 from naru.agent.prompts import final_turn, is_korean, language_line, nothing_found
-from naru.agent.reading import call_line, facts, incomplete, reading, ready, said_of_failure
+from naru.agent.reading import call_line, facts, incomplete, is_sentence, reading, ready, said_of_failure
 from naru.agent.searching import as_said, core_words, found_nothing, narrower, only_word
 from naru.agent.selection import index_of
 from naru.agent.shown import narrowed, shown
@@ -276,6 +276,8 @@ class SmallPlanner:
         """Return new arguments for a tool that has run: the other of two, or a search by fewer words."""
         made = [one for one in self._outcomes if one.call.name == tool.name and one.ran]
         if made and found_nothing(made[-1]):
+            if is_sentence(made[-1].result.text):
+                return None
             call = narrower(made, tool, self._sources.asked)
             return call.arguments if call is not None else None
         return second_of_pair(self._question, tool, made)
@@ -297,10 +299,15 @@ class SmallPlanner:
         """Return the answer that needs no model: what was asked to be listed or shown, when one call gave just that."""
         ran = [one for one in self._outcomes if one.ran]
         if self._found and found_nothing(ran[-1]) and self._follows_a_result(ran[-1]):
-            return nothing_found(self._question, call_line(ran[-1].call))
+            return self._nothing(ran[-1])
         last = self._found[-1].call.name if self._found else ""
         changed = any(tool.name == last and changes_something(tool) for tool in self._by_shown.values())
         return ready(self._question, self._found, changed=changed, about=self._sources.about())
+
+    def _nothing(self, one: Outcome) -> str:
+        """Say that a call found nothing, in the tool's own words where it has some."""
+        said = one.result.text.strip()
+        return said if is_sentence(said) else nothing_found(self._question, call_line(one.call))
 
     def _follows_a_result(self, one: Outcome) -> bool:
         """Tell whether a call was made with a value that only a result held."""
@@ -342,7 +349,7 @@ class SmallPlanner:
         if failures:
             return said_of_failure(failures[0])
         if ran:
-            return nothing_found(self._question, call_line(ran[-1].call))
+            return self._nothing(ran[0] if is_sentence(ran[0].result.text) else ran[-1])
         if is_korean(self._question):
             return "질문에 맞는 도구를 찾지 못했습니다."
         return "No tool fits this question."

@@ -9,6 +9,7 @@ from typing import Any
 
 from naru.agent.glossary import in_english
 from naru.agent.moments import dates_in, months_in, times_in
+from naru.agent.prompts import is_korean
 from naru.agent.rendering import decoded
 from naru.agent.selection import stem, terms
 
@@ -190,7 +191,7 @@ class Sources:
 
         In Korean, which has no capitals, these are the words that no tool speaks of.
         """
-        if self._subjects is not None and _HANGUL.search(self.question):
+        if self._subjects is not None and is_korean(self.question):
             return unique(self._subjects)
         found = []
         for match in _NAME.finditer(self.question):
@@ -198,6 +199,7 @@ class Sources:
             if match.start() == 0 or self.question[: match.start()].rstrip()[-1:] in ".!?":
                 name = " ".join(name.split()[1:])
             found.append(name)
+        found += re.findall(r"[가-힣]{2,}", self.question)
         ids = self.ids(results_too=False)
         return unique(one for one in found if len(one) > 1 and not any(known.startswith(one) for known in ids))
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 
 from naru.agent.glossary import ALIKE, ENGLISH
+from naru.agent.prompts import is_korean
 
 _PIECE = re.compile(r"[A-Za-z][\w'’.&-]*[A-Za-z\d]|[A-Za-z]|[가-힣]+[\w가-힣-]*|[^\s\w]|\d[\w:.,-]*")
 _HANGUL = re.compile(r"[가-힣]")
@@ -54,7 +55,7 @@ def subjects_of(question: str, explained: Callable[[str, bool], bool]) -> list[s
     `explained` tells whether a tool speaks of a word, by itself or, if asked to, by its sound too. In a Korean
     question Latin words are names: nobody writes its grammar in them.
     """
-    is_korean = len(_HANGUL.findall(question)) >= 2
+    in_korean = is_korean(question)
     phrases: list[list[str]] = [[]]
     for match in _PIECE.finditer(question):
         piece = match.group(0)
@@ -62,7 +63,10 @@ def subjects_of(question: str, explained: Callable[[str, bool], bool]) -> list[s
             phrases.append([])  # A particle on a Latin word.
             continue
         bare = without_particle(piece)
-        if _is_subject(piece, bare, explained, is_korean=is_korean):
+        if not in_korean and _HANGUL.search(piece):
+            phrases[-1].append(piece)  # A name; it has no particle in an English sentence.
+            continue
+        if _is_subject(piece, bare, explained, in_korean=in_korean):
             phrases[-1].append(bare)
             if bare == piece and question[match.end() : match.end() + 1] in (" ", ""):
                 continue
@@ -84,11 +88,11 @@ def is_grammar(word: str) -> bool:
     return word.lower() in _ENGLISH_GRAMMAR or _KOREAN_GRAMMAR.match(word) is not None
 
 
-def _is_subject(piece: str, bare: str, explained: Callable[[str, bool], bool], *, is_korean: bool) -> bool:
+def _is_subject(piece: str, bare: str, explained: Callable[[str, bool], bool], *, in_korean: bool) -> bool:
     if not re.match(r"[A-Za-z가-힣]", piece) or any(letter.isdigit() for letter in piece):
         return False
     if not _HANGUL.search(bare):
-        if is_korean:
+        if in_korean:
             return not bare.isupper() or len(bare) > 3 or not explained(bare, True)
         lowered = bare.lower()
         return len(bare) > 1 and lowered not in _ENGLISH_GRAMMAR and lowered not in ALIKE and not explained(bare, True)

@@ -45,6 +45,12 @@ def units_in(question: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(quantity, spellings) for _, _, quantity, spellings in sorted(found)]
 
 
+def is_counted(question: str) -> bool:
+    """Tell whether the first unit that a question names has a number: it is what is converted, not into what."""
+    first = [spelling for _, spellings in units_in(question)[:1] for spelling in spellings]
+    return any(re.search(rf"\d\s?(?i:{re.escape(one)})(?![A-Za-z])", question) for one in first)
+
+
 def units_among(values: Sequence[Any], question: str) -> list[Any]:
     """Return those of an enum's values that are units which a question names, in any spelling."""
     lowered = {str(value).lower(): value for value in values}
@@ -57,7 +63,8 @@ def _pattern(spelling: str) -> str:
         before = r"(?<![가-힣])" if len(spelling) > 1 else r"(?<=[\d몇])\s?"
         return rf"{before}{spelling}(?=$|[^가-힣]|[은는이가을를로의에인입짜야예요쯤당나까와과랑하])"
     if len(spelling) <= _SYMBOL:
-        alone = rf"\b(?:in|to|into|many) {spelling}\b(?=[?.]|$| are)"
+        korean = rf"몇 ?{spelling}(?![A-Za-z])|(?<![A-Za-z]){spelling}(?:로|으로)(?![가-힣])"
+        alone = rf"{korean}|\b(?:in|to|into|many) {spelling}\b(?=[?.]|$| are)"
         return rf"(?<=\d){spelling}(?![A-Za-z가-힣])|(?<=\d ){spelling}(?![A-Za-z])|{alone}"
     return rf"(?i:(?<![A-Za-z]){re.escape(spelling)}(?![A-Za-z]))"
 
