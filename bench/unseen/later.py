@@ -192,4 +192,30 @@ LATER: dict[tuple[str, str], str] = {
         missing :: ko :: 코끼리 먹이 시간을 알려줘 :: 없|코끼리 :: feeding_time
         0 :: ko :: 고양이에 대한 짧은 시를 써줘
     """,
+    ("pharmacy", "d"): """
+        1 :: en :: How many refills are left on prescription RX5001? :: 2 :: prescription
+        1 :: ko :: 처방전 RX5002를 쓴 의사는 누구야? :: Adeyemi :: prescription
+        1 :: en :: When is the north branch open? :: 8:00; 20:00 :: branch_hours
+        1 :: ko :: MED-11은 얼마예요? :: 6.4 :: medicine
+        1 :: en :: How many packages of MED-27 does the north branch have? :: 12 :: stock
+        2 :: en :: Do I need a prescription for Amoxicillin? :: yes|needed|need|required :: medicine_lookup, medicine
+        2 :: en :: What is the name of the medicine on prescription RX5001? :: Amoxicillin :: prescription, medicine
+        2 :: ko :: 이부프로펜(Ibuprofen)의 가격은 얼마인가요? :: 6.4 :: medicine_lookup, medicine
+        2 :: en :: How many packages of Ibuprofen are there at the north branch? :: 40 :: medicine_lookup, stock
+        missing :: en :: Which doctor wrote prescription RX9999? :: RX9999 :: prescription
+        write :: en :: Refill prescription RX5001, please. :: RX5001 :: refill
+        0 :: en :: What is 7 times 6? :: 42
+    """,
+    ("podcast", "d"): """
+        1 :: en :: Which shows am I subscribed to? :: Deep Currents; 밤의 서재 :: my_subscriptions
+        1 :: ko :: 진행자 h8의 이름은 뭐야? :: 서민재 :: get_host
+        2 :: en :: In which language is the show Deep Currents? :: English :: search_shows, get_show
+        2 :: en :: How long is the episode "Kelp" of show s1? :: 51 :: list_episodes
+        2 :: ko :: 밤의 서재의 에피소드를 보여줘 :: 편지 :: search_shows, list_episodes
+        3 :: en :: Who hosts Deep Currents? :: Mara Quinn :: search_shows, get_show, get_host
+        2 :: en :: What is the name of the host of show s2? :: 서민재 :: get_show, get_host
+        missing :: en :: Show me the details of show s99. :: s99 :: get_show
+        write :: en :: Subscribe to the show s2. :: s2 :: subscribe
+        0 :: ko :: 오늘 하루도 힘내세요!
+    """,
 }
