@@ -19,7 +19,6 @@ from naru.agent.moments import dates_in, times_in
 from naru.agent.parameters import (
     candidates,
     choices,
-    is_zone,
     kind_of,
     plain,
     properties,
@@ -28,6 +27,7 @@ from naru.agent.parameters import (
 )
 from naru.agent.selection import terms
 from naru.agent.sources import Sources, flat
+from naru.agent.zones import is_zone
 from naru.messages import JsonObject, ToolCall, ToolDefinition
 
 _SCHEMA_WORDS = frozenset({"additionalProperties", "required", "properties", "type", "$schema", "description"})

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import Any, Literal
-from zoneinfo import available_timezones
 
 from naru.agent.codes import COUNTRIES, CURRENCIES, named
 from naru.agent.ends import BOTH, end_of, is_end, is_start, starts_first
@@ -21,6 +19,7 @@ from naru.agent.loanwords import sound_alike
 from naru.agent.selection import stem, terms
 from naru.agent.sources import Sources, unique
 from naru.agent.units import is_counted, spelt_as, units_among, units_in
+from naru.agent.zones import zones_in
 from naru.messages import JsonObject, ToolDefinition
 from naru.tools.provider_schemas.references import resolve_references
 
@@ -62,7 +61,6 @@ _LISTS = re.compile(r"\b(?:list|all|every|names)\b|목록|모든|전체|모두",
 _SLUG = re.compile(r"[a-z0-9]+(?:[-_:./][a-z0-9]+)+")
 _ANY_ID = frozenset({"id", "number", "no", "cod", "key", "ref"})
 """Terms of names and keys that say that something is an id, and not of what."""
-_CONTINENTS = frozenset("Africa America Antarctica Asia Atlantic Australia Europe Indian Pacific".split())
 _PROPERTIES: ByIdentity[dict[str, JsonObject]] = ByIdentity(2048)
 _KINDS: ByIdentity[Kind] = ByIdentity(8192)
 _LISTED = re.compile(r"^[\w-]+(?:, ?[\w-]+)*,? or [\w-]+[.!]?$")
@@ -362,32 +360,6 @@ def named_choices(values: list[Any], question: str) -> list[Any]:
         if (words and all(word in asked for word in words)) or is_said or is_heard:
             found.append(value)
     return found
-
-
-@lru_cache(maxsize=1)
-def _cities() -> dict[str, str]:
-    return {
-        zone.rsplit("/", 1)[-1].replace("_", " "): zone
-        for zone in sorted(available_timezones())
-        if zone.partition("/")[0] in _CONTINENTS
-    }
-
-
-def is_zone(value: str) -> bool:
-    """Tell whether this is an IANA time zone."""
-    return value in available_timezones()
-
-
-def zones_in(question: str) -> list[str]:
-    """Return the time zones that a question names, in IANA's form or by their city."""
-    written = re.findall(r"\b[A-Z][A-Za-z]+/[A-Z][A-Za-z_+-]+|\bUTC\b", question, re.ASCII)
-    if written:
-        return unique(written)
-    return unique(
-        zone
-        for city, zone in _cities().items()
-        if len(city) > 3 and re.search(rf"\b{re.escape(city)}\b", question, re.ASCII)
-    )
 
 
 _TOLD_BY_SHAPE: dict[Kind, Callable[[Sources], list[str]]] = {
