@@ -50,7 +50,9 @@ async def test_a_name_that_providers_refuse_goes_out_legal_and_comes_back_as_it_
 
 
 def test_a_tool_that_cannot_be_sent_costs_the_others_nothing() -> None:
-    huge = ToolDefinition("huge", "", {"type": "object", "properties": {"p": {"enum": ["x" * 100] * 2000}}})
+    huge = ToolDefinition(
+        "huge", "", {"type": "object", "properties": {"p": {"enum": [f"{number:0100}" for number in range(2000)]}}}
+    )
     offered = offer(ChatRequest("m", [], tools=[huge, PLAIN]), "openai")
     assert [tool.name for tool in offered.request.tools] == ["plain"]
 
