@@ -183,7 +183,8 @@ def test_a_question_in_korean_is_answered_step_by_step_and_leaves_a_run(browser:
     assert all(width >= 2 for width in bars)
     browser.driver.execute_script("for (const one of document.querySelectorAll('.fall details')) one.open = true")
     browser.sees("calculate_vacation_days", "What the model wrote", "Result")
-    browser.driver.execute_script("scrollTo(0, 0)")
+    closed = "document.querySelectorAll('.fall > li > details').forEach((one, at) => { one.open = at === 0; })"
+    browser.driver.execute_script(f"{closed}; document.activeElement.blur(); scrollTo(0, 0)")
     OUTPUT.mkdir(exist_ok=True)
     browser.driver.save_screenshot(str(OUTPUT / "console.png"))
     browser.open("runs")
@@ -264,14 +265,54 @@ def test_text_from_outside_never_becomes_markup(browser: Browser, papers: Path) 
     browser.fetch("/api/mcp/servers/papers/approve", "POST", "{}")
 
 
-@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark"), (1280, "dark")])
-def test_every_page_fits_and_has_no_serious_accessibility_finding(browser: Browser, width: int, theme: str) -> None:
+def test_a_tool_with_an_odd_schema_has_a_form_that_runs(browser: Browser, papers: Path) -> None:
+    deep: dict[str, object] = {"type": "string"}
+    for _ in range(12):
+        deep = {"type": "object", "properties": {"inner": deep}}
+    properties = {
+        "maybe": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+        "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        "choice": {"enum": [{"a": 1}, "two", 3, None]},
+        "many": {"enum": [f"choice {number}" for number in range(2000)]},
+        "deep": deep, "anything": True, "text": {"type": "string", "default": {"not": "text"}}, "l" * 200: {"type": "number"},
+    }  # fmt: skip
+    odd = {"name": "odd", "description": "긴 설명 " * 300, "inputSchema": {"type": "object", "properties": properties}}
+    papers.write_text(json.dumps([*TOOLS, odd]))
+    browser.fetch("/api/mcp/servers/papers/refresh", "POST")
+    browser.fetch("/api/mcp/servers/papers/approve", "POST", "{}")
+    browser.look(390, "light")
+    browser.open("tools/papers__odd")
+    assert browser.field("maybe").tag_name == "input"
+    assert browser.field("either (JSON)").tag_name == "textarea"
+    browser.field("maybe").send_keys("12345678901234567890")
+    Select(browser.field("choice")).select_by_visible_text('{"a":1}')
+    browser.click("Run")
+    browser.sees("From a terminal", "12345678901234567890")
+    assert '"choice": {"a": 1}' in browser.text
+    assert browser.driver.execute_script("return document.documentElement.scrollWidth - window.innerWidth") <= 1
+    browser.open("tools/%E0%A4%A")
+    browser.sees("No tool named")
+    browser.look(1280, "light")
+    papers.write_text(json.dumps(TOOLS))
+    browser.fetch("/api/mcp/servers/papers/refresh", "POST")
+    browser.fetch("/api/mcp/servers/papers/approve", "POST", "{}")
+
+
+@pytest.mark.parametrize(
+    ("width", "theme", "language"),
+    [(1280, "light", "en"), (390, "dark", "en"), (1280, "dark", "ko"), (390, "light", "ko")],
+)
+def test_every_page_fits_and_has_no_serious_accessibility_finding(
+    browser: Browser, width: int, theme: str, language: str
+) -> None:
     axe = (node_environment({"axe-core": "4.11.0"}) / "node_modules" / "axe-core" / "axe.min.js").read_text()
     OUTPUT.mkdir(exist_ok=True)
     browser.look(width, theme)
+    browser.driver.execute_script("localStorage.setItem('language', arguments[0])", language)
     for page in PAGES:
         browser.open(page)
-        browser.driver.save_screenshot(str(OUTPUT / f"console-{page.replace('/', '-')}-{width}-{theme}.png"))
+        name = f"console-{page.replace('/', '-')}-{width}-{theme}-{language}.png"
+        browser.driver.save_screenshot(str(OUTPUT / name))
         overflow = browser.driver.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
         assert overflow <= 1, f"{page} is {overflow} px too wide at {width}"
         browser.driver.execute_script(axe)
@@ -280,7 +321,8 @@ def test_every_page_fits_and_has_no_serious_accessibility_finding(browser: Brows
             ".filter(v => ['serious', 'critical'].includes(v.impact))"
             ".map(v => v.id + ': ' + v.nodes.map(n => n.html).slice(0, 2).join(' '))))"
         )
-        assert found == [], f"{page} at {width}, {theme}"
+        assert found == [], f"{page} at {width}, {theme}, {language}"
+    browser.driver.execute_script("localStorage.setItem('language', 'en')")
     browser.look(1280, "light")
 
 
@@ -322,7 +364,10 @@ def test_the_console_speaks_korean_on_every_page(browser: Browser) -> None:
         lines = {line.strip() for line in browser.text.splitlines()}
         assert lines & set(english) == set(), page
         assert browser.driver.execute_script("return document.documentElement.lang") == "ko"
+    browser.open("servers/lost")
+    browser.sees("서버에 연결할 수 없습니다.", "서버를 시작하거나 URL을 확인하세요.")
     browser.open("servers")
+    browser.sees("서버에 연결할 수 없습니다.")
     browser.click("English")
     browser.sees("Servers")
 

@@ -55,3 +55,18 @@ def test_a_held_call_is_shown_with_its_arguments_and_goes_by_the_answer(
     browser.click(answer)
     browser.wait(lambda: outcome in str(browser.driver.execute_script("return window.called")))
     browser.sees("Nothing waits for approval.")
+
+
+def test_what_was_allowed_for_always_is_shown_and_taken_back(browser: Browser) -> None:
+    browser.open("approvals")
+    browser.driver.execute_script(CALL)
+    browser.click("Always allow")
+    browser.wait(lambda: "Kim Minjun" in str(browser.driver.execute_script("return window.called")))
+    browser.sees("Always allowed", "get_employee_info", "for local")
+    browser.click("Take back")
+    browser.sees("Taken back: get_employee_info", "Nothing waits for approval.")
+    browser.wait(lambda: "Always allowed" not in browser.text)
+    assert browser.fetch("/api/approvals")["standing"] == []
+    browser.driver.execute_script(CALL)
+    browser.sees("Calls that wait for a yes")
+    browser.click("Deny")

@@ -118,6 +118,21 @@ async def test_deny_beats_allow_and_allow_beats_ask() -> None:
         await approvals(allow=["*"], deny=["files/delete"]).decide(CALL)
 
 
+async def test_a_pattern_with_a_key_is_about_that_key_alone() -> None:
+    """S-56: allow, ask and deny per key, server and tool."""
+    mine, other = CALL, replace(CALL, caller="key_2")
+    assert mine.caller != other.caller
+    desk = approvals(ask=["*"], allow=[f"{mine.caller}@files/*"], wait_seconds=0.01)
+    assert await desk.decide(mine) == "allowed"
+    with pytest.raises(PolicyError, match="nobody answered"):
+        await desk.decide(other)
+    with pytest.raises(PolicyError, match=r"approvals\.deny"):
+        await approvals(deny=["key_2@*/delete"]).decide(other)
+    assert await approvals(deny=["key_2@*/delete"]).decide(mine) == "allowed"
+    # A pattern without a key never reaches into the caller's name.
+    assert await approvals(deny=["k*/delete"]).decide(replace(CALL, caller="k@files")) == "allowed"
+
+
 async def test_only_so_many_calls_wait_at_a_time() -> None:
     desk = approvals(ask=["*"], max_waiting=1)
     first = asyncio.ensure_future(desk.decide(CALL))

@@ -27,7 +27,10 @@ class AuditSettings(BaseModel):
 
 
 class ApprovalSettings(BaseModel):
-    """Tool calls that wait for a person's yes (N9, S-56). Patterns are `server/tool`, with `*` and `?`."""
+    """Tool calls that wait for a person's yes (N9, S-56).
+
+    Patterns are `server/tool`, or `KEY@server/tool` for the calls of one key by its id, with `*` and `?`.
+    """
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 

@@ -172,11 +172,11 @@ class Approvals:
 
     def _why_ask(self, call: Call) -> str:
         place, settings = _place(call), self.settings
-        if _matches(settings.deny, place):
+        if _matches(settings.deny, call):
             raise PolicyError(f"Calls of {place} are denied here.", remedy="The setting is approvals.deny.")
-        if _matches(settings.allow, place):
+        if _matches(settings.allow, call):
             return ""
-        if _matches(settings.ask, place):
+        if _matches(settings.ask, call):
             return "asked"
         annotations = call.definition.annotations if call.definition is not None else {}
         destroys = annotations.get("destructiveHint") is True and annotations.get("readOnlyHint") is not True
@@ -243,5 +243,11 @@ def _key(call: Call) -> tuple[str, str, str, str]:
     return call.caller, call.server, call.tool, definition_hash(call.definition) if call.definition else ""
 
 
-def _matches(patterns: Sequence[str], place: str) -> bool:
-    return any(fnmatch.fnmatchcase(place, pattern) for pattern in patterns)
+def _matches(patterns: Sequence[str], call: Call) -> bool:
+    """Say whether a pattern fits; one with `@` names the caller too (S-56), so that no other reaches into callers."""
+    place = _place(call)
+    named = f"{call.caller}@{place}"
+    return any(
+        fnmatch.fnmatchcase(place, pattern) or ("@" in pattern and fnmatch.fnmatchcase(named, pattern))
+        for pattern in patterns
+    )

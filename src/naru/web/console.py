@@ -41,6 +41,7 @@ FILES = (
     "models.js",
     "pages.js",
     "play.js",
+    "reasons.js",
     "results.js",
     "runs.js",
     "server.js",

@@ -132,6 +132,7 @@ def _server(summary: dict[str, Any]) -> JsonObject:
     }
     if summary["status"] != ServerStatus.CONNECTED and summary.get("lastFailure"):
         shown["why"] = REDACTOR.clean(summary["lastFailure"]["message"])
+        shown["whyCode"] = summary["lastFailure"]["code"]
     return shown
 
 

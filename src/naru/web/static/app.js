@@ -65,19 +65,24 @@ function login() {
   key.focus();
 }
 
+function decoded(text = "") {
+  try { return decodeURIComponent(text); } catch { return text; } // an address that somebody typed
+}
+
 // What a page needs is asked for at once: its file, who is here, and, by the page itself, its rows.
 async function show() {
   const mine = ++drawn;
   leave();
   leave = () => {};
-  const [, asked = "", name] = location.hash.split("?")[0].split("/");
+  const [, asked = "", last] = location.hash.split("?")[0].split("/");
+  const name = decoded(last);
   const page = pages[asked] ? asked : "servers";
   const [, list, one] = pages[page];
-  document.title = `${name ? `${decodeURIComponent(name)} · ` : ""}${t(page)} · Naru`;
+  document.title = `${name ? `${name} · ` : ""}${t(page)} · Naru`;
   const place = h("div");
   try {
     const session = who ?? api("/api/session");
-    const made = (name && one ? one() : list()).then((draw) => draw(place, name && one ? decodeURIComponent(name) : session));
+    const made = (name && one ? one() : list()).then((draw) => draw(place, name && one ? name : session));
     made.then((end) => { if (mine !== drawn) end?.(); }, () => {});
     who = await session;
     navigation(page);

@@ -33,16 +33,31 @@ function waitingCall(one, load) {
 
 // Readers may see withheld tools, but only operators are shown what is called.
 const heldCalls = async () => {
-  try { return (await api("/api/approvals")).waiting; } catch { return []; }
+  try { return await api("/api/approvals"); } catch { return { waiting: [], standing: [] }; }
 };
 
-const ids = (waiting) => waiting.map((one) => one.id).join();
+// What was allowed for always, each with a button that takes it back.
+function standingCalls(standing, load) {
+  const takeBack = async (one) => {
+    await api(`/api/approvals/standing/${encodeURIComponent(one.id)}`, { method: "DELETE" });
+    say(t("tookBack", { name: one.tool }));
+    await load();
+  };
+  return [h("h2", {}, t("standing")), h("p", { className: "lead" }, t("standingLead")),
+    h("ul", { className: "list" }, standing.map((one) => h("li", {}, h("div", { className: "item" },
+      h("span", { className: "name" }, h("span", { className: "soft" }, `${one.server} · `), one.tool),
+      h("span", { className: "about" }, t("standingBy", { name: one.caller || "local", time: when(one.givenAt) })),
+      h("span", { className: "side" }, action(t("takeBack"), () => takeBack(one), { className: "danger slim", "aria-label": `${t("takeBack")}: ${one.server} ${one.tool}` }))))))];
+}
+
+const ids = ({ waiting, standing }) => [...waiting, ...standing].map((one) => one.id).join();
 
 export async function approvalsPage(main) {
   let shown = "";
   const load = async () => {
-    const [{ tools }, waiting] = await Promise.all([api("/api/console/approvals"), heldCalls()]);
-    shown = ids(waiting);
+    const [{ tools }, held] = await Promise.all([api("/api/console/approvals"), heldCalls()]);
+    const { waiting, standing } = held;
+    shown = ids(held);
     fill(main, title(t("approvals")),
       waiting.length > 0 && [h("h2", {}, t("heldCalls")), waiting.map((one) => waitingCall(one, load))],
       h("p", { className: "lead" }, t("approvalsLead")),
@@ -50,7 +65,8 @@ export async function approvalsPage(main) {
       tools.map((tool) => h("section", { className: "card", "aria-label": `${tool.server} ${tool.name}` }, withheldTool(tool, async () => {
         await api(`/api/mcp/servers/${encodeURIComponent(tool.server)}/approve`, { method: "POST", body: { tools: [tool.name] } });
         await load();
-      }, tool.server))));
+      }, tool.server))),
+      standing.length > 0 && standingCalls(standing, load));
   };
   await load();
   // Looked after anew only when something began or ended to wait, so that nobody's focus is taken.

@@ -21,6 +21,8 @@ function part(one) {
   return json(pretty(one.text ?? `[${one.type}]`));
 }
 
+// Indented where that changes nothing: numbers longer than JavaScript holds stay as they came.
 function pretty(text) {
+  if (/\d{16}/.test(text)) return text;
   try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
 }

@@ -1,6 +1,7 @@
 import { api, follow } from "./api.js";
 import { withheldTool } from "./approvals.js";
 import { action, fill, h, json, say, sure, title } from "./dom.js";
+import { stateTold, told } from "./reasons.js";
 import { editServer } from "./server_form.js";
 import { countTools, state } from "./servers.js";
 import { t, when } from "./text.js";
@@ -63,12 +64,16 @@ function tools(server) {
 function explanation(server) {
   const why = server.explanation;
   const warnings = (server.warnings ?? []).map((warning) => h("p", { className: "wait small" }, warning));
-  if (why.isUsable) return [h("p", { className: "good" }, why.summary), warnings];
   const failure = why.lastFailure;
-  if (!failure && !why.remedy) return [h("p", { className: "soft" }, why.summary), warnings];
+  if (why.isUsable || (!failure && !why.remedy)) {
+    const said = stateTold(server);
+    return [h("p", { className: why.isUsable ? "good" : "soft" }, said.what), said.original && h("p", { className: "wait small", lang: "en" }, said.original), warnings];
+  }
+  const said = failure && !["PENDING", "DISCONNECTED", "DISABLED"].includes(server.status) ? told(failure.code, why.summary, why.remedy) : stateTold(server);
   const left = failure?.nextRetryAt ? Math.max(0, Math.round((failure.nextRetryAt - Date.now()) / 1000)) : null;
   return h("section", { className: `card ${failure ? "notice" : ""}`, "aria-label": t("why") }, h("h2", {}, t("why")),
-    h("p", {}, why.summary), why.remedy && h("p", {}, h("strong", {}, why.remedy)),
+    h("p", {}, said.what), said.todo && h("p", {}, h("strong", {}, said.todo)),
+    said.original && h("p", { className: "soft small", lang: "en" }, said.original),
     failure && h("p", { className: "soft small" }, `${failure.stage} / ${failure.code}`,
       failure.since && ` · ${t("since", { time: when(failure.since) })}`,
       left !== null && ` · ${t("nextRetry", { seconds: left })}`),

@@ -1,6 +1,7 @@
 import { api, follow, query } from "./api.js";
 import { empty, fill, h, listen, say, searchBox, title } from "./dom.js";
 import { growing } from "./pages.js";
+import { told } from "./reasons.js";
 import { t } from "./text.js";
 
 const kinds = {
@@ -14,7 +15,7 @@ function row(server) {
   return h("li", {}, h("a", { className: "item", href: `#/servers/${encodeURIComponent(server.name)}` },
     h("span", { className: "name" }, server.name),
     server.description && h("span", { className: "about" }, server.description),
-    server.why && h("span", { className: "about bad" }, server.why),
+    server.why && h("span", { className: "about bad" }, told(server.whyCode, server.why).what),
     h("span", { className: "side" }, h("span", { className: "tag" }, server.transportType ?? "URL"),
       server.status === "CONNECTED" && h("span", {}, countTools(server.toolCount)), state(server.status))));
 }

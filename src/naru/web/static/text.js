@@ -71,6 +71,16 @@ const words = {
   DISABLED: ["Switched off", "꺼짐"],
   NEEDS_AUTH: ["Needs sign-in", "로그인 필요"],
   DEGRADED: ["Unsteady", "불안정"],
+  connectedWith: ["Connected; tools: {count}.", "연결되었습니다. 도구 {count}개."],
+  rests: ["It rests until a call needs it; tools: {count}.", "호출이 필요로 할 때까지 쉽니다. 도구 {count}개."],
+  notYet: ["It was not connected yet.", "등록되었고 아직 연결하지 않았습니다."],
+  notYetDo: ["Connect it.", "연결하세요."],
+  isConnecting: ["It is being connected.", "연결하고 있습니다."],
+  isConnectingDo: ["Wait a moment.", "잠시 기다리세요."],
+  wasDisconnected: ["It was disconnected on request.", "요청에 따라 연결을 끊었습니다."],
+  wasDisconnectedDo: ["Connect it when you want it.", "필요하면 다시 연결하세요."],
+  isDisabled: ["It is switched off in its record.", "항목에서 꺼 두었습니다."],
+  isDisabledDo: ["Enable it in its record.", "항목에서 켜세요."],
   transport: ["Transport", "연결 방식"],
   url: ["URL", "주소"],
   headers: ["Headers", "헤더"],
@@ -98,6 +108,11 @@ const words = {
   allowOnce: ["Allow once", "한 번 허락"],
   allowAlways: ["Always allow", "항상 허락"],
   denyCall: ["Deny", "거부"],
+  standing: ["Always allowed", "항상 허락한 호출"],
+  standingLead: ["These calls go through without a question, for as long as the tool stays as it was.", "도구가 그때 그대로인 동안 묻지 않고 지나가는 호출입니다."],
+  standingBy: ["for {name}, allowed {time}", "{name}에게, {time}에 허락"],
+  takeBack: ["Take back", "허락 거두기"],
+  tookBack: ["Taken back: {name}", "거둠: {name}"],
   answeredCall: ["Answered: {name}", "답함: {name}"],
   approve: ["Approve", "승인"],
   approveAll: ["Approve all", "모두 승인"],
@@ -238,6 +253,7 @@ document.documentElement.lang = language;
 // English lines that have a Korean form of their own: none of them may stand on a Korean page.
 export const englishOnly = () => Object.values(words).filter(([english, korean]) => english !== korean).map(([english]) => english)
   .filter((english) => english !== "한국어" && !english.includes("{"));
+export const isKorean = () => language === "ko";
 export const has = (key) => Object.hasOwn(words, key);
 export function t(key, values = {}) {
   const text = words[key]?.[language === "ko" ? 1 : 0] ?? key;

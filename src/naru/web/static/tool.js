@@ -6,7 +6,7 @@ import { t } from "./text.js";
 
 export async function toolPage(main, name) {
   const tool = await api(`/api/console/tools/${encodeURIComponent(name)}`);
-  const required = tool.inputSchema.required ?? [];
+  const required = Array.isArray(tool.inputSchema.required) ? tool.inputSchema.required : [];
   const inputs = Object.entries(tool.inputSchema.properties ?? {}).map(([key, schema]) => control(key, schema, required.includes(key)));
   const out = h("section", { "aria-live": "polite" });
   const button = h("button", { className: "main" }, t("run"));
@@ -27,13 +27,29 @@ export async function toolPage(main, name) {
   h("details", {}, h("summary", {}, t("definition")), json(tool.inputSchema)));
 }
 
-function control(key, schema, required) {
-  const type = Array.isArray(schema.type) ? schema.type.find((one) => one !== "null") : schema.type;
+const isTable = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+
+// A schema without the ways of saying "or nothing": one other branch is what the person fills in.
+function plain(given) {
+  const schema = isTable(given) ? given : {};
+  const branches = schema.anyOf ?? schema.oneOf;
+  if (!Array.isArray(branches)) return schema;
+  const others = branches.filter((one) => isTable(one) && one.type !== "null");
+  return others.length === 1 ? { ...others[0], ...schema, anyOf: undefined, oneOf: undefined } : schema;
+}
+
+const shownChoice = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+const scalar = (value) => (["string", "number"].includes(typeof value) ? value : "");
+
+function control(key, given, required) {
+  const schema = plain(given);
+  const types = Array.isArray(schema.type) ? schema.type.filter((one) => one !== "null") : [schema.type];
+  const type = types.length === 1 ? types[0] : undefined;
   const hint = schema.description;
   const label = required ? `${key} *` : key;
-  if (schema.enum) {
+  if (Array.isArray(schema.enum)) {
     const input = h("select", { required }, !required && h("option", { value: "" }, ""),
-      schema.enum.map((one) => h("option", { value: JSON.stringify(one), selected: one === schema.default }, String(one))));
+      schema.enum.map((one) => h("option", { value: JSON.stringify(one), selected: one === schema.default }, shownChoice(one))));
     return { key, view: field(label, input, hint), value: () => (input.value === "" ? undefined : JSON.parse(input.value)) };
   }
   if (type === "boolean") {
@@ -43,13 +59,13 @@ function control(key, schema, required) {
   }
   if (type === "integer" || type === "number") {
     const input = h("input", {
-      type: "number", step: type === "integer" ? "1" : "any", required, value: schema.default ?? "",
+      type: "number", step: type === "integer" ? "1" : "any", required, value: scalar(schema.default),
       min: schema.minimum, max: schema.maximum,
     });
     return { key, view: field(label, input, hint), value: () => (input.value === "" ? undefined : Number(input.value)) };
   }
   if (type === "string") {
-    const input = h("input", { required, value: schema.default ?? "", autocomplete: "off", placeholder: schema.examples?.[0] ?? "" });
+    const input = h("input", { required, value: scalar(schema.default), autocomplete: "off", placeholder: scalar(schema.examples?.[0]) });
     return { key, view: field(label, input, hint), value: () => (input.value === "" && !required ? undefined : input.value) };
   }
   const input = h("textarea", { required, placeholder: "JSON", spellcheck: false, value: schema.default === undefined ? "" : JSON.stringify(schema.default) });
