@@ -274,7 +274,8 @@ def test_a_tool_with_an_odd_schema_has_a_form_that_runs(browser: Browser, papers
         "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
         "choice": {"enum": [{"a": 1}, "two", 3, None]},
         "many": {"enum": [f"choice {number}" for number in range(2000)]},
-        "deep": deep, "anything": True, "text": {"type": "string", "default": {"not": "text"}}, "l" * 200: {"type": "number"},
+        "deep": deep, "anything": True, "l" * 200: {"type": "number"},
+        "text": {"type": "string", "default": {"not": "text"}},
     }  # fmt: skip
     odd = {"name": "odd", "description": "긴 설명 " * 300, "inputSchema": {"type": "object", "properties": properties}}
     papers.write_text(json.dumps([*TOOLS, odd]))

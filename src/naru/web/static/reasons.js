@@ -32,6 +32,7 @@ const korean = {
   tls: ["보안 연결(TLS)에 실패했습니다.", "URL을 확인하고, 자체 인증 기관이라면 caFile에 PEM 파일을 적으세요."],
   too_large: ["답이 너무 큽니다.", "한도를 올리거나 더 적게 요청하세요."],
   unauthorized: ["서버가 로그인을 요구합니다.", "헤더에 올바른 Authorization을, 또는 항목에 auth를 넣고 다시 연결하세요."],
+  version: ["프로토콜 버전이 맞지 않습니다.", "서버나 나루를 새 버전으로 올리세요."],
 };
 const status = (code) => [`서버가 HTTP ${code.slice(5)}로 답했습니다.`, "URL과 서버의 로그를 확인하세요."];
 const unknown = ["서버를 쓸 수 없습니다.", "아래 내용을 확인하세요."];
