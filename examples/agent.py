@@ -62,7 +62,7 @@ async def ask(question: str, base_url: str, model: str) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("question", nargs="?", default="What do 3 pens cost?")
+    parser.add_argument("question", nargs="?", default="What is the price of a pen?")
     parser.add_argument("--base-url", default="")
     parser.add_argument("--model", default="")
     given = parser.parse_args()
