@@ -209,5 +209,6 @@ def test_the_agent_of_the_examples_answers(reader: Reader, tmp_path: Path) -> No
     command = f"{sys.executable} {ROOT / 'examples' / 'agent.py'} --base-url {reader.model_url} --model {MODEL}"
     done = reader.shell(command, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "There are 7 days left." in done.stdout
+    assert "→ price {'product': 'pen'}" in done.stdout
+    assert "1200" in done.stdout.partition("← 1200")[2], "the answer is the tool's, whatever the model says"
     assert "(answered)" in done.stdout
