@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from naru.agent.asked import asked_lines, asked_values, holds_asked, is_reference
+from naru.agent.asked import asked_lines, asked_values, asks_behind, holds_asked, is_reference
 from naru.agent.execute import Outcome
 from naru.messages import ToolCall, ToolResult
 
@@ -95,3 +95,9 @@ def test_when_and_how_much_are_answered_by_a_moment_and_a_number(question: str, 
 def test_a_name_that_is_asked_for_is_the_records_own() -> None:
     album = '{"id": 22, "title": "Feather", "label": "Wren", "artist_id": 2}'
     assert asked_values("앨범 이름은 뭐야?", found(album)) == [("title", "Feather")]
+
+
+def test_the_name_of_what_a_record_points_to_is_not_the_records_own() -> None:
+    show = '{"show_id": "s2", "title": "Night", "host_id": "h8"}'
+    assert asked_values("What is the name of the host of show s2?", found(show)) == []
+    assert asks_behind("What is the name of the host of show s2?", found(show))

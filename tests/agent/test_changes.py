@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from naru.agent.changes import asks_for_change, changes_something
+from naru.agent.changes import asks_for_change, changes_something, may_change
 from naru.messages import ToolDefinition
 
 
@@ -18,6 +18,10 @@ from naru.messages import ToolDefinition
         (ToolDefinition("delete_user_details"), True),
         (ToolDefinition("order", "One order with its customer."), False),
         (ToolDefinition("order", "Order a taxi."), True),
+        (ToolDefinition("refill", "Refill a prescription."), True),
+        (ToolDefinition("irrigation", "Irrigate the field."), True),
+        (ToolDefinition("medicine", "Form and price of a medicine."), False),
+        (ToolDefinition("film", "Recommend a film."), False),
         (ToolDefinition("event_info", "Times, guests, place."), False),
         (ToolDefinition("seat_hold", "좌석을 예약합니다."), True),
         (ToolDefinition("seat_map", "예약된 좌석을 조회합니다."), False),
@@ -55,3 +59,17 @@ def test_a_tool_that_changes_something_is_told_by_annotation_verb_or_description
 )
 def test_a_change_is_asked_for_by_an_order_not_by_a_question(question: str, asks: bool) -> None:
     assert asks_for_change(question) is asks
+
+
+@pytest.mark.parametrize(
+    ("question", "may"),
+    [
+        ("Acknowledge alarm 501.", True),
+        ("Please refill it and acknowledge alarm 501.", True),
+        ("Is alarm 501 acknowledged?", False),
+        ("Show alarm 501", False),
+        ("알람 501은 뭐야?", False),
+    ],
+)
+def test_an_order_in_a_tools_own_verb_lets_it_run(question: str, may: bool) -> None:
+    assert may_change(ToolDefinition("acknowledgeAlarm", "Acknowledge an alarm."), question) is may

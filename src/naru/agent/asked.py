@@ -51,10 +51,18 @@ def asked_values(question: str, found: Sequence[Outcome]) -> list[tuple[str, str
 
 def _name_asked(question: str, found: Sequence[Outcome]) -> list[tuple[str, str]]:
     """Return the name of the last record, where a name or title is asked for."""
-    if not found or not _ASKS_NAME.search(question):
+    if not found or not _ASKS_NAME.search(question) or _pointed(question, found[-1]):
         return []
     named = [(key, _text(value)) for key, value in _told(found[-1], question) if _NAME_KEY.search(key)]
     return sorted(named, key=lambda one: _LABEL_KEY.search(one[0]) is not None)[:1]
+
+
+def _pointed(question: str, one: Outcome) -> bool:
+    """Tell whether a record only points to what a question speaks of: `host_id` for "the name of the host"."""
+    meant = {*terms(question, keep_stop_words=True)}
+    meant |= {term for word in in_english(question) for term in terms(word)}
+    told = [(set(terms(key)) - _TOO_WIDE, _text(value)) for key, value in _told(one, question) if _ID_KEY.search(key)]
+    return any(own and own <= meant and is_reference(value) for own, value in told)
 
 
 def _kind_asked(question: str) -> Callable[[str], bool] | None:

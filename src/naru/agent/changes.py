@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from naru.agent.glossary import in_english
+from naru.agent.selection import stem
 from naru.messages import ToolDefinition
 
 _SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -40,6 +41,14 @@ _GIVES_BACK = re.compile(
     re.IGNORECASE,
 )
 """A docstring in Python's way, `Return the price of a product`: nothing is brought back."""
+_ORDERED = re.compile(r"\W*([A-Za-z]{3,}) (?:an?|the|your|one) [a-z]", re.IGNORECASE)
+_READS_TOO = frozenset(
+    "explain analyze analyse validate verify translate identify detect predict recommend suggest rank sort filter "
+    "display print parse decode encode format hash measure determine solve extract classify render locate discover "
+    "obtain access monitor watch preview audit trace diff ping returns gets lists provides shows finds searches "
+    "retrieves fetches describes calculates converts computes counts checks reads looks tells gives whether where "
+    "from for with add about sum subtract multiply divide generate draw roll pick choose simulate ask answer".split()
+)
 _HEAD_WORDS = 4
 _KOREAN_READS = re.compile(r"(조회|검색|확인|추적|계산|보여|알려|찾|읽|돌려|안내|비교|변환|출력|요약)\S*$")
 _KOREAN_WRITES = re.compile(
@@ -91,6 +100,9 @@ def _says_change(name: str, description: str) -> bool:
         return False
     if verb in _WRITES and not _first_sentence_reads(description):
         return True
+    ordered = _ORDERED.match(description)
+    if not verb and ordered and ordered.group(1).lower() not in _READS_TOO:
+        return True  # Nobody can list all verbs: one that does something to a thing is taken to change it.
     first = re.split(r"[.。\n]", description, maxsplit=1)[0]
     return not verb and bool(_KOREAN_WRITES.search(first)) and not _KOREAN_READS.search(first.strip())
 
@@ -114,3 +126,18 @@ def asks_for_change(question: str) -> bool:
     if _ORDERS_TO_READ.search(question):
         return any(word == "and" and following in _WRITES for word, following in pairwise(said))
     return bool(set(said) & _WRITES)
+
+
+def may_change(tool: ToolDefinition, question: str) -> bool:
+    """Tell whether a question lets a tool run: one that reads always may, one that changes when a change is ordered.
+
+    An order in the tool's own verb is one, whatever that verb is: `Acknowledge alarm 5`.
+    """
+    if not changes_something(tool) or asks_for_change(question):
+        return True
+    if _ASKS.search(question) or _ORDERS_TO_READ.search(question):
+        return False
+    ordered = {stem(word) for word in re.findall(r"[a-z]+", question.lower())}
+    named = re.findall(r"[a-z]+", _SNAKE.sub("_", tool.name.rsplit("__", 1)[-1]).lower())
+    described = re.findall(r"[a-z]+", tool.description.lower())
+    return bool(ordered & {stem(word) for word in [*named[:1], *described[:1]]})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from naru.agent.asked import asked_values, asks_behind
-from naru.agent.changes import asks_for_change, changes_something
+from naru.agent.changes import changes_something, may_change
 from naru.agent.execute import Outcome
 from naru.agent.fitness import can_be_filled, fit, implied, takes_given_id, values_suit, values_tell
 from naru.agent.follow import means, open_words, second_of_pair, takes_new_value
@@ -63,7 +63,6 @@ class Offering:
         ]
         self._ranked = sorted(ranked, key=lambda one: -one.score)
         self._is_talk = asks_to_talk(question, self._index)
-        self._wants_change = asks_for_change(question)
         self._made: dict[str, list[Outcome]] = {}
         self._set_aside: set[str] = set()
         self._empty: dict[str, Outcome] = {}
@@ -226,7 +225,7 @@ class Offering:
 
     def _is_allowed(self, tool: ToolDefinition) -> bool:
         is_open = tool.name not in self._set_aside or self._may_retry(tool)
-        return is_open and (self._wants_change or not changes_something(tool))
+        return is_open and may_change(tool, self._question)
 
     def _may_take(self, tool: ToolDefinition) -> bool:
         """Tell whether a tool can be asked for what another one did not know."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from naru.agent.answers import fault, tidy
 from naru.agent.asked import asked_lines, asked_values, holds_asked
-from naru.agent.changes import asks_for_change, changes_something
+from naru.agent.changes import changes_something, may_change
 from naru.agent.execute import Outcome
 from naru.agent.fitness import leaves_no_choice
 from naru.agent.follow import first_of_pair, second_of_pair
@@ -151,7 +151,7 @@ class SmallPlanner:
         tool = self._by_shown.get(name)
         if tool is None:
             return Verdict(call, f"There is no tool {call.name}.")
-        if changes_something(tool) and not asks_for_change(self._question):
+        if not may_change(tool, self._question):
             return Verdict(call, f"Nobody asked for a change, and {name} makes one.")
         if not self._offering.bears_out(name):
             return Verdict(call, f"The question does not speak of what {name} does.")
