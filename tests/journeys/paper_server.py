@@ -12,6 +12,19 @@ PICTURE = (
     "BxsByHS9EiEhISEhISEhISEhISEhISGhSws7FyBqv6nEywAAAABJRU5ErkJggg=="
 )
 """A red square, as PNG."""
+MARKUP = "<img src=x onerror=window.hit=1><script>window.hit=2</script>"
+EVERYTHING = [
+    {"type": "text", "text": MARKUP},
+    {"type": "image", "mimeType": "image/svg+xml", "data": "PHN2ZyBvbmxvYWQ9IndpbmRvdy5oaXQ9MyIvPg=="},
+    {"type": "image", "mimeType": "image/png", "data": PICTURE},
+    {"type": "audio", "mimeType": "audio/wav", "data": "UklGRiQAAABXQVZFZm10IBAAAAABAAEA"},
+    {"type": "resource_link", "uri": "javascript:window.hit=4", "name": MARKUP},
+    {"type": "resource", "resource": {"uri": "file:///a.html", "mimeType": "text/html", "text": MARKUP}},
+    {"type": "resource", "resource": {"uri": "file:///b.bin", "blob": "AAAA"}},
+    {"type": "hologram", "text": MARKUP},
+    {"type": "text", "text": f"{'길고 긴 글 ' * 60_000}the end"},
+]
+"""A result with each kind of content, some of them hostile; the long text is last, since the hub cuts after it."""
 
 
 def answer(method: str, params: dict[str, Any], tools: Path) -> dict[str, Any]:
@@ -27,6 +40,8 @@ def answer(method: str, params: dict[str, Any], tools: Path) -> dict[str, Any]:
             return {"tools": json.loads(tools.read_text(encoding="utf-8"))}
         case "tools/call" if params["name"] == "draw":
             return {"content": [{"type": "image", "mimeType": "image/png", "data": PICTURE}]}
+        case "tools/call" if params["name"] == "everything":
+            return {"content": EVERYTHING}
         case "tools/call":
             return {"content": [{"type": "text", "text": json.dumps(params["arguments"], ensure_ascii=False)}]}
     return {}

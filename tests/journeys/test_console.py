@@ -265,6 +265,29 @@ def test_text_from_outside_never_becomes_markup(browser: Browser, papers: Path) 
     browser.fetch("/api/mcp/servers/papers/approve", "POST", "{}")
 
 
+def test_every_kind_of_result_is_shown_and_none_of_it_runs(browser: Browser, papers: Path) -> None:  # S-59, S-68
+    tool = {"name": "everything", "inputSchema": {"type": "object"}}
+    papers.write_text(json.dumps([*TOOLS, tool]))
+    browser.fetch("/api/mcp/servers/papers/refresh", "POST")
+    browser.fetch("/api/mcp/servers/papers/approve", "POST", "{}")
+    browser.complaints()
+    browser.look(390, "dark")
+    browser.open("tools/papers__everything")
+    browser.click("Run")
+    browser.sees("From a terminal", "onerror=window.hit=1", "javascript:window.hit=4", "file:///a.html")
+    pictures = browser.driver.execute_script("return [...document.querySelectorAll('main img')].map(one => one.alt)")
+    assert pictures == ["image/png"]
+    assert browser.driver.find_elements("css selector", "main audio[controls]")
+    assert not browser.driver.find_elements("css selector", "main script, main iframe, main a[href^='javascript']")
+    assert browser.driver.execute_script("return window.hit ?? null") is None
+    assert browser.driver.execute_script("return document.documentElement.scrollWidth - window.innerWidth") <= 1
+    assert browser.complaints() == []
+    browser.look(1280, "light")
+    papers.write_text(json.dumps(TOOLS))
+    browser.fetch("/api/mcp/servers/papers/refresh", "POST")
+    browser.fetch("/api/mcp/servers/papers/approve", "POST", "{}")
+
+
 def test_a_tool_with_an_odd_schema_has_a_form_that_runs(browser: Browser, papers: Path) -> None:
     deep: dict[str, object] = {"type": "string"}
     for _ in range(12):

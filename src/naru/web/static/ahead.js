@@ -6,3 +6,4 @@ globalThis.ahead = new Map(["/api/session", ...rows].map((path) => {
   answer.catch(() => {}); // said where it is awaited
   return [path, answer];
 }));
+if (rows.length) import(`./${page}.js`).catch(() => {}); // app.js imports it again, and says what is wrong
