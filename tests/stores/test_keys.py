@@ -105,3 +105,10 @@ def test_an_unknown_role_is_refused(keys: KeyFile) -> None:
         keys.create("root")
     assert not keys.path.exists()
     assert json.dumps([]) == json.dumps(list(keys.list()))
+
+
+def test_a_broken_keys_file_is_told_with_the_place(keys: KeyFile) -> None:
+    _, secret = keys.create("admin")
+    keys.path.write_text('{"keys": [\n  {"id": "a",}\n]}')
+    with pytest.raises(StoreError, match="line 2, column"):
+        KeyFile(keys.path).find(secret.encode())

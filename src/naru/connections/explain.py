@@ -78,7 +78,8 @@ def _words(
         return summary, remedy
     if failure is None:
         return f"It is {status}.", ""
-    parts = [f"For {duration(since)}, at stage {failure.stage}: {failure.message}"]
+    began = f"For {duration(since)}, at" if since >= 1 else "Just now, at"
+    parts = [f"{began} stage {failure.stage}: {failure.message}"]
     if crash_loop:
         parts.append("It failed again and again within a minute, so it is tried rarely.")
     if status is ServerStatus.NEEDS_AUTH:

@@ -160,11 +160,18 @@ class KeyFile:
             keys = [replace(ApiKey(**entry)) for entry in document["keys"]]
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise StoreError(
-                f"The keys in {self.path} cannot be read: {type(error).__name__}.",
+                f"The keys in {self.path} cannot be read: {_fault_of(error)}.",
                 remedy=f"The version before is {self.path.name}.bak; no key is accepted until it is mended.",
             ) from error
         self._keys = {key.sha256: key for key in keys}
         self._signature = signature
+
+
+def _fault_of(error: Exception) -> str:
+    """Say what is wrong with the file, and where, without a word of what stands in it."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"line {error.lineno}, column {error.colno}: {error.msg}"
+    return type(error).__name__
 
 
 def check_strength(secret: str) -> None:
