@@ -59,6 +59,12 @@ def test_keys_that_a_closed_object_does_not_know_are_dropped():
     assert fit(schema, {"x": 1, "additionalProperties": False}) == {"x": 1}
 
 
+def test_words_of_the_schema_itself_that_a_small_model_copies_are_dropped():
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    assert fit(schema, {"city": "Busan", "required": ["city"], "type": "object"}) == {"city": "Busan"}
+    assert fit(schema, {"city": "Busan", "type": "hourly"}) == {"city": "Busan", "type": "hourly"}
+
+
 def test_references_and_circles_are_followed_without_end_in_sight():
     schema = {
         "type": "object",

@@ -20,7 +20,8 @@ def fit(schema: JsonObject, arguments: JsonObject) -> JsonObject:
     """Return the arguments with what a schema forbids changed into what it allows, where that is beyond doubt.
 
     Text becomes the object, array, number or truth value that it spells; null for a parameter that may be left out
-    is left out; keys that a closed object does not know are dropped. What stays wrong is for the validator to refuse.
+    is left out; keys that a closed object does not know are dropped, and the schema's own words that small models copy
+    (`"required": ["city"]`). What stays wrong is for the validator to refuse.
     """
     fitted = _Fitter(schema).value(schema, arguments, 0)
     return fitted if isinstance(fitted, dict) else arguments
@@ -81,7 +82,7 @@ class _Fitter:
         fitted: JsonObject = {}
         for key, item in value.items():
             part = properties.get(key, others)
-            if key not in properties and others is False:
+            if key not in properties and (others is False or (key in schema and schema[key] == item)):
                 continue
             if item is None and key in properties and key not in required and "null" not in self.types(part, depth + 1):
                 continue
