@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future
@@ -20,6 +21,10 @@ from tests.postgres_servers import postgres_servers  # noqa: F401  # a fixture f
 settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeatable")
 """The same examples everywhere, however slow the machine; `--hypothesis-profile=default` looks for new ones."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell's job in the background ignores it, and so would every program that a test starts and interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CACHE_DIR = Path("~/.cache/naru")
 SHARED = ("local_engine", "bga", "postgres_servers", "chroma_url")
