@@ -141,4 +141,4 @@ def test_the_demo_answers_all_three_questions(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 of 3 answered" in done.stdout
-    assert "naru serve" in done.stdout
+    assert "naru.cli.main serve" in done.stdout, "the next step, as this was called"
