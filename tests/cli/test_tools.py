@@ -30,6 +30,7 @@ def test_a_server_that_is_tried_once_has_no_since_and_no_next_try(broken) -> Non
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_what_works_is_listed_beside_what_does_not(broken) -> None:
     broken("servers", "add", "hr", "--", sys.executable, "-m", "naru.builtins.hr.server")
     done = broken("tools", "list")

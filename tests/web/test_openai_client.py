@@ -153,6 +153,7 @@ async def test_a_client_that_does_not_read_holds_the_model_back() -> None:
 
 #
 @pytest.mark.parametrize("http", [OneWriteProtocol, "httptools"], ids=["our-server", "another-server"])
+@pytest.mark.slow
 async def test_a_client_that_does_not_read_holds_the_endpoint_back(http: Any) -> None:
     sent = 0
     gone = asyncio.Event()
