@@ -151,6 +151,7 @@ async def test_a_server_that_refuses_every_new_session_is_not_hammered(manager: 
         assert ratio <= 1.2
 
 
+@pytest.mark.slow
 async def test_a_failing_server_is_left_alone_and_probed(manager: Manager) -> None:
     """R-34, R-13, a05: 503 fails at once, says so, is never repeated; five in a row open the breaker."""
     async with FakeHttpServer() as server:
@@ -332,6 +333,7 @@ async def test_refused_credentials_make_no_storm(manager: Manager, status: int) 
 
 
 @pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.slow
 async def test_a_server_that_asks_for_rest_gets_it(manager: Manager, status: int) -> None:
     """R-12"""
     async with FakeHttpServer() as server:
@@ -388,6 +390,7 @@ async def test_a_body_beyond_the_cap_is_cut_off_and_names_the_cap(manager: Manag
         print(f"R-07/R-09 {kind}: 8 MiB in {took * 1000:.0f} ms, 17 MiB refused")
 
 
+@pytest.mark.slow
 async def test_a_compression_bomb_is_not_inflated(manager: Manager) -> None:
     """R-08: 128 MiB in 130 kB of gzip."""
     bomb = gzip.compress(b"\0" * (128 * 1024 * 1024), 6)
@@ -745,6 +748,7 @@ async def test_a_modern_server_that_says_list_changed_but_cannot_be_listened_to_
         assert took < within(1)
 
 
+@pytest.mark.slow
 async def test_changes_are_heard_in_the_modern_era_and_after_a_cut(manager: Manager) -> None:
     """H5, f18"""
     async with FakeHttpServer(is_modern=True) as server:

@@ -388,6 +388,7 @@ async def test_failed_starts_are_reaped_and_told_with_the_childs_last_words(mana
     assert [child for child in psutil.Process().children() if child.status() == psutil.STATUS_ZOMBIE] == []
 
 
+@pytest.mark.slow
 async def test_calls_do_not_feed_a_crash_loop() -> None:
     """R-32: 50 programs that end at once, and callers who insist."""
     policy = ReconnectPolicy(initial_delay_seconds=0.02, max_delay_seconds=60, stable_seconds=10)

@@ -27,6 +27,7 @@ def record_for(kind: str, port: int):
 
 
 @pytest.mark.parametrize("kind", ["stdio", "http", "sse", "undeclared-http", "undeclared-sse"])
+@pytest.mark.slow
 async def test_a_server_connects_lists_and_calls_over_each_transport(
     manager: Manager, sdk_port: int, kind: str
 ) -> None:

@@ -62,6 +62,7 @@ async def test_an_idle_link_is_closed_its_tools_stay_and_the_next_call_opens_it(
         assert manager.connection("raw").generation == 3, "fifty calls share one start"
 
 
+@pytest.mark.slow
 async def test_a_link_at_work_is_not_closed() -> None:
     async with managed(replace(SOON, idle_stop_seconds=0.1)) as manager:
         await manager.register(stdio("raw", "raw_server.py"))

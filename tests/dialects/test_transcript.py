@@ -19,6 +19,7 @@ PIECES = [*EDGES, ": ", "end. ", "`c` ", "<", "{", CALL]
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=12))
+@pytest.mark.slow
 def test_pieces_with_blanks_at_their_edges_are_read_as_the_whole(pieces: list[str]) -> None:
     whole = parse("".join(pieces), TOOLS)
     events, streamed = stream(pieces, TOOLS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from urllib.parse import urljoin
 
+import pytest
+
 from naru.config import ServerSettings
 from naru.gateway.asgi import sender_of
 from naru.gateway.catalog import CatalogSettings
@@ -35,6 +37,7 @@ async def test_a_browser_may_read_the_session_id() -> None:
         assert headers["access-control-allow-origin"] == page, "error replies too"
 
 
+@pytest.mark.slow
 async def test_parallel_calls_of_which_some_are_cancelled_all_end_rightly() -> None:
     async def nap(params: Json, relay: Relay | None) -> Json:
         await asyncio.sleep(params["arguments"]["seconds"])

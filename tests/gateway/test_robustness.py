@@ -86,6 +86,7 @@ async def test_a_stateless_client_that_leaves_takes_its_call_with_it(http: Any, 
         assert not client.engine._running, "nobody's work is left"
 
 
+@pytest.mark.slow
 async def test_a_session_client_that_leaves_does_not_cancel_and_takes_the_answer_up_again() -> None:
     cut = asyncio.Event()
 
@@ -309,6 +310,7 @@ async def isolation(ids: range) -> tuple[int, int]:
     return answered, foreign
 
 
+@pytest.mark.slow
 async def test_no_answer_reaches_another_client() -> None:
     ids = range(0, 1000, sized(50, 1))  # S-14
     answered, foreign = await isolation(ids)
@@ -317,6 +319,7 @@ async def test_no_answer_reaches_another_client() -> None:
     assert answered > 95 * len(ids)
 
 
+@pytest.mark.slow
 async def test_sessions_that_vanish_cost_little_and_go_after_a_while() -> None:
     settings = GatewaySettings(session_idle_seconds=0.5)
     async with gateway(settings=settings) as client:

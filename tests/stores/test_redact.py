@@ -223,6 +223,7 @@ UNITS = [
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.timeout(60)
+@pytest.mark.slow
 def test_cleaning_is_linear(unit: str) -> None:
     """A megabyte takes a fraction of a second; what grows with its square would take hours."""
     assert Redactor().clean(unit * (2**20 // len(unit)))

@@ -194,6 +194,7 @@ async def test_s31_unknown_keys_cause_one_fetch_however_many_tokens_name_them(
         assert len(tokens._seen) <= module._REMEMBERED
 
 
+@pytest.mark.slow
 async def test_keys_that_are_away_at_the_start_are_fetched_later(authority: Authority) -> None:
     keys, authority.keys = authority.keys, [{"kty": "oct", "kid": "one", "k": "AAAA"}, {"kid": 5}, "x"]  # type: ignore[list-item]
     async with AccessTokens(settings(authority)) as tokens:

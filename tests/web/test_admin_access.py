@@ -124,6 +124,7 @@ async def test_s19_wrong_keys_are_slowed_down_and_right_ones_never(hub: AdminHub
         assert (await client.get("/api/session")).status_code == 200
 
 
+@pytest.mark.slow
 def test_s19_the_limiter_does_not_grow_without_bound() -> None:
     limiter = RateLimiter(100)
     for number in range(100_000):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ def read_strictly(stream: bytes) -> dict[str, Any]:
 
 @given(answers(), st.booleans())
 @settings(max_examples=300, deadline=None)
+@pytest.mark.slow
 def test_any_answer_reads_the_same_streamed_and_whole(events: list[ChatEvent], usage: bool) -> None:
     writer, whole = ChunkWriter("m", include_usage=usage), WholeAnswer("m")
     stream = writer.start() + b"".join(map(writer.feed, events)) + writer.end()
