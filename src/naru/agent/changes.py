@@ -6,11 +6,11 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from naru.agent.casing import latin_words
 from naru.agent.glossary import in_english
 from naru.agent.selection import stem
 from naru.messages import ToolDefinition
 
-_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WRITES = frozenset(
     "create write add insert update edit modify set delete remove move rename send post book schedule cancel submit "
     "approve reject assign upload import drop clear reset start stop restart run execute buy pay order save make "
@@ -87,7 +87,7 @@ def changes_something(tool: ToolDefinition) -> bool:
 
 @lru_cache(maxsize=2048)
 def _says_change(name: str, description: str) -> bool:
-    named = re.findall(r"[a-z]+", _SNAKE.sub("_", name.rsplit("__", 1)[-1]).lower())
+    named = latin_words(name)
     if named and named[0] in _WRITES - _ALSO_NOUNS:
         return True
     if named and named[-1] in _NOUNS_READ:
@@ -138,6 +138,6 @@ def may_change(tool: ToolDefinition, question: str) -> bool:
     if _ASKS.search(question) or _ORDERS_TO_READ.search(question):
         return False
     ordered = {stem(word) for word in re.findall(r"[a-z]+", question.lower())}
-    named = re.findall(r"[a-z]+", _SNAKE.sub("_", tool.name.rsplit("__", 1)[-1]).lower())
+    named = latin_words(tool.name)
     described = re.findall(r"[a-z]+", tool.description.lower())
     return bool(ordered & {stem(word) for word in [*named[:1], *described[:1]]})

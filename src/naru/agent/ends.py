@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from naru.agent.casing import snake
+
 BOTH = 2
-_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _STARTS = re.compile(r"(?:^|_)(?:from|source|base|have|origin|departure|depart|start)(?:_|$)", re.IGNORECASE)
 _ENDS = re.compile(r"(?:^|_)(?:to|target|dest|destination|arrival|arrive|end|quote|want)(?:_|$)", re.IGNORECASE)
 _LEAVING = r"(?i:\bfrom )(?:the )?{0}(?![A-Za-z])|{0}\s?(?:에서|부터|발)"
@@ -16,13 +17,13 @@ _REACHING = r"(?i:\b(?:to|into|in) )(?:the )?{0}(?![A-Za-z])|{0}\s?(?:까지|으
 
 def is_end(name: str) -> bool:
     """Tell whether a parameter takes where something starts or ends, such as `from` or `target_currency`."""
-    plain = _SNAKE.sub("_", name)
+    plain = snake(name)
     return bool(_STARTS.search(plain) or _ENDS.search(plain))
 
 
 def is_start(name: str) -> bool:
     """Tell whether a parameter takes where something starts."""
-    return _STARTS.search(_SNAKE.sub("_", name)) is not None
+    return _STARTS.search(snake(name)) is not None
 
 
 def starts_first(values: Sequence[Any], question: str) -> list[Any]:
@@ -47,4 +48,4 @@ def end_of(name: str, values: Sequence[Any]) -> list[Any]:
     """Return the one of two values, the start first, that a parameter means by its name; else all."""
     if len(values) != BOTH or not is_end(name):
         return list(values)
-    return [values[0] if _STARTS.search(_SNAKE.sub("_", name)) else values[1]]
+    return [values[0] if _STARTS.search(snake(name)) else values[1]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from naru.agent.casing import snake
 from naru.messages import JsonObject
 
 _PREFIX = re.compile(r"\b([A-Z]{1,6})[-_]?(?:\d|[nN#xX]{2,}|\\d|\[0-9\]|…|\b(?=[^.]*\bdigits?\b))")
@@ -23,7 +24,6 @@ LOGIN_NAME = re.compile(r"(^|_)(login|username|user_name|handle|nickname)$", re.
 EXAMPLES = re.compile(
     r"\be\.?g\b|\bfor example\b|\bfor instance\b|\bsuch as\b|\blike\b|예:|예를|example", re.IGNORECASE
 )
-_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def prefix_of(schema: JsonObject) -> str:
@@ -38,7 +38,7 @@ def prefix_of(schema: JsonObject) -> str:
 
 def is_identifier(name: str, schema: JsonObject) -> bool:
     """Tell whether a parameter takes an id, by its name or the shape that its schema shows."""
-    plain_name = _SNAKE.sub("_", name)
+    plain_name = snake(name)
     is_called = _IDENTIFIER_NAME.search(plain_name) or LOGIN_NAME.search(plain_name)
     said = str(schema.get("description", ""))
     is_said = _IDENTIFIER_SAID.search(said) is not None and _NAME_SAID.search(f"{plain_name} {said}") is None

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
+from naru.agent.casing import snake
 from naru.agent.codes import COUNTRIES, CURRENCIES, named
 from naru.agent.ends import BOTH, end_of, is_end, is_start, starts_first
 from naru.agent.glossary import in_english
@@ -55,7 +56,6 @@ _MONTH_SAID = re.compile(r"\bYYYY-MM\b(?!-)")
 
 _DATE_SAID = re.compile(r"\bISO[ -]?(?:8601)? ?date\b|\bYYYY-MM-DD\b", re.IGNORECASE)
 _TIME_SAID = re.compile(r"\bHH:MM\b|\b24-hour\b", re.IGNORECASE)
-_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _QUOTED_WORD = re.compile(r"['\"`“‘]([A-Za-z][\w-]*)['\"`”’]")
 _LISTS = re.compile(r"\b(?:list|all|every|names)\b|목록|모든|전체|모두", re.IGNORECASE)
 _SLUG = re.compile(r"[a-z0-9]+(?:[-_:./][a-z0-9]+)+")
@@ -153,7 +153,7 @@ def _kind_of(name: str, schema: JsonObject) -> Kind:
             return kind  # type: ignore[return-value]  # A tuple of literals is read as str.
     if allowed == {"array"}:
         return "array"
-    return _text_kind(_SNAKE.sub("_", name), str(schema.get("format", "")), said, schema)
+    return _text_kind(snake(name), str(schema.get("format", "")), said, schema)
 
 
 def _text_kind(name: str, form: str, said: str, schema: JsonObject) -> Kind:
@@ -224,7 +224,7 @@ def claims(tools: Iterable[ToolDefinition]) -> dict[str, set[str]]:
 def things(tools: Iterable[ToolDefinition]) -> set[str]:
     """Return the terms of what the tools' ids are of: `order_id` is of an order."""
     named = {name for tool in tools for name, schema in properties(tool).items() if points(name, schema)}
-    return {term for name in named for term in terms(_SNAKE.sub("_", name))} - _ANY_ID
+    return {term for name in named for term in terms(snake(name))} - _ANY_ID
 
 
 def takes_words(tool: ToolDefinition) -> bool:
@@ -239,11 +239,11 @@ def takes_words(tool: ToolDefinition) -> bool:
 def lists(tool: ToolDefinition) -> bool:
     """Tell whether a tool says that it gives all there is of something."""
     said = f"{tool.name.rsplit('__', 1)[-1]} {tool.description}"
-    return not required(tool) and _LISTS.search(_SNAKE.sub("_", said).replace("_", " ")) is not None
+    return not required(tool) and _LISTS.search(snake(said).replace("_", " ")) is not None
 
 
 def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
-    if LOGIN_NAME.search(_SNAKE.sub("_", name)):
+    if LOGIN_NAME.search(snake(name)):
         return _logins(sources)
     prefix, pattern = prefix_of(schema), schema.get("pattern")
     given = sources.singled_out(sources.ids())
@@ -257,7 +257,7 @@ def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
         found = [one for one in found if _is_called(one, name, sources) and not sources.is_claimed(one, name)]
     if not prefix:
         found = unique([*found, *(one for one in sources.numbers() if len(one) > 2)])
-    own = set(terms(_SNAKE.sub("_", name))) - _ANY_ID
+    own = set(terms(snake(name))) - _ANY_ID
     found = [one for one in found if not own or not sources.is_of_another(one, own)]
     if not prefix and not pattern:
         found = unique([*found, *sources.texts_under(lambda key: _is_id_key(key) and is_key_of(key, name))])
@@ -274,7 +274,7 @@ def _ids(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
 def points(name: str, schema: JsonObject) -> bool:
     """Tell whether a parameter takes an id, a number of one, or a code: what nobody gave must come from a result."""
     kind = kind_of(name, schema)
-    return kind in ("id", "code") or (kind == "number" and _ID_NUMBER.search(_SNAKE.sub("_", name)) is not None)
+    return kind in ("id", "code") or (kind == "number" and _ID_NUMBER.search(snake(name)) is not None)
 
 
 def _logins(sources: Sources) -> list[str]:
@@ -297,13 +297,13 @@ def _is_strange(value: str, sources: Sources) -> bool:
 
 
 def _is_id_key(key: str) -> bool:
-    return bool(set(terms(_SNAKE.sub("_", key))) & _ANY_ID)
+    return bool(set(terms(snake(key))) & _ANY_ID)
 
 
 def is_key_of(key: str, name: str) -> bool:
     """Tell whether a key and a parameter speak of one thing: `album` and `album_id`, any id for a bare `id`."""
-    said = _SNAKE.sub("_", key)
-    own = set(terms(_SNAKE.sub("_", name)))
+    said = snake(key)
+    own = set(terms(snake(name)))
     meant = {*terms(said), *(stem(word) for word in in_english(key))}
     return bool(meant & (own - _ANY_ID)) or (own <= _ANY_ID and bool(meant & _ANY_ID))
 
@@ -320,7 +320,7 @@ def _numbers(name: str, schema: JsonObject, sources: Sources) -> list[Any]:
     whole = "number" not in types(schema)
     found = sources.numbers()
     if is_identifier(name, schema):
-        own = set(terms(_SNAKE.sub("_", name))) - _ANY_ID
+        own = set(terms(snake(name))) - _ANY_ID
         found = [one for one in found if not own or not sources.is_of_another(one, own)]
         found = unique([*found, *sources.numbers_under(lambda key: is_key_of(key, name))])
     values = [_number(one) for one in found if not (whole and "." in one)]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from naru.agent.asked import asks_for_id, is_reference
+from naru.agent.casing import snake
 from naru.agent.execute import Outcome
 from naru.agent.rendering import decoded, readable, records, row_line
 from naru.agent.sources import Sources, flat, rows_of
@@ -43,7 +44,6 @@ _WANTS_ROWS = re.compile(
 _WANTS_RECORD = re.compile(r"\b(tell me about|how is|information|details)\b|어때|정보|상세|대해", re.IGNORECASE)
 _ROWS_AT_MOST = 12
 _LISTS = re.compile(r"(^|_)list(_|$|ed)")
-_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _YES_NO = re.compile(r"\s*(?:yes|no|예|네|아니)", re.IGNORECASE)
 _DENIES = re.compile(
     r"\bno[tn]?\b|n't|\bcannot|\bunknown|\binvalid|\bfail|\bdenied|\bmust\b|없|않|아닙|못|실패|오류|잘못", re.IGNORECASE
@@ -53,7 +53,7 @@ _FAILURE_HEAD = re.compile(r"^(?:Error:\s*|Error executing tool [\w-]+:\s+|MCP e
 
 
 def _words(name: str) -> str:
-    return re.sub(r"[_\W]+", " ", _SNAKE.sub("_", name.rsplit("__", 1)[-1])).strip().lower()
+    return re.sub(r"[_\W]+", " ", snake(name.rsplit("__", 1)[-1])).strip().lower()
 
 
 def reading(one: Outcome) -> str:
@@ -200,7 +200,7 @@ def _is_said(row: Any, said: str, rows: list[Any]) -> bool:
 
 def _is_listing(one: Outcome) -> bool:
     """Tell whether a tool that lists gave several short lines."""
-    if not _LISTS.search(_SNAKE.sub("_", one.call.name.rsplit("__", 1)[-1])):
+    if not _LISTS.search(snake(one.call.name.rsplit("__", 1)[-1])):
         return False
     lines = [line for line in reading(one).splitlines() if line.strip()]
     return 2 <= len(lines) <= 200 and max(map(len, lines)) <= 120

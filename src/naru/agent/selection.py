@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from naru.agent.casing import snake
 from naru.agent.glossary import ENGLISH, alike, in_english
 from naru.agent.identity import ByIdentity
 from naru.agent.loanwords import is_hangul, sound_alike
@@ -21,7 +22,6 @@ from naru.messages import ToolDefinition
 from naru.tools.provider_schemas.references import resolve_references
 
 _WORD = re.compile(r"[a-z]+|[가-힣]+|\d+|[^\W\da-z_가-힣]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _HYPHENED = re.compile(r"(?<![a-z-])[a-z]+(?:-[a-z]+)+(?![a-z-])")
 _HANGUL = re.compile(r"[가-힣]{2,}")
 _KOREAN_STOP = re.compile(
@@ -54,7 +54,7 @@ class Ranked:
 
 def terms(text: str, *, keep_stop_words: bool = False) -> list[str]:
     """Cut a text into comparable terms: stemmed Latin words, pairs of Hangul syllables, numbers."""
-    plain = _CAMEL.sub(" ", text).lower().replace("_", " ")
+    plain = snake(text).lower().replace("_", " ")
     # `to-do` is a `todo` elsewhere, `e-mail` an `email`.
     found = [stem(word.replace("-", "")) for word in _HYPHENED.findall(plain)]
     for word in _WORD.findall(plain):
@@ -103,7 +103,7 @@ def schema_text(schema: Any, depth: int = 0) -> str:
 
 def _said(tool: ToolDefinition) -> str:
     text = f"{tool.name} {tool.title} {tool.description} {schema_text(tool.input_schema)}"
-    return _CAMEL.sub(" ", text).lower().replace("_", " ")
+    return snake(text).lower().replace("_", " ")
 
 
 class ToolIndex:

@@ -22,7 +22,7 @@ PATH = "/api/approvals"
 
 @app.command("list")
 def list_waiting(config: Config = None, as_json: AsJson = False) -> None:
-    """Show the calls that wait, with their arguments. And what was allowed for always."""
+    """Show the calls that wait, and what was allowed for always."""
     found = RunningHub(settings_from(config)).ask(PATH)
     if as_json:
         print_json(found)

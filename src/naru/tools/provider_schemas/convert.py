@@ -88,7 +88,7 @@ class _Converter:
         branches = node.get("anyOf", [])
         if len(branches) == 1:
             del node["anyOf"]
-            return merged(self._combined(dict(branches[0])), node)
+            return self._combined(merged(self._combined(dict(branches[0])), node))
         if branches and "type" in node:
             if node["type"] == "object":
                 return folded(node)
@@ -107,6 +107,8 @@ class _Converter:
             node["type"] = rest[0] if len(rest) == 1 else rest or "string"
         elif node.get("type") == "null":
             allowed, node["type"] = True, "string"
+        if allowed and node["type"] == "string" and "anyOf" in node:
+            del node["type"]  # null was all that was said of it beside its branches
         if isinstance(node.get("anyOf"), list):
             rest = [branch for branch in node["anyOf"] if not _is_null(branch)]
             if len(rest) < len(node["anyOf"]):
@@ -117,8 +119,6 @@ class _Converter:
                     inner = self._without_null(self._combined(dict(rest[0])), notes) if rest else {"type": "string"}
                     node = self._combined(merged(inner, node))
         allowed = _takes_null_from_choices(node) or allowed
-        if "anyOf" in node and node.get("type") == "string":
-            del node["type"]  # only null was said of it beside its branches
         if allowed and self._row.null == "nullable":
             node["nullable"] = True
         elif allowed:
