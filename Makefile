@@ -10,7 +10,7 @@ help:
 	@echo "make demo       the main job: a real small model answers from real tools"
 	@echo "make test       every test"
 	@echo "make test-fast  those without the engine, browsers, databases and npm"
-	@echo "make check      lint, types, layers, sizes"
+	@echo "make check      lint, types, layers, sizes, the same tests everywhere"
 	@echo "make model-1.5b the better model (1.1 GB), for --model qwen2.5-coder-1.5b"
 	@echo "make reference  docs/reference from the code"
 	@echo "make lock       resolve requirements.lock anew"
@@ -38,6 +38,7 @@ check: .venv/.ready
 	$(PY) -S -c "import sys; sys.path.insert(0, 'src'); import naru.dialects"
 	$(PY) scripts/reference.py --check
 	$(PY) -m pytest -q tests/test_structure.py
+	$(PY) scripts/collection.py
 
 format: .venv/.ready
 	.venv/bin/ruff check --fix .

@@ -54,10 +54,10 @@ FRAMINGS = {
     "until the connection ends": b"HTTP/1.1 200 OK\r\n\r\n" + BODY,
     "in HTTP/1.0": b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n" + BODY,
     "after a 100": b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n" + b"".join(whole(BODY)),
-    "gzip": b"".join(whole(gzip.compress(BODY), b"Content-Encoding: gzip")),
+    "gzip": b"".join(whole(gzip.compress(BODY, mtime=0), b"Content-Encoding: gzip")),
     "deflate": b"".join(whole(zlib.compress(BODY), b"Content-Encoding: deflate")),
     "gzip, chunked": b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n"
-    + b"".join(chunked(gzip.compress(BODY))[1:]),
+    + b"".join(chunked(gzip.compress(BODY, mtime=0))[1:]),
 }
 
 

@@ -10,10 +10,14 @@ import pytest
 from naru.http1.faults import BrokenBodyError, EncodingError
 from naru.http1.inflate import INFLATED_BYTES, Inflater
 
+GZIPPED = gzip.compress(b"a" * 9, mtime=0)
+"""Without the second in which it was made: workers that disagree about a parameter run no test at all."""
+
 
 @pytest.mark.parametrize(
     ("encoding", "packed"),
-    [("gzip", gzip.compress(b"a" * 9)), ("X-GZIP ", gzip.compress(b"a" * 9)), ("deflate", zlib.compress(b"a" * 9))],
+    [("gzip", GZIPPED), ("X-GZIP ", GZIPPED), ("deflate", zlib.compress(b"a" * 9))],
+    ids=["gzip", "another spelling", "deflate"],
 )
 def test_a_body_is_undone_in_any_pieces(encoding: str, packed: bytes) -> None:
     inflater = Inflater.of(encoding)
