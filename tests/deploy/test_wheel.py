@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import subprocess
 import sys
 import zipfile
@@ -12,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from naru.web.console import FILES
-
-ROOT = Path(__file__).parent.parent.parent
-UV = Path(sys.executable).with_name("uv")
+from tests.deploy.environments import ROOT, clean_environment, run
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +29,7 @@ def test_the_wheel_holds_the_console_the_migrations_and_the_types_and_nothing_el
     wanted |= {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src" / "naru").rglob("*.sql")}
     wanted |= {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src" / "naru").rglob("*.py")}
     assert wanted <= names
-    assert {name.split("/")[0].partition("-")[0] for name in names} == {"naru"}
+    assert {name.split("/")[0].partition("-")[0] for name in names} == {"naru", "naru_hub"}
     assert not [name for name in names if "__pycache__" in name]
     metadata = zipfile.ZipFile(wheel).read(next(name for name in names if name.endswith("/METADATA"))).decode()
     assert "License-Expression: Apache-2.0" in metadata
@@ -42,45 +38,8 @@ def test_the_wheel_holds_the_console_the_migrations_and_the_types_and_nothing_el
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with the wheel and the locked versions of what it needs, from uv's cache."""
-    folder = tmp_path_factory.mktemp("fresh")
-    constraints = folder / "constraints.txt"
-    lock = (ROOT / "requirements.lock").read_text()
-    constraints.write_text("\n".join(re.findall(r"^([a-z0-9][^\s\\]*==[^\\\n]*?) *\\?$", lock, re.MULTILINE)))
-    uv(folder, "venv", "--python", sys.executable, str(folder / "venv"))
-    python = folder / "venv" / "bin" / "python"
-    for mode in (["--offline"], []):
-        install = ["pip", "install", *mode, "--python", str(python), "-c", str(constraints), str(wheel)]
-        done = uv(folder, *install, check=False)
-        if done.returncode == 0:
-            break
-    else:
-        pytest.skip(f"what the wheel needs is neither in uv's cache nor to be had: {done.stderr[-300:]}")
-    return folder
-
-
-def uv(folder: Path, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "UV_SYSTEM_CERTS": "true"}
-    env.pop("VIRTUAL_ENV", None)
-    return subprocess.run(
-        [str(UV), *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=check
-    )
-
-
-def run(folder: Path, *command: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a program of the fresh environment, away from the repository."""
-    program = str(folder / "venv" / "bin" / command[0])
-    env = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "NARU_HUB__DATA_DIR": str(folder / "data")}
-    return subprocess.run(
-        [program, *command[1:]],
-        cwd=folder,
-        env=env,
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    """A fresh environment with the wheel and the locked versions of what it needs."""
+    return clean_environment(tmp_path_factory.mktemp("fresh"), str(wheel))
 
 
 @pytest.mark.slow

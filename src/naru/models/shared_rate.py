@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from naru.errors import ConfigError, ModelError
+from naru.extras import install_command
 from naru.models.rate import DAY_SECONDS, MARGIN_SECONDS, MINUTE_SECONDS, RateLimits
 
 _LONGEST_SLEEP_SECONDS = 5.0
@@ -92,7 +93,7 @@ class SharedRate:
             module: Any = importlib.import_module("redis.asyncio")
         except ImportError as error:
             raise ConfigError(
-                "Limits shared through Redis need the extra.", remedy="pip install 'naru[redis]'"
+                "Limits shared through Redis need the extra.", remedy=f"Install it: {install_command('redis')}"
             ) from error
         self._redis = module.from_url(url, socket_timeout=5.0, socket_connect_timeout=5.0)
         self._failures: tuple[type[Exception], ...] = (module.RedisError, OSError)

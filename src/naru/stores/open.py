@@ -8,13 +8,12 @@ from urllib.parse import unquote, urlsplit
 
 from naru.config import HubSettings
 from naru.errors import ConfigError
+from naru.extras import install_command
 from naru.stores.base import Store
 from naru.stores.json_file import JsonFileStore
 from naru.stores.memory import MemoryStore
 from naru.stores.sql import Driver, SqlStore
 from naru.stores.sqlite import SqliteDriver
-
-POSTGRES_HINT = "PostgreSQL needs the extra: pip install 'naru[postgres]'."
 
 
 def open_store(url: str) -> Store:
@@ -70,6 +69,7 @@ def _postgres_driver(url: str) -> Driver:
         driver: Driver = importlib.import_module("naru.stores.postgres").PostgresDriver(url)
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"The store is PostgreSQL, but {error.name} is not installed.", remedy=POSTGRES_HINT
+            f"The store is PostgreSQL, but {error.name} is not installed.",
+            remedy=f"Install it: {install_command('postgres')}",
         ) from error
     return driver

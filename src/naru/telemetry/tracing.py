@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 
 from naru.config import TelemetrySettings
 from naru.errors import ConfigError, NaruError
+from naru.extras import install_command
 from naru.messages import JsonObject
 from naru.stores.redact import REDACTOR
 
@@ -108,7 +109,7 @@ def start_tracing(settings: TelemetrySettings) -> Callable[[], None]:
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"telemetry.traces is {settings.traces} and {error.name} is not installed.",
-            remedy="Run: pip install 'naru[telemetry]'.",
+            remedy=f"Install it: {install_command('telemetry')}",
         ) from error
     tracing: Tracing = spans.open_tracing(settings)
     return activate(tracing)

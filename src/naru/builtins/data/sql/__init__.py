@@ -9,6 +9,9 @@ writes are refused, `values` turns rows into faithful JSON. The layers do not tr
 from importlib.util import find_spec
 
 from naru.errors import ConfigError
+from naru.extras import install_command
 
 if find_spec("psycopg") is None or find_spec("psycopg_pool") is None:
-    raise ConfigError("Data search needs psycopg, which is not installed.", remedy="pip install 'naru[postgres]'")
+    raise ConfigError(
+        "Data search needs psycopg, which is not installed.", remedy=f"Install it: {install_command('postgres')}"
+    )

@@ -13,6 +13,7 @@ from typing import Any
 
 from naru.builtins.data.sql.blanks import plain_blanks
 from naru.errors import ConfigError, PolicyError
+from naru.extras import install_command
 
 MAX_CHARACTERS = 20_000
 MAX_DEPTH = 900
@@ -113,7 +114,9 @@ def _grammar() -> Any:
     try:
         return importlib.import_module("pgparse")
     except ImportError as error:
-        raise ConfigError("The SQL tool needs the package pgparse.", remedy="pip install 'naru[postgres]'") from error
+        raise ConfigError(
+            "The SQL tool needs the package pgparse.", remedy=f"Install it: {install_command('postgres')}"
+        ) from error
 
 
 def _walk(tree: Any) -> Iterator[tuple[int, str, Any]]:
