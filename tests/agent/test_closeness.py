@@ -109,7 +109,7 @@ async def test_a_run_offers_what_the_hook_chose() -> None:
     assert [tool.name for tool in backend.requests[0].tools] == ["get_weather"]
 
 
-@pytest.mark.skipif(not SentenceEncoder.is_installed(), reason="needs the extra embed, which requirements.lock holds: make test")
+@pytest.mark.skipif(not SentenceEncoder.is_installed(), reason="needs the extra embed: scripts/bootstrap")
 @pytest.mark.slow
 async def test_h13_the_embedded_model_finds_meaning_in_korean_and_english() -> None:
     encoder = SentenceEncoder()
