@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from naru.web.console import FILES
+from naru.web.console.pages import FILES
 from tests.deploy.environments import ROOT, clean_environment, run
 
 
@@ -25,7 +25,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_the_console_the_migrations_and_the_types_and_nothing_else(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    wanted = {f"naru/web/static/{name}" for name in FILES} | {"naru/py.typed"}
+    wanted = {f"naru/web/console/static/{name}" for name in FILES} | {"naru/py.typed"}
     wanted |= {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src" / "naru").rglob("*.sql")}
     wanted |= {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src" / "naru").rglob("*.py")}
     assert wanted <= names

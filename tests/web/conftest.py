@@ -22,8 +22,8 @@ from naru.errors import NaruError, NotFoundError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.models.backend import Backend
 from naru.tools.toolset import CallContext, Toolset
-from naru.web import openai_chat
 from naru.web.one_write import OneWriteProtocol
+from naru.web.openai import chat as openai_chat
 from naru.web.problems import problem_of
 from naru.web.security import guard
 

@@ -19,7 +19,7 @@ from naru.models.scripted import ScriptedBackend
 from naru.records import ServerRecord
 from naru.stores.redact import REDACTOR, RedactingFilter
 from naru.web.app import App, open_app
-from naru.web.console import FILES
+from naru.web.console.pages import FILES
 from naru.web.routes import Access
 
 BASE_URL = "http://127.0.0.1:20006"

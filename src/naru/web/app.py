@@ -18,22 +18,15 @@ from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
 from naru.telemetry.tracing import active
-from naru.web import (
-    admin_keys,
-    admin_servers,
-    approvals,
-    console,
-    health,
-    mcp_faces,
-    metrics,
-    openai_chat,
-    openapi,
-    rpc,
-    rpc_servers,
-    runs,
-)
+from naru.web import health, mcp_faces, metrics, openapi
 from naru.web.access import KeyRing, RateLimiter
+from naru.web.admin import approvals, keys, runs
+from naru.web.admin import servers as admin_servers
 from naru.web.audited import Audited
+from naru.web.console import pages as console
+from naru.web.jsonrpc import host as jsonrpc
+from naru.web.jsonrpc import servers as jsonrpc_servers
+from naru.web.openai import chat as openai
 from naru.web.problems import problem, problem_of
 from naru.web.routes import Endpoint, Handler
 from naru.web.security import guard
@@ -82,13 +75,13 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
         *health.endpoints(hub),
         *(access_tokens.endpoints(tokens) if access_tokens else ()),
         *console.endpoints(hub),
-        *openai_chat.endpoints(hub),
-        *rpc.endpoints(hub),
+        *openai.endpoints(hub),
+        *jsonrpc.endpoints(hub),
         *runs.endpoints(hub),
         *mcp_faces.endpoints(gateway),
-        *rpc_servers.endpoints(hub),
+        *jsonrpc_servers.endpoints(hub),
         *admin_servers.endpoints(hub),
-        *admin_keys.endpoints(Keys(ring)),
+        *keys.endpoints(Keys(ring)),
         *(approvals.endpoints(hub.approvals) if hub.approvals is not None else ()),
     ]
     rows += openapi.endpoints(lambda: rows)

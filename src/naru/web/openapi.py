@@ -13,11 +13,11 @@ from starlette.responses import JSONResponse, Response
 
 from naru import __version__
 from naru.messages import JsonObject
-from naru.web import admin_wire as wire
-from naru.web.admin_keys import KeyBody
-from naru.web.approvals import AnswerBody
+from naru.web.admin import wire
+from naru.web.admin.approvals import AnswerBody
+from naru.web.admin.keys import KeyBody
+from naru.web.jsonrpc.servers import AddBody, RemoveBody
 from naru.web.routes import Access, Endpoint
-from naru.web.rpc_servers import AddBody, RemoveBody
 
 _ONE = "/api/mcp/servers/{name}"
 BODIES: dict[tuple[str, str], type[BaseModel]] = {

@@ -20,7 +20,7 @@ from naru.errors import NaruError
 from naru.records import TRANSPORT_SPELLINGS, ServerRecord, TransportType, now_ms
 from naru.stores import formats
 from naru.stores.expand import MissingVariableError, expand
-from naru.web.admin_wire import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
+from naru.web.admin.wire import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
 
 _KNOWN = PROGRAM_KEYS | URL_KEYS | COMMON_KEYS
 _POSITION = re.compile(r"at line (\d+)")

@@ -1,0 +1,1 @@
+"""What operators and admins do over HTTP: servers, keys, approvals, runs."""

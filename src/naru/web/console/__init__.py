@@ -1,0 +1,1 @@
+"""The console in the browser: its files, its lists, the playground."""

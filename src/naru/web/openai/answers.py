@@ -1,0 +1,188 @@
+"""Where an answer's events come from: the model, the agent loop, or a call kept from the turn before (V8, V9)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from naru.agent.events import AnswerText, CallFinished, CallStarted, ClientCalls, RunFinished
+from naru.agent.loop import run
+from naru.messages import (
+    CallEnd,
+    CallStart,
+    ChatEvent,
+    ChatRequest,
+    Finish,
+    Message,
+    Text,
+    ToolCall,
+    ToolDefinition,
+)
+from naru.models.backend import deliver, for_model, take_all
+from naru.tools.toolset import CallContext, Toolset
+from naru.web.openai.exchange import Exchange, Outgoing
+from naru.web.openai.hub import ChatHub
+from naru.web.openai.memory import Recent, place_of
+from naru.web.openai.repeats import answered_calls, without_repeats
+
+CLIENT_PREFIX = "client__"
+"""Put before a client's tool whose name one of the hub's has; taken off again on the way back."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsRunning:
+    """The hub's tools run now: the client hears a comment."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunNote:
+    """What Naru adds to the end of an answer: why the loop ended (R10)."""
+
+    fields: Mapping[str, Any]
+
+
+FaceEvent = ChatEvent | ToolsRunning | RunNote
+FaceTake = Callable[[Sequence[FaceEvent]], Awaitable[None] | None]
+Batches = AsyncGenerator[Sequence[FaceEvent], None]
+
+
+class Answers:
+    """Gives the events for each exchange, and keeps what the next turn of a conversation needs."""
+
+    def __init__(self, hub: ChatHub) -> None:
+        self._hub = hub
+        self._left_over: Recent[list[ToolCall]] = Recent()
+        """Calls of a turn beyond the first, for clients that take one a turn."""
+        self._hub_turns: Recent[tuple[Message, ...]] = Recent()
+        """What the hub's tools gave before a client's own tool was called: the client does not hold it."""
+
+    async def deliver(self, exchange: Exchange, caller: str, servers: tuple[str, ...] | None, take: FaceTake) -> None:
+        """Answer one exchange; `servers` are those whose tools Naru runs, None for no tools of the hub.
+
+        Events that are there together are taken together, so that the client gets them in one write.
+        """
+        request = exchange.request
+        kept = self._kept_call(exchange, caller)
+        if kept is not None:
+            await take_all(kept, take)
+        elif servers is not None and exchange.profile.dialect != "shell":
+            await take_all(self._run(request, caller, self._hub.tools(servers or None)), take)
+        else:
+            backend = for_model(self._hub.backend, request.model)
+            if request.tools and backend.profile.small and answered_calls(request.messages):
+                await take_all(without_repeats(backend, request), take)
+            else:
+                await deliver(backend, request, take)
+
+    def keep(self, outgoing: Outgoing, caller: str) -> None:
+        """Keep the calls that the client did not get in this turn."""
+        if outgoing.left_over and outgoing.first is not None:
+            place = place_of(caller, outgoing.exchange.request.messages, outgoing.first)
+            self._left_over.put(place, outgoing.left_over)
+
+    def _kept_call(self, exchange: Exchange, caller: str) -> Batches | None:
+        """Give the next call of the last turn when the client has just answered the one before it."""
+        messages = exchange.request.messages
+        if not len(self._left_over) or len(messages) < 2:
+            return None
+        asked, answered = messages[-2], messages[-1]
+        if answered.role != "tool" or asked.role != "assistant" or len(asked.tool_calls) != 1:
+            return None
+        calls = self._left_over.get(place_of(caller, messages[:-2], asked.tool_calls[0]))
+        return self._replay(calls[0], calls[1:], caller, messages) if calls else None
+
+    async def _replay(self, call: ToolCall, rest: list[ToolCall], caller: str, messages: Sequence[Message]) -> Batches:
+        if rest:
+            self._left_over.put(place_of(caller, messages, call), rest)
+        yield [CallStart(0, "", call.name), CallEnd(0, call.arguments), Finish("tool_calls")]
+
+    async def _run(self, request: ChatRequest, caller: str, toolset: Toolset) -> Batches:
+        """Run the agent loop on the hub's tools; give its answer, and calls of the client's own tools."""
+        shown = request.messages
+        hub_tools = await toolset.tools()
+        renamed = _renamed(request.tools, hub_tools)
+        request = replace(_with_names(request, renamed), messages=self._with_hub_turns(caller, request.messages))
+        back = {new: old for old, new in renamed.items()}
+        finished: list[CallFinished] = []
+        backend = for_model(self._hub.backend, request.model)
+        run_events = run(
+            backend,
+            toolset,
+            request,
+            limits=self._hub.limits,
+            context=CallContext(caller=caller),
+            hooks=self._hub.hooks,
+        )
+        async with aclosing(run_events) as events:
+            async for event in events:
+                match event:
+                    case AnswerText(text=text):
+                        yield [Text(text)]
+                    case CallStarted():
+                        yield [ToolsRunning()]
+                    case CallFinished():
+                        finished.append(event)
+                    case ClientCalls(calls=calls):
+                        handed = [replace(one, name=back.get(one.name, one.name)) for one in calls]
+                        if finished:
+                            self._hub_turns.put(place_of(caller, shown, handed[0]), _turns_of(finished))
+                        for index, one in enumerate(handed):
+                            yield [CallStart(index, one.id, one.name), CallEnd(index, one.arguments)]
+                    case RunFinished():
+                        yield [event.usage, Finish("stop"), RunNote(_note(event))]
+
+    def _with_hub_turns(self, caller: str, messages: Sequence[Message]) -> Sequence[Message]:
+        if not len(self._hub_turns):
+            return messages
+        turns: list[Message] = []
+        for position, message in enumerate(messages):
+            if message.tool_calls:
+                turns += self._hub_turns.get(place_of(caller, messages[:position], message.tool_calls[0])) or ()
+            turns.append(message)
+        return turns
+
+
+def _turns_of(finished: Sequence[CallFinished]) -> tuple[Message, ...]:
+    turns: list[Message] = []
+    for one in finished:
+        if one.ran:
+            turns.append(Message("assistant", tool_calls=(one.call,)))
+            turns.append(Message("tool", one.result.text, tool_call_id=one.call.id, name=one.call.name))
+    return tuple(turns)
+
+
+def _renamed(own: Sequence[ToolDefinition], hub_tools: Sequence[ToolDefinition]) -> dict[str, str]:
+    """Choose other names for the client's tools that are called like one of the hub's (V8)."""
+    taken = {tool.name for tool in hub_tools} | {tool.name for tool in own}
+    renamed: dict[str, str] = {}
+    for tool in own:
+        if any(tool.name == other.name for other in hub_tools):
+            name = (CLIENT_PREFIX + tool.name)[:64]
+            while name in taken:
+                name = name[:-1] + "_" if len(name) == 64 else name + "_"
+            taken.add(name)
+            renamed[tool.name] = name
+    return renamed
+
+
+def _with_names(request: ChatRequest, renamed: Mapping[str, str]) -> ChatRequest:
+    if not renamed:
+        return request
+    tools = [replace(tool, name=renamed.get(tool.name, tool.name)) for tool in request.tools]
+    messages = [
+        replace(
+            message,
+            tool_calls=tuple(replace(call, name=renamed.get(call.name, call.name)) for call in message.tool_calls),
+        )
+        for message in request.messages
+    ]
+    return replace(request, tools=tools, messages=messages)
+
+
+def _note(end: RunFinished) -> dict[str, Any]:
+    note: dict[str, Any] = {"ended": end.reason, "rounds": end.rounds, "calls": list(end.calls)}
+    if end.note:
+        note["note"] = end.note
+    return {"naru": note}

@@ -1,0 +1,79 @@
+"""Turns that clients hold from other APIs, in the form of chat completions: Anthropic's blocks, the Responses' items.
+
+Clients that speak to several providers keep one history, and send it to each of them as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from naru.web.openai.parts import text_of
+from naru.web.openai.wire import BadRequestError
+
+Item = Mapping[str, Any]
+_THOUGHTS = ("thinking", "redacted_thinking", "reasoning")
+_BLOCKS = (*_THOUGHTS, "tool_use", "tool_result")
+
+
+def chat_items(raw: Sequence[Any]) -> Iterator[tuple[int, Item]]:
+    """Give each turn in the form of chat completions, with its place in the request.
+
+    Raises:
+        BadRequestError: one is no turn; the message names it.
+    """
+    calls: list[Item] = []
+    """Of items that follow each other: one turn."""
+    for position, item in enumerate(raw):
+        if not isinstance(item, dict):
+            where = f"messages[{position}]"
+            raise BadRequestError(f"{where} must be an object, not {type(item).__name__}.", param=where)
+        kind = item.get("type") if "role" not in item else None
+        if kind == "function_call":
+            calls.append(_call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments")))
+            continue
+        if calls:
+            yield position - 1, {"role": "assistant", "tool_calls": calls}
+            calls = []
+        if kind == "function_call_output":
+            yield position, {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output")}
+        elif kind == "reasoning":
+            continue
+        elif "role" not in item and "content" not in item:
+            where = f"messages[{position}]"
+            raise BadRequestError(f"{where} has neither a role nor content.", param=where)
+        elif type(content := item.get("content")) is list and any(map(_is_block, content)):
+            for turn in _from_blocks(item, content):
+                yield position, turn
+        else:
+            yield position, item
+    if calls:
+        yield len(raw) - 1, {"role": "assistant", "tool_calls": calls}
+
+
+def _is_block(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") in _BLOCKS
+
+
+def _from_blocks(item: Item, content: Sequence[Any]) -> Iterator[Item]:
+    """Give a turn's results as turns of their own, before what else it says."""
+    blocks = [part for part in content if _is_block(part)]
+    for part in blocks:
+        if part["type"] == "tool_result":
+            yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": part.get("content")}
+    rest = [part for part in content if not _is_block(part)]
+    calls = [
+        _call(part.get("id"), part.get("name"), part.get("input")) for part in blocks if part["type"] == "tool_use"
+    ]
+    thoughts = [text_of(part.get("thinking") or part.get("text")) for part in blocks if part["type"] in _THOUGHTS]
+    if rest or calls or thoughts:
+        turn = {**item, "content": rest}
+        if calls:
+            turn["tool_calls"] = [*(item.get("tool_calls") or ()), *calls]
+        if any(thoughts):
+            turn["reasoning_content"] = "\n".join(filter(None, thoughts))
+        yield turn
+
+
+def _call(call_id: Any, name: Any, arguments: Any) -> Item:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}

@@ -1,0 +1,155 @@
+"""Reads the content of a turn: text, the parts of a chat completion, and blocks that clients of other APIs hold."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from naru.messages import AudioPart, ImagePart, Part, ResourcePart, TextPart
+from naru.models.json_text import encode
+from naru.web.openai.wire import BadRequestError
+
+Item = Mapping[str, Any]
+_TEXT_TYPES = ("text/", "application/json", "application/xml", "application/yaml")
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text; nothing for null."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else str(value)
+
+
+def content_of(value: Any, where: str) -> str | tuple[Part, ...]:
+    """Read content; data that is no content, as tools give it, becomes its JSON.
+
+    Raises:
+        BadRequestError: a part cannot be read; the message names it.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    items = value if isinstance(value, list) else [value]
+    if not all(isinstance(item, str) or (isinstance(item, dict) and _is_part(item)) for item in items):
+        return encode(value).decode()
+    parts = [_part(item, f"{where}.content[{position}]") for position, item in enumerate(items)]
+    if all(isinstance(part, TextPart) for part in parts):
+        return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+    return tuple(parts)
+
+
+def _is_part(item: Item) -> bool:
+    return isinstance(item.get("type"), str) or "text" in item
+
+
+def _part(item: Any, where: str) -> Part:
+    if isinstance(item, str):
+        return TextPart(item)
+    kind = item.get("type", "text")
+    read = _READERS.get(kind)
+    part = read(item, where) if read is not None else None
+    if part is None:
+        raise BadRequestError(f"{where} of type {kind!r} cannot be read.", param=where)
+    return part
+
+
+def _text(item: Item, where: str) -> TextPart:
+    return TextPart(text_of(item.get("text")))
+
+
+def _refusal(item: Item, where: str) -> TextPart:
+    return TextPart(text_of(item.get("refusal")))
+
+
+def _image_url(item: Item, where: str) -> ImagePart:
+    return _image(item.get("image_url"), item.get("detail"), where)
+
+
+def _audio(item: Item, where: str) -> AudioPart | None:
+    audio = item.get("input_audio")
+    if isinstance(audio, dict) and isinstance(audio.get("data"), str):
+        return AudioPart(f"audio/{audio.get('format', 'wav')}", audio["data"])
+    return None
+
+
+def _file_part(item: Item, where: str) -> ResourcePart | None:
+    file = item.get("file", item)
+    if not isinstance(file, dict):
+        return None
+    name = text_of(file.get("filename") or file.get("file_id") or file.get("file_url") or "file")
+    return _file(name, text_of(file.get("file_data")))
+
+
+def _resource(item: Item, where: str) -> ResourcePart | None:
+    resource = item.get("resource")
+    if not isinstance(resource, dict):
+        return None
+    text, blob = resource.get("text"), resource.get("blob")
+    return ResourcePart(
+        text_of(resource.get("uri")), text=text_of(text) if text else None, blob=text_of(blob) if blob else None
+    )
+
+
+def _image(value: Any, detail: Any, where: str) -> ImagePart:
+    if isinstance(value, dict):
+        value, detail = value.get("url"), value.get("detail", detail)
+    url, looked = value, detail if isinstance(detail, str) else ""
+    if not isinstance(url, str):
+        raise BadRequestError(f"{where}.image_url has no url.", param=where)
+    if url.startswith("data:") and ";base64," in url:
+        head, data = url.split(";base64,", 1)
+        return ImagePart(head.removeprefix("data:"), data=data, detail=looked)
+    return ImagePart("", url=url, detail=looked)
+
+
+def _image_block(item: Item, where: str) -> ImagePart:
+    """Read Anthropic's block, MCP's, or the AI SDK's."""
+    source = item.get("source")
+    found = source if isinstance(source, dict) else item
+    kind = text_of(found.get("media_type") or found.get("mimeType") or found.get("mediaType"))
+    if isinstance(data := found.get("data"), str) and data:
+        return ImagePart(kind or "image/png", data=data)
+    return _image(found.get("url") or found.get("image"), None, where)
+
+
+def _document(item: Item, where: str) -> ResourcePart | None:
+    source, title = item.get("source"), text_of(item.get("title")) or "document"
+    if not isinstance(source, dict):
+        return None
+    kind, data = text_of(source.get("media_type")), text_of(source.get("data"))
+    if source.get("type") == "text":
+        return ResourcePart(title, kind or "text/plain", text=data)
+    return _file(title, f"data:{kind};base64,{data}") if data else ResourcePart(text_of(source.get("url")) or title)
+
+
+def _file(name: str, data: str) -> ResourcePart:
+    """Return a file: with its text, if it is one."""
+    head, _, coded = data.rpartition(";base64,")
+    kind = head.removeprefix("data:")
+    if not coded:
+        return ResourcePart(name)
+    if kind.startswith(_TEXT_TYPES):
+        try:
+            return ResourcePart(name, kind, text=base64.b64decode(coded, validate=True).decode())
+        except (binascii.Error, UnicodeDecodeError):
+            pass
+    return ResourcePart(name, kind, blob=coded)
+
+
+_READERS: Mapping[str, Callable[[Item, str], Part | None]] = {
+    "text": _text,
+    "input_text": _text,
+    "output_text": _text,
+    "refusal": _refusal,
+    "image_url": _image_url,
+    "input_image": _image_url,
+    "image": _image_block,
+    "input_audio": _audio,
+    "file": _file_part,
+    "input_file": _file_part,
+    "document": _document,
+    "resource": _resource,
+}

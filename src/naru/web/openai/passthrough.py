@@ -1,0 +1,90 @@
+"""Endpoints that Naru hands on as they are: embeddings and plain completions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from naru.errors import ModelError, NaruError
+from naru.http1.reply import Reply
+from naru.messages import JsonObject
+from naru.models.backend import Backend, for_model
+from naru.models.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES
+from naru.models.failures import http_failure
+from naru.models.json_text import encode
+from naru.models.narrowed import Narrowed
+from naru.models.openai_http import OpenAIBackend
+from naru.web.openai.client import ChatClient, ClientGoneError, read_body, respond_error
+from naru.web.openai.hub import ChatHub
+from naru.web.openai.request import check_routing, decode_body
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+
+def raw_backend(backend: Backend, model: str) -> tuple[OpenAIBackend, str] | None:
+    """Return the HTTP endpoint of a model, whatever it is wrapped in, and the model's name there.
+
+    None when it speaks another wire.
+
+    Raises:
+        NotFoundError: no endpoint serves the model.
+    """
+    seen: object = for_model(backend, model)
+    while seen is not None and not isinstance(seen, OpenAIBackend):
+        model = seen.model if isinstance(seen, Narrowed) else model
+        seen = getattr(seen, "backend", None)
+    return (seen, model or seen.model) if seen is not None else None
+
+
+class PassThrough:
+    """POST to one path of the backend; the answer goes back byte by byte, streams included."""
+
+    def __init__(self, hub: ChatHub, path: str) -> None:
+        self._hub = hub
+        self._path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward one request."""
+        try:
+            body = await read_body(receive)
+            asked = decode_body(body)
+            check_routing(asked)
+        except ClientGoneError:
+            return
+        except NaruError as error:
+            await respond_error(send, error)
+            return
+        async with ChatClient(scope, receive, send) as client:
+            try:
+                await self._forward(body, asked, client)
+            except NaruError as error:
+                await client.fail(error)
+
+    async def _forward(self, body: bytes, asked: JsonObject, client: ChatClient) -> None:
+        asked_model = asked.get("model")
+        found = raw_backend(self._hub.backend, asked_model if isinstance(asked_model, str) else "")
+        if found is None:
+            raise ModelError(f"This model's endpoint has no {self._path}.", status=404)
+        backend, model = found
+        if model != asked_model:
+            body = encode({**asked, "model": model})
+        answer = await backend.http.post(self._path, body)
+        try:
+            await _relay(answer, backend, client)
+            answer.release()
+        finally:
+            answer.close()
+
+
+async def _relay(answer: Reply, backend: OpenAIBackend, client: ChatClient) -> None:
+    if answer.status >= 400:
+        raise http_failure(backend.where, answer.status, answer.headers, await answer.read_some(ERROR_BODY_BYTES))
+    if answer.content_type == "text/event-stream":
+        await answer.each(client.put)
+        await client.end()
+        return
+    body = await answer.read_some(WHOLE_BODY_BYTES)
+    if answer.content_type != "application/json":
+        shown = body[:200].decode("utf-8", "replace")
+        raise ModelError(f"{backend.where} answered {answer.status} with {answer.content_type}: {shown}")
+    await client.answer(body)

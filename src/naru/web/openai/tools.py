@@ -1,0 +1,102 @@
+"""Reads the tools that a chat request offers, and which of them it wants called, in every form that clients write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from naru.messages import JsonObject, ToolDefinition
+from naru.web.openai.wire import BadRequestError
+
+_WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
+"""What a choice may say instead of a tool's name; `any` is Mistral's and Anthropic's word."""
+
+
+def read_tools(body: JsonObject) -> tuple[ToolDefinition, ...]:
+    """Read `tools`, or the older `functions`; a tool that is there twice is one.
+
+    Raises:
+        BadRequestError: one is no function, or two differ under one name; the message names the place.
+    """
+    raw = body.get("tools")
+    if raw is None and body.get("functions"):
+        raw = [{"type": "function", "function": function} for function in _list(body["functions"], "functions")]
+    tools: dict[str, ToolDefinition] = {}
+    for position, item in enumerate(_list(raw or [], "tools")):
+        tool = _tool(item, f"tools[{position}]")
+        if tools.setdefault(tool.name, tool) != tool:
+            where = f"tools[{position}]"
+            raise BadRequestError(f"{where} repeats the name {tool.name!r} with another definition.", param=where)
+    return tuple(tools.values())
+
+
+def _tool(item: Any, where: str) -> ToolDefinition:
+    function = item.get("function", item) if isinstance(item, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(function, dict) or not isinstance(name, str) or not name:
+        kind = item.get("type") if isinstance(item, dict) else None
+        if kind is not None and kind != "function":
+            raise BadRequestError(f"{where} is of the type {kind!r}; only functions can be offered here.", param=where)
+        raise BadRequestError(f"{where} has no function name.", param=where)
+    schema = function.get("parameters") or function.get("input_schema") or {"type": "object", "properties": {}}
+    if not isinstance(schema, dict):
+        raise BadRequestError(f"{where}.function.parameters must be a JSON Schema object.", param=where)
+    return ToolDefinition(name, str(function.get("description") or ""), schema, strict=function.get("strict") is True)
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise BadRequestError(f"{name} must be a list, not {type(value).__name__}.", param=name)
+    return value
+
+
+def chosen_tools(
+    tools: tuple[ToolDefinition, ...], body: JsonObject, *, others: bool
+) -> tuple[tuple[ToolDefinition, ...], str | JsonObject | None]:
+    """Return the tools that may be called and the choice among them, in OpenAI's form.
+
+    Args:
+        tools: the client's.
+        body: the request.
+        others: tools of the hub are offered as well, and may be named.
+
+    Raises:
+        BadRequestError: `tool_choice` is in nobody's form, or names a tool that is not offered.
+    """
+    choice = body.get("tool_choice")
+    if choice is None:
+        choice = body.get("function_call")
+    if choice is None:
+        return tools, None
+    if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
+        allowed = choice["allowed_tools"] if isinstance(choice.get("allowed_tools"), dict) else choice
+        names = [_named(one) for one in _list(allowed.get("tools"), "tool_choice.allowed_tools.tools")]
+        for name in names if not others else ():
+            _check_offered(name, tools)
+        return tuple(tool for tool in tools if tool.name in names), _WORDS.get(str(allowed.get("mode")), "auto")
+    word = choice if isinstance(choice, str) else choice.get("type") if isinstance(choice, dict) else None
+    if isinstance(word, str) and word in _WORDS:
+        return tools, _WORDS[word]
+    is_tools_name = isinstance(choice, str) and any(tool.name == choice for tool in tools)
+    name = choice if is_tools_name else _named(choice)
+    if not name:
+        raise BadRequestError(
+            'tool_choice must be "auto", "none", "required", or an object that names a function.', param="tool_choice"
+        )
+    if tools and not others:
+        _check_offered(name, tools)
+    return tools, {"type": "function", "function": {"name": name}}
+
+
+def _named(choice: Any) -> str:
+    """Return the tool that a choice names: OpenAI's form, the older one, Anthropic's."""
+    if not isinstance(choice, dict):
+        return ""
+    function = choice.get("function")
+    name = function.get("name") if isinstance(function, dict) else choice.get("name")
+    return name if isinstance(name, str) else ""
+
+
+def _check_offered(name: str, tools: Sequence[ToolDefinition]) -> None:
+    if not any(tool.name == name for tool in tools):
+        raise BadRequestError(f"tool_choice names {name!r}, which is not among the tools.", param="tool_choice")
