@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from naru.tools.functions import FunctionToolset
     from naru.tools.inject import Depends, ToolContext
     from naru.tools.json_schema import type_to_json_schema
-    from naru.tools.registry import discover, generate_tool_config, get_registered_tools, register_tool
+    from naru.tools.registry import discover, generate_tool_config, get_registered_tools, problems, register_tool
     from naru.tools.signature import build_tool_schema
     from naru.tools.toolset import CallContext, Toolset
 
@@ -31,6 +31,7 @@ _HOMES = {
     "discover": "registry",
     "execute_tool": "execute",
     "generate_tool_config": "registry",
+    "problems": "registry",
     "get_registered_tools": "registry",
     "register_tool": "registry",
     "run_tool": "execute",
@@ -49,6 +50,7 @@ __all__ = [
     "execute_tool",
     "generate_tool_config",
     "get_registered_tools",
+    "problems",
     "register_tool",
     "run_tool",
     "type_to_json_schema",

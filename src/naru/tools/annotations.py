@@ -8,9 +8,11 @@ import logging
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Any
+
+import typing_extensions
 
 logger = logging.getLogger(__name__)
 
@@ -30,8 +32,7 @@ def unwrap(function: Any) -> AnyFunction:
             f"{function.__func__.__name__} is a classmethod that has no class yet; "
             "register it after the class is made: register_tool(TheClass.the_method)"
         )
-    while isinstance(function, functools.partial | staticmethod):
-        function = function.func if isinstance(function, functools.partial) else function.__func__
+    function = _opened(function)[0]
     if inspect.isroutine(function):
         return typing.cast(AnyFunction, function)
     if callable(function):
@@ -41,22 +42,21 @@ def unwrap(function: Any) -> AnyFunction:
 
 def public_name(function: Any) -> str:
     """Return the name that a tool made of this callable has when none is given."""
-    while isinstance(function, functools.partial | staticmethod):
-        function = function.func if isinstance(function, functools.partial) else function.__func__
+    function = _opened(function)[0]
     return str(getattr(function, "__name__", "") or type(function).__name__)
 
 
 def resolve(function: Any, local_names: Mapping[str, Any] | None = None) -> tuple[inspect.Signature, dict[str, Any]]:
     """Return a callable's signature and its resolved annotations, `Annotated` kept.
 
-    An annotation that cannot be resolved costs only its own parameter: it becomes `Any`, with a warning.
+    What a partial binds is settled and not part of it. An annotation that cannot be resolved costs only its own
+    parameter: it becomes `Any`, with a warning.
 
     Raises:
-        TypeError: it cannot be called, or is a method without its object.
+        TypeError: it cannot be called, is a method without its object, or tells no signature.
     """
     inner = unwrap(function)
-    target = function.__func__ if isinstance(function, staticmethod) else function
-    signature = inspect.signature(target)
+    signature = _signature(function)
     _refuse_unbound(inner, signature)
     local_names = {**enclosing_names(function), **(local_names or {})}
     plain = inspect.unwrap(inner.__func__ if isinstance(inner, types.MethodType) else inner)
@@ -66,6 +66,65 @@ def resolve(function: Any, local_names: Mapping[str, Any] | None = None) -> tupl
     except (NameError, TypeError, AttributeError, SyntaxError):
         hints = _resolve_one_by_one(plain, local_names)
     return signature, hints
+
+
+def is_resolvable(function: Any, local_names: Mapping[str, Any]) -> bool:
+    """Say whether all annotations can be resolved now: one may name what its module defines later."""
+    inner = unwrap(function)
+    plain = inspect.unwrap(inner.__func__ if isinstance(inner, types.MethodType) else inner)
+    try:
+        typing.get_type_hints(plain, localns=dict(local_names) or None, include_extras=True)
+    except (NameError, TypeError, AttributeError, SyntaxError):
+        return False
+    return True
+
+
+def resolve_class(provider: type) -> tuple[inspect.Signature, dict[str, Any]]:
+    """Return what a class is called with, and the annotations of it; nothing where it does not say."""
+    try:
+        signature = inspect.signature(provider)
+    except (TypeError, ValueError):
+        return inspect.Signature(), {}
+    hints: dict[str, Any] = {}
+    for holder in (provider, vars(provider).get("__init__", provider)):
+        try:
+            hints |= typing.get_type_hints(holder, include_extras=True)
+        except (NameError, TypeError, AttributeError, SyntaxError):
+            continue
+    return signature, hints
+
+
+def bound_names(function: Any) -> frozenset[str]:
+    """Return the names of parameters that a partial has given a value by name."""
+    return frozenset(_opened(function)[2])
+
+
+def _signature(function: Any) -> inspect.Signature:
+    function, positional, named = _opened(function)
+    if positional or named:
+        # Made anew: after `update_wrapper` the partial itself shows what it binds as still open.
+        function = functools.partial(function, *positional, **named)
+    try:
+        signature = inspect.signature(function)
+    except ValueError as error:
+        raise TypeError(
+            f"{public_name(function)} tells no signature, as some builtins do not; register a function of your own "
+            "that calls it"
+        ) from error
+    return signature.replace(parameters=[each for each in signature.parameters.values() if each.name not in named])
+
+
+def _opened(function: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """Return what partials and static methods are made of: the function, values by place, values by name."""
+    positional: tuple[Any, ...] = ()
+    named: dict[str, Any] = {}
+    while isinstance(function, functools.partial | staticmethod):
+        if isinstance(function, functools.partial):
+            positional, named = (*function.args, *positional), {**function.keywords, **named}
+            function = function.func
+        else:
+            function = function.__func__
+    return function, positional, named
 
 
 def enclosing_names(function: Any) -> dict[str, Any]:
@@ -131,6 +190,58 @@ def _closure(function: Any) -> dict[str, Any]:
         except ValueError:  # not bound yet: a name defined after the function
             continue
     return found
+
+
+_ALIASES = tuple({typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType)})
+_UNIONS = (typing.Union, types.UnionType)
+_QUALIFIERS = (typing_extensions.Required, typing_extensions.NotRequired, typing.Final, typing_extensions.ReadOnly)
+_MAX_DEPTH = 32
+"""Aliases of aliases; more is one that names itself."""
+
+
+def bare(annotation: Any) -> tuple[Any, list[Any]]:
+    """Return an annotation below `type X = …`, `Annotated` and qualifiers, and the marks that stood round it."""
+    marks: list[Any] = []
+    for _ in range(_MAX_DEPTH):
+        origin = typing.get_origin(annotation)
+        if origin is typing.Annotated:
+            annotation, *inner = typing.get_args(annotation)
+            marks = [*inner, *marks]
+        elif origin in _QUALIFIERS:
+            annotation = typing.get_args(annotation)[0]
+        elif isinstance(annotation, _ALIASES) or isinstance(origin, _ALIASES):
+            annotation = _aliased(annotation)
+        else:
+            break
+    return annotation, marks
+
+
+def members(annotation: Any) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield each type that an annotation allows, unions within unions opened, with the marks that stand round it."""
+    waiting: list[tuple[Any, list[Any]]] = [(annotation, [])]
+    seen = 0
+    while waiting and (seen := seen + 1) <= _MAX_DEPTH**2:
+        each, outer = waiting.pop(0)
+        inner, marks = bare(each)
+        marks = [*marks, *outer]
+        if typing.get_origin(inner) in _UNIONS:
+            waiting = [*((one, marks) for one in typing.get_args(inner)), *waiting]
+        else:
+            yield inner, marks
+
+
+def _aliased(alias: Any) -> Any:
+    """Return what `type X = …` or `X[int]` stands for; any value where its own names cannot be resolved."""
+    origin = typing.get_origin(alias)
+    try:
+        if not isinstance(origin, _ALIASES):
+            return alias.__value__
+        value = origin.__value__
+        given = dict(zip(origin.__type_params__, typing.get_args(alias), strict=False))
+        wanted = getattr(value, "__parameters__", ())
+        return value[tuple(given.get(each, Any) for each in wanted)] if wanted else value
+    except (NameError, TypeError, AttributeError):
+        return Any
 
 
 def annotation_of_default(default: Any) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from naru.errors import ConflictError, NaruError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.tools.names import NameMap, ToolId
-from naru.tools.toolset import CallContext, Toolset
+from naru.tools.toolset import CallContext, Toolset, problems_of
 from naru.tools.validate import ArgumentsValidator
 
 logger = logging.getLogger(__name__)
@@ -63,11 +63,13 @@ class CombinedToolset:
         own: dict[str, ToolDefinition] = {}
         aside: list[SetAside] = []
         for server, listing in zip(servers, listings, strict=True):
-            if isinstance(listing, NaruError):
-                aside.append(SetAside(server, "", str(listing)))
+            if isinstance(listing, Exception):
+                told = str(listing) if isinstance(listing, NaruError) else f"{type(listing).__name__}: {listing}"
+                aside.append(SetAside(server, "", told))
                 continue
             if isinstance(listing, BaseException):
                 raise listing
+            aside += [SetAside(server, tool, reason) for tool, reason in problems_of(self.toolsets[server]).items()]
             for definition in listing:
                 try:
                     name = self._names.add(server, definition.name)
@@ -82,6 +84,12 @@ class CombinedToolset:
                 logger.warning("set aside: server %s tool %s: %s", problem.server, problem.tool or "*", problem.reason)
         self._offered, self._own, self.set_aside = offered, own, aside
         return list(offered.values())
+
+    def problems(self) -> dict[str, str]:
+        """Return what the last listing left out, by `server.tool` or server, and why."""
+        return {
+            str(ToolId(each.server, each.tool)) if each.tool else each.server: each.reason for each in self.set_aside
+        }
 
     def identity(self, name: str) -> ToolId | None:
         """Return the tool behind an exposed name."""
@@ -161,5 +169,5 @@ class CombinedToolset:
 async def _quietly(server: str, toolset: Toolset) -> None:
     try:
         await toolset.open()
-    except NaruError as error:
+    except Exception as error:  # noqa: BLE001  # foreign code; it never costs the other servers
         logger.warning("opening the tools of %s failed: %s", server, error)

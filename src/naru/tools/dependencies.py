@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from naru.errors import NaruError, ToolError
-from naru.tools.annotations import resolve
-from naru.tools.inject import Depends, Injection, Scope, ToolContext, injection_of
+from naru.tools.annotations import resolve, resolve_class, unwrap
+from naru.tools.inject import Dependency, Injection, Scope, ToolContext, injection_of
 from naru.tools.threads import WORKERS
 
 Provider = Callable[..., Any]
@@ -31,18 +31,18 @@ class Container:
     """What supplies injected parameters. It closes what it opened, in reverse."""
 
     def __init__(self) -> None:
-        self._named: dict[str, Depends] = {}
+        self._named: dict[str, Dependency] = {}
         self._overrides: dict[Provider | str, Provider] = {}
         self._application = _ApplicationScope()
         self._recipes: dict[Provider, _Recipe] = {}
 
     def provide(self, name: str, provider: Provider, *, scope: Scope = "application") -> None:
         """Say what supplies a parameter of this name, such as `db`; beats the function's own `Depends`."""
-        self._named[name] = Depends(provider, scope)
+        self._named[name] = Dependency(provider, scope)
 
     def provide_value(self, name: str, value: Any) -> None:
         """Say what value a named parameter gets; its owner closes it."""
-        self._named[name] = Depends(lambda: value, "application")
+        self._named[name] = Dependency(lambda: value, "application")
 
     @contextmanager
     def override(self, what: Provider | str, replacement: Provider) -> Iterator[None]:
@@ -72,20 +72,20 @@ class Container:
         """Close application-wide dependencies, in reverse; they open again at their next use."""
         await self._application.close()
 
-    def declared(self, injection: Injection) -> Depends | None:
+    def declared(self, injection: Injection) -> Dependency | None:
         """Return what supplies a parameter by name or by its own mark, overrides applied."""
         depends = self._named.get(injection.name) or injection.depends
         if injection.name in self._overrides:
-            return Depends(self._overrides[injection.name], depends.scope if depends else "call")
+            return Dependency(self._overrides[injection.name], depends.scope if depends else "call")
         if depends is not None and depends.provider in self._overrides:
-            return Depends(self._overrides[depends.provider], depends.scope)
+            return Dependency(self._overrides[depends.provider], depends.scope)
         return depends
 
     async def application_value(self, provider: Provider, open_it: Callable[[AsyncExitStack], Awaitable[Any]]) -> Any:
         """Return an application-wide value, opened at its first use."""
         return await self._application.get(provider, open_it)
 
-    def recipe(self, depends: Depends) -> _Recipe:
+    def recipe(self, depends: Dependency) -> _Recipe:
         """Return how to open a provider, read from it once."""
         if depends.provider not in self._recipes:
             self._recipes[depends.provider] = _read_recipe(depends)
@@ -126,9 +126,9 @@ class _CallScope:
             return running.caller
         raise _MissingError("nothing supplies it. The host gives it with Container.provide or in CallContext.values")
 
-    async def _provided(self, depends: Depends, path: tuple[str, ...]) -> Any:
+    async def _provided(self, depends: Dependency, path: tuple[str, ...]) -> Any:
         provider = depends.provider
-        if provider in self._opened:
+        if depends.use_cache and provider in self._opened:
             return self._opened[provider]
         if len(path) > MAX_DEPTH:
             raise self._failure(path[:1], path[1], "its dependencies go in a circle")
@@ -146,9 +146,11 @@ class _CallScope:
         self._opened[provider] = value
         return value
 
-    async def _open(self, depends: Depends, path: tuple[str, ...]) -> Any:
+    async def _open(self, depends: Dependency, path: tuple[str, ...]) -> Any:
         recipe = self._container.recipe(depends)
-        call = functools.partial(depends.provider, **await self.values(recipe.wanted, path))
+        values = await self.values(recipe.wanted, path)
+        places = [values.pop(name) for name in recipe.by_place if name in values]
+        call = functools.partial(depends.provider, *places, **values)
         if recipe.kind == "async generator":
             return await self._stack.enter_async_context(asynccontextmanager(call)())
         if recipe.kind == "generator":
@@ -168,6 +170,9 @@ class _CallScope:
         return DependencyError(f"{who}its dependency {name!r}{through} could not be supplied: {why}.")
 
 
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
 class _MissingError(Exception):
     """Nothing supplies a parameter; its default may."""
 
@@ -177,36 +182,63 @@ class _Recipe:
     """What a provider itself wants, and which kind of function it is."""
 
     wanted: tuple[Injection, ...]
+    by_place: tuple[str, ...]
+    """Names of those that can only be passed by their place."""
     kind: Literal["function", "coroutine", "generator", "async generator"]
 
 
-def _read_recipe(depends: Depends) -> _Recipe:
+def check_providers(wanted: Sequence[Injection]) -> None:
+    """See that every provider can be called with what it is supplied, and every provider of those.
+
+    Raises:
+        TypeError: one wants something that nothing supplies.
+    """
+    waiting = list(wanted)
+    seen: set[Provider] = set()
+    while waiting:
+        depends = waiting.pop().depends
+        if depends is None or depends.provider in seen:
+            continue
+        seen.add(depends.provider)
+        try:
+            waiting += _read_recipe(depends).wanted
+        except DependencyError as error:
+            raise TypeError(str(error)) from error
+
+
+def _read_recipe(depends: Dependency) -> _Recipe:
     """Read a provider's signature.
 
     Raises:
         DependencyError: it wants something that is no dependency and has no default.
     """
     provider = depends.provider
+    if isinstance(provider, type):
+        (signature, hints), function = resolve_class(provider), None
+    else:
+        (signature, hints), function = resolve(provider, depends.local_names), unwrap(provider)
     wanted: list[Injection] = []
-    if not isinstance(provider, type):  # a class is called without arguments
-        signature, hints = resolve(provider, depends.local_names)
-        for parameter in signature.parameters.values():
-            has_default = parameter.default is not inspect.Parameter.empty
-            injection = injection_of(
-                parameter.name, hints.get(parameter.name), has_default=has_default, local_names=depends.local_names
+    for parameter in signature.parameters.values():
+        injection = injection_of(parameter, hints.get(parameter.name), local_names=depends.local_names)
+        if injection is not None:
+            wanted.append(injection)
+        elif parameter.default is parameter.empty and parameter.kind not in _VARIADIC:
+            raise DependencyError(
+                f"provider {getattr(provider, '__qualname__', provider)} wants {parameter.name!r}, "
+                "which is no dependency and has no default."
             )
-            if injection is not None:
-                wanted.append(injection)
-            elif not has_default and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                raise DependencyError(
-                    f"provider {getattr(provider, '__qualname__', provider)} wants {parameter.name!r}, "
-                    "which is no dependency and has no default."
-                )
-    if inspect.isasyncgenfunction(provider):
-        return _Recipe(tuple(wanted), "async generator")
-    if inspect.isgeneratorfunction(provider):
-        return _Recipe(tuple(wanted), "generator")
-    return _Recipe(tuple(wanted), "coroutine" if inspect.iscoroutinefunction(provider) else "function")
+    by_place = [
+        each.name for each in wanted if signature.parameters[each.name].kind is inspect.Parameter.POSITIONAL_ONLY
+    ]
+    return _Recipe(tuple(wanted), tuple(by_place), _kind(function))
+
+
+def _kind(function: Any) -> Literal["function", "coroutine", "generator", "async generator"]:
+    if inspect.isasyncgenfunction(function):
+        return "async generator"
+    if inspect.isgeneratorfunction(function):
+        return "generator"
+    return "coroutine" if inspect.iscoroutinefunction(function) else "function"
 
 
 @asynccontextmanager

@@ -14,10 +14,11 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from naru.errors import InvalidArgumentsError
 from naru.messages import JsonObject, ToolDefinition
-from naru.tools.annotations import enclosing_names, public_name, unwrap
+from naru.tools.annotations import enclosing_names, is_resolvable, public_name, unwrap
 from naru.tools.fit import fit
 from naru.tools.inject import ToolContext
-from naru.tools.signature import EMPTY, ToolSignature, openai_function, read_signature
+from naru.tools.parameters import EMPTY
+from naru.tools.signature import NotYetDefinedError, ToolSignature, openai_function, read_signature
 from naru.tools.threads import WORKERS
 from naru.tools.validate import ArgumentsValidator
 
@@ -65,6 +66,27 @@ class FunctionTool:
         """What the function says about itself."""
         return read_signature(self.function, self._local_names)
 
+    @property
+    def problem(self) -> str:
+        """Why it cannot be offered; empty when it can."""
+        try:
+            _ = self.definition
+        except TypeError as error:
+            return str(error)
+        return ""
+
+    def early_problem(self) -> str:
+        """Return the problem as far as it can be told before the function's module is read to its end."""
+        if not is_resolvable(self.function, self._local_names):
+            return ""
+        try:
+            _ = self.signature
+        except NotYetDefinedError:
+            return ""
+        except TypeError as error:
+            return str(error)
+        return ""
+
     @functools.cached_property
     def definition(self) -> ToolDefinition:
         """The tool as it is offered; what was given explicitly beats the signature."""
@@ -91,13 +113,15 @@ class FunctionTool:
         if self._checks is not None:
             arguments = self._checks.validate(arguments, tool=self.name)
         try:
-            return self._read(arguments)
+            values = self._read(arguments)
         except ValidationError:
-            pass
-        try:
-            return self._read(fit(self.signature.schema, arguments))
-        except ValidationError as error:
-            raise InvalidArgumentsError(_explained(self.name, error)) from error
+            try:
+                values = self._read(fit(self.signature.schema, arguments))
+            except ValidationError as error:
+                raise InvalidArgumentsError(_explained(self.name, error)) from error
+        if self.signature.hidden and self.signature.hidden & values.keys():  # `**rest` takes any name
+            return {name: value for name, value in values.items() if name not in self.signature.hidden}
+        return values
 
     @functools.cached_property
     def _read(self) -> Callable[[JsonObject], dict[str, Any]]:
@@ -147,19 +171,17 @@ class FunctionTool:
         if not self._wants_positional:
             return [], named
         positional: list[Any] = []
-        variadic = next((p for p in self.signature.parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+        variadic = next((each for each in self.signature.places if each.kind is each.VAR_POSITIONAL), None)
         rest = named.pop(variadic.name, []) if variadic else []
-        for parameter in self.signature.parameters:
-            takes_place = parameter.kind is inspect.Parameter.POSITIONAL_ONLY or (
-                rest and parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-            )
-            if takes_place and (parameter.name in named or parameter.default is not EMPTY):
-                positional.append(named.pop(parameter.name, parameter.default))
+        for place in self.signature.places:
+            takes_place = place.kind is place.POSITIONAL_ONLY or (rest and place.kind is place.POSITIONAL_OR_KEYWORD)
+            if takes_place and (place.name in named or place.default is not EMPTY):
+                positional.append(named.pop(place.name, place.default))
         return [*positional, *rest], named
 
     @functools.cached_property
     def _wants_positional(self) -> bool:
-        kinds = {parameter.kind for parameter in self.signature.parameters}
+        kinds = {place.kind for place in self.signature.places}
         return bool(kinds & {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL})
 
 

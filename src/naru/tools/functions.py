@@ -61,12 +61,16 @@ class FunctionToolset:
         for name, tool in self._tools.items():
             if name in self.set_aside:
                 continue
-            try:
+            if problem := tool.problem:
+                self.set_aside[name] = problem
+                logger.warning("tool %s is set aside: %s", name, problem)
+            else:
                 offered.append(tool.definition)
-            except TypeError as error:
-                self.set_aside[name] = str(error)
-                logger.warning("tool %s is set aside: %s", name, error)
         return offered
+
+    def problems(self) -> dict[str, str]:
+        """Return the functions that cannot be offered: name → why, and what to write instead."""
+        return {name: problem for name, tool in self._tools.items() if (problem := tool.problem)}
 
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         """Call a function once.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import warnings
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar, overload
@@ -15,6 +16,10 @@ from naru.tools.annotations import public_name, unwrap
 from naru.tools.function_tool import FunctionTool
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class ToolWarning(UserWarning):
+    """A function was registered that cannot be offered as it is."""
 
 
 class ToolConfig(NamedTuple):
@@ -114,6 +119,9 @@ def register_tool(
         annotations: MCP annotations such as `readOnlyHint`.
         registry: Where to keep it; the process's own when None.
 
+    A function that cannot be offered, such as one with a parameter that JSON cannot tell, is a `ToolWarning` now and
+    stands in `problems()`; the other tools go on without it.
+
     Raises:
         TypeError: it is used on a class or on something that cannot be called.
         ConflictError: another function has this name.
@@ -131,13 +139,13 @@ def register_tool(
             annotations=annotations,
         )
         kept.add(tool)
+        if problem := tool.early_problem():
+            warnings.warn(f"register_tool: {problem}. It is not offered.", ToolWarning, stacklevel=2 + bare)
         return function
 
-    given_name = name
-    if isinstance(target, str):
-        given_name = name or target
-        return register
-    return register(target)
+    bare = not isinstance(target, str)
+    given_name = name or ("" if bare else target)
+    return register(target) if bare else register
 
 
 def get_registered_tools() -> list[Callable[..., Any]]:
@@ -146,9 +154,15 @@ def get_registered_tools() -> list[Callable[..., Any]]:
 
 
 def generate_tool_config(registry: ToolRegistry | None = None) -> ToolConfig:
-    """Return the schemas and the functions of all registered tools, read anew from their signatures."""
-    tools = (REGISTRY if registry is None else registry).tools()
+    """Return the schemas and the functions of all registered tools that can be offered; see `problems`."""
+    tools = [tool for tool in (REGISTRY if registry is None else registry).tools() if not tool.problem]
     return ToolConfig([tool.openai_schema for tool in tools], {tool.name: tool.function for tool in tools})
+
+
+def problems(registry: ToolRegistry | None = None) -> dict[str, str]:
+    """Return the registered tools that cannot be offered: name → which parameter, and what to write instead."""
+    tools = (REGISTRY if registry is None else registry).tools()
+    return {tool.name: problem for tool in tools if (problem := tool.problem)}
 
 
 def discover(*packages: str | ModuleType) -> list[str]:

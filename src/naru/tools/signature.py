@@ -4,49 +4,23 @@ from __future__ import annotations
 
 import inspect
 import types
-import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import typing_extensions
 from pydantic import ConfigDict, TypeAdapter
-from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticSerializationError, PydanticUndefined, to_jsonable_python
+from pydantic.errors import PydanticErrorMixin, PydanticUndefinedAnnotation, PydanticUserError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from naru.messages import JsonObject
 from naru.tools import typed_dicts
-from naru.tools.annotations import annotation_of_default, public_name, resolve, unwrap
+from naru.tools.annotations import bound_names, public_name, resolve, unwrap
+from naru.tools.dependencies import check_providers
 from naru.tools.docstrings import read_docstring
 from naru.tools.inject import Injection, injection_of
 from naru.tools.json_schema import ADAPTER_CONFIG, PlainJsonSchema, simplified
-
-EMPTY = inspect.Parameter.empty
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter that the model fills."""
-
-    name: str
-    kind: inspect._ParameterKind
-    annotation: Any
-    """Resolved; carries its limits as pydantic metadata."""
-    description: str = ""
-    """From the docstring or a note; empty when the annotation brings its own."""
-    default: Any = EMPTY
-    default_factory: typing.Callable[[], Any] | None = None
-    supplies_default: bool = False
-    """The default is not the signature's own (a `Field`, or None for an optional without one): we pass it."""
-
-    @property
-    def is_required(self) -> bool:
-        """Whether the model has to give it."""
-        return self.default is EMPTY and self.default_factory is None and self.kind not in _VARIADIC
-
-
-_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+from naru.tools.parameters import EMPTY, VARIADIC, Parameter, visible_parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +31,10 @@ class ToolSignature:
     description: str
     parameters: tuple[Parameter, ...]
     injected: tuple[Injection, ...]
+    hidden: frozenset[str]
+    """Names that are supplied or settled; what a model sends under one of them is never used."""
+    places: tuple[inspect.Parameter, ...]
+    """All parameters in the function's own order, for those that are passed by their place."""
     validator: TypeAdapter[dict[str, Any]]
     """Reads the arguments object: JSON values in, Python values out."""
     schema: JsonObject
@@ -86,76 +64,50 @@ def read_signature(function: Any, local_names: Mapping[str, Any] | None = None) 
         local_names: Names of the scope that it was defined in, for postponed annotations of local functions.
 
     Raises:
-        TypeError: it cannot be called, or a parameter's type cannot be read from JSON.
+        TypeError: it cannot be called, a parameter's type cannot be read from JSON, or one cannot be supplied as it is
+            marked. The message names the parameter and says what to write instead.
     """
+    try:
+        return _read(function, local_names)
+    except TypeError:
+        raise
+    except Exception as error:  # hooks of types, docstrings and signatures are foreign code
+        raise TypeError(f"tool {public_name(function)!r} cannot be read: {_one_line(error)}") from error
+
+
+def _read(function: Any, local_names: Mapping[str, Any] | None) -> ToolSignature:
     signature, hints = resolve(function, local_names)
     text = read_docstring(inspect.getdoc(unwrap(function)) if not _is_builtin_doc(function) else "")
     visible: list[Parameter] = []
     injected: list[Injection] = []
     for parameter in signature.parameters.values():
         annotation = hints.get(parameter.name, EMPTY)
-        has_default = parameter.default is not EMPTY
-        supplied = injection_of(parameter.name, annotation, has_default=has_default, local_names=local_names)
+        supplied = injection_of(parameter, annotation, local_names=local_names)
         if supplied is not None:
             injected.append(supplied)
         else:
-            visible.append(_visible(parameter, annotation, text.parameters.get(parameter.name, "")))
-    validator = _validator(public_name(function), visible)
+            visible.append(visible_parameter(parameter, annotation, text.parameters.get(parameter.name, "")))
+    check_providers(injected)
+    try:
+        validator = _validator(public_name(function), visible)
+        schema = _schema(validator, visible)
+    except Exception as error:
+        raise _unreadable(public_name(function), visible, error) from error
     return ToolSignature(
         name=public_name(function),
         description=text.description,
         parameters=tuple(visible),
         injected=tuple(injected),
+        hidden=frozenset(each.name for each in injected) | bound_names(function),
+        places=tuple(signature.parameters.values()),
         validator=validator,
-        schema=_schema(validator, visible),
+        schema=schema,
     )
 
 
 def _is_builtin_doc(function: Any) -> bool:
     """Say whether the only docstring is that of `functools.partial` or of the object's own machinery."""
     return not inspect.isroutine(function) and not inspect.getdoc(unwrap(function))
-
-
-def _visible(parameter: inspect.Parameter, annotation: Any, text: str) -> Parameter:
-    default = parameter.default
-    if annotation is EMPTY:
-        annotation = annotation_of_default(default) if default is not EMPTY else Any
-    text = _description(annotation, text)
-    if isinstance(default, FieldInfo):
-        text = "" if default.description else text
-        annotation = Annotated[annotation, _without_default(default)]
-        found = EMPTY if default.default in (PydanticUndefined, ...) else default.default
-        factory = typing.cast(typing.Callable[[], Any] | None, default.default_factory)
-        return Parameter(parameter.name, parameter.kind, annotation, text, found, factory, supplies_default=True)
-    if default is EMPTY and parameter.kind not in _VARIADIC and _allows_none(annotation):
-        # LESSONS, choice 4: an Optional without default is not demanded from the model; missing means None.
-        return Parameter(parameter.name, parameter.kind, annotation, text, None, supplies_default=True)
-    return Parameter(parameter.name, parameter.kind, annotation, text, default)
-
-
-def _without_default(field: FieldInfo) -> FieldInfo:
-    bare = FieldInfo.merge_field_infos(field)
-    bare.default, bare.default_factory = PydanticUndefined, None
-    bare._attributes_set = {k: v for k, v in field._attributes_set.items() if k not in ("default", "default_factory")}
-    return bare
-
-
-def _description(annotation: Any, text: str) -> str:
-    """Return the text to describe a parameter with; empty when its annotation brings a `Field` description."""
-    if typing.get_origin(annotation) is not Annotated:
-        return text
-    _, *metadata = typing.get_args(annotation)
-    if any(isinstance(mark, FieldInfo) and mark.description for mark in metadata):
-        return ""
-    notes = [mark for mark in metadata if isinstance(mark, str)]
-    notes += [mark.documentation for mark in metadata if isinstance(mark, typing_extensions.Doc)]
-    return " ".join(notes) or text
-
-
-def _allows_none(annotation: Any) -> bool:
-    if typing.get_origin(annotation) is Annotated:
-        return _allows_none(typing.get_args(annotation)[0])
-    return annotation is None or type(None) in typing.get_args(annotation)
 
 
 def _validator(name: str, parameters: list[Parameter]) -> TypeAdapter[dict[str, Any]]:
@@ -176,19 +128,48 @@ def _validator(name: str, parameters: list[Parameter]) -> TypeAdapter[dict[str, 
     shape = make_shape(name, fields, **keywords)
     shape.__pydantic_config__ = config
     try:
+        return TypeAdapter(shape)
+    except PydanticUserError as error:
+        if error.code != typed_dicts.CODE:
+            raise
+    for parameter in parameters:
+        typed_dicts.adopt(parameter.annotation)
+    return TypeAdapter(shape)
+
+
+def _unreadable(name: str, parameters: list[Parameter], error: Exception) -> TypeError:
+    """Say which parameters cannot be read from JSON, found by reading each alone, and what to write instead."""
+    blamed: list[str] = []
+    for parameter in parameters:
+        alone = [replace(parameter, kind=inspect.Parameter.KEYWORD_ONLY)]
         try:
-            return TypeAdapter(shape)
-        except PydanticUserError as error:
-            if error.code != typed_dicts.CODE:
-                raise
-            for parameter in parameters:
-                typed_dicts.adopt(parameter.annotation)
-            return TypeAdapter(shape)
-    except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
-        raise TypeError(
-            f"tool {name!r}: a parameter's type cannot be read from JSON: {error.message.splitlines()[0]} "
-            "Annotate it with a JSON type, a model or a dataclass, or have it supplied with Depends."
-        ) from error
+            _schema(_validator(name, alone), alone)
+        except Exception as own:  # noqa: BLE001  # see read_signature
+            blamed.append(f"parameter {parameter.name!r} ({_type_text(parameter.annotation)}): {_one_line(own)}")
+    kind = NotYetDefinedError if _is_undefined(error) else TypeError
+    return kind(
+        f"tool {name!r} cannot be read from JSON: {'; '.join(blamed) or _one_line(error)}. "
+        "Annotate with a JSON type, a model or a dataclass, or have it supplied: Annotated[…, Depends(provider)]"
+    )
+
+
+class NotYetDefinedError(TypeError):
+    """An annotation names what its module has not defined yet."""
+
+
+def _is_undefined(error: Exception) -> bool:
+    return isinstance(error, PydanticUndefinedAnnotation) or (
+        isinstance(error, PydanticUserError) and error.code == "class-not-fully-defined"
+    )
+
+
+def _type_text(annotation: Any) -> str:
+    return annotation.__qualname__ if isinstance(annotation, type) else str(annotation)
+
+
+def _one_line(error: Exception) -> str:
+    told = error.message if isinstance(error, PydanticErrorMixin) else f"{type(error).__name__}: {error}"
+    return " ".join(told.split("\n", 1)[0].split()).rstrip(".")
 
 
 _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -222,11 +203,11 @@ def _schema(validator: TypeAdapter[dict[str, Any]], parameters: list[Parameter])
 
 def _is_scalar(parameter: Parameter) -> bool:
     return (
-        isinstance(parameter.annotation, type) and parameter.annotation in _SCALARS and parameter.kind not in _VARIADIC
+        isinstance(parameter.annotation, type) and parameter.annotation in _SCALARS and parameter.kind not in VARIADIC
     )
 
 
 def _shows_default(parameter: Parameter) -> bool:
-    if parameter.default is EMPTY or parameter.kind in _VARIADIC:
+    if parameter.default is EMPTY or parameter.kind in VARIADIC:
         return False
     return parameter.default is not None or not parameter.supplies_default

@@ -53,3 +53,9 @@ class Toolset(Protocol):
     async def close(self) -> None:
         """Let go of what `open` took."""
         ...
+
+
+def problems_of(toolset: object) -> dict[str, str]:
+    """Return the tools that a toolset keeps back, and why; most have none to tell."""
+    tell: Callable[[], dict[str, str]] | None = getattr(toolset, "problems", None)
+    return tell() if tell is not None else {}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from naru.errors import ConflictError, PolicyError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, Part, TextPart, ToolDefinition, ToolResult
 from naru.tools.patience import patient
-from naru.tools.toolset import CallContext, Toolset
+from naru.tools.toolset import CallContext, Toolset, problems_of
 
 
 class WrapperToolset:
@@ -34,6 +34,10 @@ class WrapperToolset:
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         """Call the inner tool once."""
         return await self.inner.call(name, arguments, context)
+
+    def problems(self) -> dict[str, str]:
+        """Return the inner tools that cannot be offered, by their own names, and why."""
+        return problems_of(self.inner)
 
     async def close(self) -> None:
         """Close the inner toolset."""
