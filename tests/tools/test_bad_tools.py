@@ -96,7 +96,7 @@ async def test_registration_says_what_is_wrong_and_every_listing_goes_on_without
 
     toolset = FunctionToolset(registry.tools())
     assert [tool.name for tool in await toolset.tools()] == ["good"]
-    assert set(toolset.problems()) == {name, "by_name"}
+    assert set(toolset.set_aside) == {name, "by_name"}
     assert (await toolset.call("good", {"n": 1}, CallContext())).text == "2"
     with pytest.raises(UnknownToolError):
         await toolset.call(name, {"n": 1}, CallContext())
@@ -110,8 +110,8 @@ async def test_the_combination_goes_on_and_names_the_tool():
         }
     )
     assert [tool.name for tool in await combined.tools()] == ["mine__my_good", "yours__good"]
-    assert list(combined.problems()) == ["mine.opaque", "mine.hook"]
-    assert SetAside("mine", "opaque", combined.problems()["mine.opaque"]) in combined.set_aside
+    assert [(each.server, each.tool) for each in combined.set_aside] == [("mine", "opaque"), ("mine", "hook")]
+    assert "'lock'" in combined.set_aside[0].reason
 
 
 async def test_a_toolset_that_fails_in_any_way_costs_only_itself():
@@ -125,7 +125,7 @@ async def test_a_toolset_that_fails_in_any_way_costs_only_itself():
     combined = CombinedToolset({"broken": Broken([]), "mine": FunctionToolset([good])})
     await combined.open()
     assert [tool.name for tool in await combined.tools()] == ["mine__good"]
-    assert combined.problems() == {"broken": "KeyError: 'tools'"}
+    assert combined.set_aside == [SetAside("broken", "", "KeyError: 'tools'")]
 
 
 def test_the_modules_own_attributes_go_on_too():

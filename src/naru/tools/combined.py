@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from naru.errors import ConflictError, NaruError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.tools.names import NameMap, ToolId
-from naru.tools.toolset import CallContext, Toolset, problems_of
+from naru.tools.toolset import CallContext, Toolset, set_aside_of
 from naru.tools.validate import ArgumentsValidator
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class CombinedToolset:
                 continue
             if isinstance(listing, BaseException):
                 raise listing
-            aside += [SetAside(server, tool, reason) for tool, reason in problems_of(self.toolsets[server]).items()]
+            aside += [SetAside(server, tool, reason) for tool, reason in set_aside_of(self.toolsets[server]).items()]
             for definition in listing:
                 try:
                     name = self._names.add(server, definition.name)
@@ -84,12 +84,6 @@ class CombinedToolset:
                 logger.warning("set aside: server %s tool %s: %s", problem.server, problem.tool or "*", problem.reason)
         self._offered, self._own, self.set_aside = offered, own, aside
         return list(offered.values())
-
-    def problems(self) -> dict[str, str]:
-        """Return what the last listing left out, by `server.tool` or server, and why."""
-        return {
-            str(ToolId(each.server, each.tool)) if each.tool else each.server: each.reason for each in self.set_aside
-        }
 
     def identity(self, name: str) -> ToolId | None:
         """Return the tool behind an exposed name."""

@@ -68,10 +68,6 @@ class FunctionToolset:
                 offered.append(tool.definition)
         return offered
 
-    def problems(self) -> dict[str, str]:
-        """Return the functions that cannot be offered: name → why, and what to write instead."""
-        return {name: problem for name, tool in self._tools.items() if (problem := tool.problem)}
-
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         """Call a function once.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -55,7 +55,7 @@ class Toolset(Protocol):
         ...
 
 
-def problems_of(toolset: object) -> dict[str, str]:
-    """Return the tools that a toolset keeps back, and why; most have none to tell."""
-    tell: Callable[[], dict[str, str]] | None = getattr(toolset, "problems", None)
-    return tell() if tell is not None else {}
+def set_aside_of(toolset: object) -> Mapping[str, str]:
+    """Return the tools that a toolset kept back at its last listing, and why; most have none to tell."""
+    found = getattr(toolset, "set_aside", None)
+    return found if isinstance(found, Mapping) else {}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from naru.errors import ConflictError, PolicyError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, Part, TextPart, ToolDefinition, ToolResult
 from naru.tools.patience import patient
-from naru.tools.toolset import CallContext, Toolset, problems_of
+from naru.tools.toolset import CallContext, Toolset, set_aside_of
 
 
 class WrapperToolset:
@@ -35,9 +35,10 @@ class WrapperToolset:
         """Call the inner tool once."""
         return await self.inner.call(name, arguments, context)
 
-    def problems(self) -> dict[str, str]:
-        """Return the inner tools that cannot be offered, by their own names, and why."""
-        return problems_of(self.inner)
+    @property
+    def set_aside(self) -> Mapping[str, str]:
+        """The inner tools that cannot be offered, by their own names, and why."""
+        return set_aside_of(self.inner)
 
     async def close(self) -> None:
         """Close the inner toolset."""
