@@ -14,9 +14,9 @@ from naru.stores.redact import (
     mask,
     masked_config,
     one_line,
-    secrets_of,
     unmasked_config,
 )
+from naru.stores.secret_values import secrets_of
 
 CONFIG = {
     "command": "npx",

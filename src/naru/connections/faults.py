@@ -10,11 +10,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from naru.errors import ConnectionFailedError, UpstreamError
 from naru.messages import Json
+from naru.stores.secret_values import SecretValues
 
 Stage = Literal["config", "launch", "connect", "initialize", "list", "call", "ping", "stream", "close"]
 
@@ -36,6 +39,11 @@ class Failure:
     """The server wants (other) credentials: no retry by itself, so no storm (R-11)."""
     retry_after_seconds: float | None = None
     """The server's own word (Retry-After, R-12)."""
+
+    def without(self, secrets: SecretValues) -> Failure:
+        """Return it without what the server was given: messages name addresses and quote (S-34)."""
+        clean = secrets.text
+        return replace(self, message=clean(self.message), remedy=clean(self.remedy), detail=clean(self.detail))
 
 
 class RpcError(UpstreamError):
@@ -86,6 +94,18 @@ class LinkError(ConnectionFailedError):
         error.message, error.remedy, error.breaks_link = text, remedy, self.breaks_link
         error.args = (text,)
         return error
+
+
+@contextmanager
+def quoting(secrets: SecretValues) -> Iterator[None]:
+    """Take a server's secrets out of the failure that the block raises."""
+    try:
+        yield
+    except LinkError as error:
+        error.failure = error.failure.without(secrets)
+        error.message, error.remedy = secrets.text(error.message), secrets.text(error.remedy)
+        error.args = (error.message,)
+        raise
 
 
 class BusyError(LinkError):

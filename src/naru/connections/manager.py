@@ -24,7 +24,8 @@ from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.base import Store
 from naru.stores.expand import expand
 from naru.stores.formats import Problem
-from naru.stores.redact import REDACTOR, secrets_of
+from naru.stores.redact import REDACTOR
+from naru.stores.secret_values import secrets_of
 from naru.tools.supervision import Supervision
 from naru.tools.toolset import CallContext
 
@@ -53,7 +54,7 @@ Hear = Callable[[str, str, JsonObject], None]
 
 def _expanded(record: ServerRecord) -> Mapping[str, Any]:
     config = expand(record.config, server=record.name)
-    REDACTOR.learn(secrets_of(config))
+    REDACTOR.learn(secrets_of(record.config, config))
     return config
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from naru.connections.catalogue import Listing, ToolCatalogue, read_list, read_tools
-from naru.connections.faults import Failure, LinkError, RpcError
+from naru.connections.faults import Failure, LinkError, RpcError, quoting
 from naru.connections.negotiation import negotiate
 from naru.connections.protocol import METHOD_NOT_FOUND, Era
 from naru.connections.session import Hooks, Listener, Session
@@ -17,6 +17,7 @@ from naru.connections.transports.base import Transport
 from naru.connections.transports.choose import MakeTransport, candidates
 from naru.connections.transports.http_client import HttpClient
 from naru.records import TransportType
+from naru.stores.secret_values import SecretValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +47,21 @@ class Opener:
     hooks: Hooks
     http: HttpClient
 
-    async def open(self, declared: TransportType | None, config: Mapping[str, Any], known: Known) -> Opened:
+    async def open(
+        self, declared: TransportType | None, config: Mapping[str, Any], secrets: SecretValues, known: Known
+    ) -> Opened:
         """Try the transports in turn.
 
         Raises:
             LinkError: none worked; of several, the message tells what each said.
         """
-        choices = candidates(declared or known.transport, config, self.settings, self.http)
+        choices = candidates(declared or known.transport, config, secrets, self.settings, self.http)
         seconds = self.settings.connect_timeout_seconds / len(choices)
         said: list[str] = []
         for place, (kind, make) in enumerate(choices):
             try:
-                return await self._attempt(kind, make, known, seconds)
+                with quoting(secrets):
+                    return await self._attempt(kind, make, known, seconds)
             except LinkError as error:
                 said.append(f"{kind}: {error.failure.message}")
                 if place + 1 < len(choices) and _may_speak_otherwise(error.failure):

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 from naru import __version__
 from naru.connections import wire
 from naru.connections.deadline import Deadline
-from naru.connections.faults import Failure, LinkError, RpcError
+from naru.connections.faults import Failure, LinkError, RpcError, quoting
 from naru.connections.listening import ChangeListener
 from naru.connections.protocol import (
     INTERNAL_ERROR,
@@ -215,7 +215,8 @@ class Session:
         try:
             limit = now + self._settings.request_limit_seconds
             call.context = _InFlight(options, _own_token(params, options), deadline, limit)
-            message = await self.transport.exchange(call)
+            with quoting(self.transport.secrets):
+                message = await self.transport.exchange(call)
         except TimeoutError:
             raise self._too_late(call, seconds) from None
         except asyncio.CancelledError:
@@ -244,7 +245,8 @@ class Session:
         message: JsonObject = {"jsonrpc": "2.0", "method": method}
         if params:
             message["params"] = dict(params)
-        await self.transport.send(wire.encode(message), version=self.version)
+        with quoting(self.transport.secrets):
+            await self.transport.send(wire.encode(message), version=self.version)
 
     def _outgoing(self, method: str, params: Mapping[str, Json] | None, options: RequestOptions) -> Outgoing:
         request_id = next(self._ids)
@@ -309,7 +311,7 @@ class Session:
     def lost(self, failure: Failure) -> None:
         """Take note that the link is dead."""
         if self.failure is None:
-            self.failure = failure
+            self.failure = failure.without(self.transport.secrets)
             self.session_gone = failure.code == "session_gone"
             self._listener.link_lost()
 

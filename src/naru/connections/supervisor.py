@@ -26,6 +26,7 @@ from naru.connections.waiters import Waiters
 from naru.errors import ConfigError, PolicyError
 from naru.messages import JsonObject
 from naru.records import ServerRecord, ServerStatus, TransportType
+from naru.stores.secret_values import SecretValues, secrets_of
 
 log = logging.getLogger(__name__)
 
@@ -278,11 +279,9 @@ class Supervisor:
             config = self._around.resolve(self.record)
         except (ConfigError, PolicyError) as error:
             raise LinkError(Failure("config", error.code, error.message, error.remedy, retryable=False)) from error
-        try:
-            return await self._opener.open(self.record.transport_type, config, self._known)
-        except LinkError:
-            self._known = Known()  # it may come back as something else
-            raise
+        secrets = SecretValues(secrets_of(self.record.config, config))
+        known, self._known = self._known, Known()  # after a failure it may come back as something else
+        return await self._opener.open(self.record.transport_type, config, secrets, known)
 
     def _adopt(self, opened: Opened) -> None:
         now = self._loop.time()

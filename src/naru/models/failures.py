@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from naru.errors import ModelError
+from naru.stores.redact import REDACTOR
 
 RETRYABLE_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _SHOWN_CHARACTERS = 400
@@ -61,10 +62,10 @@ _REMEDIES = {
 
 
 def failure(code: str, message: str, *, status: int | None = None, wait_seconds: float | None = None) -> ModelError:
-    """Make the error of one kind; `code` is one of those that `classify` returns."""
+    """Make the error of one kind; `code` is one of those that `classify` returns. Endpoints quote keys (S-34)."""
     retryable = code in _RETRYABLE_CODES
     error = ModelError(
-        message,
+        REDACTOR.clean(message),
         remedy=_REMEDIES.get(code, ""),
         status=status,
         retryable=retryable,
@@ -77,7 +78,7 @@ def failure(code: str, message: str, *, status: int | None = None, wait_seconds:
 def http_failure(where: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
     """Make the error for an answer that is not a success, whatever shape its body has."""
     detail = decode(body)
-    text = error_text(detail) or _plain(body)
+    text = REDACTOR.clean(error_text(detail) or _plain(body))  # before it is cut, which might cut a key
     code = classify(status, text)
     wait = retry_after_seconds(headers, detail, text) if code in {"rate_limited", "overloaded"} else None
     said = f": {text[:_SHOWN_CHARACTERS]}" if text else "."

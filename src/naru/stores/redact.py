@@ -1,30 +1,23 @@
 """The one redactor: secrets leave neither by an API, nor by a log line, nor by an error (S-34, H7).
 
-Two ways: `mask` and `masked_config` for what is shown on purpose, `Redactor` for free text that may hold a secret.
+Two ways: `mask` and `masked_config` for what is shown on purpose, `Redactor` for text of our own that may hold one.
+What a server says is cleaned of that server's secrets where it comes in (`SecretValues`, `connections.transports`).
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import json
 import logging
 import re
 import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import quote, quote_plus, urlsplit
 
 from naru.stores.expand import PLACEHOLDER, is_placeholder
-from naru.stores.secret_text import MASK, query_secrets, without_secrets, without_shapes, without_url_secrets
+from naru.stores.secret_text import MASK, without_secrets, without_shapes, without_url_secrets
+from naru.stores.secret_values import SecretValues, says_secret
 
 _SHORTEST_SECRET = 6
-"""Shorter values are not searched for in free text: they would blank ordinary words."""
-_SECRET_NAME = re.compile(
-    r"(?i)(token|secret|passw|passwd|pwd|api[-_]?key|apikey|access[-_]?key|auth|credential|private|session|cookie"
-    r"|signature|\bsig\b|\bkey\b|dsn|bearer|jwt)"
-)
-_AUTH_SECRETS = ("bearer", "clientSecret", "refreshToken")
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent", "mcp-protocol-version"})
 _FLAG = re.compile(r"(?P<flag>--?[A-Za-z][\w-]*)(?P<equals>=)(?P<value>.+)", re.DOTALL)
 _NAME_VALUE = re.compile(r"(?P<flag>[A-Z][A-Z0-9_]*)(?P<equals>=)(?P<value>.+)", re.DOTALL)
@@ -85,29 +78,6 @@ def unmasked_config(new: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str
     return {key: restore(value, shown.get(key), kept.get(key), key) for key, value in new.items()}
 
 
-def secrets_of(config: Mapping[str, Any]) -> set[str]:
-    """Return the secret values of a config, for a `Redactor`; works on expanded configs too."""
-    found: set[str] = set()
-    for value in (config.get("env") or {}).values():
-        found.add(str(value))
-    for name, value in (config.get("headers") or {}).items():
-        if name.lower() not in _HARMLESS_HEADERS:
-            found.add(str(value))
-            found.add(str(value).partition(" ")[2])
-    auth = config.get("auth")
-    given = auth if isinstance(auth, dict) else {"bearer": auth} if isinstance(auth, str) else {}
-    found.update(str(value) for key, value in given.items() if key in _AUTH_SECRETS)
-    args = config.get("args") or []
-    found.update(arg for arg, hidden in zip(args, _masked_args(args), strict=True) if arg != hidden and "=" not in arg)
-    for arg in args:
-        match = _secret_assignment(arg)
-        if match:
-            found.add(match["value"])
-    if isinstance(config.get("url"), str):
-        found.update(_secrets_of_url(config["url"]))
-    return {value for value in found if len(value) >= _SHORTEST_SECRET}
-
-
 def masked_url(url: str) -> str:
     """Mask user info and secret query values of a URL."""
     return without_url_secrets(url, keep=PLACEHOLDER)
@@ -121,9 +91,7 @@ def _masked_field(key: str, value: Any) -> Any:
     if key == "args" and isinstance(value, list):
         return _masked_args(value)
     if isinstance(value, str):
-        if key in ("url", "tokenUrl"):  # the latter's name sounds secret
-            return masked_url(value)
-        return _masked_text(value) if _SECRET_NAME.search(key) else masked_url(value)
+        return _masked_text(value) if says_secret(key) else masked_url(value)
     if isinstance(value, dict):
         return {name: _masked_field(name, item) for name, item in value.items()}
     if isinstance(value, list):
@@ -177,12 +145,12 @@ def _masked_args(args: list[Any]) -> list[Any]:
         assignment = _secret_assignment(arg)
         if assignment:
             shown.append(f"{assignment['flag']}={_masked_text(assignment['value'])}")
-        elif ":" in arg and _SECRET_NAME.search(arg.partition(":")[0]) and "://" not in arg:  # --header "X-Key: v"
+        elif ":" in arg and says_secret(arg.partition(":")[0]) and "://" not in arg:  # --header "X-Key: v"
             name, _, value = arg.partition(":")
             shown.append(f"{name}: {_masked_text(value.strip())}")
         else:
             shown.append(without_shapes(masked_url(arg)))
-        expects_secret = arg.startswith("-") and "=" not in arg and bool(_SECRET_NAME.search(arg))
+        expects_secret = arg.startswith("-") and "=" not in arg and says_secret(arg)
     return shown
 
 
@@ -190,19 +158,7 @@ def _secret_assignment(arg: object) -> re.Match[str] | None:
     if not isinstance(arg, str):
         return None
     match = _FLAG.fullmatch(arg) or _NAME_VALUE.fullmatch(arg)
-    return match if match and _SECRET_NAME.search(match["flag"]) else None
-
-
-def _secrets_of_url(url: str) -> Iterable[str]:
-    try:
-        parts = urlsplit(url)
-        if parts.password:
-            yield parts.password
-        elif parts.username:
-            yield parts.username
-    except ValueError:
-        return
-    yield from query_secrets(url)
+    return match if match and says_secret(match["flag"]) else None
 
 
 class Redactor:
@@ -210,39 +166,16 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._lock = threading.Lock()
-        self._secrets: set[str] = set()
-        self._pattern: re.Pattern[str] | None = None
-        self.learn(secrets)
+        self._known = SecretValues(secrets)
 
     def learn(self, secrets: Iterable[str]) -> None:
         """Remember values that must never be seen."""
         with self._lock:
-            known = {form for secret in secrets if len(secret) >= _SHORTEST_SECRET for form in _forms(secret)}
-            added = known - self._secrets
-            if added:
-                self._secrets |= added
-                longest_first = sorted(self._secrets, key=len, reverse=True)
-                self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+            self._known.learn(secrets)
 
     def clean(self, text: str) -> str:
         """Return the text without secrets; linear in its length."""
-        if self._pattern is not None:
-            text = self._pattern.sub(MASK, text)
-        return without_secrets(text)
-
-
-def _forms(secret: str) -> set[str]:
-    """Return a secret as it may stand in text: as it is, in a URL, in JSON, in Python, in base64."""
-    encoded = base64.b64encode(secret.encode("utf-8", "surrogateescape")).decode().rstrip("=")
-    return {
-        secret,
-        quote(secret),
-        quote(secret, safe=""),
-        quote_plus(secret),
-        json.dumps(secret)[1:-1],
-        repr(secret)[1:-1],
-        encoded,
-    }
+        return without_secrets(self._known.text(text))
 
 
 REDACTOR = Redactor()

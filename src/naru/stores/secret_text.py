@@ -18,9 +18,11 @@ _NEW = rf"(?!{MASK})"
 _VALUE = rf"{_NEW}[^\s\"',;&}}\]\\]{{4,}}"
 _WORD = (
     r"(?!(?:extra|fields?|inputs?|values?|missing|must|should|none|null|true|false|string|required|invalid|expected"
-    r"|unexpected|unknown|this|type)\b)"
+    r"|unexpected|unknown|this|type|read|write|admin)\b)"
 )
-"""What follows a name in messages about it: `token: Extra inputs are not permitted`."""
+"""What follows a name in messages about it: `token: Extra inputs are not permitted`, `scope="token:read"`."""
+_NO_CHALLENGE = r"(?![a-z_]{2,40}=[\"a-z])"
+"""`Bearer error="invalid_token"` is what a server asks for (RFC 9110, 11.6.1), not what it was given."""
 _SCHEME = r"(?:bearer|basic|negotiate|ntlm|token|api-?key|key|dpop|splunk)"
 _GAP = r"[\"'\\]{0,4}\s{0,4}(?:[:=]>?|,)\s{0,4}(?:b(?=[\"']))?[\"'\\]{0,4}"
 """Between a header's name and its value, in a header, a dictionary or a list of pairs."""
@@ -31,7 +33,7 @@ _PATTERNS = tuple(
         rf"(\bauthorization{_GAP}(?:digest|hmac|oauth|signature|aws4-hmac-sha256)\s)({_NEW}[^\r\n]{{4,}})",
         rf"(\bauthorization{_GAP}(?:{_SCHEME}\s{{1,4}})?)({_VALUE})",
         rf"(\bcookie[\"'\\]{{0,4}}\s{{0,4}}[:=,]\s{{0,4}}[\"'\\]{{0,4}})({_NEW}[^\r\n\"']{{4,}})",
-        r"(\b(?:bearer|basic)\s{1,4})((?=[^\s]{0,400}[\d._=/+~]|[^\s]{16})[A-Za-z0-9._~+/=-]{6,})",
+        rf"(\b(?:bearer|basic)\s{{1,4}}{_NO_CHALLENGE})((?=[^\s]{{0,400}}[\d._=/+~]|[^\s]{{16}})[A-Za-z0-9._~+/=-]{{6,}})",
         # name: "value with spaces", also escaped, and ('name', 'value') of a list of pairs
         rf"({_NAME}(?:[\"'\\]{{0,4}}\s{{0,4}}[:=]>?\s{{0,4}}|[\"']\s{{0,4}},\s{{0,4}})b?\\?\")({_NEW}[^\"\\\r\n]{{4,}})",
         rf"({_NAME}(?:[\"'\\]{{0,4}}\s{{0,4}}[:=]>?\s{{0,4}}|[\"']\s{{0,4}},\s{{0,4}})b?\\?')({_NEW}[^'\\\r\n]{{4,}})",
@@ -62,11 +64,6 @@ def without_url_secrets(text: str, keep: re.Pattern[str] | None = None) -> str:
         return match[0] if keep is not None and keep.search(match[0]) else f"{match[1]}{MASK}"
 
     return _QUERY.sub(masked, _USERINFO.sub(lambda match: f"{match[1]}{MASK}@", text))
-
-
-def query_secrets(url: str) -> list[str]:
-    """Return the secret values of a URL's query."""
-    return [match[0].partition("=")[2] for match in _QUERY.finditer(url)]
 
 
 def without_shapes(text: str) -> str:

@@ -17,7 +17,8 @@ from naru.connections.transports.addresses import may_carry_secrets
 from naru.errors import ToolError
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.memory import MemoryStore
-from naru.stores.redact import REDACTOR, masked_config, secrets_of
+from naru.stores.redact import REDACTOR, masked_config
+from naru.stores.secret_values import secrets_of
 from tests.connections.conftest import QUICK, http, until
 from tests.connections.fake_http import FakeHttpServer
 

@@ -307,10 +307,10 @@ async def test_s30_s33_a_child_sees_what_is_declared_and_nothing_of_ours(
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("DECLARED", "declared-value")
     server = Mutable(tmp_path, T1, {**T1, "name": "environment"})
-    await hub.manager.register(server.record(env={"TOKEN": "${DECLARED}"}))
+    await hub.manager.register(server.record(env={"SETTING": "${DECLARED}"}))
     assert await hub.manager.connect("m")
     seen = json.loads((await hub.manager.call_tool("m", "environment", {})).text)
-    assert seen["TOKEN"] == "declared-value"
+    assert seen["SETTING"] == "declared-value"
     assert not set(canaries) & set(seen)
     assert "canary" not in str(seen)
     assert "PATH" in seen

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from naru.connections.faults import Failure
 from naru.connections.protocol import Era
 from naru.messages import JsonObject
+from naru.stores.secret_values import SecretValues
 
 
 @dataclass(slots=True, eq=False)
@@ -44,9 +45,10 @@ class Inbox(Protocol):
 class LogRing:
     """The last bytes of a child's stderr and of what was wrong on its stdout (R-40)."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, secrets: SecretValues) -> None:
         self.max_bytes = max_bytes
         self.total_bytes = 0
+        self._secrets = secrets
         self._kept = bytearray()
 
     def add(self, data: bytes) -> None:
@@ -58,8 +60,11 @@ class LogRing:
 
     @property
     def text(self) -> str:
-        """What is kept, as text."""
-        return bytes(self._kept[-self.max_bytes :]).decode("utf-8", errors="replace")
+        """What is kept, as text, without the secrets that the server was given."""
+        kept = bytes(self._kept[-self.max_bytes :])
+        if self.total_bytes > self.max_bytes:
+            kept = kept.partition(b"\n")[2]  # the half of a line may begin with the half of a secret
+        return self._secrets.text(kept.decode("utf-8", errors="replace"))
 
     def tail(self, lines: int = 5, characters: int = 600) -> str:
         """Return the last lines that are not blank, for messages."""
@@ -85,6 +90,9 @@ class Transport(Protocol):
 
     counters: Counters
     logs: LogRing
+    secrets: SecretValues
+    """What this server was given and must not say to anybody else; what comes from it is cleaned of that as it is read
+    (S-34)."""
 
     @property
     def unfinished_bytes(self) -> int:

@@ -12,18 +12,23 @@ from naru.connections.transports.sse import SseTransport
 from naru.connections.transports.stdio import StdioTransport
 from naru.connections.transports.streamable_http import StreamableHttpTransport
 from naru.records import TransportType
+from naru.stores.secret_values import SecretValues
 
 MakeTransport = Callable[[], Transport]
 
 
 def candidates(
-    transport_type: TransportType | None, config: Mapping[str, Any], settings: ConnectionSettings, http: HttpClient
+    transport_type: TransportType | None,
+    config: Mapping[str, Any],
+    secrets: SecretValues,
+    settings: ConnectionSettings,
+    http: HttpClient,
 ) -> Sequence[tuple[TransportType, MakeTransport]]:
     """Return what to try: the declared transport, or Streamable HTTP and then SSE when none is declared (H2)."""
     makers: dict[TransportType, MakeTransport] = {
-        TransportType.STDIO: lambda: StdioTransport(config, settings),
-        TransportType.HTTP: lambda: StreamableHttpTransport(config, settings, http),
-        TransportType.SSE: lambda: SseTransport(config, settings, http),
+        TransportType.STDIO: lambda: StdioTransport(config, secrets, settings),
+        TransportType.HTTP: lambda: StreamableHttpTransport(config, secrets, settings, http),
+        TransportType.SSE: lambda: SseTransport(config, secrets, settings, http),
     }
     if transport_type is not None:
         return [(transport_type, makers[transport_type])]

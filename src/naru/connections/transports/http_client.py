@@ -26,6 +26,7 @@ from naru.http1.faults import DialError, ExchangeError
 from naru.http1.head import Address, address_of, request_head, with_body
 from naru.http1.pool import Pool
 from naru.http1.reply import Reply
+from naru.stores.secret_values import SecretValues
 
 _RESERVED = frozenset({"content-length", "transfer-encoding", "connection", "accept-encoding"})
 _BAD_HEADER = re.compile(r"[\r\n\0]")
@@ -95,9 +96,10 @@ class Remote:
         LinkError: the config names no address that can be reached, or headers that cannot be sent.
     """
 
-    def __init__(self, config: Mapping[str, Any], http: HttpClient) -> None:
+    def __init__(self, config: Mapping[str, Any], secrets: SecretValues, http: HttpClient) -> None:
         self.url = _address(config)
         self.headers = _headers(config)
+        self._secrets = secrets
         self._http = http
         self._authorities = _authorities(config)
         self._pool = http.pool(self.url, self._authorities)
@@ -148,6 +150,7 @@ class Remote:
         assert self._tokens is not None
         token = await self._tokens.current()
         while True:
+            self._secrets.learn([token])
             response = await send({**headers, "Authorization": f"Bearer {token}"})
             if response.status != 401:
                 return response

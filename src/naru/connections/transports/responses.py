@@ -15,6 +15,7 @@ from naru.connections.transports.bodies import read_body
 from naru.http1.reply import Reply
 from naru.messages import Json, JsonObject
 from naru.records import now_ms
+from naru.stores.secret_values import SecretValues
 
 _SESSION_LOST = re.compile(
     r"session[\w\s-]*(not\s*found|unknown|expired|invalid|terminated)"
@@ -24,15 +25,17 @@ _SESSION_LOST = re.compile(
 _ERROR_BODY_BYTES = 64 * 1024
 
 
-async def refusal(response: aiohttp.ClientResponse | Reply, url: URL, *, has_session: bool) -> JsonObject | LinkError:
-    """Read a reply whose status is not 2xx: the JSON-RPC error in it, or the fault it means."""
+async def refusal(
+    response: aiohttp.ClientResponse | Reply, url: URL, secrets: SecretValues, *, has_session: bool
+) -> JsonObject | LinkError:
+    """Read a reply whose status is not 2xx: the JSON-RPC error in it, or the fault it means; it may quote us."""
     status = response.status
-    text, message = await _error_body(response)
+    text, message = await _error_body(response, secrets)
     if has_session and _means_lost_session(status, text):
         failure = Failure("call", "session_gone", "the server does not know our session any more.")
         return LinkError(failure, session_gone=True)
     if status in (401, 403):
-        return LinkError(_unauthorized(status, response))
+        return LinkError(_unauthorized(status, secrets.text(response.headers.get("WWW-Authenticate", ""))))
     if status in (429, 503) and (wait := retry_after(response)) is not None:
         return _busy(status, wait)
     if message is not None:
@@ -69,16 +72,16 @@ def same_origin_redirect(response: aiohttp.ClientResponse | Reply, url: URL) -> 
     return target if is_same_origin(url, target) and target != url else None
 
 
-async def _error_body(response: aiohttp.ClientResponse | Reply) -> tuple[str, JsonObject | None]:
+async def _error_body(response: aiohttp.ClientResponse | Reply, secrets: SecretValues) -> tuple[str, JsonObject | None]:
     try:
         body = await read_body(response, _ERROR_BODY_BYTES)
     except LinkError:
         return "", None
-    text = body.decode("utf-8", errors="replace")
+    text = secrets.text(body.decode("utf-8", errors="replace"))
     if "json" not in response.content_type:
         return text, None
     try:
-        value: Json = wire.decode(body)
+        value: Json = secrets.data(body, wire.decode(body))
     except ValueError:
         return text, None
     is_error = isinstance(value, dict) and isinstance(value.get("error"), dict) and "method" not in value
@@ -89,8 +92,8 @@ def _means_lost_session(status: int, text: str) -> bool:
     return status == 404 or (status in (400, 410) and bool(_SESSION_LOST.search(text)))
 
 
-def _unauthorized(status: int, response: aiohttp.ClientResponse | Reply) -> Failure:
-    challenge = _one_line(response.headers.get("WWW-Authenticate", ""))
+def _unauthorized(status: int, challenge: str) -> Failure:
+    challenge = _one_line(challenge)
     asks = f" and asks for {challenge}" if challenge else ""
     what = "wants credentials" if status == 401 else "refuses the credentials it got"
     return Failure(

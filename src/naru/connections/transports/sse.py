@@ -21,16 +21,20 @@ from naru.connections.transports.http_client import HttpClient, Remote, unreacha
 from naru.connections.transports.pending import PendingAnswers, cancelled, too_large
 from naru.connections.transports.responses import refusal
 from naru.messages import Json, JsonObject
+from naru.stores.secret_values import SecretValues
 
 
 class SseTransport:
     """Holds the stream in a task of its own; `open` returns when the server has named where to POST."""
 
-    def __init__(self, config: Mapping[str, Any], settings: ConnectionSettings, http: HttpClient) -> None:
+    def __init__(
+        self, config: Mapping[str, Any], secrets: SecretValues, settings: ConnectionSettings, http: HttpClient
+    ) -> None:
         self.counters = Counters()
-        self.logs = LogRing(settings.log_bytes)
+        self.secrets = secrets
+        self.logs = LogRing(settings.log_bytes, secrets)
         self._settings = settings
-        self._remote = Remote(config, http)
+        self._remote = Remote(config, secrets, http)
         self._url, self._headers = self._remote.url, self._remote.headers
         self._pending = PendingAnswers(self.counters)
         self._inbox: Inbox | None = None
@@ -64,7 +68,7 @@ class SseTransport:
         headers = {**self._headers, "Accept": "text/event-stream", "Cache-Control": "no-store"}
         async with await self._remote.request("GET", self._url, headers) as response:
             if response.status != 200:
-                found = await refusal(response, self._url, has_session=False)
+                found = await refusal(response, self._url, self.secrets, has_session=False)
                 raise found if isinstance(found, LinkError) else _not_sse(self._url, f"HTTP {response.status}")
             if response.content_type != "text/event-stream":
                 raise _not_sse(self._url, response.content_type)
@@ -84,7 +88,7 @@ class SseTransport:
         if event.name != "message" or not event.data.strip():
             return
         try:
-            value: Json = wire.decode(event.data)
+            value: Json = self.secrets.data(event.data, wire.decode(event.data))
         except ValueError:
             self.counters.noise_lines += 1
             return
@@ -146,7 +150,7 @@ class SseTransport:
         try:
             async with await self._remote.request("POST", target, headers, body) as response:
                 if response.status >= 300:
-                    found = await refusal(response, target, has_session=True)
+                    found = await refusal(response, target, self.secrets, has_session=True)
                     raise found if isinstance(found, LinkError) else _refused(target, response.status, found)
         except (aiohttp.ClientError, OSError) as error:
             raise unreachable(error, target) from error

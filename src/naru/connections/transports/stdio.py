@@ -21,6 +21,7 @@ from naru.connections.transports.framing import LineFramer, Oversized
 from naru.connections.transports.launch import Launch, in_child, prepare
 from naru.connections.transports.pending import PendingAnswers, cancelled
 from naru.messages import Json, JsonObject
+from naru.stores.secret_values import SecretValues
 
 log = logging.getLogger(__name__)
 
@@ -40,9 +41,10 @@ class StdioTransport(asyncio.SubprocessProtocol):
     session, dies with Naru, and `close` ends everything that it started.
     """
 
-    def __init__(self, config: Mapping[str, Any], settings: ConnectionSettings) -> None:
+    def __init__(self, config: Mapping[str, Any], secrets: SecretValues, settings: ConnectionSettings) -> None:
         self.counters = Counters()
-        self.logs = LogRing(settings.log_bytes)
+        self.secrets = secrets
+        self.logs = LogRing(settings.log_bytes, secrets)
         self.pid: int | None = None
         self._config = config
         self._settings = settings
@@ -181,7 +183,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
             self._note_noise(line)
             return
         try:
-            value: Json = wire.decode(line.removeprefix(b"\xef\xbb\xbf"))
+            value: Json = self.secrets.data(line, wire.decode(line.removeprefix(b"\xef\xbb\xbf")))
         except ValueError:
             self._note_noise(line)
             return
@@ -200,10 +202,11 @@ class StdioTransport(asyncio.SubprocessProtocol):
         self._bad_in_a_row += 1
         self.logs.add(b"[stdout] " + line[:2000] + b"\n")
         if self._bad_in_a_row == self._settings.max_bad_lines:
+            last = self.secrets.text(line.decode("utf-8", "replace"))[:200]
             failure = Failure(
                 "stream",
                 "noise",
-                f"{self._bad_in_a_row} lines in a row on its stdout were not JSON-RPC, the last: {line[:200]!r}.",
+                f"{self._bad_in_a_row} lines in a row on its stdout were not JSON-RPC, the last: {last!r}.",
                 "A stdio server must print its logs to stderr.",
             )
             self._fail(failure)

@@ -25,6 +25,7 @@ from naru.connections.transports.pending import cancelled, too_large
 from naru.connections.transports.responses import refusal, same_origin_redirect
 from naru.http1.reply import Reply
 from naru.messages import Json, JsonObject
+from naru.stores.secret_values import SecretValues
 
 _RESUME_SECONDS = 1.0
 _LISTEN_PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0)
@@ -34,12 +35,15 @@ _IDLE_SECONDS = 0.5
 class StreamableHttpTransport:
     """Talks to one URL through the process's shared client."""
 
-    def __init__(self, config: Mapping[str, Any], settings: ConnectionSettings, http: HttpClient) -> None:
+    def __init__(
+        self, config: Mapping[str, Any], secrets: SecretValues, settings: ConnectionSettings, http: HttpClient
+    ) -> None:
         self.counters = Counters()
-        self.logs = LogRing(settings.log_bytes)
+        self.secrets = secrets
+        self.logs = LogRing(settings.log_bytes, secrets)
         self.session_id = ""
         self._settings = settings
-        self._remote = Remote(config, http)
+        self._remote = Remote(config, secrets, http)
         self._url = self._remote.url
         self._headers = {
             **self._remote.headers,
@@ -116,7 +120,7 @@ class StreamableHttpTransport:
 
     async def _answer(self, response: Reply, call: Outgoing, *, has_session: bool) -> JsonObject:
         if response.status >= 300:
-            found = await refusal(response, self._url, has_session=has_session)
+            found = await refusal(response, self._url, self.secrets, has_session=has_session)
             if isinstance(found, LinkError):
                 if found.session_gone:
                     self._is_forgotten = True
@@ -130,10 +134,10 @@ class StreamableHttpTransport:
         if response.status == 202 or not body.strip():
             raise _protocol(f"the server answered {call.method} with HTTP {response.status} and no body.")
         if "json" not in response.content_type:
-            start = body[:80].decode("utf-8", "replace")
+            start = self.secrets.text(body.decode("utf-8", "replace"))[:80]
             raise _protocol(f"the server answered {response.content_type or 'no type'} instead of JSON: {start!r}.")
         try:
-            value: Json = wire.decode(body)
+            value: Json = self.secrets.data(body, wire.decode(body))
         except ValueError as error:
             raise _protocol(f"the server's answer is not JSON: {error}.") from error
         return self._one_answer(value, call)
@@ -183,7 +187,7 @@ class StreamableHttpTransport:
         try:
             async with await self._remote.request("GET", self._url, headers) as response:
                 if response.status != 200:
-                    found = await refusal(response, self._url, has_session=True)
+                    found = await refusal(response, self._url, self.secrets, has_session=True)
                     failure = found.failure if isinstance(found, LinkError) else None
                     reason = failure.message if failure else f"HTTP {response.status}"
                     cut = Failure("call", "cut", f"the server's stream was cut and could not be resumed: {reason}")
@@ -213,7 +217,7 @@ class StreamableHttpTransport:
         if name != "message" or not data.strip():
             return None
         try:
-            value: Json = wire.decode(data)
+            value: Json = self.secrets.data(data, wire.decode(data))
         except ValueError:
             self.counters.noise_lines += 1
             return None
@@ -255,7 +259,7 @@ class StreamableHttpTransport:
             response = await self._remote.post(self._url, headers, body)
             try:
                 if response.status >= 300:
-                    found = await refusal(response, self._url, has_session=bool(self.session_id))
+                    found = await refusal(response, self._url, self.secrets, has_session=bool(self.session_id))
                     if isinstance(found, LinkError):
                         raise found
             finally:
@@ -305,7 +309,7 @@ class StreamableHttpTransport:
                 if response.status == 405 or (response.status == 200 and response.content_type != "text/event-stream"):
                     return False, None
                 if response.status != 200:
-                    found = await refusal(response, self._url, has_session=True)
+                    found = await refusal(response, self._url, self.secrets, has_session=True)
                     return (True, found) if isinstance(found, LinkError) else (False, None)
                 await self._read_events(response, parser, None)
                 return True, None

@@ -37,7 +37,6 @@ from naru.messages import (
     ToolResult,
 )
 from naru.models.queue import Caller, current_caller
-from naru.stores.redact import REDACTOR
 from naru.tools.toolset import CallContext, Toolset
 from naru.web.bodies import parse_body
 from naru.web.openai.client import ChatClient, ClientGoneError, read_body, respond_error
@@ -156,7 +155,7 @@ def result_data(result: ToolResult) -> JsonObject:
 def _part_data(part: Part) -> JsonObject:
     match part:
         case TextPart(text=text):
-            return {"type": "text", "text": REDACTOR.clean(text)}
+            return {"type": "text", "text": text}
         case ImagePart(mime_type=mime_type, data=data, url=url):
             return {"type": "image", "mimeType": mime_type, "data": data, "url": url}
         case AudioPart(mime_type=mime_type, data=data):
