@@ -34,7 +34,10 @@ class NaruError(Exception):
         """What a person can do next; empty when the message already says it."""
 
     def __str__(self) -> str:
-        return f"{self.message} {self.remedy}".rstrip()
+        if not self.remedy:
+            return self.message
+        ends = self.message.rstrip().endswith((".", "!", "?", ":", "…"))
+        return f"{self.message.rstrip()}{'' if ends else '.'} {self.remedy}"
 
 
 class UserError(NaruError):

@@ -24,8 +24,8 @@ def test_changes_from_the_command_line_are_in_the_log_and_a_changed_line_is_foun
         ("keys", "create", "read"),
     ):
         assert naru(tmp_path, *command).returncode == 0
-    shown = naru(tmp_path, "audit", "show", "--json").stdout.splitlines()
-    assert [json.loads(line)["what"] for line in shown] == ["server.added", "server.removed", "key.created"]
+    shown = json.loads(naru(tmp_path, "audit", "show", "--json").stdout)
+    assert [entry["what"] for entry in shown] == ["server.added", "server.removed", "key.created"]
     good = naru(tmp_path, "audit", "verify", "--json")
     assert (good.returncode, json.loads(good.stdout)["entries"]) == (0, 3)
     log = tmp_path / "audit.jsonl"

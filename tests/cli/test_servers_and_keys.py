@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shlex
 import stat
 from pathlib import Path
 
 import pytest
 
 from naru.cli.exit_codes import Exit
+from naru.cli.stored import server_names
+from naru.errors import NaruError
 from naru.stores.keys import KeyFile
 
 
@@ -105,4 +108,96 @@ def test_a_program_that_is_not_there_is_told_when_it_is_added(naru) -> None:
     added = naru("servers", "add", "docs", "docs.example.com/mcp")
     assert "There is no program docs.example.com/mcp" in added.stderr
     assert "https://" in added.stderr
-    assert "no http or https URL" in naru("servers", "add", "ftp", "ftp://h/").stderr
+    for dead in ("ftp://h/", "https://"):
+        refused = naru("servers", "add", "dead", dead, code=Exit.USAGE).stderr
+        assert dead in refused
+        assert "no http or https URL" in refused
+    assert "dead" not in naru("servers", "list").stdout
+
+
+def test_servers_are_exported_as_other_products_write_them(naru, tmp_path: Path) -> None:
+    naru("servers", "add", "time", "--env", "API_TOKEN=SENTINEL-export-1", "--", "uvx", "mcp-server-time")
+    naru("servers", "add", "docs", "https://h/mcp")
+    masked = naru("servers", "export")
+    assert "SENTINEL" not in masked.stdout
+    assert "--with-secrets" in masked.stderr
+    only = json.loads(naru("servers", "export", "docs").stdout)
+    assert only == {"mcpServers": {"docs": {"url": "https://h/mcp"}}}
+    whole = naru("servers", "export", "--with-secrets").stdout
+    entry = json.loads(whole)["mcpServers"]["time"]
+    assert (entry["command"], entry["args"]) == ("uvx", ["mcp-server-time"])
+    assert entry["env"] == {"API_TOKEN": "SENTINEL-export-1"}
+    assert "No server named 'none'" in naru("servers", "export", "none", code=Exit.NOT_FOUND).stderr
+    (tmp_path / "copy.json").write_text(whole)
+    again = naru("import", str(tmp_path / "copy.json"), "--store", f"file:{tmp_path / 'other.json'}", "--yes")
+    assert "Added 2 servers" in again.stderr
+
+
+def test_names_of_servers_are_completed(naru) -> None:
+    assert server_names("") == []
+    naru("servers", "add", "docs", "https://h/mcp")
+    naru("servers", "add", "time", "--", "uvx", "mcp-server-time")
+    assert server_names("") == ["docs", "time"]
+    assert server_names("d") == ["docs"]
+
+
+def test_a_command_is_shown_as_a_shell_takes_it(naru) -> None:
+    added = naru("servers", "add", "files", "--", "sh", "-c", "echo 'my files'; ls")
+    shown = added.stdout.removeprefix("Added files: ").strip()
+    assert shlex.split(shown) == ["sh", "-c", "echo 'my files'; ls"]
+    assert shown in naru("servers", "list").stdout
+
+
+def test_a_product_is_imported_by_its_name(naru, tmp_path: Path) -> None:
+    config = tmp_path / ".cursor" / "mcp.json"
+    config.parent.mkdir()
+    config.write_text('{"mcpServers": {"docs": {"url": "https://h/mcp"}}}')
+    shown = naru("import", "cursor", "--dry-run").stdout
+    assert "docs" in shown
+    assert "docs" not in naru("import", "claude-desktop", "--dry-run").stdout
+    assert "cursor" in naru("import", "no-such-product", code=Exit.NOT_FOUND).stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("servers", "list"),
+        ("servers", "add", "a", "https://h/mcp"),
+        ("keys", "list"),
+        ("keys", "create", "user"),
+        ("runs", "list"),
+        ("serve", "--base-url", "http://127.0.0.1:9/v1", "--port", "0"),
+    ],
+    ids=" ".join,
+)
+def test_a_data_folder_that_cannot_be_used_has_one_remedy(
+    naru, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / "data"
+    monkeypatch.setenv("NARU_HUB__DATA_DIR", str(folder))
+    told = naru(*command, code=Exit.UNREACHABLE).stderr
+    assert "Not a directory" in told
+    assert f"Let this user write in {folder}, or choose another folder: NARU_HUB__DATA_DIR" in told
+
+
+def test_an_audit_log_that_is_not_there_is_not_an_empty_one(naru) -> None:
+    for command in ("show", "verify"):
+        assert "no audit log" in naru("audit", command, "--file", "none.jsonl", code=Exit.NOT_FOUND).stderr
+
+
+def test_a_model_that_is_not_known_is_not_found(naru) -> None:
+    assert "no built-in model" in naru("chat", "hello", "--model", "nosuch", code=Exit.NOT_FOUND).stderr
+
+
+def test_a_log_level_is_read_in_any_case(naru, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NARU_LOG_LEVEL", "warning")
+    naru("servers", "list")
+    monkeypatch.setenv("NARU_LOG_LEVEL", "loud")
+    assert "log_level" in naru("servers", "list", code=Exit.USAGE).stderr
+
+
+def test_cause_and_remedy_are_two_sentences() -> None:
+    assert str(NaruError("It is broken", remedy="Mend it.")) == "It is broken. Mend it."
+    assert str(NaruError("Is it broken?", remedy="Mend it.")) == "Is it broken? Mend it."
+    assert str(NaruError("It is broken")) == "It is broken"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import ssl
 import subprocess
 import sys
@@ -24,6 +26,26 @@ from naru.web.hosts import HostRules
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     return make_certificates(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.mark.slow
+def test_json_logs_are_json_from_the_first_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "naru.cli.main", "serve", "--port", "0", "--host", "0.0.0.0"]
+    environment = {
+        **os.environ,
+        "NARU_HUB__DATA_DIR": str(tmp_path),
+        "NARU_MODEL__BASE_URL": "http://127.0.0.1:9/v1",
+        "NARU_LOG_FORMAT": "json",
+    }
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        told = []
+        for line in process.stderr:
+            told.append(json.loads(line))
+            if "Naru serves" in told[-1]["message"]:
+                process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=90) == 0
+    assert any("admin key" in one["message"] for one in told)
 
 
 @pytest.mark.slow

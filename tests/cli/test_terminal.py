@@ -65,3 +65,12 @@ def test_no_color_means_no_escape_sequence_at_all() -> None:
 )
 def test_foreign_text_cannot_steer_a_terminal(foreign: str, shown: str) -> None:
     assert plain(foreign) == shown
+
+
+def test_the_first_column_of_a_table_never_wraps() -> None:
+    long = "run_0123456789abcdef0123456789abcdef"
+    code = (
+        "from naru.cli.terminal import print_table\n"
+        f"print_table(('run', 'question', 'model'), [('{long}', 'why ' * 40, 'a model of a long name ' * 4)])"
+    )
+    assert long in run_on_terminal(code, COLUMNS="60", NO_COLOR="1")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from naru.errors import ConfigError
+from naru.errors import ConfigError, NotFoundError
 from naru.models import weights as weights_module
 from naru.models.weights import WEIGHTS, Weights, check_gguf, join_parts, locate_model
 
@@ -87,7 +87,7 @@ def test_a_file_that_is_no_gguf_is_refused_in_one_line(tmp_path: Path, content: 
 
 
 def test_a_model_that_does_not_exist_lists_what_can_be_given(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"no file of that path.*qwen2\.5-coder-0\.5b, qwen2\.5-coder-1\.5b"):
+    with pytest.raises(NotFoundError, match=r"no file of that path.*qwen2\.5-coder-0\.5b, qwen2\.5-coder-1\.5b"):
         locate_model("no/such/model.gguf", tmp_path)
 
 

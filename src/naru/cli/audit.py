@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from naru.cli.options import Config, settings_from
-from naru.cli.terminal import AsJson, print_note
-from naru.errors import UserError
+from naru.cli.terminal import AsJson, print_json, print_note
+from naru.errors import NotFoundError, UserError
 from naru.messages import JsonObject
 from naru.telemetry.audit_file import Head, read_entries, verify
 
@@ -37,7 +37,7 @@ def verify_log(
     found = verify(_path(file, config), expect=_head(expect) if expect else None)
     if as_json:
         told = {"holds": found.holds, "entries": found.entries, "first": found.first_seq, "head": str(found.head)}
-        print(json.dumps({**told, "tornBytes": found.torn_bytes, "problems": found.problems}))
+        print_json({**told, "tornBytes": found.torn_bytes, "problems": found.problems})
     else:
         for problem in found.problems:
             print(problem)
@@ -60,15 +60,21 @@ def show(
     """Show the newest entries, oldest first."""
     entries = (one for one in read_entries(_path(file, config)) if str(one.get("what", "")).startswith(what))
     newest = deque(entries, maxlen=last)
-    if not newest and not as_json:
+    if as_json:
+        print_json(list(newest))
+        return
+    if not newest:
         print_note("There are no such entries." if what else "Nothing is logged yet.")
     for entry in newest:
-        sys.stdout.write((json.dumps(entry) if as_json else _line(entry)) + "\n")
+        sys.stdout.write(_line(entry) + "\n")
 
 
 def _path(file: Path | None, config: Path | None) -> Path:
-    path = file or settings_from(config).hub.data_dir / "audit.jsonl"
-    return path.expanduser()
+    if file is None:
+        return (settings_from(config).hub.data_dir / "audit.jsonl").expanduser()
+    if not file.expanduser().is_file():
+        raise NotFoundError(f"There is no audit log {file}.", remedy="Name its file, audit.jsonl in the data folder.")
+    return file.expanduser()
 
 
 def _head(text: str) -> Head:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from http import HTTPStatus
 
-from naru.errors import NaruError, NotFoundError, StoreError, UpstreamError, UserError
+from naru.errors import ModelError, NaruError, NotFoundError, StoreError, UpstreamError, UserError
 
 
 class Exit(IntEnum):
@@ -45,4 +46,6 @@ def exit_code(error: NaruError) -> Exit:
     """Return what a command ends with when this was raised."""
     if error.code in _BY_CODE:
         return _BY_CODE[error.code]
+    if isinstance(error, ModelError) and error.status == HTTPStatus.NOT_FOUND:
+        return Exit.NOT_FOUND
     return next((code for kind, code in _BY_CLASS if isinstance(error, kind)), Exit.NOT_WELL)

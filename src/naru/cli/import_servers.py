@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,8 @@ class Row:
 
 def command(
     files: Annotated[
-        list[Path] | None, typer.Argument(help="Files to read; else those of all products that are found.")
+        list[Path] | None,
+        typer.Argument(help="Files to read, or products by name; else those of all products that are found."),
     ] = None,
     source: Annotated[
         list[str] | None, typer.Option("--from", help=f"Only of {', '.join(dict.fromkeys(p.client for p in PLACES))}.")
@@ -80,23 +82,28 @@ def command(
 
 
 def _chosen(files: list[Path] | None, source: list[str] | None, *, project: bool) -> list[tuple[Place, Path]]:
-    for file in files or ():
+    clients = {place.client for place in PLACES}
+    products = [str(file) for file in files or () if str(file) in clients and not file.exists()]
+    named = [file for file in files or () if str(file) not in products]
+    for file in named:
         if not file.is_file():
             what = "is a folder" if file.is_dir() else "is not there"
             raise NotFoundError(
                 f"Tried to read {file}, which {what}.",
-                remedy="Name a file with MCP servers, or none to find those of other products: naru import",
+                remedy=f"Name a file with MCP servers or a product ({', '.join(sorted(clients))}), or nothing to "
+                "find those of all products: naru import",
             )
-    if files:
-        return [(Place("file", file.name, str(file)), file) for file in files]
-    clients = {place.client for place in PLACES}
-    unknown = [name for name in source or () if name not in clients]
+    given = [(Place("file", file.name, str(file)), file) for file in named]
+    if given and not products and not source:
+        return given
+    source = [*(source or ()), *products]
+    unknown = [name for name in source if name not in clients]
     if unknown:
         raise NotFoundError(
             f"No product {unknown[0]!r} is known.", remedy=f"Known: {', '.join(sorted(clients))}; or name its file."
         )
     there = existing(Machine.this(), Path.cwd(), project=project)
-    return [(place, path) for place, path in there if not source or place.client in source]
+    return given + [(place, path) for place, path in there if not source or place.client in source]
 
 
 def plan(found: Iterable[Found], known: Mapping[str, ServerRecord], hub_urls: Sequence[str]) -> list[Row]:
@@ -187,7 +194,7 @@ def _what(row: Row) -> str:
     if "url" in shown:
         return str(shown["url"])
     variables = [f"{name}={value}" for name, value in (shown.get("env") or {}).items()]
-    return " ".join([*variables, *argv_shown(row.record, shown.get("args") or ())])
+    return shlex.join([*variables, *argv_shown(row.record, shown.get("args") or ())])
 
 
 def _data(row: Row) -> JsonObject:

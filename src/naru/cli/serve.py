@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,8 @@ from naru.stores.occupied import occupied
 from naru.stores.open import store_url
 from naru.web.app import open_app
 from naru.web.security import auth_is_on, check_bind
+
+logger = logging.getLogger(__name__)
 
 WHERE = """\
   console  {address}
@@ -67,7 +70,7 @@ async def _serve(settings: Settings, config: Path | None) -> None:
     asks_for_keys = auth_is_on(settings.server, has_keys=not keys.is_empty())
     with listen(settings.server.host, settings.server.port) as bound:
         if asks_for_keys and (shown_in := keys.ensure_admin()):
-            out.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
+            _tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")
         progress = JoinProgress(out)
         opened = open_hub(
             settings, progress=progress, settings_file=config or settings_path(), asks_for_keys=asks_for_keys
@@ -75,9 +78,16 @@ async def _serve(settings: Settings, config: Path | None) -> None:
         address = address_of(bound, settings.server)
         with occupied(store_url(settings.hub), address):
             async with opened as hub, open_app(hub) as app:
-                out.print(f"Naru serves {await _models(hub)} on {address}", markup=False)
-                print_note(WHERE.format(address=address))
+                _tell(settings, f"Naru serves {await _models(hub)} on {address}", WHERE.format(address=address))
                 await serve(app.asgi, bound, app.stopping, tls=tls)
+
+
+def _tell(settings: Settings, line: str, more: str = "") -> None:
+    """Say something of the start: to people as it is, as a log line where a program reads them."""
+    if settings.log_format == "json":
+        logger.info(line)
+        return
+    print_note(f"{line}\n{more}".rstrip())
 
 
 async def _models(hub: Hub) -> str:

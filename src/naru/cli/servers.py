@@ -7,6 +7,7 @@ What only a running hub knows is in `servers_live`; other products' files are re
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +21,7 @@ from naru.cli.exit_codes import Exit
 from naru.cli.import_servers import command as import_command
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import SERVERS, RunningHub
-from naru.cli.stored import open_stored
+from naru.cli.stored import Name, open_stored, server_names
 from naru.cli.terminal import AsJson, print_json, print_note, print_table, print_warnings
 from naru.config import Settings
 from naru.connections.policy import Policy, argv_shown
@@ -28,7 +29,9 @@ from naru.errors import ConfigError, ConflictError, NaruError, NotFoundError
 from naru.records import ServerRecord, describe, now_ms, parse_transport
 from naru.stores.base import Store
 from naru.stores.expand import MissingVariableError, expand
+from naru.stores.formats import META, write_entry
 from naru.stores.redact import masked_config
+from naru.stores.secret_text import MASK
 
 app = typer.Typer(
     add_completion=False,
@@ -41,7 +44,6 @@ for _name, _live in servers_live.COMMANDS.items():
 app.command("import")(import_command)
 
 StoreOption = Annotated[str, typer.Option("--store", help="Store to use; the hub's own by default.")]
-Name = Annotated[str, typer.Argument(help="Its name, as `naru servers list` shows it.")]
 Assignments = Annotated[list[str] | None, typer.Option(help="NAME=VALUE; say it again for more.")]
 Work = Callable[[Store], Awaitable[None]]
 
@@ -104,6 +106,9 @@ def add(  # noqa: PLR0913  # each parameter is an option of the command
     fields |= {"headers": _table(header, "--header")} if header else {}
     fields |= {"cwd": cwd} if cwd else {}
     record = _record(name, fields, transport, description)
+    dead = [one for one in check_record(record, name) if one.field.endswith(".url")] if is_url else ()
+    for fault in dead:
+        raise ConfigError(f"{target[0]}: {fault.message}", remedy=fault.remedy)
 
     async def work(opened: Store) -> None:
         await opened.save(record)
@@ -135,6 +140,29 @@ def enable(name: Name, store: StoreOption = "", config: Config = None, as_json: 
 def disable(name: Name, store: StoreOption = "", config: Config = None, as_json: AsJson = False) -> None:
     """Switch a server off; its entry stays."""
     _switch(name, store, config, is_on=False, as_json=as_json)
+
+
+@app.command()
+def export(
+    names: Annotated[list[str] | None, typer.Argument(help="Only these servers.", autocompletion=server_names)] = None,
+    with_secrets: Annotated[bool, typer.Option("--with-secrets", help="Write secrets as they are.")] = False,
+    store: StoreOption = "",
+    config: Config = None,
+) -> None:
+    """Print the servers as an mcp.json. Other products read it, and `naru import FILE`; secrets are masked."""
+
+    async def work(opened: Store) -> None:
+        records = {record.name: record for record in await opened.list()}
+        for name in names or ():
+            if name not in records:
+                raise _unknown(name)
+        chosen = [record for name, record in records.items() if not names or name in names]
+        entries = {one.name: _entry(one, with_secrets=with_secrets) for one in chosen}
+        print_json({"mcpServers": entries})
+        if not with_secrets and any(MASK in str(entry) for entry in entries.values()):
+            print_note(f"Secrets are shown as {MASK}: give them anew there, or say --with-secrets.")
+
+    _run(settings_from(config), store, work)
 
 
 @app.command()
@@ -215,9 +243,16 @@ def _shown(record: ServerRecord) -> dict[str, Any]:
     return {**record.model_dump(by_alias=True, mode="json"), "config": masked_config(record.config)}
 
 
+def _entry(record: ServerRecord, *, with_secrets: bool) -> dict[str, Any]:
+    """Return a record as other products write one: without what only Naru keeps."""
+    config = record.config if with_secrets else masked_config(record.config)
+    entry = write_entry(record.model_copy(update={"config": config}), None)
+    return {key: value for key, value in entry.items() if key != META}
+
+
 def _place(record: ServerRecord) -> str:
     shown = masked_config(record.config)
-    return str(shown["url"]) if "url" in shown else " ".join(argv_shown(record, shown.get("args") or ()))
+    return str(shown["url"]) if "url" in shown else shlex.join(argv_shown(record, shown.get("args") or ()))
 
 
 def _marks(record: ServerRecord) -> str:

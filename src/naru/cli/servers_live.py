@@ -14,6 +14,7 @@ from naru.cli.called import as_called
 from naru.cli.exit_codes import Exit
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub, server_path
+from naru.cli.stored import Name
 from naru.cli.terminal import AsJson, Yes, confirmed, plain, print_json, print_note
 from naru.cli.told_once import told_once
 from naru.config import Settings
@@ -23,7 +24,6 @@ from naru.stores.memory import MemoryStore
 from naru.stores.open import open_store, store_url
 from naru.stores.redact import REDACTOR
 
-Name = Annotated[str, typer.Argument(help="Its name, as `naru servers list` shows it.")]
 CONNECT_SECONDS = 30.0
 
 

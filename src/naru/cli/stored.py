@@ -1,12 +1,17 @@
-"""The store of servers, opened for a command: what it changes is in the audit log (S-61)."""
+"""The store of servers, opened for a command: what it changes is in the audit log (S-61); names for TAB."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Annotated
 
-from naru.config import Settings
+import typer
+
+from naru.config import Settings, load_settings
+from naru.errors import NaruError
 from naru.stores.base import Store
 from naru.stores.open import open_store, store_url
 from naru.telemetry.audit import audit_once
@@ -22,3 +27,24 @@ async def open_stored(settings: Settings, store: str = "") -> AsyncIterator[Stor
         yield made
     finally:
         await made.close()
+
+
+def server_names(incomplete: str) -> list[str]:
+    """Return the names of registered servers that begin so; none where they cannot be read."""
+
+    async def names() -> list[str]:
+        opened = open_store(store_url(load_settings(None).hub))
+        await opened.open()
+        try:
+            return sorted(record.name for record in await opened.list())
+        finally:
+            await opened.close()
+
+    try:
+        return [name for name in asyncio.run(names()) if name.startswith(incomplete)]
+    except NaruError:  # A shell that waits for TAB has no place for an error.
+        return []
+
+
+Name = Annotated[str, typer.Argument(help="Its name, as `naru servers list` shows it.", autocompletion=server_names)]
+"""The argument of a command about one server."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -58,6 +59,9 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     table = Table(*columns, box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for column in table.columns:
         column.overflow = "fold"
+    # The first column is what a person copies into the next command: an id that wraps is no longer one.
+    table.columns[0].no_wrap = True
+    table.columns[0].min_width = max(len(columns[0]), *(cell_len(row[0]) for row in texts))
     for row in texts:
         table.add_row(*(Text(cell) for cell in row))
     out.print(table, soft_wrap=False)

@@ -6,9 +6,9 @@ Every setting is documented by its docstring; `docs/reference/settings.md` is ge
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from naru.config.mcp import McpSettings
@@ -112,6 +112,11 @@ class AgentSettings(Section):
     """Keep what was asked, every step and the answer of each run in the data folder; the newest thousand stay."""
 
 
+def _upper(value: object) -> object:
+    """Read `info` as `INFO`."""
+    return value.upper() if isinstance(value, str) else value
+
+
 class Settings(BaseSettings):
     """All settings. Environment: `NARU_SERVER__PORT=20006`; file: `naru.yaml` with the same names."""
 
@@ -129,7 +134,7 @@ class Settings(BaseSettings):
     audit: AuditSettings = AuditSettings()
     approvals: ApprovalSettings = ApprovalSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)] = "INFO"
     """Least severe log lines that are written."""
     log_format: Literal["text", "json"] = "text"
     """Log lines for people, or one JSON object each; secrets are taken out of both."""

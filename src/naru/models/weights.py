@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from naru.errors import ConfigError
+from naru.errors import ConfigError, NotFoundError
 from naru.extras import install_command
 
 Progress = Callable[[str, int, int], None]
@@ -77,7 +77,8 @@ def locate_model(model: str, cache_dir: Path, *, progress: Progress | None = Non
     Blocks for the time of the join (seconds): call it off the event loop.
 
     Raises:
-        ConfigError: no such model or file, the parts are not installed or damaged, or the file is no GGUF.
+        NotFoundError: no such model or file.
+        ConfigError: the parts are not installed or damaged, or the file is no GGUF.
     """
     weights = WEIGHTS.get(model or DEFAULT_MODEL)
     if weights is not None:
@@ -85,7 +86,7 @@ def locate_model(model: str, cache_dir: Path, *, progress: Progress | None = Non
     path = Path(model).expanduser()
     if not path.is_file():
         known = ", ".join(WEIGHTS)
-        raise ConfigError(
+        raise NotFoundError(
             f"Looked for the model {model!r} and found no file of that path and no built-in model of that name.",
             remedy=f"Give {known}, a path to a .gguf file, or --base-url of a server that has it.",
         )

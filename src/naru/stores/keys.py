@@ -18,6 +18,7 @@ from naru.config import check_private
 from naru.errors import ConfigError, NotFoundError, StoreError
 from naru.stores.atomic_file import file_lock, replace_file
 from naru.stores.redact import REDACTOR
+from naru.stores.unusable import unusable
 
 ROLES = ("read", "user", "operator", "admin")
 """What a key may do, rising (A-03)."""
@@ -151,6 +152,8 @@ class KeyFile:
         except FileNotFoundError:
             self._keys, self._signature = {}, None
             return
+        except OSError as error:
+            raise unusable(self.path, error, what="The keys cannot be read") from error
         signature = (info.st_ino, info.st_mtime_ns, info.st_size)
         if signature == self._signature:
             return

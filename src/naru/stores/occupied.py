@@ -10,6 +10,7 @@ from pathlib import Path
 
 from naru.errors import ConfigError
 from naru.stores.open import local_path
+from naru.stores.unusable import unusable
 
 
 @contextlib.contextmanager
@@ -24,6 +25,7 @@ def occupied(url: str, address: str) -> Iterator[None]:
 
     Raises:
         ConfigError: another hub serves it; names its process and address.
+        StoreError: its folder cannot be written.
     """
     path = local_path(url)
     if path is None:
@@ -34,9 +36,7 @@ def occupied(url: str, address: str) -> Iterator[None]:
         marker.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise ConfigError(
-            f"Cannot write in {marker.parent}: {error.strerror}.", remedy="Make it writable, or set hub.store."
-        ) from error
+        raise unusable(path, error, what="The store cannot be opened") from error
     try:
         _hold(handle, path)
         os.ftruncate(handle, 0)

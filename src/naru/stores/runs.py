@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from naru.errors import StoreError
 from naru.messages import JsonObject
+from naru.stores.unusable import unusable
 
 KEPT = 1000
 _SCHEMA = """
@@ -76,9 +76,11 @@ class RunStore:
             try:
                 return await asyncio.to_thread(function, *arguments)
             except (sqlite3.Error, OSError) as error:
-                raise StoreError(
-                    f"The runs in {self.path} cannot be kept or read: {error}.",
-                    remedy="Free the disk, or move the file away to start with no runs, or set hub.data_dir.",
+                raise unusable(
+                    self.path,
+                    error,
+                    what="The runs cannot be kept or read",
+                    else_do="A damaged file can be moved away: runs then begin anew.",
                 ) from error
 
     def _connect(self) -> sqlite3.Connection:

@@ -13,6 +13,7 @@ from typing import Any
 
 from naru.errors import ConflictError, StoreError
 from naru.stores.migrations import load_migrations
+from naru.stores.unusable import unusable
 
 BUSY_SECONDS = 10
 """How long a statement waits for another process."""
@@ -54,7 +55,7 @@ class SqliteDriver:
                 self._prepare_file(self.path)
             connection = sqlite3.connect(self.path or ":memory:", timeout=BUSY_SECONDS, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
-            raise StoreError(f"Cannot open {self.path}: {error}.") from error
+            raise unusable(self.path or Path(":memory:"), error, what="The store cannot be opened") from error
         try:
             connection.execute("pragma journal_mode = wal")
             connection.execute("pragma synchronous = full")

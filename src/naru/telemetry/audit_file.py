@@ -23,6 +23,7 @@ import orjson
 
 from naru.errors import StoreError
 from naru.messages import JsonObject
+from naru.stores.unusable import unusable
 
 LOCK_SECONDS = 20.0
 """How long a writer waits for its turn among processes."""
@@ -136,9 +137,11 @@ class AuditFile:
                 fcntl.flock(self._lock, fcntl.LOCK_UN)
         except OSError as error:
             self.close()
-            raise StoreError(
-                f"The audit log {self.path} cannot be written: {error.strerror or error}.",
-                remedy="Free the disk, or say what to do then with audit.when_it_fails.",
+            raise unusable(
+                self.path,
+                error,
+                what="The audit log cannot be written",
+                else_do="What is done meanwhile: audit.when_it_fails.",
             ) from error
         return True
 
