@@ -15,7 +15,7 @@ import pytest
 from tests.web.conftest import MemoryHub, application, served
 
 from naru.models.scripted import ScriptedBackend
-from naru.web.openai.plan_b import sign, signing_key
+from naru.web.face.plan_b import sign, signing_key
 
 pytestmark = pytest.mark.slow
 

@@ -22,8 +22,8 @@ from naru.errors import NaruError, NotFoundError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.models.backend import Backend
 from naru.tools.toolset import CallContext, Toolset
+from naru.web import faces
 from naru.web.one_write import OneWriteProtocol
-from naru.web.openai import chat as openai_chat
 from naru.web.problems import problem_of
 from naru.web.security import guard
 
@@ -94,7 +94,7 @@ async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
 def application(hub: MemoryHub) -> ASGIApp:
     """Mount the chat face's rows behind the product's own gate and dispatcher."""
     settings = hub.settings.server.model_copy(update={"allowed_hosts": ["127.0.0.1:*"]})
-    return guard(dispatch, openai_chat.endpoints(hub), settings)
+    return guard(dispatch, faces.endpoints(hub), settings)
 
 
 @contextlib.asynccontextmanager

@@ -9,7 +9,7 @@ from naru.cli.running_hub import RunningHub
 from naru.cli.terminal import plain
 from naru.config import Settings
 from naru.dialects import ParsedCall
-from naru.web.openai.plan_b import read_signed, signing_key
+from naru.web.face.plan_b import read_signed, signing_key
 
 _TIMEOUT_SECONDS = 330.0
 

@@ -18,7 +18,7 @@ from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
 from naru.telemetry.tracing import active
-from naru.web import health, mcp_faces, metrics, openapi
+from naru.web import faces, health, mcp_faces, metrics, openapi
 from naru.web.access import KeyRing, RateLimiter
 from naru.web.admin import approvals, keys, runs
 from naru.web.admin import servers as admin_servers
@@ -26,7 +26,6 @@ from naru.web.audited import Audited
 from naru.web.console import pages as console
 from naru.web.jsonrpc import host as jsonrpc
 from naru.web.jsonrpc import servers as jsonrpc_servers
-from naru.web.openai import chat as openai
 from naru.web.problems import problem, problem_of
 from naru.web.routes import Endpoint, Handler
 from naru.web.security import guard
@@ -75,7 +74,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
         *health.endpoints(hub),
         *(access_tokens.endpoints(tokens) if access_tokens else ()),
         *console.endpoints(hub),
-        *openai.endpoints(hub),
+        *faces.endpoints(hub),
         *jsonrpc.endpoints(hub),
         *runs.endpoints(hub),
         *mcp_faces.endpoints(gateway),

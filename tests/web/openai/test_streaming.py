@@ -82,7 +82,7 @@ async def test_connections_to_the_model_are_kept() -> None:
 
 
 async def test_a_client_that_waits_for_its_models_turn_is_told_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("naru.web.openai.chat.PROXY_GRACE_SECONDS", 0.05)
+    monkeypatch.setattr("naru.web.face.endpoint.PROXY_GRACE_SECONDS", 0.05)
     queue = RequestQueue(RateLimits(max_concurrent=1))
     hub = MemoryHub(QueuedBackend(ScriptedBackend(["first", "second"]), queue))
     async with served(application(hub)) as url, aiohttp.ClientSession() as session:

@@ -19,7 +19,7 @@ from naru.tools.toolset import CallContext
 from naru.web.bodies import parse_body, read_json
 from naru.web.console.lists import Lists, tool_data
 from naru.web.console.playground import Playground, result_data
-from naru.web.openai.plan_b import caller_of
+from naru.web.face.plan_b import caller_of
 from naru.web.routes import Access, Endpoint
 
 POLICY = (

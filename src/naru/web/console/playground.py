@@ -39,10 +39,11 @@ from naru.messages import (
 from naru.models.queue import Caller, current_caller
 from naru.tools.toolset import CallContext, Toolset
 from naru.web.bodies import parse_body
-from naru.web.openai.client import ChatClient, ClientGoneError, read_body, respond_error
-from naru.web.openai.history import read_messages
-from naru.web.openai.plan_b import caller_of
-from naru.web.openai.request import decode_body
+from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
+from naru.web.face.plan_b import caller_of
+from naru.web.face.reading.body import decode_body
+from naru.web.face.reading.history import read_messages
+from naru.web.openai.chat import OPENAI
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -76,10 +77,10 @@ class Playground:
         except ClientGoneError:
             return
         except UserError as error:
-            await respond_error(send, error)
+            await respond_error(send, OPENAI, error)
             return
         request = ChatRequest(body.model, messages, temperature=body.temperature)
-        async with ChatClient(scope, receive, send, streaming=True, grace_seconds=1.0) as client:
+        async with ChatClient(scope, receive, send, OPENAI, streaming=True, grace_seconds=1.0) as client:
             try:
                 async for data in self._steps(request, toolset, CallContext(caller=caller)):
                     await client.write(b"data: " + orjson.dumps(data) + b"\n\n")

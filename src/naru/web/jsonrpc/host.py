@@ -17,11 +17,12 @@ from naru.messages import ChatRequest, JsonObject, Message
 from naru.models.json_text import encode
 from naru.models.queue import Caller, current_caller
 from naru.tools.toolset import CallContext
-from naru.web.openai.client import ChatClient, ClientGoneError, headers_of, read_body, respond
-from naru.web.openai.history import read_messages
-from naru.web.openai.hub import ChatHub
-from naru.web.openai.plan_b import caller_of
-from naru.web.openai.request import decode_body
+from naru.web.face.client import ChatClient, ClientGoneError, headers_of, read_body, respond
+from naru.web.face.hub import ChatHub
+from naru.web.face.plan_b import caller_of
+from naru.web.face.reading.body import decode_body
+from naru.web.face.reading.history import read_messages
+from naru.web.openai.chat import OPENAI
 from naru.web.routes import Access, Endpoint
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class RpcHost:
             return
         asked = _decode(body)
         wants_events = b"text/event-stream" in headers_of(scope).get(b"accept", b"")
-        async with ChatClient(scope, receive, send) as client:
+        async with ChatClient(scope, receive, send, OPENAI) as client:
             if isinstance(asked, list) and asked:
                 answers = await asyncio.gather(*(self._answer(one, caller) for one in asked[:MAX_BATCH]))
                 kept = [answer for answer in answers if answer is not None]

@@ -13,9 +13,10 @@ from naru.models.failures import http_failure
 from naru.models.json_text import encode
 from naru.models.narrowed import Narrowed
 from naru.models.openai_http import OpenAIBackend
-from naru.web.openai.client import ChatClient, ClientGoneError, read_body, respond_error
-from naru.web.openai.hub import ChatHub
-from naru.web.openai.request import check_routing, decode_body
+from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
+from naru.web.face.hub import ChatHub
+from naru.web.face.reading.body import check_routing, decode_body
+from naru.web.face.seam import Form
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -39,8 +40,9 @@ def raw_backend(backend: Backend, model: str) -> tuple[OpenAIBackend, str] | Non
 class PassThrough:
     """POST to one path of the backend; the answer goes back byte by byte, streams included."""
 
-    def __init__(self, hub: ChatHub, path: str) -> None:
+    def __init__(self, hub: ChatHub, path: str, form: Form) -> None:
         self._hub = hub
+        self._form = form
         self._path = path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,9 +54,9 @@ class PassThrough:
         except ClientGoneError:
             return
         except NaruError as error:
-            await respond_error(send, error)
+            await respond_error(send, self._form, error)
             return
-        async with ChatClient(scope, receive, send) as client:
+        async with ChatClient(scope, receive, send, self._form) as client:
             try:
                 await self._forward(body, asked, client)
             except NaruError as error:

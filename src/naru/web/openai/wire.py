@@ -12,13 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from naru.errors import ModelError, NaruError, NotFoundError, PolicyError, UserError
-from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, Finish, Reasoning, Text, Usage
+from naru.agent.events import CallStarted, RunFinished
+from naru.errors import NaruError
+from naru.messages import ArgumentsDelta, CallEnd, CallStart, Finish, Reasoning, Text, Usage
 from naru.models.json_text import encode
 from naru.stores.redact import REDACTOR
+from naru.web.face.errors import status_of
+from naru.web.face.seam import KEEP_ALIVE, FaceEvent
 
 DONE = b"data: [DONE]\n\n"
-KEEP_ALIVE = b": keep-alive\n\n"
 
 
 def arguments_text(arguments: Mapping[str, Any]) -> str:
@@ -50,6 +52,8 @@ class Outcome:
     upstream: str = "stop"
     """What the model's endpoint gave as its reason."""
     usage: Usage = field(default_factory=Usage)
+    note: dict[str, Any] = field(default_factory=dict)
+    """What Naru adds to the end of an answer: why the loop ended (R10)."""
 
     @property
     def finish_reason(self) -> str:
@@ -83,7 +87,7 @@ class ChunkWriter:
         """Return the first chunk: the role."""
         return self._head + b'{"role":"assistant","content":""}' + self._tail
 
-    def feed(self, event: ChatEvent) -> bytes:
+    def feed(self, event: FaceEvent) -> bytes:
         """Return the chunks of one event; nothing for usage and the model's own end."""
         match event:
             case Text(text=text):
@@ -101,13 +105,21 @@ class ChunkWriter:
                 self.outcome.usage = event
             case Finish(reason=reason):
                 self.outcome.upstream = reason
+            case RunFinished():
+                self.outcome.note = _note(event)
+            case CallStarted():
+                return KEEP_ALIVE
         return b""
 
-    def end(self, extra: Mapping[str, Any] | None = None) -> bytes:
+    def fail(self, error: NaruError) -> bytes:
+        """Return an error as the last chunk."""
+        return failed_stream(error)
+
+    def end(self) -> bytes:
         """Return the one chunk with a finish_reason, the usage if it was asked for, and [DONE]."""
         tail = b',"usage":null' if self._include_usage else b""
-        if extra:
-            tail += b"," + encode(dict(extra))[1:-1]
+        if note := self.outcome.note:
+            tail += b"," + encode(note)[1:-1]
         reason = encode(self.outcome.finish_reason)
         out = self._head + b'{},"finish_reason":' + reason + b"}]" + tail + b"}\n\n"
         if self._include_usage:
@@ -144,7 +156,7 @@ class WholeAnswer:
         """Name and pieces of arguments of the calls that have not ended."""
         self._calls: list[dict[str, Any]] = []
 
-    def feed(self, event: ChatEvent) -> None:
+    def feed(self, event: FaceEvent) -> None:
         """Take one event."""
         match event:
             case Text(text=text):
@@ -164,8 +176,10 @@ class WholeAnswer:
                 self.outcome.usage = event
             case Finish(reason=reason):
                 self.outcome.upstream = reason
+            case RunFinished():
+                self.outcome.note = _note(event)
 
-    def body(self, extra: Mapping[str, Any] | None = None) -> bytes:
+    def body(self) -> bytes:
         """Return the JSON body."""
         # A call that never ended is none; what was written of it is not lost.
         unread = [f"{name}({''.join(pieces)})" for name, *pieces in self._open.values()]
@@ -188,49 +202,9 @@ class WholeAnswer:
             "model": self._model,
             "choices": [choice],
             "usage": usage_object(self.outcome.usage),
-            **(extra or {}),
+            **self.outcome.note,
         }
         return encode(answer)
-
-
-class BadRequestError(UserError):
-    """The request's body cannot be taken as it stands; `param` names the place."""
-
-    code = "invalid_request"
-
-    def __init__(self, message: str, *, param: str | None = None) -> None:
-        super().__init__(message)
-        self.param = param
-
-
-class StoppingError(NaruError):
-    """The server stops; the request was cut off."""
-
-    code = "stopping"
-    retry_after_seconds = 1.0
-
-    def __init__(self) -> None:
-        super().__init__("This server is stopping; the answer was cut off.", remedy="Ask again in a moment.")
-
-
-def status_of(error: NaruError) -> int:
-    """Choose the HTTP status for an error that happened before the first byte."""
-    match error:
-        case ModelError(status=int(status)) if 400 <= status < 500 and status not in (401, 403, 407):
-            return status
-        case ModelError(status=504):
-            return 504
-        case NotFoundError():
-            return 404
-        case PolicyError():
-            return 403
-        case UserError():
-            return 400
-        case ModelError():
-            return 502
-        case StoppingError():
-            return 503
-    return 500
 
 
 def error_object(error: NaruError) -> dict[str, Any]:
@@ -249,9 +223,13 @@ def error_object(error: NaruError) -> dict[str, Any]:
     return {"error": details}
 
 
-def error_headers(error: NaruError) -> list[tuple[bytes, bytes]]:
-    """Return the headers that go with an error: Retry-After where the endpoint named one."""
-    seconds = getattr(error, "retry_after_seconds", None)
-    if seconds is None:
-        return []
-    return [(b"retry-after", str(max(1, round(seconds))).encode())]
+def failed_stream(error: NaruError) -> bytes:
+    """Return the one object that ends a stream that breaks off."""
+    return b"data: " + encode(error_object(error)) + b"\n\n"
+
+
+def _note(end: RunFinished) -> dict[str, Any]:
+    note: dict[str, Any] = {"ended": end.reason, "rounds": end.rounds, "calls": list(end.calls)}
+    if end.note:
+        note["note"] = end.note
+    return {"naru": note}

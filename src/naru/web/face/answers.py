@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from naru.agent.events import AnswerText, CallFinished, CallStarted, ClientCalls, RunFinished
 from naru.agent.loop import run
 from naru.messages import (
     CallEnd,
     CallStart,
-    ChatEvent,
     ChatRequest,
     Finish,
     Message,
@@ -22,29 +20,16 @@ from naru.messages import (
 )
 from naru.models.backend import deliver, for_model, take_all
 from naru.tools.toolset import CallContext, Toolset
-from naru.web.openai.exchange import Exchange, Outgoing
-from naru.web.openai.hub import ChatHub
-from naru.web.openai.memory import Recent, place_of
-from naru.web.openai.repeats import answered_calls, without_repeats
+from naru.web.face.exchange import Exchange, Outgoing
+from naru.web.face.hub import ChatHub
+from naru.web.face.memory import Recent, place_of
+from naru.web.face.repeats import answered_calls, without_repeats
+from naru.web.face.seam import FaceEvent, FaceTake, HubTools
 
 CLIENT_PREFIX = "client__"
 """Put before a client's tool whose name one of the hub's has; taken off again on the way back."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolsRunning:
-    """The hub's tools run now: the client hears a comment."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunNote:
-    """What Naru adds to the end of an answer: why the loop ended (R10)."""
-
-    fields: Mapping[str, Any]
-
-
-FaceEvent = ChatEvent | ToolsRunning | RunNote
-FaceTake = Callable[[Sequence[FaceEvent]], Awaitable[None] | None]
 Batches = AsyncGenerator[Sequence[FaceEvent], None]
 
 
@@ -105,6 +90,7 @@ class Answers:
         renamed = _renamed(request.tools, hub_tools)
         request = replace(_with_names(request, renamed), messages=self._with_hub_turns(caller, request.messages))
         back = {new: old for old, new in renamed.items()}
+        yield [HubTools(hub_tools)]
         finished: list[CallFinished] = []
         backend = for_model(self._hub.backend, request.model)
         run_events = run(
@@ -121,9 +107,10 @@ class Answers:
                     case AnswerText(text=text):
                         yield [Text(text)]
                     case CallStarted():
-                        yield [ToolsRunning()]
+                        yield [event]
                     case CallFinished():
                         finished.append(event)
+                        yield [event]
                     case ClientCalls(calls=calls):
                         handed = [replace(one, name=back.get(one.name, one.name)) for one in calls]
                         if finished:
@@ -131,7 +118,7 @@ class Answers:
                         for index, one in enumerate(handed):
                             yield [CallStart(index, one.id, one.name), CallEnd(index, one.arguments)]
                     case RunFinished():
-                        yield [event.usage, Finish("stop"), RunNote(_note(event))]
+                        yield [event.usage, Finish("stop"), event]
 
     def _with_hub_turns(self, caller: str, messages: Sequence[Message]) -> Sequence[Message]:
         if not len(self._hub_turns):
@@ -179,10 +166,3 @@ def _with_names(request: ChatRequest, renamed: Mapping[str, str]) -> ChatRequest
         for message in request.messages
     ]
     return replace(request, tools=tools, messages=messages)
-
-
-def _note(end: RunFinished) -> dict[str, Any]:
-    note: dict[str, Any] = {"ended": end.reason, "rounds": end.rounds, "calls": list(end.calls)}
-    if end.note:
-        note["note"] = end.note
-    return {"naru": note}

@@ -33,9 +33,9 @@ from naru.errors import ConflictError, NotFoundError, PolicyError
 from naru.messages import JsonObject, ToolDefinition
 from naru.tools.supervision import definition_hash
 from naru.tools.toolset import CallContext
-from naru.web.openai.hub import ChatHub
-from naru.web.openai.memory import Recent
-from naru.web.openai.request import decode_body
+from naru.web.face.hub import ChatHub
+from naru.web.face.memory import Recent
+from naru.web.face.reading.body import decode_body
 from naru.web.routes import Access, Endpoint
 
 TICKET_SECONDS = 300.0

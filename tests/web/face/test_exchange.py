@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from naru.dialects.writers import Shell
 from naru.dialects.writers.shell import posix_command, read_posix_command
-from naru.web.openai.exchange import prepare
-from naru.web.openai.profiles import PROFILES
+from naru.web.face.errors import BadRequestError
+from naru.web.face.exchange import prepare
+from naru.web.face.profiles import PROFILES
 from naru.web.openai.request import read_chat
-from naru.web.openai.wire import BadRequestError
 
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}}
 PIECES = [

@@ -18,7 +18,7 @@ from naru.messages import (
 )
 from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
-from naru.web.openai.repeats import answered_calls, last_request, without_repeats
+from naru.web.face.repeats import answered_calls, last_request, without_repeats
 
 CALL = ToolCall("a", "get_weather", {"city": "Seoul"})
 ASKED = (

@@ -20,9 +20,9 @@ from naru.models.endpoint import Endpoint
 from naru.models.openai_http import OpenAIBackend
 from naru.models.profile import Profile
 from naru.models.scripted import ScriptedBackend
+from naru.web.face import client as client_end
+from naru.web.face import endpoint
 from naru.web.one_write import OneWriteProtocol
-from naru.web.openai import chat as openai_chat
-from naru.web.openai import client as openai_client
 from tests.http1.raw_server import HANG, serve_raw
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 
@@ -203,8 +203,8 @@ async def _stopped_at(count: Callable[[], int]) -> int:
 
 
 async def test_a_quiet_stream_is_started_and_kept_alive_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openai_client, "KEEP_ALIVE_SECONDS", 0.05)
-    monkeypatch.setattr(openai_chat, "PROXY_GRACE_SECONDS", 0.05)
+    monkeypatch.setattr(client_end, "KEEP_ALIVE_SECONDS", 0.05)
+    monkeypatch.setattr(endpoint, "PROXY_GRACE_SECONDS", 0.05)
     backend = Counting(words=0)
     async with (
         served(application(MemoryHub(backend))) as url,
@@ -222,7 +222,7 @@ async def test_an_error_after_the_stream_was_started_is_an_event(monkeypatch: py
             raise ModelError("Too late.", status=429)
             yield Text("")
 
-    monkeypatch.setattr(openai_chat, "PROXY_GRACE_SECONDS", 0.05)
+    monkeypatch.setattr(endpoint, "PROXY_GRACE_SECONDS", 0.05)
     async with (
         served(application(MemoryHub(Late([])))) as url,
         aiohttp.ClientSession() as session,

@@ -1,4 +1,4 @@
-"""The client's end of one chat request: sends to it, keeps it alive, notices when it is gone (R-28)."""
+"""The client's end of one request to a model: sends to it, keeps it alive, notices when it is gone (R-28)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from naru.errors import NaruError
 from naru.gateway.asgi import CLIENT
-from naru.models.json_text import encode
 from naru.models.queue import Place
-from naru.web.openai.wire import KEEP_ALIVE, error_headers, error_object, status_of
+from naru.web.face.errors import error_headers, status_of
+from naru.web.face.seam import Form
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 KEEP_ALIVE_SECONDS = 15.0
-_SSE_HEADERS = [
-    (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"cache-control", b"no-cache"),
-    (b"x-accel-buffering", b"no"),
-]
+_STREAM_HEADERS = [(b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no")]
 
 
 class ClientGoneError(Exception):
@@ -74,17 +70,27 @@ class ChatClient:
     """
 
     def __init__(
-        self, scope: Scope, receive: Receive, send: Send, *, streaming: bool = False, grace_seconds: float = 0.0
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        form: Form,
+        *,
+        streaming: bool = False,
+        grace_seconds: float = 0.0,
     ) -> None:
         self._wire: Wire | None = scope.get("extensions", {}).get(CLIENT)
         self._receive = receive
         self._send = send
+        self._form = form
+        self.fail_with = form.failed
+        """Says an error in a stream that has begun."""
         self._streaming = streaming
         self._grace_seconds = grace_seconds
         self._starting = asyncio.Lock()
         self._sending = False
         self._quiet = True
-        self._notice = KEEP_ALIVE
+        self._notice = form.quiet
         self._work: asyncio.Task[object] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._companions: list[asyncio.Task[None]] = []
@@ -121,7 +127,7 @@ class ChatClient:
 
     def tell_place(self, place: Place) -> None:
         """Let the next comment on the quiet stream say where the request stands in its model's queue (N8)."""
-        self._notice = b": waiting for the model, %d before you, about %.0f s\n\n" % (place.position, place.eta_seconds)
+        self._notice = self._form.waiting(place)
 
     async def write(self, data: bytes, *, last: bool = False) -> None:
         """Send a part of the stream, as soon as the client takes it."""
@@ -129,7 +135,8 @@ class ChatClient:
         if not self.started:
             async with self._starting:
                 if not self.started:
-                    await self._send({"type": "http.response.start", "status": 200, "headers": _SSE_HEADERS})
+                    headers = [(b"content-type", self._form.stream_type), *_STREAM_HEADERS]
+                    await self._send({"type": "http.response.start", "status": 200, "headers": headers})
                     self.started = True
         self._sending = True
         await self._send({"type": "http.response.body", "body": data, "more_body": not last})
@@ -153,9 +160,9 @@ class ChatClient:
     async def fail(self, error: NaruError) -> None:
         """Send an error: with its true status, or as one object at the end of a stream that has begun."""
         if self.started:
-            await self.end(b"data: " + encode(error_object(error)) + b"\n\n")
+            await self.end(self.fail_with(error))
         else:
-            await respond_error(self._send, error)
+            await respond_error(self._send, self._form, error)
 
     def _leave(self) -> None:
         self.gone = True
@@ -175,7 +182,7 @@ class ChatClient:
         self._quiet = True
 
     async def _comment(self) -> None:
-        notice, self._notice = self._notice, KEEP_ALIVE
+        notice, self._notice = self._notice, self._form.quiet
         await self.write(notice)
         self._quiet = True
 
@@ -200,6 +207,6 @@ async def respond(send: Send, status: int, body: bytes, headers: list[tuple[byte
     await send({"type": "http.response.body", "body": body})
 
 
-async def respond_error(send: Send, error: NaruError) -> None:
+async def respond_error(send: Send, form: Form, error: NaruError) -> None:
     """Send an error that happened before the first byte, with its true status."""
-    await respond(send, status_of(error), encode(error_object(error)), error_headers(error))
+    await respond(send, status_of(error), form.refused(error), error_headers(error))

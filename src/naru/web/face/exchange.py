@@ -22,8 +22,8 @@ from naru.messages import (
     ToolCall,
     ToolDefinition,
 )
-from naru.web.openai.history import NOT_RUN
-from naru.web.openai.profiles import ClientProfile, DialectOut
+from naru.web.face.profiles import ClientProfile, DialectOut
+from naru.web.face.reading.history import NOT_RUN
 
 WRITERS: Mapping[DialectOut, Writer] = {
     "element-xml": ElementXml(),

@@ -12,9 +12,9 @@ from typing import Any
 
 from naru.messages import Message, Role, ToolCall
 from naru.models.json_text import mended
-from naru.web.openai.foreign import chat_items
-from naru.web.openai.parts import content_of, text_of
-from naru.web.openai.wire import BadRequestError
+from naru.web.face.errors import BadRequestError
+from naru.web.face.reading.foreign import chat_items
+from naru.web.face.reading.parts import content_of, text_of
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",

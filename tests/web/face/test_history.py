@@ -14,9 +14,10 @@ from naru.messages import ImagePart, Message, TextPart
 from naru.models.json_text import encode
 from naru.models.openai_wire import message_object
 from naru.models.profile import Profile
-from naru.web.openai.history import NOT_RUN, read_arguments, read_messages
-from naru.web.openai.request import decode_body, read_chat
-from naru.web.openai.wire import BadRequestError
+from naru.web.face.errors import BadRequestError
+from naru.web.face.reading.body import decode_body
+from naru.web.face.reading.history import NOT_RUN, read_arguments, read_messages
+from naru.web.openai.request import read_chat
 
 _SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
 _JSON = st.recursive(

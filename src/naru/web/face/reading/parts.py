@@ -9,7 +9,7 @@ from typing import Any
 
 from naru.messages import AudioPart, ImagePart, Part, ResourcePart, TextPart
 from naru.models.json_text import encode
-from naru.web.openai.wire import BadRequestError
+from naru.web.face.errors import BadRequestError
 
 Item = Mapping[str, Any]
 _TEXT_TYPES = ("text/", "application/json", "application/xml", "application/yaml")

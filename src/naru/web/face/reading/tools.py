@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from naru.messages import JsonObject, ToolDefinition
-from naru.web.openai.wire import BadRequestError
+from naru.web.face.errors import BadRequestError
 
 _WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
 """What a choice may say instead of a tool's name; `any` is Mistral's and Anthropic's word."""

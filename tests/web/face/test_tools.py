@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from naru.web.openai.tools import chosen_tools, read_tools
-from naru.web.openai.wire import BadRequestError
+from naru.web.face.errors import BadRequestError
+from naru.web.face.reading.tools import chosen_tools, read_tools
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
 FUNCTION = {"name": "f", "description": "d", "parameters": SCHEMA}

@@ -12,7 +12,7 @@ import pytest
 from naru.config import ChatSettings, Settings
 from naru.messages import CallEnd, CallStart, Finish, ImagePart, Reasoning, Text
 from naru.models.scripted import ScriptedBackend
-from naru.web.openai.profiles import PROFILES, Signs, recognise
+from naru.web.face.profiles import PROFILES, Signs, recognise
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 
 TOOL = {

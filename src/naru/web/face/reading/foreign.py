@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from naru.web.openai.parts import text_of
-from naru.web.openai.wire import BadRequestError
+from naru.web.face.errors import BadRequestError
+from naru.web.face.reading.parts import text_of
 
 Item = Mapping[str, Any]
 _THOUGHTS = ("thinking", "redacted_thinking", "reasoning")

@@ -1,0 +1,53 @@
+"""Errors of the faces, and the HTTP status of each error that happens before the first byte."""
+
+from __future__ import annotations
+
+from naru.errors import ModelError, NaruError, NotFoundError, PolicyError, UserError
+
+
+class BadRequestError(UserError):
+    """The request's body cannot be taken as it stands; `param` names the place."""
+
+    code = "invalid_request"
+
+    def __init__(self, message: str, *, param: str | None = None) -> None:
+        super().__init__(message)
+        self.param = param
+
+
+class StoppingError(NaruError):
+    """The server stops; the request was cut off."""
+
+    code = "stopping"
+    retry_after_seconds = 1.0
+
+    def __init__(self) -> None:
+        super().__init__("This server is stopping; the answer was cut off.", remedy="Ask again in a moment.")
+
+
+def status_of(error: NaruError) -> int:
+    """Choose the HTTP status for an error that happened before the first byte."""
+    match error:
+        case ModelError(status=int(status)) if 400 <= status < 500 and status not in (401, 403, 407):
+            return status
+        case ModelError(status=504):
+            return 504
+        case NotFoundError():
+            return 404
+        case PolicyError():
+            return 403
+        case UserError():
+            return 400
+        case ModelError():
+            return 502
+        case StoppingError():
+            return 503
+    return 500
+
+
+def error_headers(error: NaruError) -> list[tuple[bytes, bytes]]:
+    """Return the headers that go with an error: Retry-After where the endpoint named one."""
+    seconds = getattr(error, "retry_after_seconds", None)
+    if seconds is None:
+        return []
+    return [(b"retry-after", str(max(1, round(seconds))).encode())]

@@ -1,0 +1,54 @@
+"""The names of models: those of the backend, those that ask for more with it, and aliases."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from naru.web.face.hub import ChatHub
+
+HUB_TOOLS_SUFFIX = "+tools"
+"""Asks for the hub's tools in the model's name, for clients that can add neither a field nor a header."""
+VOID_SUFFIX = "-4o"
+"""Void reads `tool_calls` of models whose name it takes for OpenAI's, and of no others (CONVENTIONS fact 4)."""
+_FRESH_SECONDS = 30.0
+
+
+class ModelNames:
+    """Knows which names stand for which model."""
+
+    def __init__(self, hub: ChatHub) -> None:
+        self._hub = hub
+        self._models: Sequence[str] = ()
+        self._until = 0.0
+
+    async def resolve(self, name: str) -> tuple[str, bool]:
+        """Return the model that a name stands for, and whether the name was Void's alias."""
+        aliases = self._hub.settings.chat.aliases
+        if name in aliases:
+            return aliases[name], False
+        if not name.endswith(VOID_SUFFIX):
+            return name, False
+        model = name.removesuffix(VOID_SUFFIX)
+        real = await self._real()
+        if name in real or (model not in real and model not in aliases):
+            return name, False
+        return aliases.get(model, model), True
+
+    async def all(self) -> list[str]:
+        """Return every name that may be asked for: the models first, then what stands for them."""
+        self._until = 0.0
+        models = list(await self._real())
+        known = dict.fromkeys(models)
+        for name in [*models, *self._hub.settings.chat.aliases]:
+            plain = [name, name + HUB_TOOLS_SUFFIX]
+            void = [] if name.endswith(VOID_SUFFIX) else [name + VOID_SUFFIX, name + VOID_SUFFIX + HUB_TOOLS_SUFFIX]
+            known.update(dict.fromkeys(plain + void))
+        return list(known)
+
+    async def _real(self) -> Sequence[str]:
+        now = time.monotonic()
+        if now >= self._until:
+            self._models = await self._hub.backend.models()
+            self._until = now + _FRESH_SECONDS
+        return self._models

@@ -1,0 +1,119 @@
+"""The seam: a face reads its API's request into an `Asked`, and writes the events of one answer in its API's form.
+
+Everything else (profiles, aliases, `+tools`, `mcp_servers`, Plan B, the loop, limits, runs) stands before or behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from naru.agent.events import CallFinished, CallStarted, RunFinished
+from naru.errors import NaruError
+from naru.messages import ChatEvent, ChatRequest, JsonObject, ToolDefinition
+from naru.models.queue import Place
+
+KEEP_ALIVE = b": keep-alive\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class HubTools:
+    """The tools of the hub that the model may call in this run."""
+
+    tools: Sequence[ToolDefinition]
+
+
+FaceEvent = ChatEvent | HubTools | CallStarted | CallFinished | RunFinished
+"""What an answer is made of: the model's events, and between them what ran here; RunFinished ends a run's answer."""
+HUB_EVENTS = (HubTools, CallStarted, CallFinished, RunFinished)
+FaceTake = Callable[[Sequence[FaceEvent]], Awaitable[None] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What one request asks; a face's own class adds what its client wants to be told."""
+
+    request: ChatRequest
+    stream: bool = False
+    servers: tuple[str, ...] | None = None
+    """Servers whose tools Naru shall run; empty means all of them, None none."""
+    model_shown: str = ""
+    """The model's name as the client wrote it."""
+    single_call: bool = False
+    """At most one call in a turn was asked for; a second one the model writes waits for the next turn."""
+
+
+AskedT = TypeVar("AskedT", bound=Asked)
+
+
+class Form(Protocol):
+    """How an API frames streams and says errors; the defaults are those of Server-Sent Events."""
+
+    stream_type: bytes = b"text/event-stream; charset=utf-8"
+    quiet: bytes = KEEP_ALIVE
+    """Sent while a stream says nothing."""
+
+    def waiting(self, place: Place) -> bytes:
+        """Say where the request stands in its model's queue (N8)."""
+        return b": waiting for the model, %d before you, about %.0f s\n\n" % (place.position, place.eta_seconds)
+
+    def refused(self, error: NaruError) -> bytes:
+        """Return the JSON body of an error that happened before the first byte."""
+        ...
+
+    def failed(self, error: NaruError) -> bytes:
+        """Return the end of a stream that breaks off before its writer had begun."""
+        ...
+
+
+class StreamWriter(Protocol):
+    """Writes one streamed answer: every method returns the bytes to send."""
+
+    def start(self) -> bytes:
+        """Begin; sent with the first bytes that follow."""
+        ...
+
+    def feed(self, event: FaceEvent) -> bytes:
+        """Write one event."""
+        ...
+
+    def end(self) -> bytes:
+        """Write the end; nothing follows."""
+        ...
+
+    def fail(self, error: NaruError) -> bytes:
+        """Write the end of an answer that broke off."""
+        ...
+
+
+class WholeWriter(Protocol):
+    """Collects one answer."""
+
+    def feed(self, event: FaceEvent) -> None:
+        """Take one event."""
+        ...
+
+    def body(self) -> bytes:
+        """Return the JSON body."""
+        ...
+
+
+class Face(Form, Protocol[AskedT]):
+    """One API before the models. A subclass reads and writes; `FaceEndpoint` does the rest."""
+
+    async def read(self, body: JsonObject, headers: Mapping[bytes, bytes], caller: str) -> AskedT:
+        """Read a decoded request.
+
+        Raises:
+            NaruError: it cannot be taken; the message names the place.
+        """
+        ...
+
+    def stream(self, asked: AskedT) -> StreamWriter:
+        """Return the writer of a streamed answer."""
+        ...
+
+    def whole(self, asked: AskedT) -> WholeWriter:
+        """Return the writer of a whole answer."""
+        ...
