@@ -38,6 +38,7 @@ class FaceEndpoint(Generic[AskedT]):
     def __init__(self, core: Core, face: Face[AskedT]) -> None:
         self._core = core
         self._face = face
+        self.__doc__ = face.__doc__
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

@@ -37,7 +37,7 @@ def endpoints(core: Core) -> list[Endpoint]:
 
 
 class ChatCompletions(Face[ChatCall]):
-    """OpenAI's chat completions as a face."""
+    """Answer a chat completion: OpenAI's older API, which every client speaks."""
 
     async def read(self, body: JsonObject, headers: Mapping[bytes, bytes], caller: str) -> ChatCall:
         """Read a request."""
