@@ -1,4 +1,4 @@
-"""What an endpoint's refusal teaches: the same request once more, in a way that it takes (N1, N6, LESSONS 13)."""
+"""What an endpoint's refusal teaches of a model: what to send otherwise from now on (N1, LESSONS 13); see `trial`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,6 @@ from naru.errors import ModelError
 from naru.messages import ChatRequest, ImagePart, ToolDefinition
 from naru.models.profile import Profile
 
-ATTEMPTS = 5
-"""Requests for one answer, at most: each further one differs from all before."""
-_TOOL_BY_INDEX = re.compile(r"(?:tools|functions|function_declarations)\s*[\[.]\s*(\d+)")
-_TOOL_BY_NAME = re.compile(
-    r"""(?:function|tool)\s*(?:named?\s*|schema\s*(?:for\s*)?)?[:=]?\s*['"`]([^'"`]{1,128})['"`]""", re.IGNORECASE
-)
 _REFUSED_PARAMETER = re.compile(
     r"""(?:unsupported|unrecognized|unknown|unexpected|extra|invalid|not\ permitted|not\ allowed)[^'"`]{0,60}"""
     r"""(?:parameter|argument|field|keyword|inputs?|property)s?[^'"`]{0,30}['"`](\w+)['"`]"""
@@ -40,12 +34,14 @@ class Learned:
     profile: Profile
     set_aside: dict[str, str] = field(default_factory=dict)
     """Tool → why the endpoint does not take it; such a tool costs the others nothing."""
+    schema_form: str = ""
+    """The form of tool schemas that the endpoint was found to take; empty: the wire's own."""
 
     def without_refused(self, request: ChatRequest) -> ChatRequest:
         """Return the request without the tools that this endpoint has refused before."""
         if not self.set_aside:
             return request
-        return replace(request, tools=[tool for tool in request.tools if _key(tool) not in self.set_aside])
+        return replace(request, tools=[tool for tool in request.tools if tool_key(tool) not in self.set_aside])
 
     def learn(self, error: ModelError, request: ChatRequest) -> bool:
         """Take a refusal in; True when the same request may fare better now."""
@@ -57,22 +53,10 @@ class Learned:
         elif error.code == "alternation_required" and not (before.alternation and not before.tool_role):
             self.profile = replace(before, alternation=True, tool_role=False, late_system=False)
         elif error.status in {400, 422}:
-            return (
-                self._refused_detail(error, request)
-                or self._refused_tool(error, request)
-                or self._refused_parameter(error)
-            )
+            return self._refused_detail(error, request) or self._refused_parameter(error)
         if self.profile != before:
             _log.warning("model %s: %s; going on with %s", request.model, error.code, _difference(before, self.profile))
         return self.profile != before
-
-    def _refused_tool(self, error: ModelError, request: ChatRequest) -> bool:
-        tool = _named_tool(error.message, request)
-        if tool is None or len(request.tools) < 2:
-            return False
-        self.set_aside[_key(tool)] = error.message
-        _log.warning("tool %s is set aside for %s: %s", tool.name, request.model, error.message)
-        return True
 
     def _refused_detail(self, error: ModelError, request: ChatRequest) -> bool:
         """Leave out a word inside a tool or a message rather than the whole of it."""
@@ -104,19 +88,8 @@ def _has_detail(request: ChatRequest) -> bool:
     )
 
 
-def _named_tool(message: str, request: ChatRequest) -> ToolDefinition | None:
-    """Return the one tool that an error text points at, by its place or its name."""
-    for match in _TOOL_BY_INDEX.finditer(message):
-        if int(match[1]) < len(request.tools):
-            return request.tools[int(match[1])]
-    by_name = {tool.name: tool for tool in request.tools}
-    for match in _TOOL_BY_NAME.finditer(message):
-        if match[1] in by_name:
-            return by_name[match[1]]
-    return None
-
-
-def _key(tool: ToolDefinition) -> str:
+def tool_key(tool: ToolDefinition) -> str:
+    """Return what tells a tool from one of its name with another schema."""
     return f"{tool.name} {tool.input_schema}"
 
 

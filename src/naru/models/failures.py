@@ -24,6 +24,13 @@ TOOLS_UNSUPPORTED = re.compile(
     r"|'tools' is not permitted|unsupported parameter: '?tools",
     re.IGNORECASE,
 )
+GRAMMAR_REFUSED = re.compile(
+    r"(?:pars|compil|initiali[sz]|convert|build|sampl)\w*[^.\n]{0,60}grammar"
+    r"|grammar[^.\n]{0,60}(?:fail|error|invalid|(?:un|not )support|could not|cannot)|invalid grammar"
+    r"|json schema conversion failed|unrecognized schema",
+    re.IGNORECASE,
+)
+"""An engine could not make its grammar of the tools' schemas."""
 _SYSTEM_UNSUPPORTED = re.compile(
     r"system role not supported|developer instruction is not enabled|system (?:role|message)s? (?:is|are) not supported"
     r"|only supports? user and (?:assistant|model) roles|role' does not support '(?:system|developer)'",

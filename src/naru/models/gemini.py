@@ -19,7 +19,6 @@ import aiohttp
 from naru.errors import ConfigError, ModelError
 from naru.extras import install_command
 from naru.messages import AudioPart, ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Part, Usage
-from naru.models.adapt import ATTEMPTS
 from naru.models.backend import Backend
 from naru.models.endpoint import Endpoint, HttpClient
 from naru.models.failures import classify, failure, retry_after_seconds
@@ -30,6 +29,7 @@ from naru.models.offer import offer
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
 from naru.models.strategy import prepare
+from naru.models.trial import Trial
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"
 _SIGNATURES_KEPT = 1000
@@ -111,9 +111,9 @@ class GeminiBackend:
         """Ask until the endpoint takes the request in one of its forms; returns the chunks and the first of them."""
         learned = self.knowledge.of(request.model)
         model = request.model or self.model
-        for attempt in range(1, ATTEMPTS + 1):
-            asked = learned.without_refused(request)
-            offered = offer(asked, "gemini")
+        trial = Trial(learned, request, "gemini")
+        while True:
+            offered = offer(trial.asked, "gemini")
             sent = prepare(offered.request, learned.profile)
             contents, config = self.arguments(sent, offered.declared(sent))
             responses: list[aiohttp.ClientResponse] = []
@@ -123,19 +123,17 @@ class GeminiBackend:
                     chunks = await self._genai().aio.models.generate_content_stream(
                         model=model, contents=contents, config=config
                     )
-                    # The request is sent only now.
-                    return (
-                        chunks,
-                        await anext(chunks, None),
-                        answer_reader(offered.request, learned.profile, offered.names),
-                        responses,
-                    )
+                    first = await anext(chunks, None)  # the request is sent only now
             except ModelError as error:
-                if attempt == ATTEMPTS or not learned.learn(error, asked):
-                    raise
+                if refused := trial.refused(error, offered.own_names(sent)):
+                    raise refused from error
+                continue
             finally:
                 _responses.reset(token)
-        raise AssertionError
+            if trial.accepted():
+                return chunks, first, answer_reader(offered.request, learned.profile, offered.names), responses
+            for response in responses:
+                response.close()
 
     def arguments(
         self, request: ChatRequest, declarations: Sequence[JsonObject] = ()

@@ -30,6 +30,10 @@ class Offer:
         """Return the declarations of the tools that a prepared request still offers natively."""
         return [self.declarations[tool.name] for tool in sent.tools]
 
+    def own_names(self, sent: ChatRequest) -> dict[str, str]:
+        """Return the sent names of those tools, in the same order, and the caller's."""
+        return {tool.name: self.names.get(tool.name, tool.name) for tool in sent.tools}
+
 
 def offer(request: ChatRequest, provider: str) -> Offer:
     """Return a request's tools in a provider's form; those that cannot be sent are left out and logged once."""

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from naru.messages import ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Usage
-from naru.models.adapt import ATTEMPTS
 from naru.models.backend import Backend
 from naru.models.endpoint import Endpoint, HttpClient, read_some
 from naru.models.failures import decode, error_text, failure, http_failure
@@ -21,6 +20,7 @@ from naru.models.offer import offer
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
 from naru.models.strategy import prepare
+from naru.models.trial import Trial
 
 
 class OllamaBackend:
@@ -67,19 +67,22 @@ class OllamaBackend:
     @asynccontextmanager
     async def _opened(self, request: ChatRequest) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerReader]]:
         learned = self.knowledge.of(request.model)
-        for attempt in range(1, ATTEMPTS + 1):
-            asked = learned.without_refused(request)
-            offered = offer(asked, "ollama")
+        trial = Trial(learned, request, "ollama")
+        while True:
+            offered = offer(trial.asked, trial.form)
             sent = prepare(offered.request, learned.profile)
             body = chat_body(sent, model=request.model or self.model, context_tokens=self._context_tokens)
             if sent.tools:
                 body["tools"] = offered.declared(sent)
             response = await self.http.post("/api/chat", encode(body))
-            if response.status < 400:
+            if response.status >= 400:
+                error = http_failure(self.http.where, response.status, response.headers, await read_some(response))
+                if refused := trial.refused(error, offered.own_names(sent)):
+                    raise refused
+            elif trial.accepted():
                 break
-            error = http_failure(self.http.where, response.status, response.headers, await read_some(response))
-            if attempt == ATTEMPTS or not learned.learn(error, asked):
-                raise error
+            else:
+                response.close()
         try:
             yield response, answer_reader(offered.request, learned.profile, offered.names)
         finally:

@@ -8,7 +8,6 @@ from contextlib import aclosing
 from naru.errors import ModelError
 from naru.http1.reply import Reply
 from naru.messages import ChatEvent, ChatRequest
-from naru.models.adapt import ATTEMPTS
 from naru.models.backend import Backend, Take
 from naru.models.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES, Endpoint
 from naru.models.failures import decode, failure, http_failure, looks_like_html, refused_text
@@ -24,6 +23,7 @@ from naru.models.openai_wire import added_by, first_choice, read_choice, request
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
 from naru.models.strategy import prepare
+from naru.models.trial import Trial
 
 __all__ = ["Endpoint", "OpenAIBackend"]
 
@@ -132,19 +132,21 @@ class OpenAIBackend:
         if self._engine is not None:
             await self._engine.ensure_running()
         learned = self.knowledge.of(request.model)
-        for attempt in range(1, ATTEMPTS + 1):
-            asked = learned.without_refused(request)
-            offered = offer(asked, self._schemas)
+        trial = Trial(learned, request, self._schemas)
+        while True:
+            offered = offer(trial.asked, trial.form)
             sent = prepare(offered.request, learned.profile)
             model = request.model or self.model
             body = request_body(sent, learned.profile, model=model, tools=offered.declared(sent))
             answer = await self._post(encode(body))
-            if answer.status < 300:
-                break
-            error = await self._refusal(answer)
-            if attempt == ATTEMPTS or not learned.learn(error, asked):
-                raise error
-        return answer, answer_reader(offered.request, learned.profile, offered.names)
+            if answer.status >= 300:
+                error = await self._refusal(answer)
+                if refused := trial.refused(error, offered.own_names(sent)):
+                    raise refused
+            elif trial.accepted():
+                return answer, answer_reader(offered.request, learned.profile, offered.names)
+            else:
+                answer.close()
 
     async def _refusal(self, answer: Reply) -> ModelError:
         try:
