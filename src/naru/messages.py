@@ -1,4 +1,9 @@
-"""What flows between models, tools and faces: messages, calls, results, requests, events."""
+"""What flows between models, tools and faces: messages, calls, results, requests, events.
+
+This is the contract of every face and every wire: what an endpoint sends reaches the caller (`Extra`, `Refusal`,
+`Usage.details`), what it wants back beside a turn goes back (`Message.reasoning`, `carried`), and what could not be
+passed on is told (`Notice`) or refused by its place (`where`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Reasoning, Text
+from naru.fields import added, counted
 
 Json = Any
 """A decoded JSON value."""
@@ -31,6 +37,12 @@ class ImagePart:
     url: str = ""
     detail: str = ""
     """How closely the model shall look, in OpenAI's words (`low`, `high`, `auto`); empty leaves it to the endpoint."""
+    where: str = field(default="", compare=False)
+    """Its place in a client's request, such as `messages[2].content[1]`; what cannot be passed on is refused by it.
+
+    A part of a tool's result has none: where the endpoint cannot take it, a placeholder stands for it and a `Notice`
+    says so. The same for the other parts.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +51,35 @@ class AudioPart:
 
     mime_type: str
     data: str
+    where: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ResourcePart:
-    """An embedded resource: `text`, or base64 `blob`; a link when both are None."""
+    """An embedded resource or a file: `text`, or base64 `blob` (a PDF); a link when both are None."""
 
     uri: str
+    """Of a file its name."""
     mime_type: str = ""
     text: str | None = None
     blob: str | None = None
+    where: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignPart:
+    """A part that Naru does not read, as it stands in a chat completion: `video_url`, a file by the endpoint's id."""
+
+    kind: str
+    raw: JsonObject
+    where: str = field(default="", compare=False)
 
 
 Part = TextPart | ImagePart | AudioPart | ResourcePart
+"""What tools give."""
+MediaPart = ImagePart | AudioPart | ResourcePart | ForeignPart
+ContentPart = TextPart | MediaPart
+"""What a turn of a conversation holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +108,8 @@ class ToolCall:
     id: str
     name: str
     arguments: JsonObject
+    carried: JsonObject = field(default_factory=dict, compare=False)
+    """What the endpoint sent beside it and wants back word for word (`extra_content` with Gemini's signature)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +134,14 @@ class ToolResult:
             return json.dumps(self.structured, ensure_ascii=False)
         return shown
 
+    @property
+    def for_model(self) -> str | tuple[ContentPart, ...]:
+        """The text, and pictures and sound beside it: the wire knows where they may stand."""
+        media = [part for part in self.content if isinstance(part, ImagePart | AudioPart)]
+        return (TextPart(self.text), *media) if media else self.text
 
-def _shown(part: Part) -> str:
+
+def _shown(part: ContentPart) -> str:
     match part:
         case TextPart(text=text):
             return text
@@ -115,6 +151,8 @@ def _shown(part: Part) -> str:
             return f"[Audio: {mime_type}]"
         case ResourcePart(uri=uri, text=text):
             return text if text is not None else f"[Resource: {uri}]"
+        case ForeignPart(kind=kind):
+            return f"[{kind}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +160,11 @@ class Message:
     """One turn of a conversation."""
 
     role: Role
-    content: str | tuple[Part, ...] = ""
+    content: str | tuple[ContentPart, ...] = ""
     reasoning: str = ""
+    """What the model thought in an assistant turn; the wire sends it back where the profile says so."""
+    carried: JsonObject = field(default_factory=dict)
+    """Of an assistant turn: what its endpoint wants back as it was, by the endpoint's names (`CARRIED`)."""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
     name: str = ""
@@ -155,14 +196,49 @@ class ChatRequest:
     """Provider parameters that Naru does not look at."""
     keep_raw: bool = False
     """Ask for a RawText event: for traces, replays and the dialect inspector."""
+    notes: tuple[str, ...] = ()
+    """What was left out or changed on the way to the endpoint; the answer says each in a `Notice`."""
+
+
+CARRIED = frozenset({"reasoning_details", "thinking_blocks", "extra_content"})
+"""Fields of an assistant's turn or of a call that endpoints want back as they were: signatures, encrypted thoughts.
+
+OpenRouter's and MiniMax's, LiteLLM's, Gemini's.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one model call."""
+    """Tokens of one model call, or of several added up."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    details: JsonObject = field(default_factory=dict)
+    """What else the endpoint counted, as OpenAI or the endpoint names it: `prompt_tokens_details`, `cost`, …"""
+
+    @property
+    def cached_tokens(self) -> int:
+        """Prompt tokens that came out of the endpoint's cache."""
+        return counted(self.details, "prompt_tokens_details", "cached_tokens")
+
+    @property
+    def reasoning_tokens(self) -> int:
+        """Completion tokens that were thought rather than said."""
+        return counted(self.details, "completion_tokens_details", "reasoning_tokens")
+
+    @property
+    def total_tokens(self) -> int:
+        """The endpoint's own total, else the sum."""
+        total = self.details.get("total_tokens")
+        return total if isinstance(total, int) else self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        details = added(self.details, other.details)
+        if "total_tokens" in details:  # One of them may not have said it.
+            details["total_tokens"] = self.total_tokens + other.total_tokens
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens, details
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,24 +255,103 @@ class RawText:
     text: str
 
 
-ChatEvent = Text | Reasoning | CallStart | ArgumentsDelta | CallEnd | Usage | RawText | Finish
-"""What a model's answer is made of, in order: the dialects' events, then usage and the reason of stopping."""
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Text in which the model declines, which OpenAI keeps apart from content; other faces show it as text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenCall:
+    """A call that cannot be run: its arguments are no JSON object, or cut. Faces show it as text, loops tell it."""
+
+    id: str
+    name: str
+    raw: str
+    """The arguments as they came."""
+    fault: str
+    """What is wrong with them, in words for the model."""
+    was_cut: bool = False
+    """The endpoint says that the limit on the reply's length cut them off."""
+    index: int | None = None
+    """Its place when CallStart and some arguments have been given already; no CallEnd follows."""
+
+    @property
+    def as_text(self) -> str:
+        """What a person may read of it; empty where there is nothing."""
+        return f"{self.name}({self.raw})" if self.raw else ""
+
+
+Place = Literal["answer", "choice", "message", "call"]
+"""Where a field stands in a chat completion: at the top, in the choice, in its message (or delta), in a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """Fields of an endpoint's answer that Naru does not read, as the endpoint names them.
+
+    `answer`: `system_fingerprint`, `service_tier`, `provider`, `citations`, `timings`, …; `choice`: `logprobs`,
+    `native_finish_reason`, …; `message`: `annotations`, `audio`, `images`, and those of `CARRIED`; `call`: a call's
+    `extra_content`. Later ones add to earlier ones (`fields.merge`). Other faces show what their wire has room for.
+    """
+
+    place: Place
+    fields: JsonObject
+    index: int = 0
+    """Of the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What the caller should know of how its request was carried: a picture left out, earlier turns left out, ..."""
+
+    text: str
+
+
+ChatEvent = (
+    Text
+    | Reasoning
+    | Refusal
+    | CallStart
+    | ArgumentsDelta
+    | CallEnd
+    | BrokenCall
+    | Extra
+    | Notice
+    | Usage
+    | RawText
+    | Finish
+)
+"""What a model's answer is made of, in order: the dialects' events and what stands beside them, then usage and the end.
+
+A face passes over events that its wire has no place for, save Refusal and BrokenCall, whose words must not be lost.
+"""
 
 __all__ = [
+    "CARRIED",
     "ArgumentsDelta",
     "AudioPart",
+    "BrokenCall",
     "CallEnd",
     "CallStart",
     "ChatEvent",
     "ChatRequest",
+    "ContentPart",
+    "Extra",
     "Finish",
+    "ForeignPart",
     "ImagePart",
     "Json",
     "JsonObject",
+    "MediaPart",
     "Message",
+    "Notice",
     "Part",
+    "Place",
     "RawText",
     "Reasoning",
+    "Refusal",
     "ResourcePart",
     "Role",
     "Text",

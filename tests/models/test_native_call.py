@@ -9,7 +9,7 @@ import pytest
 from tests.counting import calls_made
 
 from naru.dialects import StreamParser
-from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, Text
+from naru.messages import ArgumentsDelta, BrokenCall, CallEnd, CallStart, ChatEvent, Finish
 from naru.models.native_call import NativeCall, read_object
 from naru.models.normalise import AnswerReader
 
@@ -34,8 +34,8 @@ def streamed(events: list[ChatEvent]) -> str:
         ("", {}),
         ("null", {}),
         ("{'a': True}", {"a": True}),
-        ('{"a":1}{"a":2}', {"a": 1}),
-        ('{"a":1}\n{"a":2}', {"a": 1}),
+        ('{"a":1}{"a":1}', {"a": 1}),
+        ('{}{"a":1}', {"a": 1}),
         ("{}{}{}", {}),
         ('{"code": "if (x) { y } { z }"}', {"code": "if (x) { y } { z }"}),
         (json.dumps('{"a": 1}'), {"a": 1}),
@@ -49,9 +49,72 @@ def test_arguments_come_out_as_one_object_under_every_split(text: str, wanted: d
     assert sum(isinstance(event, CallStart) for event in events) == 1
 
 
-@pytest.mark.parametrize("text", ["[1]", "hello", '"x"'])
-def test_what_is_no_object_is_said_as_text(text: str) -> None:
-    assert read([text]) == [Text(f"f({text})")]
+@pytest.mark.parametrize("glue", ["", "\n"])
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+def test_objects_glued_together_are_calls_of_their_own(glue: str, size: int) -> None:
+    """Issue line 5: two argument objects in one call are two calls, under every split."""
+    text = glue.join(['{"a":1}', '{"a":2}', '{"a":3}'])
+    events = read([text[start : start + size] for start in range(0, len(text), size)])
+    assert [(event.index, event.arguments) for event in events if isinstance(event, CallEnd)] == [
+        (0, {"a": 1}),
+        (1, {"a": 2}),
+        (2, {"a": 3}),
+    ]
+    assert [event.name for event in events if isinstance(event, CallStart)] == ["f"] * 3
+
+
+PIECES = {
+    "whole": [("a", '{"x":1}'), ("b", '{"y":2}'), ("a", '{"x":3}')],
+    "in pieces": [("a", '{"x"'), ("", ":1}"), ("b", '{"y"'), ("", ":2}"), ("a", ""), ("", '{"x":3}')],
+    "named in every piece": [("a", '{"x"'), ("a", ":1}"), ("b", '{"y"'), ("b", ":2}"), ("a", '{"x":'), ("a", "3}")],
+    "empty first": [("a", '{"x":1}'), ("b", "{}"), ("a", '{"x":3}')],
+}
+
+
+@pytest.mark.parametrize("ids", ["none", "same", "other"])
+@pytest.mark.parametrize("pieces", PIECES.values(), ids=PIECES)
+def test_parallel_calls_at_one_index_are_all_there(pieces: list[tuple[str, str]], ids: str) -> None:
+    """Issue line 5: Gemini's OpenAI endpoint gives every parallel call index 0."""
+    reader = AnswerReader(StreamParser([]), offered={"a", "b"})
+    events: list[ChatEvent] = []
+    begun = -1
+    for position, (name, arguments) in enumerate(pieces):
+        begins = name and (position == 0 or name != pieces[position - 1][0])
+        begun += bool(begins)
+        call_id = {"none": "", "same": "c", "other": f"c{begun}"}[ids] if begins else ""
+        events += reader.call_delta(0, call_id, name, arguments)
+    events += reader.finish("tool_calls")
+    names = {event.index: event.name for event in events if isinstance(event, CallStart)}
+    ended = sorted((event.index, names[event.index], event.arguments) for event in events if isinstance(event, CallEnd))
+    second = {} if pieces[1] == ("b", "{}") else {"y": 2}
+    assert [(name, arguments) for _, name, arguments in ended] == [("a", {"x": 1}), ("b", second), ("a", {"x": 3})]
+
+
+def test_calls_without_arguments_at_one_index_are_told_apart_by_the_offered_names() -> None:
+    reader = AnswerReader(StreamParser([]), offered={"list", "count"})
+    events = [*reader.call_delta(0, "", "list", ""), *reader.call_delta(0, "", "count", ""), *reader.finish("stop")]
+    assert [event.name for event in events if isinstance(event, CallStart)] == ["list", "count"]
+
+
+def test_a_call_where_none_was_offered_is_none() -> None:
+    """Issue line 5: `tool_choice: none`, and the endpoint calls all the same."""
+    reader = AnswerReader(StreamParser([]), offered=())
+    events = [*reader.call_delta(0, "c", "f", '{"a":1}'), *reader.finish("tool_calls")]
+    assert events == [BrokenCall("c", "f", '{"a":1}', "no tool was offered"), Finish("stop")]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("[1]", "its arguments are a list and no JSON object"),
+        ("5", "its arguments are a number and no JSON object"),
+        ('"x"', "its arguments are a text and no JSON object"),
+        ("hello", "its arguments are no JSON (Expecting value at character 1)"),
+    ],
+)
+def test_what_is_no_object_is_told_with_its_fault(text: str, fault: str) -> None:
+    """Issue line 6."""
+    assert read([text]) == [BrokenCall("a", "f", text, fault)]
 
 
 @pytest.mark.parametrize("reason", ["tool_calls", "length"])
@@ -59,6 +122,13 @@ def test_a_call_that_was_shown_and_never_ended_is_not_complete(reason: str) -> N
     events = read(['{"a": ', "1"], reason=reason)
     assert streamed(events) == '{"a": 1'
     assert not any(isinstance(event, CallEnd) for event in events)
+    assert events[-1] == BrokenCall("a", "f", '{"a": 1', "its arguments end in the middle", reason == "length", 0)
+
+
+def test_a_cut_call_ends_by_length_whatever_the_endpoint_says() -> None:
+    """Report r2-33: the endpoint says tool_calls for arguments that end in the middle."""
+    reader = AnswerReader(StreamParser([]))
+    assert [*reader.call_delta(0, "a", "f", '{"a": "*.l'), *reader.finish("tool_calls")][-1] == Finish("length")
 
 
 def test_a_name_may_come_in_pieces_or_again_and_again() -> None:

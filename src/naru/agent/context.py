@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from naru.messages import Message, ToolDefinition
 
+LEFT_OUT = "Earlier turns of the conversation were left out: with them it has more than the model's {tokens} tokens."
 ANSWER_SHARE = 0.25
 """Part of the context that is left for the answer."""
 
@@ -19,7 +20,8 @@ def tokens_of(text: str) -> int:
 
 def _message_tokens(message: Message) -> int:
     calls = "".join(f"{call.name}{json.dumps(call.arguments, ensure_ascii=False)}" for call in message.tool_calls)
-    return 8 + tokens_of(message.text) + (tokens_of(calls) if calls else 0)
+    thought = tokens_of(message.reasoning) if message.reasoning else 0
+    return 8 + tokens_of(message.text) + thought + (tokens_of(calls) if calls else 0)
 
 
 def tools_tokens(tools: Sequence[ToolDefinition]) -> int:

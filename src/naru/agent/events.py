@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from naru.messages import Message, ToolCall, ToolResult, Usage
+from naru.messages import Extra, Message, Refusal, ToolCall, ToolResult, Usage
 
 EndReason = Literal[
     "answered",
@@ -18,8 +18,12 @@ EndReason = Literal[
     "client_calls",
     "no_tools",
     "model_failed",
+    "cut_off",
 ]
-"""Why the loop ended (R10): `answered` is the ordinary end, `client_calls` hands the client's own tools to it."""
+"""Why the loop ended (R10): `answered` is the ordinary end, `client_calls` hands the client's own tools to it.
+
+`cut_off`: the limit on a reply's length came before its call was complete.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,8 @@ class ModelAnswered:
     first_seconds: float
     """Time to the first event."""
     finish: str = ""
+    said: Message | None = None
+    """The turn as its endpoint wants it back: words, thoughts, what it sent beside them; without the calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +97,20 @@ class CallFinished:
 
 @dataclass(frozen=True, slots=True)
 class AnswerText:
-    """The next characters of the answer."""
+    """The next characters of the answer.
+
+    A call may still follow in the same round: then these were words before it, and the answer comes in a later one.
+    """
 
     text: str
+    round: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerBeside:
+    """What stands beside the answer's text: `logprobs`, annotations, a refusal; after all of its text."""
+
+    event: Extra | Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +131,9 @@ class RunFinished:
     calls: tuple[str, ...] = ()
     """Names of the tools that ran, in order."""
     note: str = ""
-    """What a person should know about the end: which limit, which failure."""
+    """What a person should know about the end: which limit, which failure, what was left out on the way."""
+    finish: str = "stop"
+    """OpenAI's word for how the answer itself ended: stop, length, content_filter, tool_calls."""
 
 
 AgentEvent = (
@@ -126,6 +145,7 @@ AgentEvent = (
     | CallStarted
     | CallFinished
     | AnswerText
+    | AnswerBeside
     | ClientCalls
     | RunFinished
 )

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from naru.agent.limits import Budget
 from naru.agent.prompts import REPEATED, cut
 from naru.errors import NaruError
-from naru.messages import ImagePart, ToolCall, ToolResult
+from naru.messages import BrokenCall, ContentPart, ImagePart, TextPart, ToolCall, ToolResult
 from naru.telemetry.tracing import active, content, tool_span
 from naru.tools.patience import patient
 from naru.tools.toolset import CallContext, Toolset
+
+_SHOWN_RAW = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,12 @@ class Outcome:
     ran: bool = True
 
     @property
+    def content(self) -> str | tuple[ContentPart, ...]:
+        """What the model gets: the text, and pictures and sound beside it."""
+        whole = self.result.for_model
+        return self.shown if isinstance(whole, str) else (TextPart(self.shown), *whole[1:])
+
+    @property
     def failed(self) -> bool:
         """Tell whether the result is an error."""
         return self.result.is_error
@@ -36,6 +44,13 @@ class Outcome:
 def refused(call: ToolCall, why: str) -> Outcome:
     """Make the observation for a call that did not run."""
     return Outcome(call, ToolResult.of_text(why, is_error=True), why, ran=False)
+
+
+def unreadable(broken: BrokenCall) -> Outcome:
+    """Make the observation for a call whose arguments cannot be read: the model may write it again."""
+    raw = broken.raw if len(broken.raw) <= _SHOWN_RAW else f"{broken.raw[:_SHOWN_RAW]}…"
+    why = f"This call was not made: {broken.fault}. It said: {raw}\nMake it again with one JSON object of arguments."
+    return refused(ToolCall(broken.id, broken.name, {}), why)
 
 
 class Executor:

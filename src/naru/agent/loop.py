@@ -6,16 +6,17 @@ Only calls that the model made in this turn run: never those in the client's his
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
+from naru.agent.answers import looks_like_call
 from naru.agent.context import tokens_of, tools_tokens
 from naru.agent.events import (
     AgentEvent,
+    AnswerBeside,
     AnswerText,
     CallFinished,
     CallStarted,
@@ -28,48 +29,27 @@ from naru.agent.events import (
     RoundStarted,
     RunFinished,
 )
-from naru.agent.execute import Executor, Outcome, refused
+from naru.agent.execute import Executor, Outcome, refused, unreadable
 from naru.agent.hooks import INSISTED, Choose, Hooks, Missing
 from naru.agent.limits import Budget, Limits
 from naru.agent.paging import READ, PagedToolset
 from naru.agent.planner import OrdinaryPlanner, Planner
-from naru.agent.prompts import NO_TOOLS_NOTE, UNAVAILABLE
+from naru.agent.prompts import CUT_OFF, NO_TOOLS_NOTE, UNAVAILABLE
 from naru.agent.selection import most_relevant
 from naru.agent.small import SmallPlanner
 from naru.agent.trace import recorded
 from naru.agent.traced import traced
+from naru.agent.turns import Turn
 from naru.errors import ModelError
-from naru.messages import (
-    CallEnd,
-    CallStart,
-    ChatRequest,
-    Finish,
-    RawText,
-    Reasoning,
-    Text,
-    ToolCall,
-    ToolDefinition,
-    Usage,
-)
+from naru.messages import ChatRequest, Reasoning, Refusal, Text, ToolCall, ToolDefinition, Usage
 from naru.models.backend import Backend, for_model
 from naru.models.profile import Profile
 from naru.telemetry.tracing import active
 from naru.tools.combined import CombinedToolset
 from naru.tools.toolset import CallContext, Toolset
 
-HELD_CHARACTERS = 200
-"""Text of a round with tools that is held back, since a call may still follow it."""
-
-
-@dataclass(slots=True)
-class _Turn:
-    """What one model call gave."""
-
-    text: str = ""
-    calls: list[ToolCall] = field(default_factory=list)
-    names: dict[int, tuple[str, str]] = field(default_factory=dict)
-    finish: str = ""
-    streamed: int = 0
+WIDER_TOKENS = 4096
+"""Room for a reply whose call the endpoint's own limit has cut off."""
 
 
 async def run(
@@ -168,36 +148,49 @@ class _Run:
         self._insisted = 0
         self._all_repeated = False
         self._reason: EndReason | None = None
+        self._notes: dict[str, None] = {}
+        self._wider: int | None = None
+        self._has_said = False
+        """The client has words of an earlier round, which a call followed."""
+        self._last_thought = ""
 
     async def events(self, has_tools: bool) -> AsyncGenerator[AgentEvent, None]:
         while (request := self._next_request()) is not None:
-            turn = _Turn()
+            turn = Turn()
             async for event in self._turn(request, turn):
                 yield event
             if self._reason:
                 break
-            if not turn.calls and self._insists(turn):
+            self._last_thought = turn.reasoning if not turn.text.strip() else ""
+            if (turn.was_cut_in_a_call and self._widen(request, turn)) or self._insists(turn):
                 continue
-            if not turn.calls and self._planner.accept_answer(turn.text):
-                yield AnswerText(turn.text[turn.streamed :])
-                yield self._finished("answered" if has_tools or self.client_tools else "no_tools", turn.text.strip())
+            if (ending := self._ending(turn, has_tools=has_tools)) is not None:
+                for event in ending:
+                    yield event
                 return
-            if not turn.calls and not self._take_evident(turn):
+            if turn.is_words and not self._take_evident(turn):
                 if self._planner.asks_again():
                     continue
                 break
-            handed = self._for_the_client(turn)
-            if handed:
-                yield ClientCalls(handed)
-                yield self._finished("client_calls", turn.text)
-                return
             async for event in self._act(turn):
                 yield event
             self._reason = self._stuck()
         async for event in self._conclude(self._reason or "answered"):
             yield event
 
-    async def _turn(self, request: ChatRequest, turn: _Turn) -> AsyncGenerator[AgentEvent, None]:
+    def _ending(self, turn: Turn, *, has_tools: bool) -> Iterator[AgentEvent] | None:
+        """Return how the run ends with this turn; None when it goes on."""
+        if turn.was_cut_in_a_call:
+            return self._cut_off(turn)
+        if turn.is_words and (self._planner.accept_answer(turn.text) or turn.refusal):
+            return self._answer(turn, "answered" if has_tools or self.client_tools else "no_tools", turn.text.strip())
+        # The client's own calls are handed over when nothing else is to be run first (V8).
+        if turn.calls and not turn.broken and all(call.name in self.client_tools for call in turn.calls):
+            finish = "length" if turn.finish == "length" else "tool_calls"
+            return iter((ClientCalls(tuple(turn.calls)), self._finished("client_calls", turn.text, finish)))
+        return None
+
+    async def _turn(self, request: ChatRequest, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         """Take the call that leaves no doubt, else ask the model."""
         sure = self._planner.sure_call()
         if sure is not None:
@@ -206,7 +199,7 @@ class _Run:
         self._budget.rounds += 1
         yield RoundStarted(self._budget.rounds, offered=tuple(tool.name for tool in request.tools))
         try:
-            async for event in self._ask(request, turn, hold=HELD_CHARACTERS if request.tools else 0):
+            async for event in self._ask(request, turn):
                 yield event
         except ModelError as error:
             if not self._planner.has_results:
@@ -218,9 +211,9 @@ class _Run:
         self._reason = self._reason or self._budget.reached()
         return None if self._reason else self._planner.next_request()
 
-    def _insists(self, turn: _Turn) -> bool:
+    def _insists(self, turn: Turn) -> bool:
         """Tell the model what the run must still produce (D6); after some tries the run ends and says so."""
-        missing = self.missing(self._outcomes) if self.missing else ""
+        missing = self.missing(self._outcomes) if self.missing and turn.is_words else ""
         if not missing:
             return False
         if self._insisted == INSISTED:
@@ -230,81 +223,92 @@ class _Run:
         self._planner.insist(turn.text, missing)
         return True
 
-    def _take_evident(self, turn: _Turn) -> bool:
+    def _take_evident(self, turn: Turn) -> bool:
         call = self._planner.evident_call()
         if call is not None:
             turn.calls.append(call)
         return call is not None
 
-    def _for_the_client(self, turn: _Turn) -> tuple[ToolCall, ...]:
-        """Return the client's calls when nothing else is to be run first (V8)."""
-        handed = tuple(call for call in turn.calls if call.name in self.client_tools)
-        return handed if len(handed) == len(turn.calls) else ()
-
-    async def _ask(self, request: ChatRequest, turn: _Turn, *, hold: int) -> AsyncGenerator[AgentEvent, None]:
-        """Ask the model once and pass on what it writes; text beyond `hold` characters is answer already."""
+    async def _ask(self, request: ChatRequest, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        """Ask the model once and pass on what it writes, as soon as it cannot be a call."""
         deadline = min(self._budget.limits.model_timeout_seconds, max(self._budget.seconds_left, 15.0))
         number = self._budget.rounds
+        self._notes |= dict.fromkeys(request.notes)
         yield Prompted(number, tuple(request.messages))
         started = first = time.monotonic()
-        raw, before = "", self._usage
+        asked = replace(request, keep_raw=True, notes=(), max_tokens=self._wider or request.max_tokens)
         try:
-            async with (
-                asyncio.timeout(deadline),
-                aclosing(self._backend.stream(replace(request, keep_raw=True))) as events,
-            ):
+            async with asyncio.timeout(deadline), aclosing(self._backend.stream(asked)) as events:
                 async for event in events:
                     first = first if first > started else time.monotonic()
+                    turn.take(event, self._ids)
                     match event:
                         case Text(text=text):
-                            turn.text += text
                             yield ModelText(number, text)
-                            if not turn.names and self._streams(turn.text, hold):
-                                yield AnswerText(turn.text[turn.streamed :])
-                                turn.streamed = len(turn.text)
+                            if not turn.names and self._streams(turn.text):
+                                yield self._next_text(turn)
                         case Reasoning(text=text):
                             yield ReasoningText(number, text)
-                        case CallStart(index=index, id=call_id, name=name):
-                            turn.names[index] = (self._own_id(call_id), name)
-                        case CallEnd(index=index, arguments=arguments):
-                            call_id, name = turn.names[index]
-                            turn.calls.append(ToolCall(call_id, name, arguments))
-                        case Usage() as usage:
-                            self._count(usage)
-                        case RawText(text=raw):
-                            pass
-                        case Finish(reason=finish):
-                            turn.finish = finish
         except TimeoutError:
             raise ModelError(
                 f"The model did not finish within {deadline:.0f} s.",
                 remedy="Raise agent.model_timeout_seconds or use a smaller model.",
                 retryable=True,
             ) from None
-        if self._usage == before:  # The endpoint counts nothing: the budget must hold all the same.
-            asked = sum(tokens_of(turn_asked.text) for turn_asked in request.messages) + tools_tokens(request.tools)
-            self._budget.tokens += asked + tokens_of(raw or turn.text)
+        turn.close()
+        self._count(turn, request)
+        self._notes |= dict.fromkeys(turn.notices)
         ended = time.monotonic()
-        yield ModelAnswered(number, raw or turn.text, tuple(turn.calls), ended - started, first - started, turn.finish)
+        raw = turn.raw or turn.text
+        yield ModelAnswered(number, raw, tuple(turn.calls), ended - started, first - started, turn.finish, turn.said)
 
-    def _own_id(self, call_id: str) -> str:
-        """Return an id that no other call of this run has: some endpoints give none, or count anew in each turn."""
-        own = call_id if call_id and call_id not in self._ids else f"call_{secrets.token_urlsafe(12)}"
-        self._ids.add(own)
-        return own
-
-    def _streams(self, text: str, hold: int) -> bool:
+    def _streams(self, text: str) -> bool:
         """Tell whether text may go to the client now: not while it may still turn out to be a call."""
-        return self._planner.streams_early and len(text) > hold and text.lstrip()[:1] not in ("", "{", "[", "<", "`")
+        return self._planner.streams_early and text.lstrip()[:1] not in ("", "{", "[", "<", "`")
 
-    def _count(self, usage: Usage) -> None:
-        self._usage = Usage(
-            self._usage.prompt_tokens + usage.prompt_tokens,
-            self._usage.completion_tokens + usage.completion_tokens,
-        )
-        self._budget.tokens += usage.prompt_tokens + usage.completion_tokens
+    def _next_text(self, turn: Turn) -> AnswerText:
+        """Give what the client has not got of a turn's text, apart from what earlier rounds said before their calls."""
+        apart = "\n\n" if self._has_said and not turn.streamed else ""
+        rest, turn.streamed = turn.text[turn.streamed :], len(turn.text)
+        return AnswerText(apart + rest if rest else "", self._budget.rounds)
 
-    async def _act(self, turn: _Turn) -> AsyncGenerator[AgentEvent, None]:
+    def _count(self, turn: Turn, request: ChatRequest) -> None:
+        if turn.usage is not None:
+            self._usage += turn.usage
+            self._budget.tokens += turn.usage.prompt_tokens + turn.usage.completion_tokens
+        if not turn.usage or not turn.usage.prompt_tokens + turn.usage.completion_tokens:
+            # The endpoint counts nothing: the budget must hold all the same.
+            asked = sum(tokens_of(turn_asked.text) for turn_asked in request.messages) + tools_tokens(request.tools)
+            self._budget.tokens += asked + tokens_of(turn.raw or turn.text)
+
+    def _widen(self, request: ChatRequest, turn: Turn) -> bool:
+        """Give the model more room, once, when the endpoint's own limit and not the caller's has cut a call off."""
+        if self._wider or request.max_tokens is not None:
+            return False
+        written = turn.usage.completion_tokens if turn.usage else tokens_of(turn.raw or turn.text)
+        self._wider = max(WIDER_TOKENS, 4 * written)
+        return True
+
+    def _cut_off(self, turn: Turn) -> Iterator[AgentEvent]:
+        """End with the words that the model said, and that the limit cut its call off."""
+        said = "" if looks_like_call(turn.text) else turn.text.strip()
+        note = CUT_OFF.format(tools=", ".join(one.name for one in turn.broken) or "a tool")
+        answer = f"{said}\n\n{note}" if said else note
+        yield AnswerText(f"\n\n{note}" if turn.streamed else answer, self._budget.rounds)
+        yield self._finished("cut_off", answer, "length")
+
+    def _answer(self, turn: Turn, reason: EndReason, answer: str) -> Iterator[AgentEvent]:
+        """Give a turn as the answer: what of it was not streamed yet, and what stood beside it."""
+        rest = self._next_text(turn) if turn.text else AnswerText(answer, self._budget.rounds)
+        if rest.text:
+            yield rest
+        if turn.refusal:
+            yield AnswerBeside(Refusal(turn.refusal))
+        for extra in turn.beside:
+            yield AnswerBeside(extra)
+        yield self._finished(reason, answer or turn.refusal, turn.end)
+
+    async def _act(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         """Judge the turn's calls, run those that may, and tell the planner what came of them."""
         number = self._budget.rounds
         outcomes: dict[str, Outcome] = {}
@@ -318,14 +322,15 @@ class _Run:
             else:
                 to_run.append(verdict.call)
                 yield CallStarted(number, verdict.call)
+        self._has_said = self._has_said or bool(turn.streamed)
         for outcome in await self._executor.run(to_run):
             outcomes[outcome.call.id] = outcome
-        ordered = [outcomes[call.id] for call in turn.calls]
+        ordered = [outcomes[call.id] for call in turn.calls] + [unreadable(broken) for broken in turn.broken]
         self._ran += [outcome.call.name for outcome in ordered if outcome.ran]
         for outcome in ordered:
             yield CallFinished(number, outcome.call, outcome.result, outcome.seconds, outcome.ran)
         self._outcomes += ordered
-        self._planner.record(turn.text, ordered)
+        self._planner.record(turn.said, ordered)
         self._fruitless = 0 if any(one.ran and not one.failed for one in ordered) else self._fruitless + 1
         self._all_repeated = bool(to_run) and all(not one.ran for one in ordered)
 
@@ -339,7 +344,7 @@ class _Run:
 
     async def _conclude(self, reason: EndReason) -> AsyncGenerator[AgentEvent, None]:
         """Take the last turn, without tools; the answer is never empty (R10)."""
-        attempt, ready = 0, self._planner.ready_answer()
+        attempt, ready, thought = 0, self._planner.ready_answer(), self._thought
         if ready:
             yield AnswerText(ready)
             yield self._finished(reason, ready)
@@ -349,11 +354,11 @@ class _Run:
             request = self._planner.last_request(attempt)
             if request is None:
                 break
-            turn = _Turn()
+            turn = Turn()
             self._budget.rounds += 1
             yield RoundStarted(self._budget.rounds, final=True)
             try:
-                async for event in self._ask(replace(request, tools=()), turn, hold=0):
+                async for event in self._ask(replace(request, tools=()), turn):
                     yield event
             except ModelError as error:
                 if not self._planner.has_results:
@@ -361,13 +366,23 @@ class _Run:
                 self.note, reason = str(error), "model_failed"
                 break
             answer = self._planner.judge_answer(turn.text)
-            if answer:
-                yield AnswerText(turn.text[turn.streamed :] if turn.streamed else answer)
-                yield self._finished(reason, answer)
+            if answer or turn.refusal:
+                if not turn.streamed:
+                    turn.text = answer
+                for event in self._answer(turn, reason, answer):
+                    yield event
                 return
-        answer = self._planner.fallback_answer()
-        yield AnswerText(answer)
+            thought = turn.reasoning if not turn.text.strip() else thought
+        # A model that put all its words into its thoughts has answered there.
+        answer = thought.strip() or self._planner.fallback_answer()
+        yield AnswerText(answer, self._budget.rounds)
         yield self._finished(reason, answer)
 
-    def _finished(self, reason: EndReason, answer: str) -> RunFinished:
-        return RunFinished(reason, answer, self._budget.rounds, self._usage, tuple(self._ran), self.note)
+    @property
+    def _thought(self) -> str:
+        """What the model thought last, where it wrote nothing and no tool gave anything."""
+        return "" if self._planner.has_results else self._last_thought
+
+    def _finished(self, reason: EndReason, answer: str, finish: str = "stop") -> RunFinished:
+        note = "; ".join(filter(None, (self.note, *self._notes)))
+        return RunFinished(reason, answer, self._budget.rounds, self._usage, tuple(self._ran), note, finish)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from naru.agent.answers import looks_like_call
-from naru.agent.context import trimmed
+from naru.agent.context import LEFT_OUT, trimmed
 from naru.agent.execute import Outcome
 from naru.agent.prompts import LAST_TURN, UNKNOWN_TOOL
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
@@ -45,8 +45,8 @@ class Planner(Protocol):
         """Accept, mend or refuse a call that the model made in this turn."""
         ...
 
-    def record(self, text: str, outcomes: Sequence[Outcome]) -> None:
-        """Take in what the model wrote and what came of its calls."""
+    def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
+        """Take in the model's turn (its words, its thoughts) and what came of its calls."""
         ...
 
     def accept_answer(self, text: str) -> bool:
@@ -115,18 +115,19 @@ class OrdinaryPlanner:
     def next_request(self) -> ChatRequest | None:
         """Ask with the whole conversation and all tools."""
         messages = trimmed(self._messages, self._context_tokens, self._tools)
-        return replace(self._request, messages=messages, tools=self._tools)
+        notes = (LEFT_OUT.format(tokens=self._context_tokens),) if len(messages) < len(self._messages) else ()
+        return replace(self._request, messages=messages, tools=self._tools, notes=notes)
 
     def judge(self, call: ToolCall) -> Verdict:
         """Let every call through: the tool's own schema judges it."""
         return Verdict(call)
 
-    def record(self, text: str, outcomes: Sequence[Outcome]) -> None:
+    def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
         """Append the turn with its calls, and their results as a pair (lesson 25)."""
         self._outcomes.extend(outcomes)
-        self._messages.append(Message("assistant", text, tool_calls=tuple(one.call for one in outcomes)))
+        self._messages.append(replace(said, tool_calls=tuple(one.call for one in outcomes)))
         self._messages.extend(
-            Message("tool", one.shown, tool_call_id=one.call.id, name=one.call.name) for one in outcomes
+            Message("tool", one.content, tool_call_id=one.call.id, name=one.call.name) for one in outcomes
         )
 
     def accept_answer(self, text: str) -> bool:

@@ -17,6 +17,7 @@ NO_TOOLS_NOTE = "No tools could be loaded for this request; answer without them 
 UNAVAILABLE = "Some tools cannot be used now; do not guess what they would have said:"
 UNKNOWN_TOOL = "That call was not made: it names no tool that is offered, or is not valid. Offered tools: {tools}."
 REPEATED = "This call has been made already; its result is above. Use it, or call something else."
+CUT_OFF = "(The limit on the reply's length cut it off before its call of {tools} was complete; nothing was called.)"
 CUT_MARK = "\n[… {count} characters left out …]\n"
 
 

@@ -174,7 +174,7 @@ class SmallPlanner:
         offered = [one.tool.name for one in self._offering.now()]
         return next(iter(difflib.get_close_matches(bare, offered, 1, 0.75)), name)
 
-    def record(self, text: str, outcomes: Sequence[Outcome]) -> None:
+    def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
         """Keep what was found; set aside what failed."""
         names = {tool.name: name for name, tool in self._by_shown.items()}
         for one in map(as_said, outcomes):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass, field, replace
+from typing import Literal, cast
 
 from naru.errors import ModelError
-from naru.messages import ChatRequest, ImagePart, ToolDefinition
-from naru.models.profile import Profile
+from naru.messages import CARRIED, ChatRequest, ImagePart, MediaPart, ToolDefinition
+from naru.models.failures import says_nothing
+from naru.models.profile import Profile, ReasoningField
 
 _REFUSED_PARAMETER = re.compile(
     r"""(?:unsupported|unrecognized|unknown|unexpected|extra|invalid|not\ permitted|not\ allowed)[^'"`]{0,60}"""
@@ -24,6 +26,14 @@ _REFUSED_WORDS = {
     "detail": re.compile(r"""image_url['"`]?[^a-z]{1,5}detail\b|['"`]detail['"`]""", re.IGNORECASE),
 }
 """How an endpoint names what stands inside a tool or a message."""
+_REASONING = re.compile(r"""\breasoning_(?:content|details)\b|['"`]reasoning['"`]""", re.IGNORECASE)
+_MUST_BE = re.compile(r"\bmust\b|\bmissing\b|\brequired?\b", re.IGNORECASE)
+_IMAGES = re.compile(
+    r"image|vision|multi-?modal|mmproj|content.{0,40}(?:must be a string|should be a valid string|expected string)"
+    r"|unexpected role .user. after role .tool.",
+    re.IGNORECASE,
+)
+_NEXT_IMAGES: dict[str, Literal["user", "tool", "none"]] = {"tool": "user", "user": "tool"}
 _log = logging.getLogger(__name__)
 
 
@@ -36,6 +46,12 @@ class Learned:
     """Tool → why the endpoint does not take it; such a tool costs the others nothing."""
     schema_form: str = ""
     """The form of tool schemas that the endpoint was found to take; empty: the wire's own."""
+    tried_images: set[str] = field(default_factory=set)
+    """Places for the pictures of results that were refused."""
+    takes_system: bool = False
+    """It has answered a request with a system turn."""
+    on_trial: Profile | None = None
+    """The profile before a change that nothing but a silent failure speaks for; it is kept when it helps."""
 
     def without_refused(self, request: ChatRequest) -> ChatRequest:
         """Return the request without the tools that this endpoint has refused before."""
@@ -43,26 +59,74 @@ class Learned:
             return request
         return replace(request, tools=[tool for tool in request.tools if tool_key(tool) not in self.set_aside])
 
+    def saw_reasoning(self, name: str) -> None:
+        """Note the field in which the endpoint sent its reasoning: there it wants it back."""
+        known = self.profile.reasoning
+        if name and known not in (name, "none"):
+            self.profile = replace(self.profile, reasoning=cast("ReasoningField", name))
+
+    def succeeded(self, request: ChatRequest) -> None:
+        """Note that the endpoint has taken a request."""
+        self.on_trial = None
+        if not self.takes_system and self.profile.system_role:
+            self.takes_system = _has_system(request)
+
     def learn(self, error: ModelError, request: ChatRequest) -> bool:
         """Take a refusal in; True when the same request may fare better now."""
         before = self.profile
+        if self.on_trial is not None:  # It did not help.
+            self.profile, self.on_trial = self.on_trial, None
+            return False
         if error.code == "tools_unsupported" and request.tools and self.profile.native_tools:
             self.profile = replace(before, native_tools=False, tool_role=False, strategy="prompted")
         elif error.code == "system_unsupported" and before.system_role:
             self.profile = replace(before, system_role=False)
-        elif error.code == "alternation_required" and not (before.alternation and not before.tool_role):
-            self.profile = replace(before, alternation=True, tool_role=False, late_system=False)
+        elif error.code == "alternation_required":
+            # Some templates say the same of a system turn in front.
+            has_tried = before.alternation and not before.tool_role
+            alternating = replace(before, alternation=True, tool_role=False, late_system=False)
+            self.profile = replace(before, system_role=False) if has_tried else alternating
+        elif self._refused_reasoning(error, request) or self._refused_images(error, request):
+            pass
         elif error.status in {400, 422}:
             return self._refused_detail(error, request) or self._refused_parameter(error)
+        elif before.system_role and not self.takes_system and says_nothing(error) and _has_system(request):
+            self.on_trial, self.profile = before, replace(before, system_role=False)
         if self.profile != before:
             _log.warning("model %s: %s; going on with %s", request.model, error.code, _difference(before, self.profile))
         return self.profile != before
 
+    def _refused_reasoning(self, error: ModelError, request: ChatRequest) -> bool:
+        """Send reasoning where it is asked for, and not where it is refused."""
+        profile = self.profile
+        if error.status not in {400, 422} or not _REASONING.search(error.message):
+            return False
+        if not any(turn.role == "assistant" for turn in request.messages):
+            return False
+        if _MUST_BE.search(error.message) and not profile.reasoning_needed:
+            wanted: ReasoningField = "reasoning_content" if profile.reasoning in ("", "none") else profile.reasoning
+            self.profile = replace(profile, reasoning=wanted, reasoning_needed=True)
+        elif profile.reasoning != "none" and any(turn.reasoning for turn in request.messages):
+            self.profile = replace(profile, reasoning="none")
+        return self.profile != profile
+
+    def _refused_images(self, error: ModelError, request: ChatRequest) -> bool:
+        """Try the next place for the pictures of tool results; a client's own stand where it put them."""
+        place = self.profile.images
+        if place == "none" or not _IMAGES.search(error.message) or not _has_result_images(request):
+            return False
+        self.tried_images.add(place)
+        following = _NEXT_IMAGES[place]
+        self.profile = replace(self.profile, images="none" if following in self.tried_images else following)
+        return True
+
     def _refused_detail(self, error: ModelError, request: ChatRequest) -> bool:
         """Leave out a word inside a tool or a message rather than the whole of it."""
         held = {"strict": any(tool.strict for tool in request.tools), "detail": _has_detail(request)}
+        held |= dict.fromkeys(_carried(request), True)
         for name, is_sent in held.items():
-            if is_sent and name not in self.profile.refused_parameters and _REFUSED_WORDS[name].search(error.message):
+            words = _REFUSED_WORDS.get(name) or re.compile(rf"\b{name}\b")
+            if is_sent and name not in self.profile.refused_parameters and words.search(error.message):
                 self.profile = replace(self.profile, refused_parameters=self.profile.refused_parameters | {name})
                 _log.warning("model %s does not take %s: %s", request.model, name, error.message)
                 return True
@@ -88,13 +152,32 @@ def _has_detail(request: ChatRequest) -> bool:
     )
 
 
+def _has_system(request: ChatRequest) -> bool:
+    return any(turn.role == "system" for turn in request.messages)
+
+
+def _carried(request: ChatRequest) -> frozenset[str]:
+    turns = [turn for turn in request.messages if turn.role == "assistant"]
+    names = {name for turn in turns for name in turn.carried}
+    return CARRIED & (names | {name for turn in turns for call in turn.tool_calls for name in call.carried})
+
+
+def _has_result_images(request: ChatRequest) -> bool:
+    return any(
+        isinstance(part, MediaPart)
+        for turn in request.messages
+        if turn.role == "tool" and not isinstance(turn.content, str)
+        for part in turn.content
+    )
+
+
 def tool_key(tool: ToolDefinition) -> str:
     """Return what tells a tool from one of its name with another schema."""
     return f"{tool.name} {tool.input_schema}"
 
 
 def _difference(before: Profile, after: Profile) -> str:
-    names = ("native_tools", "system_role", "alternation", "tool_role")
+    names = ("native_tools", "system_role", "alternation", "tool_role", "reasoning", "reasoning_needed", "images")
     return ", ".join(
         f"{name}={getattr(after, name)}" for name in names if getattr(after, name) != getattr(before, name)
     )

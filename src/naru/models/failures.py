@@ -15,6 +15,7 @@ from naru.stores.redact import REDACTOR
 
 RETRYABLE_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _SHOWN_CHARACTERS = 400
+_NOTHING = " and said nothing."
 
 TOOLS_UNSUPPORTED = re.compile(
     r"does(?: not|n't) support (?:tools?\b|tool use|function|auto tool choice)|tools? (?:is|are) not supported"
@@ -31,12 +32,17 @@ GRAMMAR_REFUSED = re.compile(
     re.IGNORECASE,
 )
 """An engine could not make its grammar of the tools' schemas."""
+_REFUSES = r"(?:not|n't|un(?:supported|expected|known|recognized)|invalid|only|must|disallowed|forbidden|cannot)"
 _SYSTEM_UNSUPPORTED = re.compile(
-    r"system role not supported|developer instruction is not enabled|system (?:role|message)s? (?:is|are) not supported"
-    r"|only supports? user and (?:assistant|model) roles|role' does not support '(?:system|developer)'",
+    # In one sentence a word for system turns and one of refusal, whichever comes first.
+    r"\b(?:system|developer)\b['\"`]?\s*(?:role|message|prompt|instruction|turn)s?\b[^.\n]{0,60}\b" + _REFUSES + r"\b"
+    r"|\brole\b[^.\n]{0,40}\b" + _REFUSES + r"\b[^.\n]{0,60}['\"`](?:system|developer)['\"`]"
+    r"|\b" + _REFUSES + r"\b[^.\n]{0,40}\b(?:role|message)s?\b[^.\n]{0,20}\b(?:system|developer)\b"
+    r"|['\"`](?:system|developer)['\"`][^.\n]{0,30}\b" + _REFUSES + r"\b[^.\n]{0,60}\brole"
+    r"|only supports? user and (?:assistant|model) roles",
     re.IGNORECASE,
 )
-_ALTERNATION_REQUIRED = re.compile(r"roles must alternate", re.IGNORECASE)
+_ALTERNATION_REQUIRED = re.compile(r"\broles? must (?:alternate|take turns)|must alternate between", re.IGNORECASE)
 _CONTEXT_EXCEEDED = re.compile(
     r"context[ _-]?(?:length|size|window)|maximum context|exceed_context_size|input token count .* exceeds"
     r"|prompt is too long|too many tokens",
@@ -88,8 +94,13 @@ def http_failure(where: str, status: int, headers: Mapping[str, str], body: byte
     text = REDACTOR.clean(error_text(detail) or _plain(body))  # before it is cut, which might cut a key
     code = classify(status, text)
     wait = retry_after_seconds(headers, detail, text) if code in {"rate_limited", "overloaded"} else None
-    said = f": {text[:_SHOWN_CHARACTERS]}" if text else "."
+    said = f": {text[:_SHOWN_CHARACTERS]}" if text else _NOTHING
     return failure(code, f"{where} answered {status}{said}", status=status, wait_seconds=wait)
+
+
+def says_nothing(error: ModelError) -> bool:
+    """Tell whether an endpoint failed without a word, as templates do that meet a role they do not know."""
+    return error.status == 500 and error.message.endswith(_NOTHING)
 
 
 def classify(status: int | None, text: str) -> str:

@@ -22,7 +22,18 @@ _GEMMA = Profile(
     strategy="prompted",
     context_tokens=32_768,
 )
-_OPENAI = Profile(family="openai", context_tokens=128_000)
+_OPENAI = Profile(family="openai", context_tokens=128_000, reasoning="none")
+_QWEN3_CODER = Profile(
+    family="qwen3-coder",
+    dialect="qwen3-xml",
+    teach="hermes",
+    late_system=False,
+    context_tokens=131_072,
+    reasoning="reasoning_content",
+)
+_THINKS = Profile(context_tokens=131_072, reasoning="reasoning_content")
+_QWEN3 = Profile(family="qwen3", dialect="hermes", teach="hermes", context_tokens=32_768, reasoning="reasoning_content")
+_DEEPSEEK = Profile(family="deepseek", dialect="deepseek", context_tokens=65_536, reasoning="reasoning_content")
 
 _ROWS: tuple[tuple[str, Profile], ...] = (
     (
@@ -34,14 +45,9 @@ _ROWS: tuple[tuple[str, Profile], ...] = (
         r"qwen[-_]?2\.?5.*?\b(0\.5|1\.5|3)b",
         Profile(family="qwen2.5", dialect="hermes", teach="hermes", small=True, parallel_calls=False),
     ),
-    (
-        r"qwen3[-_]?coder|qwen[-_]?3\.[5-9]|nemotron[-_]?3|mimo|step[-_]?3\.5",
-        Profile(family="qwen3-coder", dialect="qwen3-xml", teach="hermes", late_system=False, context_tokens=131_072),
-    ),
-    (
-        r"qwen3.*?\b(0\.6|1\.7)b",
-        Profile(family="qwen3", dialect="hermes", teach="hermes", small=True, context_tokens=32_768),
-    ),
+    (r"qwen3[-_]?coder|qwen[-_]?3\.[5-9]|nemotron[-_]?3|mimo|step[-_]?3\.5", _QWEN3_CODER),
+    (r"qwen3.*?\b(0\.6|1\.7)b", replace(_QWEN3, small=True)),
+    (r"qwen3", replace(_QWEN3, family="hermes")),
     (
         r"qwen|qwq|hermes|exaone|granite[-_]?4|a\.?x[-_]?[34]|midm",
         Profile(family="hermes", dialect="hermes", teach="hermes", context_tokens=32_768),
@@ -62,11 +68,15 @@ _ROWS: tuple[tuple[str, Profile], ...] = (
         r"phi",
         Profile(family="phi", native_tools=False, tool_role=False, strategy="prompted", context_tokens=16_384),
     ),
-    (r"deepseek[-_]?r1", Profile(family="deepseek", dialect="deepseek", system_role=True, context_tokens=65_536)),
-    (r"deepseek", Profile(family="deepseek", dialect="deepseek", context_tokens=65_536)),
-    (r"gpt[-_]?oss", Profile(family="gpt-oss", dialect="harmony", parallel_calls=False, context_tokens=131_072)),
-    (r"glm[-_]?4\.[5-9]|glm[-_]?5", Profile(family="glm", dialect="glm", context_tokens=131_072)),
-    (r"kimi", Profile(family="kimi", dialect="kimi", context_tokens=131_072)),
+    (r"deepseek[-_]?r1", replace(_DEEPSEEK, reasoning="none")),  # Its API answers 400 to it, its template cuts it out.
+    (r"deepseek", _DEEPSEEK),
+    (
+        r"gpt[-_]?oss",
+        replace(_THINKS, family="gpt-oss", dialect="harmony", parallel_calls=False),
+    ),
+    (r"glm[-_]?4\.[5-9]|glm[-_]?5", replace(_THINKS, family="glm", dialect="glm")),
+    (r"kimi", replace(_THINKS, family="kimi", dialect="kimi")),
+    (r"minimax", replace(_THINKS, family="minimax", reasoning="content")),
     (r"granite", Profile(family="granite", dialect="granite", context_tokens=131_072)),
     (r"solar|hyperclova|kanana", Profile(family="korean", context_tokens=32_768)),
     (r"\bo[134](-|$)|gpt-5", replace(_OPENAI, max_tokens_field="max_completion_tokens", guided="json_schema")),

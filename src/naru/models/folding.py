@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from naru.messages import Message, Part, TextPart
+from naru.messages import ContentPart, Message, TextPart
 from naru.models.profile import Profile
 from naru.models.teaching import Teaching
 
@@ -22,7 +22,7 @@ def fold(messages: Sequence[Message], profile: Profile, teaching: Teaching, *, i
         teaching: how calls and results are written where they may not be sent as such.
         instructions: added to the system text.
     """
-    turns = list(messages)
+    turns = [turn for turn in messages if turn.role != "system" or turn.text.strip()]
     if not profile.tool_role:
         turns = list(_as_plain_turns(turns, teaching))
     turns = _system_first(turns, profile, instructions)
@@ -43,7 +43,8 @@ def _as_plain_turns(messages: Iterable[Message], teaching: Teaching) -> Iterable
         elif message.tool_calls:
             names |= {call.id: call.name for call in message.tool_calls}
             written = "\n".join(teaching.write_call(call.name, call.arguments) for call in message.tool_calls)
-            yield Message("assistant", SEPARATOR.join(filter(None, (message.text, written))))
+            said = SEPARATOR.join(filter(None, (message.text, written)))
+            yield replace(message, content=said, tool_calls=(), carried={})
         else:
             yield message
 
@@ -61,6 +62,8 @@ def _system_first(messages: Sequence[Message], profile: Profile, instructions: s
             rest.append(message)
         else:
             rest.append(Message("user", message.content))
+    if not rest and leading:  # Nobody answers to system text alone; the last of it is what is asked.
+        rest = [Message("user", leading.pop())]
     text = SEPARATOR.join(filter(None, (*leading, instructions)))
     if not text:
         return rest
@@ -86,7 +89,11 @@ def _merge_neighbours(messages: Iterable[Message], roles: set[str]) -> list[Mess
         last = merged[-1] if merged else None
         if last is not None and last.role == message.role and message.role in roles and not last.tool_calls:
             merged[-1] = replace(
-                last, content=_join(last.content, message.content), tool_calls=message.tool_calls, name=""
+                last,
+                content=_join(last.content, message.content),
+                reasoning=SEPARATOR.join(filter(None, (last.reasoning, message.reasoning))),
+                tool_calls=message.tool_calls,
+                name="",
             )
         else:
             merged.append(message)
@@ -94,12 +101,12 @@ def _merge_neighbours(messages: Iterable[Message], roles: set[str]) -> list[Mess
 
 
 def _join(
-    first: str | tuple[Part, ...], second: str | tuple[Part, ...], separator: str = SEPARATOR
-) -> str | tuple[Part, ...]:
+    first: str | tuple[ContentPart, ...], second: str | tuple[ContentPart, ...], separator: str = SEPARATOR
+) -> str | tuple[ContentPart, ...]:
     if isinstance(first, str) and isinstance(second, str):
         return separator.join(filter(None, (first, second)))
     parts = [*_parts(first), *_parts(second)]
-    joined: list[Part] = []
+    joined: list[ContentPart] = []
     for part in parts:
         last = joined[-1] if joined else None
         if isinstance(part, TextPart) and isinstance(last, TextPart):
@@ -109,7 +116,7 @@ def _join(
     return tuple(joined)
 
 
-def _parts(content: str | tuple[Part, ...]) -> tuple[Part, ...]:
+def _parts(content: str | tuple[ContentPart, ...]) -> tuple[ContentPart, ...]:
     if isinstance(content, str):
         return (TextPart(content),) if content else ()
     return content

@@ -18,7 +18,7 @@ import aiohttp
 
 from naru.errors import ConfigError, ModelError
 from naru.extras import install_command
-from naru.messages import AudioPart, ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Part, Usage
+from naru.messages import AudioPart, ChatEvent, ChatRequest, ContentPart, ImagePart, JsonObject, Message, Usage
 from naru.models.backend import Backend
 from naru.models.endpoint import Endpoint, HttpClient
 from naru.models.failures import classify, failure, retry_after_seconds
@@ -259,7 +259,7 @@ def _tool_mode(choice: str | JsonObject | None) -> JsonObject | None:
     return None
 
 
-def _content_parts(content: str | tuple[Part, ...]) -> list[JsonObject]:
+def _content_parts(content: str | tuple[ContentPart, ...]) -> list[JsonObject]:
     if isinstance(content, str):
         return [{"text": content}] if content else []
     parts: list[JsonObject] = []

@@ -9,8 +9,9 @@ from typing import Any
 
 from naru.dialects.literal import parse_literal
 
-_BEGINS_OBJECT = re.compile(r"\s*\{\s*[\"}]")
-_UNDECIDED = re.compile(r"\s*(?:\{\s*)?")
+_BEGINS_OBJECT = re.compile(r"\s*\{\s*\"")
+"""An empty object is shown when the call has ended: gateways write one before the arguments proper."""
+_UNDECIDED = re.compile(r"\s*(?:\{\s*\}?)?")
 _GLUED = re.compile(r"\}\s*\{")
 _GLUE_LENGTH = 16
 _HEAD_LENGTH = 4
@@ -29,6 +30,14 @@ class NativeCall:
     parts: list[str] = field(default_factory=list)
     is_other: bool = False
     """What came is no JSON object as it stands: it is looked at when it is complete."""
+    is_over: bool = False
+    """Another call has taken its place on the wire."""
+    is_glued: bool = False
+    """Its arguments stood behind those of another call, without a name or an index of their own."""
+    glued: str = ""
+    """What came behind the first complete object: the arguments of a further call of the same tool."""
+    carried: dict[str, Any] = field(default_factory=dict)
+    """What the endpoint wants back beside the call."""
     _head: str = ""
     """How the arguments begin, without space: what `shows` judges."""
     _tail: str = ""
@@ -49,7 +58,7 @@ class NativeCall:
 
     def add(self, arguments: object) -> str:
         """Take a piece of arguments, or all of them as a value; return what of it counts."""
-        if arguments is None or self._is_over:
+        if arguments is None:
             return ""
         if not isinstance(arguments, str):
             self.parts = [json.dumps(arguments, ensure_ascii=False)]
@@ -63,9 +72,13 @@ class NativeCall:
                 self._head = _without_space(self._head + piece)[:_HEAD_LENGTH]
         return piece
 
+    def is_complete(self) -> bool:
+        """Tell whether a further object cannot belong to this call."""
+        return _is_object(self.json)
+
     def shows(self) -> bool:
         """Tell whether what came begins an object and may be shown."""
-        if self.is_other:
+        if self.is_other or self.is_glued:
             return False
         if _BEGINS_OBJECT.match(self._head):
             return True
@@ -76,12 +89,16 @@ class NativeCall:
         """Return the complete arguments; None when they are no object, however read."""
         return read_object(self.json)
 
+    def fault(self) -> tuple[str, bool]:
+        """Say for the model what is wrong with arguments that are no object, and whether they end in the middle."""
+        return fault_of(self.json)
+
     def is_strict(self) -> bool:
         """Tell whether what came is one JSON object as it stands."""
         return _is_object(self.json)
 
     def _within_first_object(self, piece: str) -> str:
-        """Cut what follows a complete object: some gateways glue the arguments of several calls together."""
+        """Cut off what follows a complete object: some gateways glue the arguments of several calls together."""
         tail = self._tail
         for found in _GLUED.finditer(tail + piece):
             if self._checks >= _MAX_GLUE_CHECKS:
@@ -89,9 +106,14 @@ class NativeCall:
             self._checks += 1
             size = found.start() + 1 - len(tail)
             first = self.json + piece[:size] if size > 0 else self.json[: size or None]
-            if _is_object(first):
-                self._is_over = True
+            if not _is_object(first):
+                continue
+            rest = piece[max(size, 0) :].lstrip()
+            if json.loads(first):
+                self.glued = rest
                 return piece[: max(size, 0)]
+            self.parts, self._head, self._tail = [], "", ""  # An empty object, and then what was meant.
+            return self._within_first_object(rest)
         return piece
 
 
@@ -128,3 +150,20 @@ def _is_object(text: str) -> bool:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
         return False
+
+
+_KINDS: tuple[tuple[type, str], ...] = ((str, "a text"), (bool, "a truth value"), (list, "a list"))
+
+
+def fault_of(text: str) -> tuple[str, bool]:
+    """Say what is wrong with arguments that are no JSON object, and whether they are cut."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+            return "its arguments end in the middle", True
+        return f"its arguments are no JSON ({error.msg} at character {error.pos + 1})", False
+    except (ValueError, RecursionError):
+        return "its arguments are no JSON", False
+    kind = next((name for kind, name in _KINDS if isinstance(value, kind)), "a number")
+    return f"its arguments are {kind} and no JSON object", False

@@ -7,7 +7,8 @@ from contextlib import aclosing
 
 from naru.errors import ModelError
 from naru.http1.reply import Reply
-from naru.messages import ChatEvent, ChatRequest
+from naru.messages import ChatEvent, ChatRequest, Extra
+from naru.models.adapt import Learned
 from naru.models.backend import Backend, Take
 from naru.models.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES, Endpoint
 from naru.models.failures import decode, failure, http_failure, looks_like_html, refused_text
@@ -19,7 +20,15 @@ from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
 from naru.models.offer import offer
 from naru.models.openai_stream import AnswerStream, status_in
-from naru.models.openai_wire import added_by, first_choice, read_choice, request_body, usage_of
+from naru.models.openai_wire import (
+    added_by,
+    choice_extra,
+    extra_of,
+    first_choice,
+    read_choice,
+    request_body,
+    usage_of,
+)
 from naru.models.parsing import answer_reader
 from naru.models.profile import Profile
 from naru.models.strategy import prepare
@@ -85,7 +94,7 @@ class OpenAIBackend:
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once; what arrived together is given together, see `Batching`."""
-        answer, reader = await self._ask(request)
+        answer, reader, learned = await self._ask(request)
         try:
             if answer.content_type != "text/event-stream":
                 events = await self._read_whole(answer, reader)
@@ -101,11 +110,12 @@ class OpenAIBackend:
             if stream.failure is not None:
                 raise stream.failure
         finally:
+            learned.saw_reasoning(reader.reasoned_in)
             answer.close()
 
     async def deliver(self, request: ChatRequest, take: Take) -> None:
         """Ask once; what arrives is read and taken in the connection's own turn of the event loop."""
-        answer, reader = await self._ask(request)
+        answer, reader, learned = await self._ask(request)
         try:
             if answer.content_type != "text/event-stream":
                 await _taken(take(await self._read_whole(answer, reader)))
@@ -125,9 +135,10 @@ class OpenAIBackend:
             if stream.failure is not None:
                 raise stream.failure
         finally:
+            learned.saw_reasoning(reader.reasoned_in)
             answer.close()
 
-    async def _ask(self, request: ChatRequest) -> tuple[Reply, AnswerReader]:
+    async def _ask(self, request: ChatRequest) -> tuple[Reply, AnswerReader, Learned]:
         """Ask until the endpoint takes the request in one of its forms; see `adapt`."""
         if self._engine is not None:
             await self._engine.ensure_running()
@@ -135,7 +146,7 @@ class OpenAIBackend:
         trial = Trial(learned, request, self._schemas)
         while True:
             offered = offer(trial.asked, trial.form)
-            sent = prepare(offered.request, learned.profile)
+            sent = prepare(offered.request, learned.profile, endpoint=self.where)
             model = request.model or self.model
             body = request_body(sent, learned.profile, model=model, tools=offered.declared(sent))
             answer = await self._post(encode(body))
@@ -144,7 +155,10 @@ class OpenAIBackend:
                 if refused := trial.refused(error, offered.own_names(sent)):
                     raise refused
             elif trial.accepted():
-                return answer, answer_reader(offered.request, learned.profile, offered.names)
+                learned.succeeded(sent)
+                reader = answer_reader(offered.request, learned.profile, offered.names)
+                reader.notes = sent.notes
+                return answer, reader, learned
             else:
                 answer.close()
 
@@ -196,7 +210,10 @@ class OpenAIBackend:
         choice = first_choice(choices)
         if choice is None:
             raise failure("not_an_api", f"{self.where} answered with choices that are none: {body[:200]!r}")
-        events = read_choice(reader, added_by(choice) or {})
+        events: list[ChatEvent] = [Extra("answer", extra)] if (extra := extra_of(answer)) else []
+        if extra := choice_extra(choice):
+            events.append(Extra("choice", extra))
+        events += read_choice(reader, added_by(choice) or {})
         return events + reader.finish(choice.get("finish_reason"), usage_of(answer))
 
     def for_model(self, model: str) -> Backend:

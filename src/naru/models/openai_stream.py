@@ -9,11 +9,11 @@ from typing import cast
 import orjson
 
 from naru.errors import ModelError
-from naru.messages import ChatEvent, JsonObject, Usage
+from naru.messages import ChatEvent, Extra, JsonObject, Usage
 from naru.models.failures import decode, error_text, failure, http_failure, refused_text
 from naru.models.json_text import decode_leniently, mended
 from naru.models.normalise import AnswerReader
-from naru.models.openai_wire import added_by, first_choice, read_choice, usage_of
+from naru.models.openai_wire import added_by, choice_extra, extra_of, first_choice, read_choice, usage_of
 from naru.models.sse import SseReader
 
 _DONE = b"[DONE]"
@@ -40,6 +40,10 @@ class AnswerStream:
         self._usage: Usage | None = None
         self._half = ""
         """The first half of a surrogate pair that an endpoint has cut in two."""
+        self._told: JsonObject = {}
+        """Fields at the top of the chunks, which most endpoints repeat in each of them."""
+        self._beside: list[ChatEvent] = []
+        """What a chunk says beside its delta."""
         self._last: list[ChatEvent] = []
         """Of the piece that ended it, for `close`: they go out with the end."""
 
@@ -70,25 +74,30 @@ class AnswerStream:
     def _read(self, payloads: Sequence[bytes], events: list[ChatEvent]) -> None:
         """Read what arrived together into `events`: neighbouring pieces of text are read as one."""
         text: list[str] = []
+
+        def flush() -> None:
+            if text:
+                events.extend(self._reader.text("".join(text) if len(text) > 1 else text[0]))
+                text.clear()
+
         try:
             for payload in payloads:
                 content = None if self._half or self.ended else self._frame.text_in(payload)
                 if content is None:
                     delta = self._delta(payload)
-                    if not delta:
+                    beside, self._beside = self._beside, []
+                    content = _words_alone(delta)
+                    if beside or (delta and content is None):
+                        flush()
+                        events += beside
+                    elif delta and content is not None:
+                        self._frame.learn(payload, content)
+                    if content is None:
+                        events += read_choice(self._reader, delta) if delta else ()
                         continue
-                    content = delta.get("content")
-                    if type(content) is not str or not (len(delta) == 1 or (len(delta) == 2 and "role" in delta)):
-                        if text:
-                            events += self._reader.text("".join(text))
-                            text.clear()
-                        events += read_choice(self._reader, delta)
-                        continue
-                    self._frame.learn(payload, content)
                 text.append(content)
         finally:
-            if text:
-                events += self._reader.text("".join(text) if len(text) > 1 else text[0])
+            flush()
 
     def _delta(self, payload: bytes) -> JsonObject | None:
         """Return what a chunk adds to the answer; notes usage and the reason of stopping."""
@@ -109,6 +118,12 @@ class AnswerStream:
             raise http_failure(self._where, status_in(chunk), {}, payload)
         if chunk.get("usage"):
             self._usage = usage_of(chunk)
+        if (extra := extra_of(chunk)) and not extra.items() <= self._told.items():
+            self._told |= extra
+            self._beside.append(Extra("answer", extra))
+        return self._choice(chunk, payload)
+
+    def _choice(self, chunk: JsonObject, payload: bytes) -> JsonObject | None:
         choices = chunk.get("choices")
         if not choices:
             if chunk.keys() <= _ERROR_FIELDS and error_text(chunk):
@@ -120,6 +135,8 @@ class AnswerStream:
         if choice.get("index") not in _FIRST:
             return None  # A second answer, which nobody asked for.
         self._reason = choice.get("finish_reason") or self._reason
+        if extra := choice_extra(choice):
+            self._beside.append(Extra("choice", extra))
         return added_by(choice)
 
     def _odd_chunk(self, payload: bytes) -> JsonObject | None:
@@ -149,6 +166,14 @@ class AnswerStream:
             raise failure("broken_off", f"{self._where} ended its stream in the middle of the answer.")
         rest = self._reader.text("\ufffd") if self._half else []
         return rest + self._reader.finish(self._reason, self._usage)
+
+
+def _words_alone(delta: JsonObject | None) -> str | None:
+    """Return the text of a delta that adds nothing else."""
+    if not delta:
+        return None
+    content = delta.get("content")
+    return content if type(content) is str and (len(delta) == 1 or (len(delta) == 2 and "role" in delta)) else None
 
 
 class _Frame:

@@ -9,16 +9,28 @@ from naru.messages import (
     AudioPart,
     ChatEvent,
     ChatRequest,
+    ContentPart,
+    Extra,
+    ForeignPart,
     ImagePart,
     JsonObject,
     Message,
-    Part,
+    ResourcePart,
+    TextPart,
     ToolCall,
     Usage,
 )
 from naru.models.json_text import encode
 from naru.models.normalise import AnswerReader
 from naru.models.profile import Profile
+
+_ANSWER_OWN = frozenset("id object created model choices usage error obfuscation".split())
+"""Fields of an answer that Naru reads or makes itself; the last is padding against listeners."""
+_CHOICE_OWN = frozenset({"index", "delta", "message", "finish_reason", "text"})
+_MESSAGE_OWN = frozenset("role content reasoning_content reasoning refusal tool_calls function_call".split())
+_CALL_OWN = frozenset({"index", "id", "type", "function", "custom"})
+_BLANK_THOUGHT = " "
+_COUNTS = frozenset({"prompt_tokens", "completion_tokens"})
 
 
 def request_body(request: ChatRequest, profile: Profile, *, model: str, tools: Sequence[JsonObject] = ()) -> JsonObject:
@@ -66,37 +78,68 @@ def message_object(message: Message, profile: Profile) -> JsonObject:
         says_null = message.tool_calls and profile.empty_content == "null"
         shown["content"] = _content(message.content, profile) or (None if says_null else "")
         if message.tool_calls:
-            shown["tool_calls"] = [_call_object(call) for call in message.tool_calls]
+            shown["tool_calls"] = [_call_object(call, profile) for call in message.tool_calls]
+        if message.reasoning or message.carried or profile.reasoning_needed:
+            _put_thoughts(shown, message, profile)
         return shown
     if message.role == "tool":
-        return shown | {"tool_call_id": message.tool_call_id, "content": message.text}
+        content = message.content if type(message.content) is str else _content(message.content, profile)
+        return shown | {"tool_call_id": message.tool_call_id, "content": content}
     shown["content"] = _content(message.content, profile)
     if message.name:
         shown["name"] = message.name
     return shown
 
 
-def _call_object(call: ToolCall) -> JsonObject:
+def _put_thoughts(shown: JsonObject, message: Message, profile: Profile) -> None:
+    """Give an endpoint its reasoning back, in the field it came in."""
+    refused = profile.refused_parameters
+    shown |= {name: value for name, value in message.carried.items() if name not in refused}
+    text, field = message.reasoning, profile.reasoning
+    if profile.reasoning_needed and message.tool_calls:
+        text = text or _BLANK_THOUGHT
+        field = field if field not in ("", "none") else "reasoning_content"
+    if not text or field in ("", "none"):
+        return
+    if field == "content":
+        shown["content"] = f"<think>\n{text}\n</think>\n\n{message.text}"
+    elif field == "parts":
+        said = [{"type": "text", "text": message.text}] if message.text else []
+        shown["content"] = [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}, *said]
+    elif field == "reasoning_details":
+        shown.setdefault(field, [{"type": "reasoning.text", "text": text, "index": 0}])
+    else:
+        shown[field] = text
+
+
+def _call_object(call: ToolCall, profile: Profile) -> JsonObject:
     arguments = encode(call.arguments).decode()
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+    shown = {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+    if not call.carried:
+        return shown
+    return shown | {name: value for name, value in call.carried.items() if name not in profile.refused_parameters}
 
 
-def _content(content: str | tuple[Part, ...], profile: Profile) -> str | list[JsonObject]:
+def _content(content: str | tuple[ContentPart, ...], profile: Profile) -> str | list[JsonObject]:
     if isinstance(content, str):
         return content
-    if not any(isinstance(part, ImagePart | AudioPart) for part in content):
+    if all(isinstance(part, TextPart) or (isinstance(part, ResourcePart) and part.blob is None) for part in content):
         return Message("user", content).text
     shows_detail = "detail" not in profile.refused_parameters
     return [_part_object(part, shows_detail=shows_detail) for part in content]
 
 
-def _part_object(part: Part, *, shows_detail: bool) -> JsonObject:
+def _part_object(part: ContentPart, *, shows_detail: bool) -> JsonObject:
     match part:
         case ImagePart(mime_type=mime_type, data=data, url=url, detail=detail):
             image: JsonObject = {"url": url or f"data:{mime_type};base64,{data}"}
             return {"type": "image_url", "image_url": image | {"detail": detail} if detail and shows_detail else image}
         case AudioPart(mime_type=mime_type, data=data):
             return {"type": "input_audio", "input_audio": {"data": data, "format": mime_type.rpartition("/")[2]}}
+        case ResourcePart(uri=uri, mime_type=mime_type, blob=str(blob)):
+            return {"type": "file", "file": {"filename": uri, "file_data": f"data:{mime_type};base64,{blob}"}}
+        case ForeignPart(raw=raw):
+            return raw
         case _:
             return {"type": "text", "text": Message("user", (part,)).text}
 
@@ -106,7 +149,11 @@ def usage_of(chunk: JsonObject) -> Usage | None:
     usage = chunk.get("usage")
     if not isinstance(usage, dict):
         return None
-    return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+    prompt, completion = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    details = {name: value for name, value in usage.items() if name not in _COUNTS and value is not None}
+    if details.get("total_tokens") == prompt + completion:
+        del details["total_tokens"]
+    return Usage(prompt, completion, details)
 
 
 def _count(value: Any) -> int:
@@ -131,39 +178,70 @@ def added_by(choice: JsonObject) -> JsonObject | None:
     return {"content": text} if isinstance(text, str) and text else None
 
 
+def extra_of(answer: JsonObject) -> JsonObject:
+    """Return the fields at the top of an answer or a chunk that Naru does not read."""
+    return {name: value for name, value in answer.items() if name not in _ANSWER_OWN and value is not None}
+
+
+def choice_extra(choice: JsonObject) -> JsonObject:
+    """Return the fields of a choice that Naru does not read, such as `logprobs`."""
+    return {name: value for name, value in choice.items() if name not in _CHOICE_OWN and value is not None}
+
+
 def read_choice(reader: AnswerReader, part: JsonObject) -> list[ChatEvent]:
     """Read the `delta` of a chunk, or the `message` of a whole answer."""
-    events: list[ChatEvent] = []
-    reasoning = part.get("reasoning_content") or part.get("reasoning")
-    if reasoning and isinstance(reasoning, str):
-        events += reader.reasoning(reasoning)
+    events: list[ChatEvent] = _read_thoughts(reader, part)
     content = part.get("content")
     if isinstance(content, str):
         events += reader.text(content) if content else ()
     elif content:
         events += _read_parts(reader, content)
     if refusal := part.get("refusal"):
-        events += reader.text(str(refusal))
+        events += reader.refusal(str(refusal))
+    extra = {name: value for name, value in part.items() if name not in _MESSAGE_OWN and value is not None}
+    if extra:
+        events.append(Extra("message", extra))
     calls = part.get("tool_calls") or ()
+    begun: set[int] = set()
     for call in [calls] if isinstance(calls, dict) else calls if isinstance(calls, list) else ():
         if isinstance(call, dict):
-            events += _read_call(reader, call)
+            events += _read_call(reader, call, begun)
     function = part.get("function_call")
     if isinstance(function, dict):
         events += reader.call_delta(0, "", str(function.get("name") or ""), function.get("arguments"))
     return events
 
 
-def _read_call(reader: AnswerReader, call: JsonObject) -> list[ChatEvent]:
+def _read_thoughts(reader: AnswerReader, part: JsonObject) -> list[ChatEvent]:
+    for name in ("reasoning_content", "reasoning"):
+        text = part.get(name)
+        if text and isinstance(text, str):
+            return reader.reasoning(text, name)
+    details = part.get("reasoning_details")
+    if isinstance(details, list):  # MiniMax gives nothing beside them.
+        texts = [entry.get("text") or entry.get("summary") for entry in details if isinstance(entry, dict)]
+        if text := "".join(one for one in texts if isinstance(one, str)):
+            return reader.reasoning(text, "reasoning_details")
+    return []
+
+
+def _read_call(reader: AnswerReader, call: JsonObject, begun: set[int]) -> list[ChatEvent]:
+    """Read a call, or a piece of one; two with a name in one list are never the same, whatever their index."""
     function = call.get("function")
     if not isinstance(function, dict):
         function = {}
-    index = call.get("index")
+    index, name = call.get("index"), str(function.get("name") or "")
+    is_new = isinstance(index, int) and bool(name) and index in begun
+    if isinstance(index, int) and name:
+        begun.add(index)
+    carried = {key: value for key, value in call.items() if key not in _CALL_OWN and value is not None}
     return reader.call_delta(
         index if isinstance(index, int) else None,
         str(call.get("id") or ""),
-        str(function.get("name") or ""),
+        name,
         function.get("arguments"),
+        carried=carried,
+        is_new=is_new,
     )
 
 
@@ -177,7 +255,7 @@ def _read_parts(reader: AnswerReader, content: Any) -> list[ChatEvent]:
             continue
         thought = part.get("thinking")
         if thought:
-            events += reader.reasoning(_joined(thought))
+            events += reader.reasoning(_joined(thought), "parts")
         elif text := part.get("text"):
             events += reader.text(str(text))
     return events

@@ -29,7 +29,7 @@ def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, st
     """
     hint = profile.dialect or request.model or None
     if not request.tools:  # Most chats: nothing can be guided, wrapped or renamed.
-        return AnswerReader(StreamParser((), hint=hint), names, keep_raw=request.keep_raw)
+        return AnswerReader(StreamParser((), hint=hint), names, keep_raw=request.keep_raw, offered=())
     tools = [Tool(tool.name, tool.input_schema) for tool in request.tools]
     aliases = _aliases(request.tools)
     tools += [Tool(alias, tool.input_schema) for alias, tool in aliases.items()]
@@ -42,7 +42,7 @@ def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, st
         parser = _Unwrapping(parser)
     elif stops := own_stops(request, profile):
         parser = _Cutting(parser, stops)
-    return AnswerReader(parser, known, keep_raw=request.keep_raw)
+    return AnswerReader(parser, known, keep_raw=request.keep_raw, offered={tool.name for tool in tools})
 
 
 def _aliases(tools: Sequence[ToolDefinition]) -> dict[str, ToolDefinition]:

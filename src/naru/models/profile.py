@@ -7,6 +7,9 @@ from typing import Literal
 
 Strategy = Literal["native", "prompted", "guided"]
 """How tools are offered: the endpoint's own `tools`; a prompt; a prompt and a grammar that allows only valid calls."""
+ReasoningField = Literal[
+    "", "reasoning_content", "reasoning", "reasoning_details", "thinking", "content", "parts", "none"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,5 +45,14 @@ class Profile:
     """OpenAI's newer models want `max_completion_tokens`."""
     empty_content: Literal["null", "empty"] = "null"
     """What an assistant turn says that holds calls alone; providers differ."""
+    reasoning: ReasoningField = ""
+    """Field of an assistant's turn in which its reasoning goes back; empty sends none until the endpoint sends some.
+
+    `content` is between its tags, `parts` Mistral's content in parts, `none` never: the endpoint refuses it.
+    """
+    reasoning_needed: bool = False
+    """The endpoint refuses a history whose calls lack their reasoning: a blank stands for what a client has dropped."""
+    images: Literal["user", "tool", "none"] = "user"
+    """Where pictures of tool results stand: in a user's turn after the results, in the tool's own, nowhere."""
     refused_parameters: frozenset[str] = frozenset()
     """Fields that the endpoint has refused by name."""

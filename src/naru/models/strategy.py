@@ -13,6 +13,7 @@ from dataclasses import replace
 from naru.messages import ChatRequest, JsonObject, ToolDefinition
 from naru.models.folding import fold
 from naru.models.grammar import call_grammar, call_schema
+from naru.models.media import Carries, everything, placed
 from naru.models.profile import Profile, Strategy
 from naru.models.teaching import DEFAULT_TEACHING, TEACHINGS, Teaching
 
@@ -37,8 +38,17 @@ def teaching_for(profile: Profile, strategy: Strategy) -> Teaching:
     return DEFAULT_TEACHING if strategy == "guided" else TEACHINGS.get(profile.teach, DEFAULT_TEACHING)
 
 
-def prepare(request: ChatRequest, profile: Profile) -> ChatRequest:
-    """Return the request as it is to be sent: roles folded, tools native or in the prompt, stops and guides set."""
+def prepare(
+    request: ChatRequest, profile: Profile, carries: Carries = everything, *, endpoint: str = "this model"
+) -> ChatRequest:
+    """Return the request as it is to be sent: roles folded, tools native or in the prompt, stops and guides set.
+
+    Raises:
+        UnsupportedPartError: the client sent a part that this wire has no form for, as `carries` tells.
+    """
+    messages, notes = placed(request.messages, profile, carries, endpoint=endpoint)
+    if messages is not request.messages:
+        request = replace(request, messages=messages, notes=(*request.notes, *notes))
     strategy = strategy_for(request, profile)
     teaching = teaching_for(profile, strategy)
     is_native = strategy == "native" and request.tool_choice != "none"

@@ -49,7 +49,7 @@ SHAPES: dict[str, tuple[list[Any], list[tuple[str, Any]], str]] = {
     "arguments-object": (calls(call({"a": 1})), FA, ""),
     "arguments-encoded-twice": (calls(call(json.dumps('{"a": 1}'))), FA, ""),
     "arguments-python": (calls(call("{'a': 1,}")), FA, ""),
-    "arguments-glued": (calls(call('{"a":1}{"a":2}')), FA, ""),
+    "arguments-glued": (calls(call('{"a":1}{"a":2}')), [*FA, ("f", {"a": 2})], ""),
     "arguments-list": (calls(call("[1]")), [], "f([1])"),
     "function_call": (
         [delta(function_call={"name": "f", "arguments": '{"a":1}'}), delta("function_call"), "[DONE]"],
@@ -115,7 +115,8 @@ async def test_a_stream_that_goes_wrong_keeps_its_text_and_ends_in_one_error(tai
 async def test_arguments_that_cannot_be_read_are_said_and_are_no_call() -> None:
     answer = await ask_once(Reply(calls(call('{"a": '))), stream=False)
     (choice,) = answer.body["choices"]
-    assert (choice["message"]["content"], choice["finish_reason"]) == ('f({"a": )', "stop")
+    # Arguments that end in the middle were cut off, whatever the endpoint says (issue 17, line 3; r2-33).
+    assert (choice["message"]["content"], choice["finish_reason"]) == ('f({"a": )', "length")
 
 
 async def test_strictness_of_tools_and_detail_of_images_travel_to_the_endpoint() -> None:

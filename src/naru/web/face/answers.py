@@ -5,15 +5,27 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from itertools import groupby
 
-from naru.agent.events import AnswerText, CallFinished, CallStarted, ClientCalls, RunFinished
+from naru.agent.events import (
+    AnswerBeside,
+    AnswerText,
+    CallFinished,
+    CallStarted,
+    ClientCalls,
+    ModelAnswered,
+    ReasoningText,
+    RunFinished,
+)
 from naru.agent.loop import run
 from naru.messages import (
     CallEnd,
     CallStart,
     ChatRequest,
+    Extra,
     Finish,
     Message,
+    Reasoning,
     Text,
     ToolCall,
     ToolDefinition,
@@ -92,6 +104,7 @@ class Answers:
         back = {new: old for old, new in renamed.items()}
         yield [HubTools(hub_tools)]
         finished: list[CallFinished] = []
+        said: dict[int, Message] = {}
         backend = for_model(self._hub.backend, request.model)
         run_events = run(
             backend,
@@ -104,8 +117,14 @@ class Answers:
         async with aclosing(run_events) as events:
             async for event in events:
                 match event:
-                    case AnswerText(text=text):
+                    case AnswerText(text=text) if text:
                         yield [Text(text)]
+                    case ReasoningText(text=text):
+                        yield [Reasoning(text)]
+                    case AnswerBeside(event=beside):
+                        yield [beside]
+                    case ModelAnswered(round=number, said=Message() as turn):
+                        said[number] = turn
                     case CallStarted():
                         yield [event]
                     case CallFinished():
@@ -114,11 +133,11 @@ class Answers:
                     case ClientCalls(calls=calls):
                         handed = [replace(one, name=back.get(one.name, one.name)) for one in calls]
                         if finished:
-                            self._hub_turns.put(place_of(caller, shown, handed[0]), _turns_of(finished))
+                            self._hub_turns.put(place_of(caller, shown, handed[0]), _turns_of(finished, said))
                         for index, one in enumerate(handed):
-                            yield [CallStart(index, one.id, one.name), CallEnd(index, one.arguments)]
+                            yield _handed(index, one)
                     case RunFinished():
-                        yield [event.usage, Finish("stop"), event]
+                        yield [event.usage, Finish(event.finish), event]
 
     def _with_hub_turns(self, caller: str, messages: Sequence[Message]) -> Sequence[Message]:
         if not len(self._hub_turns):
@@ -131,12 +150,18 @@ class Answers:
         return turns
 
 
-def _turns_of(finished: Sequence[CallFinished]) -> tuple[Message, ...]:
+def _handed(index: int, call: ToolCall) -> list[FaceEvent]:
+    beside = [Extra("call", call.carried, index)] if call.carried else []
+    return [CallStart(index, call.id, call.name), *beside, CallEnd(index, call.arguments)]
+
+
+def _turns_of(finished: Sequence[CallFinished], said: Mapping[int, Message]) -> tuple[Message, ...]:
+    """Return the hub's rounds as turns, each as its endpoint wants it back."""
     turns: list[Message] = []
-    for one in finished:
-        if one.ran:
-            turns.append(Message("assistant", tool_calls=(one.call,)))
-            turns.append(Message("tool", one.result.text, tool_call_id=one.call.id, name=one.call.name))
+    for number, calls in groupby((one for one in finished if one.ran), key=lambda one: one.round):
+        made = tuple(calls)
+        turns.append(replace(said.get(number, Message("assistant")), tool_calls=tuple(one.call for one in made)))
+        turns += [Message("tool", one.result.for_model, tool_call_id=one.call.id, name=one.call.name) for one in made]
     return tuple(turns)
 
 

@@ -10,13 +10,16 @@ from naru.dialects.writers import AnthropicXml, ElementXml, ReAct, Writer, Write
 from naru.dialects.writers.prompt_tools import PromptTool, react_tools, without_void_section, xml_tools
 from naru.messages import (
     ArgumentsDelta,
+    BrokenCall,
     CallEnd,
     CallStart,
     ChatEvent,
     ChatRequest,
+    ContentPart,
+    Extra,
     Message,
-    Part,
     Reasoning,
+    Refusal,
     Text,
     TextPart,
     ToolCall,
@@ -30,6 +33,8 @@ WRITERS: Mapping[DialectOut, Writer] = {
     "anthropic-xml": AnthropicXml(),
     "react": ReAct(),
 }
+OPENAI_OWN = frozenset({"system_fingerprint", "service_tier", "logprobs", "annotations", "audio"})
+"""Of what an endpoint sends beside its text: what OpenAI has too."""
 EMPTY_ANSWER = "(The model gave an empty answer.)"
 HANDED_OVER = (
     "(This call was handed to the user's terminal. What it printed, if anything, is in the user's next words.)"
@@ -49,7 +54,8 @@ class Exchange:
     def is_plain(self) -> bool:
         """The answer's events need no change for this client."""
         profile = self.profile
-        return self.writer is None and not profile.single_call and profile.answers_nothing and profile.reasoning
+        takes_all = profile.answers_nothing and profile.reasoning and profile.extra_fields
+        return self.writer is None and not profile.single_call and takes_all
 
 
 def prepare(request: ChatRequest, profile: ClientProfile, shell: Writer) -> Exchange:
@@ -154,7 +160,7 @@ def _results(message: Message, waiting: list[ToolCall], writer: Writer, tools: S
     return turns
 
 
-def _words(content: Sequence[Part]) -> str:
+def _words(content: Sequence[ContentPart]) -> str:
     return "\n".join(part.text for part in content if isinstance(part, TextPart))
 
 
@@ -190,6 +196,10 @@ class Outgoing:
                 self._note(ToolCall("", self._names[index], arguments))
             case Text() | ArgumentsDelta():
                 pass
+            case Refusal() | BrokenCall():
+                return self._words_of(event)
+            case Extra():
+                return self._beside(event)
             case _:
                 return [event]
         if self._stream is not None:
@@ -197,6 +207,23 @@ class Outgoing:
         if self.exchange.profile.single_call and not isinstance(event, Text) and event.index > 0:
             return []
         return self._told([event])
+
+    def _words_of(self, event: Refusal | BrokenCall) -> list[ChatEvent]:
+        """Give a client that reads calls out of text the words themselves."""
+        self._said = True
+        if self._stream is None:
+            return [event]
+        text = event.text if isinstance(event, Refusal) else event.as_text
+        return list(self._stream.feed(Text(text))) if text else []
+
+    def _beside(self, event: Extra) -> list[ChatEvent]:
+        """Keep what this client has a place for."""
+        if event.place == "call" and (self._stream is not None or (self.exchange.profile.single_call and event.index)):
+            return []
+        if self.exchange.profile.extra_fields and self.exchange.profile.reasoning:
+            return [event]
+        known = {name: value for name, value in event.fields.items() if name in OPENAI_OWN}
+        return [replace(event, fields=known)] if known else []
 
     def close(self) -> list[ChatEvent]:
         """Return what was held back; words for a client that takes no empty answer."""

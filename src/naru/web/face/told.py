@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator, Sequence
 
 from naru.agent.events import RunFinished
-from naru.messages import ChatEvent, Finish, Text
+from naru.messages import ChatEvent, Finish, Notice, Text
 from naru.web.face.client import ChatClient
 from naru.web.face.exchange import Exchange, Outgoing
 from naru.web.face.seam import HUB_EVENTS, FaceEvent, StreamWriter, WholeWriter
@@ -21,7 +21,7 @@ class Dialect:
     def adapt(self, batch: Sequence[FaceEvent]) -> Iterator[FaceEvent]:
         """Give a batch in the client's dialect."""
         for event in batch:
-            if isinstance(event, RunFinished) and not self._takes_extra:
+            if isinstance(event, RunFinished | Notice) and not self._takes_extra:
                 continue
             if self.outgoing is None or isinstance(event, HUB_EVENTS):
                 yield event

@@ -1,7 +1,7 @@
 """OpenAI's chat wire form, written by Naru alone: chunks, whole answers and errors (LESSONS 20 to 22).
 
-Nothing of an upstream's chunk is copied: index, id, type, name, arguments, finish_reason, usage and [DONE] are
-made here from events.
+Index, id, type, name, arguments, finish_reason, usage and [DONE] are made here from events, never copied; what Naru
+does not read (`Extra`) stands where the endpoint put it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,21 @@ from typing import Any
 
 from naru.agent.events import CallStarted, RunFinished
 from naru.errors import NaruError
-from naru.messages import ArgumentsDelta, CallEnd, CallStart, Finish, Reasoning, Text, Usage
+from naru.fields import merge
+from naru.messages import (
+    ArgumentsDelta,
+    BrokenCall,
+    CallEnd,
+    CallStart,
+    Extra,
+    Finish,
+    JsonObject,
+    Notice,
+    Reasoning,
+    Refusal,
+    Text,
+    Usage,
+)
 from naru.models.json_text import encode
 from naru.stores.redact import REDACTOR
 from naru.web.face.errors import status_of
@@ -33,14 +47,14 @@ def call_id() -> str:
     return f"call_{secrets.token_hex(12)}"
 
 
-def usage_object(usage: Usage) -> dict[str, int]:
-    """Return OpenAI's `usage`."""
-    total = usage.prompt_tokens + usage.completion_tokens
-    return {
+def usage_object(usage: Usage) -> JsonObject:
+    """Return OpenAI's `usage`, with all that the endpoint counted."""
+    counts: JsonObject = {
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
-        "total_tokens": total,
+        "total_tokens": usage.prompt_tokens + usage.completion_tokens,
     }
+    return counts | usage.details if usage.details else counts
 
 
 @dataclass(slots=True)
@@ -82,6 +96,9 @@ class ChunkWriter:
         self._tail = b',"finish_reason":null}]' + nulls + b"}\n\n"
         self._text_head = self._head + b'{"content":'
         self._text_tail = b"}" + self._tail
+        self._nulls = nulls
+        self._beside: JsonObject = {}
+        """What the endpoint says at the top of its chunks: from then on in all of ours."""
 
     def start(self) -> bytes:
         """Return the first chunk: the role."""
@@ -105,11 +122,32 @@ class ChunkWriter:
                 self.outcome.usage = event
             case Finish(reason=reason):
                 self.outcome.upstream = reason
-            case RunFinished():
-                self.outcome.note = _note(event)
+            case RunFinished() | Notice():
+                self.outcome.note = _note(event, self.outcome.note)
             case CallStarted():
                 return KEEP_ALIVE
+            case Extra() | Refusal() | BrokenCall():
+                return self._seldom(event)
         return b""
+
+    def _seldom(self, event: Extra | Refusal | BrokenCall) -> bytes:
+        if isinstance(event, BrokenCall):
+            return self.feed(Text("" if event.index is not None else event.as_text))
+        if isinstance(event, Refusal):
+            return self._head + b'{"refusal":' + encode(event.text) + b"}" + self._tail
+        match event.place:
+            case "answer":
+                merge(self._beside, event.fields)
+                self._tail = b',"finish_reason":null}]' + self._nulls + b"," + encode(self._beside)[1:-1] + b"}\n\n"
+                self._text_tail = b"}" + self._tail
+                return b""
+            case "choice":
+                return self._head + b"{}," + encode(event.fields)[1:-1] + self._tail
+            case "message":
+                return self._head + encode(event.fields) + self._tail
+            case "call":
+                piece = {"index": event.index, "function": {"arguments": ""}, **event.fields}
+                return self._head + b'{"tool_calls":[' + encode(piece) + b"]}" + self._tail
 
     def fail(self, error: NaruError) -> bytes:
         """Return an error as the last chunk."""
@@ -117,14 +155,15 @@ class ChunkWriter:
 
     def end(self) -> bytes:
         """Return the one chunk with a finish_reason, the usage if it was asked for, and [DONE]."""
-        tail = b',"usage":null' if self._include_usage else b""
+        beside = b"," + encode(self._beside)[1:-1] if self._beside else b""
+        tail = self._nulls + beside
         if note := self.outcome.note:
             tail += b"," + encode(note)[1:-1]
         reason = encode(self.outcome.finish_reason)
         out = self._head + b'{},"finish_reason":' + reason + b"}]" + tail + b"}\n\n"
         if self._include_usage:
             usage = encode(usage_object(self.outcome.usage))
-            out += b"data: {" + self._identity + b',"choices":[],"usage":' + usage + b"}\n\n"
+            out += b"data: {" + self._identity + b',"choices":[],"usage":' + usage + beside + b"}\n\n"
         return out + DONE
 
     def _call_start(self, event: CallStart) -> bytes:
@@ -155,6 +194,9 @@ class WholeAnswer:
         self._open: dict[int, list[str]] = {}
         """Name and pieces of arguments of the calls that have not ended."""
         self._calls: list[dict[str, Any]] = []
+        self._refusal: list[str] = []
+        self._beside: dict[str, JsonObject] = {"answer": {}, "choice": {}, "message": {}}
+        self._beside_calls: dict[int, JsonObject] = {}
 
     def feed(self, event: FaceEvent) -> None:
         """Take one event."""
@@ -170,30 +212,48 @@ class WholeAnswer:
             case CallEnd(index=index, arguments=arguments):
                 name = self._open.pop(index)[0]
                 function = {"name": name, "arguments": arguments_text(arguments)}
-                self._calls.append({"id": call_id(), "type": "function", "function": function})
+                beside = self._beside_calls.get(index, {})
+                self._calls.append({"id": call_id(), "type": "function", "function": function, **beside})
                 self.outcome.calls += 1
             case Usage():
                 self.outcome.usage = event
             case Finish(reason=reason):
                 self.outcome.upstream = reason
-            case RunFinished():
-                self.outcome.note = _note(event)
+            case RunFinished() | Notice():
+                self.outcome.note = _note(event, self.outcome.note)
+            case _:
+                self._seldom(event)
+
+    def _seldom(self, event: FaceEvent) -> None:
+        match event:
+            case Extra(place="call", fields=fields, index=index):
+                self._beside_calls.setdefault(index, {}).update(fields)
+            case Extra(place=place, fields=fields):
+                merge(self._beside[place], fields)
+            case Refusal(text=text):
+                self._refusal.append(text)
+            case BrokenCall():
+                self._text.append("" if event.index is not None else event.as_text)
 
     def body(self) -> bytes:
         """Return the JSON body."""
         # A call that never ended is none; what was written of it is not lost.
-        unread = [f"{name}({''.join(pieces)})" for name, *pieces in self._open.values()]
-        content = "".join(self._text + unread)
-        message: dict[str, Any] = {"role": "assistant", "content": content or (None if self._calls else "")}
+        begun = [f"{name}({''.join(pieces)})" for name, *pieces in self._open.values()]
+        content = "".join(self._text + begun)
+        says_nothing = bool(self._calls or self._refusal)
+        message: dict[str, Any] = {"role": "assistant", "content": content or (None if says_nothing else "")}
+        if self._refusal:
+            message["refusal"] = "".join(self._refusal)
         if self._reasoning:
             message["reasoning_content"] = "".join(self._reasoning)
         if self._calls:
             message["tool_calls"] = self._calls
         choice = {
             "index": 0,
-            "message": message,
+            "message": message | self._beside["message"],
             "logprobs": None,
             "finish_reason": self.outcome.finish_reason,
+            **self._beside["choice"],
         }
         answer = {
             "id": f"chatcmpl-{secrets.token_hex(12)}",
@@ -202,6 +262,7 @@ class WholeAnswer:
             "model": self._model,
             "choices": [choice],
             "usage": usage_object(self.outcome.usage),
+            **self._beside["answer"],
             **self.outcome.note,
         }
         return encode(answer)
@@ -228,8 +289,12 @@ def failed_stream(error: NaruError) -> bytes:
     return b"data: " + encode(error_object(error)) + b"\n\n"
 
 
-def _note(end: RunFinished) -> dict[str, Any]:
-    note: dict[str, Any] = {"ended": end.reason, "rounds": end.rounds, "calls": list(end.calls)}
-    if end.note:
-        note["note"] = end.note
+def _note(event: RunFinished | Notice, before: JsonObject) -> JsonObject:
+    """Return what Naru adds to the end of an answer: how the run ended, what was left out on the way."""
+    if isinstance(event, Notice):
+        said = before.get("naru", {}).get("note")
+        return {"naru": {"note": f"{said}; {event.text}" if said else event.text}}
+    note: JsonObject = {"ended": event.reason, "rounds": event.rounds, "calls": list(event.calls)}
+    if event.note:
+        note["note"] = event.note
     return {"naru": note}

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from naru.messages import Message, Role, ToolCall
+from naru.messages import CARRIED, JsonObject, Message, Role, ToolCall
 from naru.models.json_text import mended
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.foreign import chat_items
@@ -164,7 +164,7 @@ def _assistant_turn(item: Mapping[str, Any], ids: _Ids, waiting: _Open, where: s
         waiting.calls.append((sent_id, call))
     reasoning = text_of(item.get("reasoning_content")) or text_of(item.get("reasoning"))
     content = content_of(item.get("content"), where) or text_of(item.get("refusal"))
-    return Message("assistant", content, reasoning=reasoning, tool_calls=tuple(calls))
+    return Message("assistant", content, reasoning=reasoning, carried=_carried(item), tool_calls=tuple(calls))
 
 
 def _call(raw: Any, where: str) -> tuple[str, ToolCall]:
@@ -175,7 +175,12 @@ def _call(raw: Any, where: str) -> tuple[str, ToolCall]:
     if not isinstance(raw, dict) or not isinstance(function, dict) or not isinstance(name, str) or not name:
         raise BadRequestError(f"{where} has no function name.", param=where)
     sent_id = text_of(raw.get("id"))
-    return sent_id, ToolCall(sent_id, name, read_arguments(function.get("arguments")))
+    return sent_id, ToolCall(sent_id, name, read_arguments(function.get("arguments")), _carried(raw))
+
+
+def _carried(item: Mapping[str, Any]) -> JsonObject:
+    """Return what the endpoint that wrote a turn or a call wants back beside it."""
+    return {name: item[name] for name in CARRIED & item.keys() if item[name]}
 
 
 def read_arguments(raw: Any) -> dict[str, Any]:

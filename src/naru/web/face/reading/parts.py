@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from naru.messages import AudioPart, ImagePart, Part, ResourcePart, TextPart
+from naru.messages import AudioPart, ContentPart, ForeignPart, ImagePart, MediaPart, ResourcePart, TextPart
 from naru.models.json_text import encode
 from naru.web.face.errors import BadRequestError
 
@@ -22,7 +22,7 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def content_of(value: Any, where: str) -> str | tuple[Part, ...]:
+def content_of(value: Any, where: str) -> str | tuple[ContentPart, ...]:
     """Read content; data that is no content, as tools give it, becomes its JSON.
 
     Raises:
@@ -45,12 +45,12 @@ def _is_part(item: Item) -> bool:
     return isinstance(item.get("type"), str) or "text" in item
 
 
-def _part(item: Any, where: str) -> Part:
+def _part(item: Any, where: str) -> ContentPart:
     if isinstance(item, str):
         return TextPart(item)
     kind = item.get("type", "text")
     read = _READERS.get(kind)
-    part = read(item, where) if read is not None else None
+    part = read(item, where) if read is not None else _foreign(item, kind, where)
     if part is None:
         raise BadRequestError(f"{where} of type {kind!r} cannot be read.", param=where)
     return part
@@ -71,16 +71,28 @@ def _image_url(item: Item, where: str) -> ImagePart:
 def _audio(item: Item, where: str) -> AudioPart | None:
     audio = item.get("input_audio")
     if isinstance(audio, dict) and isinstance(audio.get("data"), str):
-        return AudioPart(f"audio/{audio.get('format', 'wav')}", audio["data"])
+        return AudioPart(f"audio/{audio.get('format', 'wav')}", audio["data"], where)
     return None
 
 
-def _file_part(item: Item, where: str) -> ResourcePart | None:
+def _foreign(item: Item, kind: Any, where: str) -> ForeignPart | None:
+    """Take a part that has its content under its own name, as all of this API have: `video_url`, `audio_url`."""
+    if isinstance(kind, str) and isinstance(item.get(kind), dict):
+        return ForeignPart(kind, dict(item), where)
+    return None
+
+
+def _file_part(item: Item, where: str) -> MediaPart | None:
+    """Take a file: with its data, or as the endpoint knows it (by id, by URL)."""
     file = item.get("file", item)
     if not isinstance(file, dict):
         return None
-    name = text_of(file.get("filename") or file.get("file_id") or file.get("file_url") or "file")
-    return _file(name, text_of(file.get("file_data")))
+    data = text_of(file.get("file_data"))
+    if ";base64," in data:
+        return _file(text_of(file.get("filename")) or "file", data, where)
+    known = {name: file[name] for name in ("file_id", "file_data", "file_url", "filename") if file.get(name)}
+    is_known = any(name != "filename" for name in known)
+    return ForeignPart("file", {"type": "file", "file": known}, where) if is_known else None
 
 
 def _resource(item: Item, where: str) -> ResourcePart | None:
@@ -88,8 +100,9 @@ def _resource(item: Item, where: str) -> ResourcePart | None:
     if not isinstance(resource, dict):
         return None
     text, blob = resource.get("text"), resource.get("blob")
+    kind = text_of(resource.get("mimeType"))
     return ResourcePart(
-        text_of(resource.get("uri")), text=text_of(text) if text else None, blob=text_of(blob) if blob else None
+        text_of(resource.get("uri")), kind, text_of(text) if text else None, text_of(blob) if blob else None, where
     )
 
 
@@ -101,8 +114,8 @@ def _image(value: Any, detail: Any, where: str) -> ImagePart:
         raise BadRequestError(f"{where}.image_url has no url.", param=where)
     if url.startswith("data:") and ";base64," in url:
         head, data = url.split(";base64,", 1)
-        return ImagePart(head.removeprefix("data:"), data=data, detail=looked)
-    return ImagePart("", url=url, detail=looked)
+        return ImagePart(head.removeprefix("data:"), data=data, detail=looked, where=where)
+    return ImagePart("", url=url, detail=looked, where=where)
 
 
 def _image_block(item: Item, where: str) -> ImagePart:
@@ -111,35 +124,36 @@ def _image_block(item: Item, where: str) -> ImagePart:
     found = source if isinstance(source, dict) else item
     kind = text_of(found.get("media_type") or found.get("mimeType") or found.get("mediaType"))
     if isinstance(data := found.get("data"), str) and data:
-        return ImagePart(kind or "image/png", data=data)
+        return ImagePart(kind or "image/png", data=data, where=where)
     return _image(found.get("url") or found.get("image"), None, where)
 
 
-def _document(item: Item, where: str) -> ResourcePart | None:
+def _document(item: Item, where: str) -> MediaPart | None:
     source, title = item.get("source"), text_of(item.get("title")) or "document"
     if not isinstance(source, dict):
         return None
     kind, data = text_of(source.get("media_type")), text_of(source.get("data"))
     if source.get("type") == "text":
         return ResourcePart(title, kind or "text/plain", text=data)
-    return _file(title, f"data:{kind};base64,{data}") if data else ResourcePart(text_of(source.get("url")) or title)
+    if data:
+        return _file(title, f"data:{kind};base64,{data}", where)
+    url = text_of(source.get("url"))
+    return ForeignPart("file", {"type": "file", "file": {"filename": title, "file_data": url}}, where) if url else None
 
 
-def _file(name: str, data: str) -> ResourcePart:
+def _file(name: str, data: str, where: str) -> ResourcePart:
     """Return a file: with its text, if it is one."""
     head, _, coded = data.rpartition(";base64,")
     kind = head.removeprefix("data:")
-    if not coded:
-        return ResourcePart(name)
     if kind.startswith(_TEXT_TYPES):
         try:
             return ResourcePart(name, kind, text=base64.b64decode(coded, validate=True).decode())
         except (binascii.Error, UnicodeDecodeError):
             pass
-    return ResourcePart(name, kind, blob=coded)
+    return ResourcePart(name, kind, blob=coded, where=where)
 
 
-_READERS: Mapping[str, Callable[[Item, str], Part | None]] = {
+_READERS: Mapping[str, Callable[[Item, str], ContentPart | None]] = {
     "text": _text,
     "input_text": _text,
     "output_text": _text,
