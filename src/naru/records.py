@@ -6,6 +6,7 @@ import math
 import re
 import time
 import uuid
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
@@ -52,6 +53,13 @@ TRANSPORT_SPELLINGS = {
 """How configuration files spell the transport (R4), lower-cased, without `-` and `_`; None leaves it undeclared."""
 ALLOWED_TOOLS_KEYS = ("allowedTools", "allowed_tools", "includedTools", "tools_to_execute")
 DISABLED_TOOLS_KEYS = ("disabledTools", "disabled_tools", "excludedTools", "excluded_tools")
+_ALLOWING = ("include", "allow")
+_DISABLING = ("exclude", "block", "deny")
+LIMITS = ("openFiles", "memoryMb", "cpuSeconds", "answerMb")
+PROTOCOLS = ("auto", "sessions", "stateless")
+_DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[a-z]+)?")
+_UNIT_SECONDS = {"": 1.0, "ms": 0.001, **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0)}
+_UNIT_SECONDS |= {"millis": 0.001, **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0), "h": 3600.0}
 
 
 def parse_transport(value: str) -> TransportType | None:
@@ -79,37 +87,89 @@ def flag(value: object, *, default: bool) -> bool:
     return bool(value) if isinstance(value, bool) or value in (0, 1) else default
 
 
+def duration_seconds(value: object) -> float | None:
+    """Read a time as people write it: 60, 60000, "60", "60s", "1.5 min", "500ms"; None for 0 and for nothing.
+
+    A number without a unit is milliseconds, as Gemini CLI and LibreChat have it; one below 1,000 is taken for seconds,
+    as Cline, Roo and Goose have it, since no tool is meant to answer within a second or fail.
+
+    Raises:
+        ValueError: it is no time.
+    """
+    if value is None:
+        return None
+    text = value.strip() if isinstance(value, str) else repr(value) if type(value) in (int, float) else ""
+    match = _DURATION.fullmatch(text.lower())
+    if match is None or (match["unit"] or "") not in _UNIT_SECONDS:
+        raise ValueError("a number of milliseconds, or a time such as '60s'")
+    number = float(match["number"])
+    if not match["unit"]:
+        return (number / 1000 if number >= _LEAST_MILLISECONDS else number) or None
+    return number * _UNIT_SECONDS[match["unit"]] or None
+
+
 def check_config_types(name: str, config: dict[str, Any]) -> None:
     """Raise ValueError naming the field of a server's config that has the wrong type."""
 
     def refuse(field: str, wanted: str) -> None:
         raise ValueError(f"server {name!r}: config.{field} must be {wanted}")
 
-    args = [] if config.get("args") is None else config["args"]
-    if not isinstance(args, list) or not all(isinstance(arg, str) for arg in args):
+    if not isinstance(args := config.get("args") or [], list) or not all(isinstance(arg, str) for arg in args):
         refuse("args", "a list of strings")
-    for field in ("env", "headers"):
-        table = {} if config.get(field) is None else config[field]
-        if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-            refuse(field, "an object of strings")
-    auth = config.get("auth")
-    if isinstance(auth, dict) and not all(isinstance(value, str) for value in auth.values()):
-        refuse("auth", "an object of strings")
-    for field in ("cwd", "caFile"):
+    _check_tables(config, refuse)
+    for field in ("cwd", "caFile", "envFile"):
         if not isinstance(config.get(field), str | None):
             refuse(field, "a string")
+    for field in ("timeout", "startTimeout"):
+        try:
+            duration_seconds(config.get(field))
+        except ValueError as error:
+            refuse(field, str(error))
+    if not isinstance(config.get("ask"), list | None):
+        refuse("ask", 'a list of "elicitation", "sampling", "roots"')
+    if config.get("protocol", "auto") not in PROTOCOLS:
+        refuse("protocol", f"one of {', '.join(PROTOCOLS)}")
+    limits = config.get("limits")
+    if not isinstance(limits, dict | None) or not all(
+        key in LIMITS and type(value) in (int, float) and value > 0 for key, value in (limits or {}).items()
+    ):
+        refuse("limits", f"an object of numbers above 0: {', '.join(LIMITS)}")
+    _check_filters(config, refuse)
 
 
-def _names(config: dict[str, Any], keys: tuple[str, ...], modes: tuple[str, ...]) -> frozenset[str] | None:
-    for key in keys:
-        if isinstance(config.get(key), list) and config[key] != ["*"]:
-            return frozenset(str(name) for name in config[key])
+def _check_tables(config: dict[str, Any], refuse: Callable[[str, str], None]) -> None:
+    for field in ("env", "headers", "auth"):
+        table = config.get(field)
+        if field == "auth" and isinstance(table, str):
+            continue
+        if not isinstance(table, dict | None):
+            refuse(field, "a token, or an object of strings" if field == "auth" else "an object of strings")
+        wrong = next((key for key, value in (table or {}).items() if not isinstance(value, str)), None)
+        if wrong is not None:
+            refuse(field, f"an object of strings, and {field}.{wrong} is none")
+
+
+def _check_filters(config: dict[str, Any], refuse: Callable[[str, str], None]) -> None:
+    """Refuse a filter that cannot be read: it was meant to close, and must not open everything."""
+    for key in (*ALLOWED_TOOLS_KEYS, *DISABLED_TOOLS_KEYS):
+        names = config.get(key)
+        if names is not None and not (isinstance(names, list) and all(isinstance(one, str) for one in names)):
+            refuse(key, 'a list of tool names, such as ["a", "b"]')
+    chosen = config.get("toolFilter")
+    if chosen is None:
+        return
+    listed = chosen.get("tools", chosen.get("list")) if isinstance(chosen, dict) else None
+    if not isinstance(listed, list) or chosen.get("mode") not in (*_ALLOWING, *_DISABLING):
+        refuse("toolFilter", '{"mode": "allow" or "block", "tools": ["a"]}')
+
+
+def _names(config: dict[str, Any], keys: tuple[str, ...], modes: tuple[str, ...]) -> list[frozenset[str]]:
+    """Return every list of names that a config has under these keys, or under `toolFilter` in these modes."""
+    found = [frozenset(config[key]) for key in keys if isinstance(config.get(key), list) and config[key] != ["*"]]
     chosen = config.get("toolFilter")
     if isinstance(chosen, dict) and chosen.get("mode") in modes:
-        listed = chosen.get("tools", chosen.get("list"))
-        if isinstance(listed, list):
-            return frozenset(str(name) for name in listed)
-    return None
+        found.append(frozenset(chosen.get("tools", chosen.get("list")) or ()))
+    return found
 
 
 class ServerRecord(BaseModel):
@@ -171,16 +231,27 @@ class ServerRecord(BaseModel):
 
     @property
     def timeout_seconds(self) -> float | None:
-        """Deadline of a call to this server, from `timeout` of its entry; None takes ours.
+        """Deadline of a call to this server, from `timeout` of its entry; None takes ours."""
+        return duration_seconds(self.config.get("timeout"))
 
-        In milliseconds, as Gemini CLI and LibreChat have it; a value below 1,000 is taken for seconds, as Cline, Roo
-        and Goose have it, since no tool is meant to answer within a second or fail.
+    def start_seconds(self, default: float) -> float:
+        """Return how long a start may take, from launch or dial to tools listed.
+
+        That is `startTimeout` of the entry; without one the setting, or the entry's `timeout` where that is longer.
         """
-        value = self.config.get("timeout")
-        usable = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-        if not usable or value is None:
-            return None
-        return float(value) / 1000 if value >= _LEAST_MILLISECONDS else float(value)
+        return duration_seconds(self.config.get("startTimeout")) or max(default, self.timeout_seconds or 0.0)
+
+    @property
+    def protocol(self) -> str:
+        """Which of the two eras of the protocol to speak with it: `auto`, `sessions` or `stateless`."""
+        return str(self.config.get("protocol", "auto"))
+
+    @property
+    def answer_bytes(self) -> int | None:
+        """Longest answer that is taken from it, from `limits.answerMb` of the entry; None takes ours."""
+        limits = self.config.get("limits")
+        megabytes = limits.get("answerMb") if isinstance(limits, dict) else None
+        return int(megabytes * 1024 * 1024) if megabytes else None
 
     def is_lazy(self, *, default: bool) -> bool:
         """Tell whether it starts at its first call: `lazy` of the entry, else the setting."""
@@ -199,12 +270,13 @@ class ServerRecord(BaseModel):
     @property
     def allowed_tools(self) -> frozenset[str] | None:
         """Names of the only tools that are offered; None offers all."""
-        return _names(self.config, ALLOWED_TOOLS_KEYS, ("include", "allow"))
+        lists = _names(self.config, ALLOWED_TOOLS_KEYS, _ALLOWING)
+        return frozenset.intersection(*lists) if lists else None
 
     @property
     def disabled_tools(self) -> frozenset[str]:
         """Names of tools that are not offered."""
-        return _names(self.config, DISABLED_TOOLS_KEYS, ("exclude", "block", "deny")) or frozenset()
+        return frozenset().union(*_names(self.config, DISABLED_TOOLS_KEYS, _DISABLING))
 
 
 class ServerStatus(StrEnum):

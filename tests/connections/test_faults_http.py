@@ -384,7 +384,7 @@ async def test_a_body_beyond_the_cap_is_cut_off_and_names_the_cap(manager: Manag
         size["now"] = 17 * 1024 * 1024
         with pytest.raises(ToolError, match="16,777,216 bytes") as caught:
             await echo(manager, "x")
-        assert "max_body_bytes" in str(caught.value)
+        assert "`limits.answerMb`" in str(caught.value)
         server.behave = None
         assert await echo(manager, "ok") == "ok"
         print(f"R-07/R-09 {kind}: 8 MiB in {took * 1000:.0f} ms, 17 MiB refused")

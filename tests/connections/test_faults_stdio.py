@@ -185,7 +185,7 @@ async def test_large_answers_arrive_fast_and_those_beyond_the_cap_fail_alone(man
     took = time.monotonic() - start
     with pytest.raises(ToolError, match="8,388,608 bytes") as caught:
         await call(manager, "big", bytes=size + 1024)
-    assert "max_frame_bytes" in str(caught.value)
+    assert "`limits.answerMb`" in str(caught.value)
     assert await call(manager, "echo", text="ok") == "ok"
     lag.cancel()
     worst = (await asyncio.gather(lag, return_exceptions=True), worst_lag.seen)[1]

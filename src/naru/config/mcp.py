@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,10 +20,29 @@ from pydantic import (
 
 def _texts(value: Any) -> Any:
     """Take numbers and booleans for the text they stand for: YAML is written without quotes."""
+    return [as_text(item) for item in value] if isinstance(value, list) else value
+
+
+def as_table(value: Any, field: str) -> Any:
+    """Return `env` or `headers` as a table of texts where its meaning is plain, anything else as it is.
+
+    `["NAME=VALUE"]` of Docker, `["Name: value"]` of curl and `[{"name": …, "value": …}]` of registries are tables, too.
+    A variable that is null is left to what there is; a header that is null means nothing.
+    """
     if isinstance(value, list):
-        return [as_text(item) for item in value]
+        mark = "=" if field == "env" else ":"
+        table: dict[str, Any] = {}
+        for item in value:
+            if isinstance(item, str) and mark in item:
+                name, _, text = item.partition(mark)
+                table[name.strip()] = text.strip()
+            elif isinstance(item, dict) and isinstance(item.get("name"), str) and "value" in item:
+                table[item["name"]] = item["value"]
+            else:
+                return value
+        value = table
     if isinstance(value, dict):
-        return {key: as_text(item) for key, item in value.items() if item is not None}
+        return {key: as_text(item) for key, item in value.items() if item is not None or field == "headers"}
     return value
 
 
@@ -54,11 +74,11 @@ class DeclaredServer(BaseModel):
     """Program, for stdio."""
     args: Annotated[list[str], BeforeValidator(_texts)] = []
     """Its arguments."""
-    env: Annotated[dict[str, str], BeforeValidator(_texts)] = {}
+    env: Annotated[dict[str, str], BeforeValidator(partial(as_table, field="env"))] = {}
     """Its environment variables, beside a minimal set."""
     cwd: str | None = None
     """Its working directory."""
-    headers: Annotated[dict[str, str], BeforeValidator(_texts)] = {}
+    headers: Annotated[dict[str, str], BeforeValidator(partial(as_table, field="headers"))] = {}
     """HTTP headers, for sse and http."""
     description: str | None = None
     """What it is for."""
@@ -135,6 +155,13 @@ class ReconnectionSettings(BaseModel):
     """Longest wait, in milliseconds."""
 
 
+def _named(value: Any) -> Any:
+    """Take a table of servers by name, as `mcpServers` is one, for the list of them."""
+    if isinstance(value, dict) and all(isinstance(entry, dict) for entry in value.values()):
+        return [{"name": name, **entry} for name, entry in value.items()]
+    return value
+
+
 class McpSettings(BaseModel):
     """Servers declared in YAML and the rules for all servers; keys may be written with `-` or `_`."""
 
@@ -142,7 +169,7 @@ class McpSettings(BaseModel):
         extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
     )
 
-    servers: list[Annotated[DeclaredServer, WrapValidator(_or_faulty)]] = []
+    servers: Annotated[list[Annotated[DeclaredServer, WrapValidator(_or_faulty)]], BeforeValidator(_named)] = []
     """Declared servers; they seed the store at start, and what is in the store already wins (H8)."""
     files: list[Path] = []
     """Configuration files of other products whose servers seed the store as well; they are only read."""

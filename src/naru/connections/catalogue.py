@@ -68,9 +68,9 @@ async def read_list(session: Session, kind: str, settings: ConnectionSettings) -
         if cursor in seen:
             return Listing(items, f"{method} goes in circles: the cursor {cursor[:80]!r} came twice.")
         if len(items) >= settings.max_items:
-            return Listing(items[: settings.max_items], f"{method} was cut at {settings.max_items} items (max_items).")
+            return Listing(items[: settings.max_items], f"{method} was cut at {settings.max_items} items.")
         seen.add(cursor)
-    return Listing(items, f"{method} was cut after {settings.max_pages} pages (max_pages).")
+    return Listing(items, f"{method} was cut after {settings.max_pages} pages.")
 
 
 def read_tools(listing: Listing, server: str, era: Era) -> ToolCatalogue:

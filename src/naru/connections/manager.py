@@ -26,6 +26,7 @@ from naru.stores.expand import expand
 from naru.stores.formats import Problem
 from naru.stores.redact import REDACTOR
 from naru.stores.secret_values import secrets_of
+from naru.stores.unused_keys import unused_keys
 from naru.tools.supervision import Supervision
 from naru.tools.toolset import CallContext
 
@@ -286,6 +287,9 @@ class Manager:
     # Inside
 
     def _add(self, record: ServerRecord) -> Connection:
+        for unused in unused_keys(record):
+            if unused.remedy:
+                log.warning("server %s: %s", record.name, unused)
         connection = Connection(record, self._around)
         if not record.enabled:
             connection.disable()

@@ -84,7 +84,9 @@ class Opener:
                 "initialize" if not session.version else "list",
                 "timeout",
                 f"not ready within {seconds:g} s.",
-                _what_it_did(session.transport) or "Check that it is an MCP server, and not waiting for something.",
+                _what_it_did(session.transport)
+                or "Check that it is an MCP server, and not waiting for something; a slow one needs a longer "
+                "`startTimeout` in its entry, such as '2 min'.",
                 detail=tail,
             )
             raise LinkError(failure) from None

@@ -13,6 +13,7 @@ from naru.connections.pins import Pin, PinBook, PinStatus
 from naru.errors import PolicyError
 from naru.messages import Part, ResourcePart, TextPart, ToolDefinition, ToolResult
 from naru.records import ServerRecord, TransportType
+from naru.stores.unused_keys import unused_keys
 
 logger = logging.getLogger(__name__)
 
@@ -66,9 +67,10 @@ class Policy:
 
     def warnings(self, record: ServerRecord) -> tuple[str, ...]:
         """Return what a person should know about an entry, wherever it came from (S-70)."""
+        unused = tuple(str(one) for one in unused_keys(record) if one.remedy)
         if record.transport_type is not TransportType.STDIO:
-            return ()
-        return package_warnings(record.config["command"], record.config.get("args") or ())
+            return unused
+        return (*package_warnings(record.config["command"], record.config.get("args") or ()), *unused)
 
     def cap(self, result: ToolResult) -> ToolResult:
         """Bound the text of a result, over all its parts, the notice counted in (H12, N12)."""

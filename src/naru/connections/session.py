@@ -233,7 +233,7 @@ class Session:
     def _too_late(self, call: Outgoing, seconds: float) -> LinkError:
         said = f"no answer within {seconds:g} s"
         self.transport.abandon(call, said)
-        failure = Failure("call", "timeout", f"{said}.", "Raise the timeout if it needs longer.")
+        failure = Failure("call", "timeout", f"{said}.", "If it needs longer, raise `timeout` of the server's entry.")
         return LinkError(failure, delivered=True)
 
     def list_changed(self, kind: str) -> None:

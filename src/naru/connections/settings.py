@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from naru.connections.lifecycle import ReconnectPolicy
+from naru.records import ServerRecord
 
 MIB = 1024 * 1024
 
@@ -56,3 +57,15 @@ class ConnectionSettings:
     max_connecting: int = 16
     """Servers that connect side by side at start (R-31)."""
     reconnect: ReconnectPolicy = field(default_factory=ReconnectPolicy)
+
+
+def settings_for(record: ServerRecord, settings: ConnectionSettings) -> ConnectionSettings:
+    """Return how one server is treated: what its entry says of patience and sizes wins."""
+    seconds = record.start_seconds(settings.connect_timeout_seconds)
+    return replace(
+        settings,
+        connect_timeout_seconds=seconds,
+        list_timeout_seconds=max(settings.list_timeout_seconds, seconds),
+        max_frame_bytes=record.answer_bytes or settings.max_frame_bytes,
+        max_body_bytes=record.answer_bytes or settings.max_body_bytes,
+    )

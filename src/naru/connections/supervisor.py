@@ -21,6 +21,7 @@ from naru.connections.lifecycle import Lifecycle
 from naru.connections.opening import Known, Opened, Opener
 from naru.connections.remembered import Facts, Remembered
 from naru.connections.session import Session
+from naru.connections.settings import settings_for
 from naru.connections.surroundings import Surroundings
 from naru.connections.waiters import Waiters
 from naru.errors import ConfigError, PolicyError
@@ -55,9 +56,9 @@ class Supervisor:
         """Resources that somebody watches: the link is not parked meanwhile."""
         self.last_session: Session | None = None
         self._around = around
-        self._settings = around.settings
+        self._settings = settings_for(record, around.settings)
         hooks = replace(around.hooks, capabilities={**around.hooks.capabilities, **declared(record.config)})
-        self._opener = Opener(record.name, self, around.settings, hooks, around.http)
+        self._opener = Opener(record.name, self, self._settings, hooks, around.http)
         self._known = Known()
         self._loop = asyncio.get_running_loop()
         policy = around.settings.reconnect

@@ -20,20 +20,19 @@ from pydantic import ValidationError
 from naru.records import SERVER_NAME, ServerRecord, describe, guess_transport, parse_transport
 from naru.stores import tolerant_json
 from naru.stores.inputs import read_inputs, with_defaults
-from naru.stores.spellings import understood
+from naru.stores.spellings import key_meant, plain_key, understood
 
 META = "naru"
 """The key of an entry that keeps what other products have no key for: id, times, version, autoConnect."""
 _PATHS = (
     ("mcpServers",),
     ("servers",),
-    ("mcp_servers",),
     ("mcp", "servers"),  # VS Code's settings.json
     ("mcp", "mcpServers"),
     ("context_servers",),  # Zed
     ("amp.mcpServers",),
 )
-"""Where products keep their servers, in the order in which they are looked for."""
+"""Where products keep their servers, in the order in which they are looked for; `mcp_servers` of Codex is the first."""
 URL_KEYS = ("url", "serverUrl", "httpUrl", "server_url", "uri")
 TYPE_KEYS = ("type", "transport", "transportType")
 _OWN_KEYS = (META, "name", "description", "autoConnect", *TYPE_KEYS)
@@ -137,19 +136,47 @@ def parse_document(text: str, *, toml: bool = False) -> Document:
         return Document(root, None)
     if not isinstance(root, dict):
         raise ValueError(f"expected an object or an array at the top, found {type(root).__name__}")
-    for path in _PATHS:
+    path = _path_of_servers(root)
+    if path is None:
+        root["mcpServers"] = {}
+        path = ("mcpServers",)
+    return Document(root, path)
+
+
+def _path_of_servers(root: dict[str, Any]) -> tuple[str, ...] | None:
+    """Return the keys that lead to the table of servers, which is made one; None when there is none. Raises ValueError.
+
+    They count whatever their case, dashes and underscores; failing these, what looks like a table of servers does.
+    """
+    found: list[tuple[str, ...]] = []
+    for wanted in _PATHS:
         holder: Any = root
+        keys: list[str] = []
+        for word in wanted:
+            near = (key for key in holder if plain_key(key) == plain_key(word)) if isinstance(holder, dict) else ()
+            key = word if isinstance(holder, dict) and word in holder else next(iter(near), None)
+            if key is None:
+                break
+            keys.append(key)
+            holder = holder[key]
+        else:
+            found.append(tuple(keys))
+    for path in found:
+        holder = root
         for key in path[:-1]:
-            holder = holder.get(key) if isinstance(holder, dict) else None
-        if isinstance(holder, dict) and path[-1] in holder:
-            _make_table(holder, path[-1])
-            return Document(root, path)
+            holder = holder[key]
+        _make_table(holder, path[-1])
+        if holder[path[-1]] or path == found[-1]:
+            return path
     if any(_is_server(entry) for entry in root.values()):
-        return Document(root, ())  # the inside of `mcpServers`, as people paste it
-    if isinstance(root.get("mcp"), dict) and any(_is_server(entry) for entry in root["mcp"].values()):
-        return Document(root, ("mcp",))  # opencode
-    root["mcpServers"] = {}
-    return Document(root, ("mcpServers",))
+        return ()  # the inside of `mcpServers`, as people paste it
+    for key, table in root.items():
+        is_named = any(word in plain_key(key) for word in ("mcp", "server"))
+        if is_named and isinstance(table, dict) and any(_is_server(entry) for entry in table.values()):
+            return (key,)  # `mcp` of opencode, and whatever others call it
+    if _is_server(root):
+        raise ValueError('it is one server without a name: write {"mcpServers": {"NAME": …}} around it')
+    return None
 
 
 def _make_table(holder: dict[str, Any], key: str) -> None:
@@ -157,14 +184,19 @@ def _make_table(holder: dict[str, Any], key: str) -> None:
     servers = holder[key]
     if servers is None:
         holder[key] = {}
-    elif isinstance(servers, list) and all(isinstance(entry, dict) for entry in servers):
-        holder[key] = {str(entry.pop("name", position)): entry for position, entry in enumerate(servers)}
+    elif isinstance(servers, list) and (not servers or any(isinstance(entry, dict) for entry in servers)):
+        holder[key] = {
+            str(entry.pop("name", position)) if isinstance(entry, dict) else str(position): entry
+            for position, entry in enumerate(servers)
+        }
     elif not isinstance(servers, dict):
         raise ValueError(f"{key} must be an object of servers, found {type(servers).__name__}")
 
 
 def _is_server(entry: Any) -> bool:
-    return isinstance(entry, dict) and any(isinstance(entry.get(key), str | list) for key in ("command", *URL_KEYS))
+    if not isinstance(entry, dict):
+        return False
+    return any(isinstance(value, str | list) and key_meant(key) in ("command", "url") for key, value in entry.items())
 
 
 def read_record(name: str, place: str, entry: Any, seen_ms: Callable[[], int]) -> ServerRecord | Problem:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from naru.cli.clients.places import Place
-from naru.cli.clients.reading import in_common_words, is_naru, read_place
+from naru.cli.clients.reading import is_naru, read_place
 from naru.records import ServerRecord, TransportType
 from naru.stores.formats import Problem
+from naru.stores.spellings import understood
 
 
 def servers_of(tmp_path: Path, name: str, text: str) -> dict[str, ServerRecord | Problem]:
@@ -87,4 +88,4 @@ def test_naru_is_recognised_so_that_it_never_serves_itself(config: dict, is_it: 
 
 def test_words_that_all_know_stay() -> None:
     entry = {"command": "x", "disabledTools": ["a"], "note": 1}
-    assert in_common_words(entry) == entry
+    assert understood(entry) == entry

@@ -62,7 +62,7 @@ async def test_an_oversized_answer_fails_the_call_it_answers_alone(head: bytes, 
     """R-07"""
     pending = PendingAnswers(Counters())
     futures = {number: pending.expect(Outgoing(number, "tools/call", b"")) for number in (7, 8, 9)}
-    pending.fail_oversized(Oversized(9_000_000, head, tail), 8_000_000, "max_frame_bytes")
+    pending.fail_oversized(Oversized(9_000_000, head, tail), 8_000_000)
     with pytest.raises(LinkError, match="9,000,000 bytes"):
         await asyncio.wait_for(futures[7], 30)
     assert not futures[8].done()
@@ -73,7 +73,7 @@ async def test_an_oversized_answer_of_nobody_in_particular_fails_all_that_wait()
     """R-07: better told than hanging."""
     pending = PendingAnswers(Counters())
     futures = [pending.expect(Outgoing(number, "tools/call", b"")) for number in (7, 8)]
-    pending.fail_oversized(Oversized(9_000_000, b'{"result":"x', b'x"'), 8_000_000, "max_frame_bytes")
+    pending.fail_oversized(Oversized(9_000_000, b'{"result":"x', b'x"'), 8_000_000)
     for future in futures:
         with pytest.raises(LinkError):
             await asyncio.wait_for(future, 30)

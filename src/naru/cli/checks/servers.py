@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 
 from naru.cli.checks.problem import Level, Problem, meant
 from naru.cli.clients.json_text import position_of
-from naru.cli.clients.reading import in_common_words
 from naru.config import check_private, environment
-from naru.connections.policy import Policy
+from naru.connections.launch_policy import package_warnings
 from naru.errors import NaruError
 from naru.records import TRANSPORT_SPELLINGS, ServerRecord, TransportType, now_ms
 from naru.stores import formats
 from naru.stores.expand import MissingVariableError, expand
-from naru.web.admin.wire import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
+from naru.stores.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
+from naru.stores.unused_keys import unused_keys
 
 _KNOWN = PROGRAM_KEYS | URL_KEYS | COMMON_KEYS
 _POSITION = re.compile(r"at line (\d+)")
@@ -50,7 +50,7 @@ def check_servers_file(path: Path) -> list[Problem]:
     seen: set[str] = set()
     for name, place, entry in document.entries():
         line = _line(text, place.split(".", 1)[0], name) if path.suffix != ".toml" else None
-        found += [replace(one, file=str(path), line=line) for one in _entry(name, place, in_common_words(entry))]
+        found += [replace(one, file=str(path), line=line) for one in _entry(name, place, entry)]
         if name and name in seen:
             found.append(Problem(Level.ERROR, str(path), place, f"The name {name} is used twice.", line=line))
         seen.add(name)
@@ -87,15 +87,10 @@ def check_record(record: ServerRecord, place: str) -> Iterator[Problem]:
         yield from _program(config, place)
     else:
         yield from _url(config, place)
-    for warning in Policy().warnings(record):
+    for warning in package_warnings(str(record.config.get("command", "")), record.config.get("args") or ()):
         yield Problem(Level.WARNING, "", f"{place}.args", f"{warning.rstrip('.')}.")
-    for key in record.config:
-        if key not in _KNOWN:
-            near = meant(key, _KNOWN)
-            if near.startswith("Did"):
-                yield Problem(Level.WARNING, "", f"{place}.{key}", "Naru does not know this key.", near)
-            else:
-                yield Problem(Level.NOTE, "", f"{place}.{key}", "Naru does not use this key; it is kept.")
+    for one in unused_keys(record):
+        yield Problem(Level.WARNING if one.remedy else Level.NOTE, "", f"{place}.{one.key}", one.message, one.remedy)
 
 
 def _program(config: dict[str, Any], place: str) -> Iterator[Problem]:
@@ -109,8 +104,6 @@ def _program(config: dict[str, Any], place: str) -> Iterator[Problem]:
         )  # fmt: skip
     if config.get("cwd") and not folder.is_dir():
         yield Problem(Level.ERROR, "", f"{place}.cwd", f"There is no folder {folder}.")
-    if "url" in config:
-        yield Problem(Level.WARNING, "", f"{place}.url", "A server with a command is started; its url is not used.")
 
 
 def _url(config: dict[str, Any], place: str) -> Iterator[Problem]:

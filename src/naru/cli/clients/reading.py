@@ -1,4 +1,4 @@
-"""The MCP servers that a client's file names, as records of ours; each client's own words become the common ones."""
+"""The MCP servers that a client's file names, as records of ours, whatever words it has for them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_place(place: Place, path: Path, folder: Path) -> list[Found]:
     found: list[Found] = []
     for name, where, entry in entries:
         wanted = legal_name(name)
-        outcome = read_record(wanted, where, in_common_words(entry), now_ms)
+        outcome = read_record(wanted, where, entry, now_ms)
         asked = {one.identifier: one for one in wanted_inputs(entry, inputs)}
         found.append(Found(wanted or name, place.title, place.client, path, outcome, tuple(asked.values())))
     return found
@@ -72,33 +72,6 @@ def _entries(path: Path, folder: Path) -> tuple[list[tuple[str, str, Any]], dict
 def legal_name(name: str) -> str:
     """Return the name as one that a server may have: `My Server` is `My-Server`."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-._")[:64]
-
-
-def in_common_words(entry: Any) -> Any:
-    """Return an entry with the words of Codex, Gemini CLI and Continue said as `mcpServers` says them."""
-    if not isinstance(entry, dict):
-        return entry
-    said = dict(entry)
-    options = said.pop("requestOptions", None)  # Continue
-    headers = {
-        **(options.get("headers") or {} if isinstance(options, dict) else {}),
-        **(said.get("headers") or {}),
-        **(said.pop("http_headers", None) or {}),
-        **{name: f"${{{variable}}}" for name, variable in (said.pop("env_http_headers", None) or {}).items()},
-    }
-    token = said.pop("bearer_token_env_var", None)
-    if token:
-        headers["Authorization"] = f"Bearer ${{{token}}}"
-    if headers:
-        said["headers"] = headers
-    for theirs, ours in (
-        ("enabled_tools", "allowedTools"),
-        ("includeTools", "allowedTools"),
-        ("excludeTools", "disabledTools"),
-    ):
-        if theirs in said:
-            said[ours] = said.pop(theirs)
-    return said
 
 
 def is_naru(record: ServerRecord, hub_urls: Sequence[str]) -> bool:

@@ -38,17 +38,17 @@ async def chunks(response: aiohttp.ClientResponse | Reply) -> AsyncIterator[byte
 async def read_body(response: aiohttp.ClientResponse | Reply, cap: int) -> bytes:
     """Return a whole body. Raises LinkError when it is longer than the cap, before it is all read."""
     if (response.content_length or 0) > cap:
-        raise LinkError(too_large(response.content_length, cap, "max_body_bytes"), delivered=True)
+        raise LinkError(too_large(response.content_length, cap), delivered=True)
     if isinstance(response, Reply) and response.is_whole and "Content-Encoding" not in response.headers:
         body = response.take()
         if len(body) > cap:
-            raise LinkError(too_large(None, cap, "max_body_bytes"), delivered=True)
+            raise LinkError(too_large(None, cap), delivered=True)
         return body
     parts: list[bytes] = []
     size = 0
     async for chunk in chunks(response):
         size += len(chunk)
         if size > cap:
-            raise LinkError(too_large(None, cap, "max_body_bytes"), delivered=True)
+            raise LinkError(too_large(None, cap), delivered=True)
         parts.append(chunk)
     return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -61,10 +61,10 @@ class PendingAnswers:
                 error.breaks_link = True
                 future.set_exception(error)
 
-    def fail_oversized(self, frame: Oversized, cap: int, setting: str) -> None:
+    def fail_oversized(self, frame: Oversized, cap: int) -> None:
         """End the wait whose answer was too long; all of them when nothing tells whose it was."""
         found = _HEAD_ID.match(frame.head) or _TAIL_ID.search(frame.tail)
-        failure = too_large(frame.length, cap, setting)
+        failure = too_large(frame.length, cap)
         ids = [int(found[1])] if found else list(self._waiting)
         for request_id in ids:
             waiting = self._waiting.get(request_id)
@@ -72,14 +72,14 @@ class PendingAnswers:
                 waiting[1].set_exception(LinkError(failure, delivered=True))
 
 
-def too_large(length: int | None, cap: int, setting: str) -> Failure:
+def too_large(length: int | None, cap: int) -> Failure:
     """Return the failure of an answer beyond a cap; names the cap and its setting (R-07, a30)."""
     size = f"an answer of {length:,} bytes" if length is not None else "an answer"
     return Failure(
         "call",
         "too_large",
         f"the server sent {size}; the limit is {cap:,} bytes.",
-        f"Raise `{setting}`, or ask the tool for less.",
+        "Ask the tool for less, or raise `limits.answerMb` of the server's entry.",
     )
 
 

@@ -79,7 +79,7 @@ class SseTransport:
                         self._event(event)
             except EventTooLargeError as error:
                 self.counters.oversized += 1
-                raise LinkError(too_large(None, self._settings.max_body_bytes, "max_body_bytes")) from error
+                raise LinkError(too_large(None, self._settings.max_body_bytes)) from error
 
     def _event(self, event: Event) -> None:
         if event.name == "endpoint":

@@ -174,7 +174,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
     def _take(self, line: bytes | Oversized) -> None:
         if isinstance(line, Oversized):
             self.counters.oversized += 1
-            self._pending.fail_oversized(line, self._settings.max_frame_bytes, "max_frame_bytes")
+            self._pending.fail_oversized(line, self._settings.max_frame_bytes)
             return
         line = line.strip()
         if not line:

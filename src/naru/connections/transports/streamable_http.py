@@ -210,7 +210,7 @@ class StreamableHttpTransport:
                         return answer
         except EventTooLargeError as error:
             self.counters.oversized += 1
-            raise LinkError(too_large(None, cap, "max_body_bytes"), delivered=True) from error
+            raise LinkError(too_large(None, cap), delivered=True) from error
         return None
 
     def _event(self, name: str, data: bytes, call: Outgoing | None) -> JsonObject | None:

@@ -13,6 +13,7 @@ from naru.connections.policy import Policy, PolicyGuard
 from naru.errors import ConflictError, NotFoundError
 from naru.records import ServerRecord, TransportType, now_ms
 from naru.stores.redact import REDACTOR, is_mask, masked_config, unmasked_config
+from naru.stores.spellings import PROGRAM_KEYS
 from naru.web.admin import wire
 from naru.web.admin.events import ServerEvents
 from naru.web.audited import note_audit
@@ -277,7 +278,7 @@ def _fits(transport: TransportType | None, config: dict[str, Any]) -> bool:
 
 def _starts_another(old: ServerRecord, new: ServerRecord) -> bool:
     """Tell whether a change touches what is started; a new description of a program is nobody's risk."""
-    fields = (*wire.PROGRAM_KEYS, "limits")
+    fields = (*PROGRAM_KEYS, "limits")
     return old.transport_type != new.transport_type or any(old.config.get(key) != new.config.get(key) for key in fields)
 
 

@@ -18,16 +18,8 @@ from naru.connections.policy import PolicyGuard, argv_shown
 from naru.messages import JsonObject
 from naru.records import ServerRecord, TransportType
 from naru.stores.redact import REDACTOR, masked_config
+from naru.stores.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
 from naru.web.bodies import UnusableBodyError
-
-PROGRAM_KEYS = frozenset({"command", "args", "env", "cwd", "envFile"})
-URL_KEYS = frozenset({"url", "headers", "auth", "caFile"})
-COMMON_KEYS = frozenset(
-    "timeout disabled enabled allowedTools allowed_tools includedTools tools_to_execute disabledTools disabled_tools "
-    "excludedTools excluded_tools toolFilter alwaysAllow autoApprove icon iconUrl limits ask lazy "
-    "idleStopMs isolation".split()
-)
-"""Keys of a config that come from configuration files and go with every transport."""
 
 
 class _Wire(BaseModel):
