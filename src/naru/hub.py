@@ -26,10 +26,13 @@ from naru.models.backend import Backend
 from naru.models.open import open_backend
 from naru.models.weights import Progress
 from naru.records import ServerRecord, ServerStatus, TransportType
+from naru.stores.history import History
 from naru.stores.keys import KeyFile
 from naru.stores.open import open_store, store_url
 from naru.stores.runs import RunStore
 from naru.telemetry.audit import Audit, open_audit
+from naru.telemetry.figures import Figures
+from naru.telemetry.recorder import Recorder, recording
 from naru.telemetry.tracing import start_tracing
 from naru.tools.approvals import Approvals
 from naru.tools.combined import CombinedToolset
@@ -57,7 +60,9 @@ class HubToolset(CombinedToolset):
 class Hub:
     """Everything that the faces serve: a model, MCP servers, limits."""
 
-    def __init__(self, settings: Settings, keys: KeyFile, manager: Manager, backend: Backend) -> None:
+    def __init__(
+        self, settings: Settings, keys: KeyFile, manager: Manager, backend: Backend, figures: Figures | None = None
+    ) -> None:
         self.settings = settings
         self.keys = keys
         self.manager = manager
@@ -69,6 +74,9 @@ class Hub:
         self.before_model: Sequence[BeforeModel] = ()
         """Puts reference documents before the model, where that is set."""
         self.closing = False
+        self.figures = figures or Figures()
+        self.recorder = Recorder(self.figures, History(settings.hub.data_dir / "figures.db"))
+        """Keeps the figures over restarts."""
         self.limits = Limits(
             max_rounds=settings.agent.max_iterations,
             tool_timeout_seconds=settings.agent.tool_timeout_seconds,
@@ -148,12 +156,14 @@ async def open_hub(
         StoreError: the store cannot be read.
     """
     async with AsyncExitStack() as stack:
-        opened = open_servers(settings, settings_file=settings_file, asks_for_keys=asks_for_keys)
+        figures = Figures()
+        opened = open_servers(settings, settings_file=settings_file, asks_for_keys=asks_for_keys, figures=figures)
         manager = await stack.enter_async_context(opened)
         if backend is None:
-            backend = await open_backend(settings, progress=progress)
+            backend = await open_backend(settings, progress=progress, figures=figures)
         stack.push_async_callback(backend.close)
-        hub = Hub(settings, key_file(settings), manager, backend)
+        hub = Hub(settings, key_file(settings), manager, backend, figures)
+        await stack.enter_async_context(recording(hub.recorder))
         if settings.mcp.tool_selection == "embeddings":
             embedder = choose_embedder(DataSettings())
             stack.push_async_callback(embedder.close)
@@ -170,7 +180,11 @@ async def open_hub(
 
 @asynccontextmanager
 async def open_servers(
-    settings: Settings, *, settings_file: Path | None = None, asks_for_keys: bool = False
+    settings: Settings,
+    *,
+    settings_file: Path | None = None,
+    asks_for_keys: bool = False,
+    figures: Figures | None = None,
 ) -> AsyncIterator[Manager]:
     """Open the servers alone, without a model, for faces that need none. Arguments and errors as of `open_hub`."""
     async with AsyncExitStack() as stack:
@@ -182,7 +196,7 @@ async def open_servers(
         audit = open_audit(settings)
         stack.push_async_callback(audit.close)
         approvals = open_approvals(settings, asks_for_keys=asks_for_keys)
-        supervision = Supervision(audit, approvals)
+        supervision = Supervision(audit, approvals, figures)
         manager = open_manager(settings, store, asks_for_keys=asks_for_keys, supervision=supervision)
         approvals.changed = lambda server: manager.announce(Change(server, "approvals"))
         stack.push_async_callback(manager.close)

@@ -20,8 +20,8 @@ from tests.journeys.test_hr import free_port, wait_until_ready
 pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.chromium, pytest.mark.timeout(900)]
 OUTPUT = Path(__file__).parents[2] / "output"
 PAGES = (
-    "servers", "servers/hr", "servers/lost", "tools", "tools/papers__file_paper", "play", "runs", "inspect", "models",
-    "approvals", "clients", "keys",
+    "overview", "servers", "servers/hr", "servers/lost", "tools", "tools/papers__file_paper", "play", "runs", "inspect",
+    "models", "approvals", "clients", "keys",
 )  # fmt: skip
 XSS = (
     "<img src=x onerror=window.hit=1>", "<script>window.hit=2</script>", "\"'><svg/onload=window.hit=3>",

@@ -23,6 +23,7 @@ from naru.models.shared_rate import SharedRate
 from naru.models.traced import Target, TracedBackend
 from naru.models.weights import DEFAULT_MODEL, WEIGHTS, Progress, locate_model
 from naru.stores.redact import REDACTOR
+from naru.telemetry.figures import Figures
 from naru.telemetry.tracing import active
 
 _OLLAMA_PORT = 11434
@@ -30,25 +31,30 @@ _MAIN = "default"
 WireBackend = OpenAIBackend | OllamaBackend | GeminiBackend
 
 
-async def open_backend(settings: Settings, *, progress: Progress | None = None) -> Backend:
+async def open_backend(
+    settings: Settings, *, progress: Progress | None = None, figures: Figures | None = None
+) -> Backend:
     """Open the backend that the settings name; starts the local engine when there is no base URL.
 
     Args:
         settings: all settings; `model`, `agent`, `chat.aliases` and `hub.data_dir` are read.
         progress: told about the joining of a demo model's parts.
+        figures: told of every model call.
 
     Raises:
         ConfigError: no model, not a GGUF, an extra is missing, or a base URL is no URL.
         ModelError: the local engine could not load the model.
     """
     findings = Findings(findings_path(settings))
-    backend = await _open_main(settings, findings, progress)
+    backend = await _open_main(settings, findings, progress, figures)
     if not settings.model.endpoints:
         return backend
     routes = [Route(_MAIN, backend)]
     for endpoint in settings.model.endpoints:
         wire = open_wire(endpoint, settings, findings)
-        routes.append(Route(endpoint.name, _queued(wire, endpoint.name, endpoint.limits), tuple(endpoint.models)))
+        routes.append(
+            Route(endpoint.name, _queued(wire, endpoint.name, endpoint.limits, figures), tuple(endpoint.models))
+        )
     return Router(routes, settings.chat.aliases)
 
 
@@ -81,15 +87,17 @@ async def open_measurable(settings: Settings, *, progress: Progress | None = Non
     return wire, wire.knowledge, wire.model
 
 
-async def _open_main(settings: Settings, findings: Findings, progress: Progress | None) -> Backend:
+async def _open_main(
+    settings: Settings, findings: Findings, progress: Progress | None, figures: Figures | None
+) -> Backend:
     endpoint = main_endpoint(settings.model)
     if endpoint.base_url:
         wire = open_wire(endpoint, settings, findings, model=settings.model.model)
-        return _queued(wire, endpoint.name, endpoint.limits)
+        return _queued(wire, endpoint.name, endpoint.limits, figures)
     local = await _open_local(settings, findings, progress)
     # The engine's own queue knows neither turns nor places.
     side_by_side = endpoint.limits.max_concurrent or EngineOptions().parallel
-    return _queued(local, endpoint.name, endpoint.limits.model_copy(update={"max_concurrent": side_by_side}))
+    return _queued(local, endpoint.name, endpoint.limits.model_copy(update={"max_concurrent": side_by_side}), figures)
 
 
 def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *, model: str = "") -> WireBackend:
@@ -125,7 +133,7 @@ def _wire(given: EndpointSettings) -> str:
     return "openai"
 
 
-def _queued(backend: Backend, name: str, limits: LimitSettings) -> Backend:
+def _queued(backend: Backend, name: str, limits: LimitSettings, figures: Figures | None) -> Backend:
     """Put the key's queue before a backend: without limits it still waits out refusals."""
     rates = RateLimits(
         requests_per_minute=limits.requests_per_minute,
@@ -135,6 +143,9 @@ def _queued(backend: Backend, name: str, limits: LimitSettings) -> Backend:
         max_concurrent=limits.max_concurrent,
     )
     queue = RequestQueue(rates, max_waiting=limits.max_waiting, max_wait_seconds=limits.max_wait_seconds)
+    if figures is not None:
+        queue.figures = figures
+        figures.queues[name] = queue.load
     shared = SharedRate(limits.redis_url, name, rates) if limits.redis_url else None
     tracing = active()
     return QueuedBackend(TracedBackend(backend, tracing, _target(backend)) if tracing else backend, queue, shared)

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from naru.errors import ModelError
 from naru.models.rate import Allowance, RateLimits, Receipt
+from naru.telemetry.figures import Figures
 
 _LONGEST_BLOCK_SECONDS = 60.0
 _NEWEST_COUNTS = 0.3
@@ -167,6 +168,8 @@ class RequestQueue:
         self._allowance = Allowance(limits)
         self._lines: dict[str, deque[_Waiter]] = {}
         """Caller → its waiting requests; the dict's order is the order of turns."""
+        self.figures: Figures | None = None
+        """Told of every request that came through."""
         self._running = 0
         self._timer: TimerHandle | None = None
         self._refusals = 0
@@ -197,6 +200,10 @@ class RequestQueue:
         blocked = max(0.0, self._allowance.blocked_until - self._clock.now())
         callers = {name: len(line) for name, line in self._lines.items()}
         return QueueState(sum(callers.values()), self._running, blocked, callers)
+
+    def load(self) -> tuple[int, int]:
+        """Return how many requests wait and how many are under way."""
+        return sum(map(len, self._lines.values())), self._running
 
     def block(self, seconds: float | None) -> None:
         """Let nothing through for so many seconds; unknown doubles with every refusal in a row."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from types import TracebackType
 
-from naru.errors import ModelError
+from naru.errors import ModelError, NaruError
 from naru.messages import ChatEvent, ChatRequest, Usage
 from naru.models.backend import Backend, Take, batches_of, deliver, for_model
 from naru.models.json_text import encode
@@ -97,39 +98,65 @@ class _Tries:
         self._failures = 0
         self._refused: ModelError | None = None
         self._begun = False
-        self._used: int | None = None
+        self._used: Usage | None = None
+        self._model = request.model
+        self._waited = self._granted = self._first = 0.0
         self._spent = ""
 
     def see(self, batch: Sequence[ChatEvent]) -> None:
         """Take note of what came: after anything came, the request is not asked again."""
-        self._begun = True
+        if not self._begun:
+            self._begun, self._first = True, time.monotonic()
         for event in batch:
             if type(event) is Usage:
-                self._used = event.prompt_tokens + event.completion_tokens
+                self._used = event
 
     async def __aenter__(self) -> None:
         if self._until is not None:
             self._caller = replace(self._caller, wait_seconds=max(0.0, self._until - self._queue.now()))
         again = self._failures > 0
         self._slot = self._queue.slot(self._caller, tokens=self._tokens, again=again, cause=self._refused)
+        asked = time.monotonic()
         await self._slot.take()
         self._spent = await self._spend()
+        self._granted = time.monotonic()
+        self._waited += self._granted - asked
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         try:
             if self._used is not None:
-                self._slot.used(self._used)
-                if self._shared is not None and self._used:
-                    await self._shared.used(self._spent, self._tokens, self._used)
+                used = self._used.prompt_tokens + self._used.completion_tokens
+                self._slot.used(used)
+                if self._shared is not None and used:
+                    await self._shared.used(self._spent, self._tokens, used)
             if error is None:
                 self.done = True
                 self._slot.succeeded()
+                self._tell("")
                 return False
-            return isinstance(error, ModelError) and await self._is_worth_another(error)
+            if isinstance(error, ModelError) and await self._is_worth_another(error):
+                return True
+            self._tell(error.code if isinstance(error, NaruError) else "cancelled")
+            return False
         finally:
             self._slot.leave()
+
+    def _tell(self, error: str) -> None:
+        """Count the request, with its last try's time and all that it waited."""
+        figures = self._queue.figures
+        if figures is None:
+            return
+        tokens = (self._used.prompt_tokens, self._used.completion_tokens) if self._used is not None else None
+        figures.model(
+            self._model or "default",
+            time.monotonic() - self._granted,
+            waited=self._waited,
+            first=self._first - self._granted if self._begun else 0.0,
+            tokens=tokens,
+            error=error,
+        )
 
     async def _is_worth_another(self, error: ModelError) -> bool:
         if self._begun or not error.retryable or self._failures >= _RETRIES.get(error.code, 0):

@@ -47,6 +47,7 @@ class RunStore:
         *,
         limit: int = 50,
         before: int | None = None,
+        after: int | None = None,
         text: str = "",
         caller: str | None = None,
         reason: str = "",
@@ -56,6 +57,7 @@ class RunStore:
         Args:
             limit: at most so many.
             before: only runs that started before this time, in epoch milliseconds.
+            after: only runs that started then or later.
             text: only runs with this in question or model.
             caller: only runs of this caller; None is all.
             reason: only runs that ended so; empty is all.
@@ -63,7 +65,10 @@ class RunStore:
         Raises:
             StoreError: the file cannot be read.
         """
-        found: Sequence[JsonObject] = await self._work(self._list, limit, before, text, caller, reason)
+        found: Sequence[JsonObject] = await self._work(
+            self._list,
+            {"limit": limit, "before": before, "after": after, "caller": caller, "reason": reason, "text": text},
+        )
         return found
 
     async def get(self, run_id: str) -> JsonObject | None:
@@ -107,16 +112,18 @@ class RunStore:
                 "delete from runs where id in (select id from runs order by started_at desc limit -1 offset ?)", [KEPT]
             )
 
-    def _list(self, limit: int, before: int | None, text: str, caller: str | None, reason: str) -> list[JsonObject]:
+    def _list(self, wanted: dict[str, Any]) -> list[JsonObject]:
+        text: str = wanted.pop("text")
         pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         statement = (
             "select id, started_at, model, question, reason, caller, seconds from runs "
-            "where (:before is null or started_at < :before) and (:caller is null or caller = :caller) "
+            "where (:before is null or started_at < :before) and (:after is null or started_at >= :after) "
+            "and (:caller is null or caller = :caller) "
             "and (:reason = '' or reason = :reason) "
             "and (question like :pattern escape '\\' or model like :pattern escape '\\') "
             "order by started_at desc limit :limit"
         )
-        values = {"before": before, "caller": caller, "pattern": pattern, "limit": limit, "reason": reason}
+        values = {**wanted, "pattern": pattern}
         with closing(self._connect()) as connection:
             cursor = connection.execute(statement, values)
             names = [column[0] for column in cursor.description]

@@ -15,6 +15,7 @@ import orjson
 from naru.errors import NaruError, PolicyError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition
 from naru.telemetry.audit import Audit
+from naru.telemetry.figures import Figures
 
 Result = TypeVar("Result")
 
@@ -60,9 +61,12 @@ class Gatekeeper(Protocol):
 class Supervision:
     """Asks the gatekeeper, makes the call once, writes down what came of it."""
 
-    def __init__(self, audit: Audit | None = None, gatekeeper: Gatekeeper | None = None) -> None:
+    def __init__(
+        self, audit: Audit | None = None, gatekeeper: Gatekeeper | None = None, figures: Figures | None = None
+    ) -> None:
         self.audit = audit
         self.gatekeeper = gatekeeper
+        self.figures = figures
         self.counts: Counter[tuple[str, str]] = Counter()
         """Calls by server and outcome, for `/metrics`."""
         self.seconds: dict[str, float] = {}
@@ -93,8 +97,12 @@ class Supervision:
         return result
 
     def _count(self, call: Call, outcome: str, started: float) -> None:
+        seconds = time.monotonic() - started
         self.counts[call.server, outcome] += 1
-        self.seconds[call.server] = self.seconds.get(call.server, 0.0) + time.monotonic() - started
+        self.seconds[call.server] = self.seconds.get(call.server, 0.0) + seconds
+        if self.figures is not None:
+            # A name that its server does not know was made up by a model, and may be anything.
+            self.figures.call(call.server, "unknown" if outcome == "unknown_tool" else call.tool, outcome, seconds)
 
     async def _note(self, call: Call, decision: str, outcome: str, started: float, size: int) -> None:
         self._count(call, outcome, started)

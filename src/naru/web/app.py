@@ -20,12 +20,13 @@ from naru.hub import Hub
 from naru.telemetry.tracing import active
 from naru.web import faces, health, mcp_faces, metrics, openapi
 from naru.web.access import KeyRing, RateLimiter
-from naru.web.admin import approvals, keys, runs
+from naru.web.admin import approvals, keys, overview, runs
 from naru.web.admin import servers as admin_servers
 from naru.web.audited import Audited
 from naru.web.console import pages as console
 from naru.web.jsonrpc import host as jsonrpc
 from naru.web.jsonrpc import servers as jsonrpc_servers
+from naru.web.measured import Measured
 from naru.web.problems import problem, problem_of
 from naru.web.routes import Endpoint, Handler
 from naru.web.security import guard
@@ -77,6 +78,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
         *faces.endpoints(hub),
         *jsonrpc.endpoints(hub),
         *runs.endpoints(hub),
+        *overview.endpoints(hub),
         *mcp_faces.endpoints(gateway),
         *jsonrpc_servers.endpoints(hub),
         *admin_servers.endpoints(hub),
@@ -85,7 +87,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     ]
     rows += openapi.endpoints(lambda: rows)
     server = hub.settings.server
-    audited = Audited(Traced(dispatch) if active() else dispatch, hub.audit)
+    audited = Audited(Measured(Traced(dispatch) if active() else dispatch, hub.figures), hub.audit)
     limiter = RateLimiter(server.rate_limit_per_minute)
     asgi = guard(audited, rows, server, keys=ring, limits=limiter, refused=audited.refused)
     try:

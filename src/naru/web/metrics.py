@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector, generate_latest
+from prometheus_client import GCCollector, PlatformCollector, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
@@ -53,6 +53,7 @@ class HubCollector(Collector):
         """Yield the families."""
         yield from self._servers()
         yield from self._calls()
+        yield from self._queues()
         runs = CounterMetricFamily("naru_runs", "Agent runs by the reason of their end.", labels=["reason"])
         for reason, count in self._counts.runs.items():
             runs.add_metric([reason], count)
@@ -82,6 +83,17 @@ class HubCollector(Collector):
             yield CounterMetricFamily("naru_audit_failures", "Audit batches not written.", value=audit.failures)
             yield CounterMetricFamily("naru_audit_dropped", "Audit entries dropped.", value=audit.dropped)
 
+    def _queues(self) -> Iterator[Metric]:
+        """Yield how many model calls wait and run at each endpoint now."""
+        waiting = GaugeMetricFamily("naru_model_queue_waiting", "Model calls that wait.", labels=["endpoint"])
+        running = GaugeMetricFamily("naru_model_queue_running", "Model calls under way.", labels=["endpoint"])
+        for endpoint, state in sorted(self._hub.figures.queues.items()):
+            waits, runs = state()
+            waiting.add_metric([endpoint], waits)
+            running.add_metric([endpoint], runs)
+        yield waiting
+        yield running
+
     def _servers(self) -> Iterator[Metric]:
         manager = self._hub.manager
         states = Counter(connection.status for connection in manager.connections.values())
@@ -99,7 +111,7 @@ def endpoints(hub: Hub) -> list[Endpoint]:
     """Return the row; from here on the hub's runs are counted."""
     counts = CountingJournal(hub.journal)
     hub.journal = counts
-    registry = CollectorRegistry()
+    registry = hub.figures.registry
     registry.register(HubCollector(hub, counts))
     for collector in (ProcessCollector, PlatformCollector, GCCollector):
         collector(registry=registry)

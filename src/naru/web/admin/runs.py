@@ -48,12 +48,18 @@ class Runs:
         self._hub = hub
 
     async def list_runs(self, request: Request) -> Response:
-        """List runs, newest first: `limit`, `before` (epoch milliseconds), `q`, `reason`."""
+        """List runs, newest first: `limit`, `before` and `after` (epoch milliseconds), `q`, `reason`."""
         query = request.query_params
         limit = min(int(query.get("limit", "50")) if query.get("limit", "50").isdigit() else 50, MAX_LISTED)
         before = int(query["before"]) if query.get("before", "").isdigit() else None
+        after = int(query["after"]) if query.get("after", "").isdigit() else None
         found = await self._hub.runs.newest(
-            limit=limit, before=before, text=query.get("q", ""), caller=_only(request), reason=query.get("reason", "")
+            limit=limit,
+            before=before,
+            after=after,
+            text=query.get("q", ""),
+            caller=_only(request),
+            reason=query.get("reason", ""),
         )
         return JSONResponse({"runs": found})
 

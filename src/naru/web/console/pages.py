@@ -39,6 +39,7 @@ FILES = (
     "inspect.js",
     "keys.js",
     "models.js",
+    "overview.js",
     "pages.js",
     "play.js",
     "reasons.js",
@@ -50,6 +51,8 @@ FILES = (
     "text.js",
     "tool.js",
     "tools.js",
+    "uplot.css",
+    "uplot.js",
     "waterfall.js",
 )
 """What the browser loads; nothing else of the package is served."""

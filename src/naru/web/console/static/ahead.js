@@ -1,6 +1,7 @@
 // Asks for what the first view shows while the app's own files are still on their way; api.js hands the answers out, once each.
-const page = location.hash.slice(2) || "servers";
-const rows = ["servers", "tools"].includes(page) ? [`/api/console/${page}?offset=0&limit=20`] : [];
+const page = location.hash.slice(2) || "overview";
+const rows = page === "overview" ? ["/api/overview?range=hour"]
+  : ["servers", "tools"].includes(page) ? [`/api/console/${page}?offset=0&limit=20`] : [];
 globalThis.ahead = new Map(["/api/session", ...rows].map((path) => {
   const answer = fetch(path, { headers: { Accept: "application/json" } });
   answer.catch(() => {}); // said where it is awaited

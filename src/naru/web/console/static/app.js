@@ -6,6 +6,7 @@ import { switchLanguage, switchTheme, t, themeName } from "./text.js";
 
 // Each page with its icon and the files that draw its list and one entry of it; a file is fetched when its page is shown.
 const pages = {
+  overview: ["M4 19V5M4 19h16M8 15l3-4 3 2 5-6", () => import("./overview.js").then((file) => file.overviewPage)],
   servers: ["M4 5h16v5H4zM4 14h16v5H4zM8 7.5h.01M8 16.5h.01",
     () => import("./servers.js").then((file) => file.serversPage), () => import("./server.js").then((file) => file.serverPage)],
   tools: ["M14.5 6.5a4 4 0 0 0-5.3 5.1L4 16.8 7.2 20l5.2-5.2a4 4 0 0 0 5.1-5.3l-2.6 2.6-2.5-.5-.5-2.5z",
@@ -76,7 +77,7 @@ async function show() {
   leave = () => {};
   const [, asked = "", last] = location.hash.split("?")[0].split("/");
   const name = decoded(last);
-  const page = pages[asked] ? asked : "servers";
+  const page = pages[asked] ? asked : "overview";
   const [, list, one] = pages[page];
   document.title = `${name ? `${name} · ` : ""}${t(page)} · Naru`;
   const place = h("div");

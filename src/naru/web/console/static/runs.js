@@ -22,19 +22,22 @@ export async function runsPage(main) {
   const end = h("div");
   const find = searchBox();
   const reason = h("select", { "aria-label": t("endedHow") }, h("option", { value: "" }, t("anyEnd")), reasons.map((one) => h("option", { value: one }, named(one))));
+  const asked = new URLSearchParams(location.hash.split("?")[1] ?? "");
+  const after = asked.get("after") ?? undefined, until = asked.get("before") ?? undefined;
   let before;
   const load = async (isMore) => {
-    if (!isMore) { before = undefined; list.replaceChildren(); }
-    const { runs } = await api(`/api/runs?${query({ limit: 50, q: find.value, reason: reason.value, before })}`);
+    if (!isMore) { before = until; list.replaceChildren(); }
+    const { runs } = await api(`/api/runs?${query({ limit: 50, q: find.value, reason: reason.value, before, after })}`);
     list.append(...runs.map(row));
     before = runs.at(-1)?.started_at;
     fill(end, runs.length === 50 && h("p", { className: "more" }, action(t("more"), () => load(true), { className: "slim" })),
-      !list.children.length && (find.value || reason.value ? empty(t("nothingFound")) : empty(t("noRuns"), t("noRunsHint"))));
+      !list.children.length && (find.value || reason.value || after ? empty(t("nothingFound")) : empty(t("noRuns"), t("noRunsHint"))));
   };
   listen(find, () => load());
   reason.addEventListener("change", () => load());
   await load();
   fill(main, title(t("runs")), h("p", { className: "lead" }, t("runsLead")),
+    after && until && h("p", { className: "row" }, t("runsBetween", { from: when(Number(after)), until: when(Number(until)) }), h("a", { href: "#/runs" }, t("all"))),
     h("div", { className: "row bar" }, h("div", { className: "grow" }, find), h("div", {}, reason)), list, end);
 }
 

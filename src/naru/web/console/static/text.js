@@ -1,6 +1,7 @@
 // Every word a person reads, in English and Korean; a test holds both complete and none unused.
 const words = {
   // pages
+  overview: ["Overview", "한눈에"],
   servers: ["Servers", "서버"],
   tools: ["Tools", "도구"],
   play: ["Playground", "놀이터"],
@@ -42,6 +43,41 @@ const words = {
   yes: ["yes", "예"],
   no: ["no", "아니오"],
   badJson: ["This is not JSON: ", "JSON이 아닙니다: "],
+  // overview
+  overviewLead: ["What was asked of this hub, how long it took and what went wrong. Figures stay over restarts.", "이 허브에 들어온 요청, 걸린 시간, 잘못된 것입니다. 다시 켜도 남아 있습니다."],
+  range: ["Range", "기간"],
+  hour: ["Last hour", "지난 한 시간"],
+  day: ["Last day", "지난 하루"],
+  week: ["Last week", "지난 한 주"],
+  time: ["Time", "시각"],
+  requests: ["Requests", "요청"],
+  times: ["How long requests took", "요청에 걸린 시간"],
+  tokensOverTime: ["Tokens", "토큰"],
+  callsOverTime: ["Tool calls", "도구 호출"],
+  count: ["All", "모두"],
+  wentWrong: ["Failed", "실패"],
+  p50: ["p50", "p50"],
+  p95: ["p95", "p95"],
+  p99: ["p99", "p99"],
+  input: ["Read", "읽음"],
+  output: ["Written", "씀"],
+  tokensRead: ["Tokens read", "읽은 토큰"],
+  tokensWritten: ["{count} written", "{count} 씀"],
+  written: ["Written", "씀"],
+  failedOf: ["{count} failed", "{count} 실패"],
+  underWay: ["Model calls under way", "진행 중인 모델 호출"],
+  waitInLine: ["{count} wait for their turn", "{count} 차례 기다림"],
+  areConnected: ["connected", "연결됨"],
+  waitForYou: ["wait for you", "답을 기다림"],
+  plotOf: ["Plot: {name}. The table below has the same figures.", "그래프: {name}. 같은 값이 아래 표에 있습니다."],
+  asTable: ["As a table", "표로 보기"],
+  firstPiece: ["First piece", "첫 조각"],
+  waitedP95: ["Waited, p95", "대기, p95"],
+  errors: ["Errors", "오류"],
+  faces: ["Faces", "접점"],
+  path: ["Path", "경로"],
+  tool: ["Tool", "도구"],
+  server: ["Server", "서버"],
   // servers
   serversLead: ["The MCP servers whose tools Naru carries to models and clients.", "나루가 모델과 클라이언트에 도구를 나르는 MCP 서버들입니다."],
   noServers: ["No server is registered yet.", "아직 등록된 서버가 없습니다."],
@@ -170,6 +206,7 @@ const words = {
   failed: ["failed", "실패"],
   client_calls: ["handed to the client", "클라이언트에 넘김"],
   // runs
+  runsBetween: ["From {from} to {until}", "{from}부터 {until}까지"],
   runsLead: ["What was asked of the models, with every step. The newest thousand are kept.", "모델에 물은 것과 모든 단계입니다. 최근 천 개를 보관합니다."],
   noRuns: ["No run is kept yet.", "아직 기록이 없습니다."],
   noRunsHint: ["Ask something in the playground, or with naru chat.", "놀이터나 naru chat에서 물어보세요."],
@@ -259,6 +296,9 @@ export function t(key, values = {}) {
   const text = words[key]?.[language === "ko" ? 1 : 0] ?? key;
   return text.replace(/\{(\w+)\}/g, (whole, name) => (Object.hasOwn(values, name) ? values[name] : whole));
 }
+export const number = (value, digits = 1) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value);
+export const clock = (ms, range) => new Intl.DateTimeFormat(language, range === "week"
+  ? { month: "short", day: "numeric", hour: "2-digit", hourCycle: "h23" } : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(ms);
 export const when = (ms) => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" }).format(ms);
 
 export function switchLanguage() {
