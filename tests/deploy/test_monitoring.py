@@ -1,4 +1,4 @@
-"""The dashboard and the alert rules: every figure they ask for is one that `/metrics` gives, and the rules fire as told."""
+"""The dashboard and the alert rules ask for figures that `/metrics` gives; the rules fire as they say."""
 
 from __future__ import annotations
 
