@@ -260,8 +260,8 @@ async def test_parked_calls_of_two_callers_are_not_interchangeable() -> None:
     assert await call.next() is None
     parked = parking.park(call)
     with pytest.raises(RpcError):
-        parking.take(parked, exchange("bob"))
-    assert parking.take(parked, exchange("ann")) is call
+        parking.take(parked, exchange("bob"), {})
+    assert parking.take(parked, exchange("ann"), {}) is call
     call.answer({next(iter(call.questions)): {"action": "decline"}})
     assert await call.next() == {"action": "decline"}
     await parking.close()

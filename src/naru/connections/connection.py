@@ -7,7 +7,7 @@ whenever a list may have changed: what is cached of a server is good for one rev
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from naru.connections.breaker import Breaker
 from naru.connections.bulkhead import Bulkhead
 from naru.connections.catalogue import LIST_METHODS, Listing, ToolCatalogue, read_list
 from naru.connections.faults import BusyError, Failure, LinkError, RpcError
-from naru.connections.lifecycle import Lifecycle
+from naru.connections.lifecycle import LIVE, Lifecycle
 from naru.connections.private_links import PrivateLinks, is_isolated
 from naru.connections.protocol import INVALID_PARAMS, Era, parameter_header_values
 from naru.connections.session import DEFAULT_OPTIONS, RequestOptions, Session
@@ -28,7 +28,8 @@ from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.telemetry.tracing import active
 
 _SUBSCRIBING = ("resources/subscribe", "resources/unsubscribe")
-_COMING_BACK = (ServerStatus.CONNECTING, ServerStatus.FAILED)
+_WANTED = LIVE | {ServerStatus.CONNECTING, ServerStatus.FAILED}
+"""States of a server that was live and shall be: LIVE too, for the moment between a loss and its being seen."""
 
 
 class Connection:
@@ -76,6 +77,12 @@ class Connection:
         return self.life.is_parked
 
     @property
+    def is_usable(self) -> bool:
+        """Requests are taken: it is live, rests, or was live and is being brought back, which a request waits for."""
+        is_coming_back = self.status in _WANTED and self.generation > 0 and not self.life.gave_up
+        return self.is_live or self.is_parked or is_coming_back
+
+    @property
     def generation(self) -> int:
         """Number of the present link; grows at each reconnect."""
         return self._keeper.life.generation
@@ -93,8 +100,7 @@ class Connection:
     @property
     def tools(self) -> Sequence[ToolDefinition]:
         """What can be called now, which includes a server that is being brought back: a call waits for it."""
-        coming_back = self.generation > 0 and not self.life.gave_up and self.status in _COMING_BACK
-        return self._keeper.tools.definitions if self.is_live or coming_back or self.is_parked else ()
+        return self._keeper.tools.definitions if self.is_usable else ()
 
     @property
     def transport_type(self) -> TransportType | None:
@@ -246,10 +252,10 @@ class Connection:
             self._heed(session, error)
             raise
         except RpcError:
-            self._note_success()
+            self._note_success(session)
             raise
-        self._note_success()
-        if method in _SUBSCRIBING and params:
+        self._note_success(session)
+        if method in _SUBSCRIBING and params and session is self._keeper.session:
             change = {str(params.get("uri"))}
             held = self._keeper.held
             self._keeper.held = held | change if method == "resources/subscribe" else held - change
@@ -262,9 +268,11 @@ class Connection:
         if all(tool.name != name for tool in offered):
             raise RpcError(INVALID_PARAMS, f"Unknown tool: {name} (it changed or went while the call waited)")
 
-    def _note_success(self) -> None:
-        self.life.prove()
+    def _note_success(self, session: Session) -> None:
         self._keeper.used_at = self._now()
+        if session is not self._keeper.session:
+            return  # it says nothing of the link that is there now
+        self.life.prove()
         if self._breaker.is_open and self._breaker.succeeded():
             self._keeper.recovered()
 
@@ -288,10 +296,13 @@ class Connection:
         """Give the slot of one request back while the server waits for an answer to a question of its own."""
         return self._bulkhead.lent()
 
-    async def watch(self, uris: frozenset[str]) -> None:
-        """Hear of changes of these resources, in the stateless era, until the link ends. Raises LinkError."""
-        (await self._ready()).watch(uris)
-        self._keeper.held = uris
+    async def watch(self, uris: Set[str]) -> None:
+        """Hear of changes of these resources, in the stateless era, until the link ends. Raises LinkError.
+
+        `uris` is read once there is a link, so that the last word of several that waited for it holds.
+        """
+        (await self._ready()).watch(frozenset(uris))
+        self._keeper.held = frozenset(uris)
 
     async def listing(self, kind: str) -> Listing:
         """Return `tools`, `prompts`, `resources` or `templates` as sent, read once per revision.
@@ -300,16 +311,18 @@ class Connection:
             RpcError: the server refused.
             LinkError: it is not connected.
         """
-        session = None if self.is_parked else await self._ready()
-        if kind == "tools":
+        if not self.is_usable:
+            await self._ready()
+        if kind == "tools":  # those of the last link, while it is brought back
             return Listing(self.catalogue.raw, " ".join(self.catalogue.warnings))
         kept = self._keeper.lists.get(kind)
         if kept is not None:
             return kept
         if LIST_METHODS[kind][2] not in self.capabilities:
             return Listing()
+        session = await self._ready()
         revision = self.revision
-        kept = await read_list(session or await self._ready(), kind, self._settings)
+        kept = await read_list(session, kind, self._settings)
         if revision == self.revision:
             self._keeper.lists[kind] = kept
             self._keeper.remember()
@@ -339,6 +352,8 @@ class Connection:
         if error.session_gone or error.breaks_link or failure.needs_auth:
             session.lost(failure)
             session.session_gone = session.session_gone or error.session_gone
+        elif session is not self._keeper.session:
+            return  # it says nothing of the link that is there now
         elif failure.retry_after_seconds is not None:
             self._trouble = failure
             limit = self._settings.reconnect.max_retry_after_seconds

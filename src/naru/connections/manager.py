@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 from naru.connections.connection import Connection
 from naru.connections.explain import Explanation, explain
@@ -89,7 +90,8 @@ class Manager:
         )
         self._connections: dict[str, Connection] = {}
         self._toolsets: dict[str, ServerToolset] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """One change of a server at a time; a lock lives as long as somebody holds it or waits for it."""
         self._listeners: list[Listen] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Semaphore(self.settings.max_connecting)
@@ -109,7 +111,7 @@ class Manager:
             await self._store.save(record)
             self.guard.trust(record)
             self._add(record)
-        self._tell(Change(record.name, "registered"))
+            self._tell(Change(record.name, "registered"))
         return record
 
     async def update(self, record: ServerRecord, *, expected_updated_at: int | None = None) -> ServerRecord:
@@ -123,23 +125,17 @@ class Manager:
             await self._store.update(record, expected_updated_at=expected_updated_at)
             self.guard.trust(record)
             await self._follow(record)
-        self._tell(Change(record.name, "updated"))
+            self._tell(Change(record.name, "updated"))
         return record
 
     async def unregister(self, name: str) -> None:
         """Forget a server: record first, then its link. Raises NotFoundError."""
         async with self._lock(name):
-            existed = await self._store.delete(name)
-            connection = self._connections.pop(name, None)
-            self._toolsets.pop(name, None)
-            if connection is not None:
-                await connection.close()
-        self._locks.pop(name, None)
-        if not existed and connection is None:
-            raise _unknown(name)
-        self.guard.forget(name)
-        await asyncio.to_thread(self._memory.forget, name)
-        self._tell(Change(name, "removed"))
+            if not await self._store.delete(name) and name not in self._connections:
+                raise _unknown(name)
+            self.guard.forget(name)
+            await self._drop(name)
+            await asyncio.to_thread(self._memory.forget, name)
 
     async def list_servers(self) -> Sequence[ServerRecord]:
         """Return all records, in order of creation."""
@@ -159,7 +155,7 @@ class Manager:
         """Connect a server and tell whether it is connected. Raises NotFoundError, PolicyError."""
         connection = self.connection(name)
         self.guard.admit(connection.record)
-        return await connection.connect()
+        return await connection.connect() and self._connections.get(name) is connection
 
     async def disconnect(self, name: str) -> None:
         """Close a server's link and stop its retries; its record stays. Raises NotFoundError."""
@@ -186,11 +182,7 @@ class Manager:
             async with self._lock(name):
                 if await self._store.find_by_name(name) is not None:
                     continue  # registered since the list was read
-                connection = self._connections.pop(name, None)
-                self._toolsets.pop(name, None)
-                if connection is not None:
-                    await connection.close()
-            self._tell(Change(name, "removed"))
+                await self._drop(name)
         for name, listed in records.items():
             known = self._connections.get(name)
             if known is None or known.record != listed:
@@ -207,7 +199,7 @@ class Manager:
                 await self._follow(record)
             else:
                 self._connect_in_background(self._add(record))
-        self._tell(Change(name, "registered" if known is None else "updated"))
+            self._tell(Change(name, "registered" if known is None else "updated"))
 
     async def started(self, timeout_seconds: float) -> bool:
         """Wait until every background connect has come to a result; False when the time is up first."""
@@ -297,6 +289,14 @@ class Manager:
         self._toolsets[record.name] = ServerToolset(connection, self.guard, self.supervision)
         return connection
 
+    async def _drop(self, name: str) -> None:
+        """Take a server off the table, say so, then close its link: that takes its time, and nobody waits for it."""
+        connection = self._connections.pop(name, None)
+        self._toolsets.pop(name, None)
+        self._tell(Change(name, "removed"))
+        if connection is not None:
+            await connection.close()
+
     async def _follow(self, record: ServerRecord) -> None:
         """Make the connection fit a changed record."""
         old = self._connections.get(record.name)
@@ -304,9 +304,9 @@ class Manager:
             old.record = record
             return
         was_wanted = old is not None and old.status not in (ServerStatus.DISCONNECTED, ServerStatus.PENDING)
+        connection = self._add(record)
         if old is not None:
             await old.close()
-        connection = self._add(record)
         if was_wanted or record.auto_connect:
             self._connect_in_background(connection, forced=True)
 

@@ -69,6 +69,8 @@ class PrivateLinks(Generic[L]):
         self._around = replace(around, changed=ignore, memory=Memory())
         self._make = make
         self._links: OrderedDict[str, L] = OrderedDict()
+        self._epoch = 0
+        """Grows whenever all are closed."""
 
     def __len__(self) -> int:
         return len(self._links)
@@ -77,7 +79,10 @@ class PrivateLinks(Generic[L]):
         """Return a caller's own connection. Raises BusyError when too many callers are at work."""
         link = self._links.get(caller)
         if link is None:
+            epoch = self._epoch
             await self._make_room()
+            if epoch != self._epoch:  # a link that is made now would be nobody's to close
+                raise BusyError(Failure("call", "busy", "its links are being closed.", "Try again."))
             link = self._links.setdefault(caller, self._make(self._record, self._around))
         self._links.move_to_end(caller)
         if link.generation == 0:
@@ -86,16 +91,15 @@ class PrivateLinks(Generic[L]):
 
     async def close(self) -> None:
         """Close all of them."""
+        self._epoch += 1
         links, self._links = self._links, OrderedDict()
         await asyncio.gather(*(link.close() for link in links.values()))
 
     async def _make_room(self) -> None:
-        if len(self._links) < MOST:
-            return
-        for caller, link in self._links.items():
-            if not link.in_flight and not link.queued:
-                del self._links[caller]
-                await link.close()
-                return
-        failure = Failure("call", "busy", f"{MOST} callers are at work on links of their own.", "Try again later.")
-        raise BusyError(failure)
+        while len(self._links) >= MOST:  # others may have taken the room meanwhile
+            resting = (caller for caller, link in self._links.items() if not link.in_flight and not link.queued)
+            longest = next(resting, None)
+            if longest is None:
+                said = f"{MOST} callers are at work on links of their own."
+                raise BusyError(Failure("call", "busy", said, "Try again later."))
+            await self._links.pop(longest).close()

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
-from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any, TypeVar
 
 from naru.connections.asking import declared
 from naru.connections.catalogue import Listing, ToolCatalogue, read_list, read_tools
@@ -19,11 +18,12 @@ from naru.connections.faults import Failure, LinkError, RpcError
 from naru.connections.health import Door, Health, Pulse, knock_pause
 from naru.connections.lifecycle import Lifecycle
 from naru.connections.opening import Known, Opened, Opener
+from naru.connections.protocol import METHOD_NOT_FOUND
 from naru.connections.remembered import Facts, Remembered
 from naru.connections.session import Session
 from naru.connections.settings import settings_for
 from naru.connections.surroundings import Surroundings
-from naru.connections.waiters import Waiters
+from naru.connections.waiters import Waiters, unless
 from naru.errors import ConfigError, PolicyError
 from naru.messages import JsonObject
 from naru.records import ServerRecord, ServerStatus, TransportType
@@ -31,7 +31,8 @@ from naru.stores.secret_values import SecretValues, secrets_of
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T")
+_AGAIN_SECONDS = 5.0
+"""When a list that could not be read again is asked for once more; until then what is offered is the old one."""
 _SPREAD_SECONDS = 1.0
 """Servers behind one address are lost together: their first redial is spread over this (R-33)."""
 
@@ -74,6 +75,9 @@ class Supervisor:
         self.lists: dict[str, Listing] = {}
         """Lists other than tools that somebody asked for, of this revision."""
         self._refreshed_at = -self._settings.refresh_interval_seconds
+        self._asked = itertools.count(1)
+        self._listed = 0
+        """Number of the listing that `tools` came from: one that was asked for earlier comes too late."""
         self._health = Health(self._settings)
         self._door = Door(str(record.config.get("url", "")))
         self._task: asyncio.Task[None] | None = None
@@ -126,17 +130,19 @@ class Supervisor:
     async def stop(self) -> None:
         """Close the link, or break the attempt off, and keep it closed until someone wishes for it."""
         self.life.disconnect(self._loop.time())
+        self.session = None  # from now on nobody takes it for a link: a wish that comes meanwhile opens another
         self._waiters.settle(False)
+        self._changed("status")
         if self._task is not None:
             self._stop.set()
             self._wake.set()
             await self._idlers.add()
-        self._around.changed(self.record.name, "status")
 
     async def close(self) -> None:
         """End the task and everything it holds."""
         self._closing = True
         self.life.disconnect(self._loop.time())
+        self.session = None
         self._stop.set()
         self._wake.set()
         if self._task is not None:
@@ -242,7 +248,7 @@ class Supervisor:
         self.life.begin(self._loop.time())
         self._changed("status")
         try:
-            opened = await self._unless_stopped(self._open())
+            opened = await unless(self._stop, self._open())
         except LinkError as error:
             self.life.failed(self._loop.time(), error.failure)
             log.warning("server %s: %s", self.record.name, error.failure.message)
@@ -250,6 +256,9 @@ class Supervisor:
             self._changed("status")
             return
         if opened is None:
+            return
+        if self._stop.is_set():
+            await opened.session.close()  # opened in the very moment of the stop
             return
         self._adopt(opened)
         try:
@@ -315,10 +324,10 @@ class Supervisor:
             refresh_at = self._refreshed_at + self._settings.refresh_interval_seconds if self._dirty else None
             if refresh_at is not None and refresh_at <= now:
                 kinds, self._dirty = self._dirty, set()
-                await self._unless_stopped(self._refresh(session, kinds))
+                await unless(self._stop, self._refresh(session, kinds))
                 continue
             if self._health.due_at <= now:
-                await self._unless_stopped(self._check(session))
+                await unless(self._stop, self._check(session))
                 continue
             is_busy = bool(session.in_flight or self.held)
             park_at = (now if is_busy else self.used_at) + idle
@@ -332,13 +341,20 @@ class Supervisor:
             await self._relist(session, kinds)
         except (LinkError, RpcError) as error:
             log.warning("server %s: the list could not be refreshed: %s", self.record.name, error)
+            if not isinstance(error, RpcError) or error.error_code != METHOD_NOT_FOUND:
+                self._dirty |= kinds
+                self._refreshed_at = self._loop.time() + _AGAIN_SECONDS
             if isinstance(error, LinkError) and (error.session_gone or error.breaks_link):
                 session.lost(error.failure)
 
     async def _relist(self, session: Session, kinds: set[str]) -> None:
         self._refreshed_at = self._loop.time()
         if "tools" in kinds:
+            number = next(self._asked)
             listing = await read_list(session, "tools", self._settings)
+            if session is not self.session or number < self._listed:
+                return  # the link is another now, or a listing that was asked for later came first
+            self._listed = number
             self.tools = read_tools(listing, self.record.name, session.era)
         self.revision += 1
         self.lists.clear()
@@ -357,25 +373,6 @@ class Supervisor:
             self.recovered()
 
     # Waiting
-
-    async def _unless_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """Do the work, or break it off and return None as soon as someone wants an end."""
-        task = self._loop.create_task(work)
-        stop = self._loop.create_task(self._stop.wait())
-        try:
-            await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            stop.cancel()
-            if not task.done():
-                task.cancel()
-            await asyncio.gather(task, stop, return_exceptions=True)
-        if not task.cancelled():
-            result = task.result()
-            if self._stop.is_set() and isinstance(result, Opened):
-                await result.session.close()  # opened in the very moment of the stop
-                return None
-            return result
-        return None
 
     async def _pause(self, wait: float | None) -> None:
         """Wait for the next retry or a wish, and knock meanwhile where a refused server may come back."""

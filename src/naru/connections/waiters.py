@@ -1,9 +1,10 @@
-"""Tasks that wait for the same thing."""
+"""Waiting: tasks that wait for the same thing, work that ends when somebody wants an end."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Generic, TypeVar
+from collections.abc import Coroutine
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -29,3 +30,17 @@ class Waiters(Generic[T]):
         for future in futures:
             if not future.done():
                 future.set_result(outcome)
+
+
+async def unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """Do the work, or break it off and return None as soon as the event is set; done at that moment, it counts."""
+    task = asyncio.ensure_future(work)
+    stopped = asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopped.cancel()
+        if not task.done():
+            task.cancel()
+        await asyncio.gather(task, stopped, return_exceptions=True)
+    return None if task.cancelled() else task.result()

@@ -22,7 +22,7 @@ from naru.gateway.protocol import (
 )
 from naru.gateway.results import finish
 from naru.gateway.seal import binding_of
-from naru.gateway.upstream import Upstream
+from naru.gateway.upstream import ListKind, Upstream
 from naru.gateway.view import Route, View
 from naru.messages import JsonObject
 
@@ -30,6 +30,8 @@ URL_ELICITATION: Final = -32042
 """How servers of 2025-11-25 say that a page must be visited first; retired in 2026-07-28."""
 MAX_ROUNDS: Final = 10
 """How often one request may ask for input (S-58)."""
+RESOURCES: Final[tuple[ListKind, ...]] = ("resources", "templates")
+"""The lists by which a URI finds its server."""
 OWN_META: Final = frozenset(
     f"io.modelcontextprotocol/{key}" for key in ("protocolVersion", "clientCapabilities", "clientInfo", "logLevel")
 )
@@ -43,13 +45,13 @@ async def call_tool(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
         raise RpcError(INVALID_PARAMS, "tools/call needs a name.")
     if not isinstance(params.get("arguments"), dict | None):
         raise RpcError(INVALID_PARAMS, "The arguments of a tool must be an object.")
-    view = await core.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view, ("tools",))
     route = view.tools.get(name)
     if route is None:
         if core.meta_tools is not None and core.meta_tools.has(name):
             return await core.meta_tools.call(core, exchange, params)
         why = await core.upstreams.awaited(name)
-        view = await core.catalog.view(exchange.view)
+        view = await core.catalog.view(exchange.view, ("tools",))
         route = view.tools.get(name)
         if route is None:
             raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}{f'. {why}' if why else ''}")
@@ -60,17 +62,22 @@ async def call_tool(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
 
 async def get_prompt(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer prompts/get."""
-    view = await core.catalog.view(exchange.view)
-    route = view.prompts.get(str(params.get("name")))
+    name = str(params.get("name"))
+    view = await core.catalog.view(exchange.view, ("prompts",))
+    route = view.prompts.get(name)
     if route is None:
-        raise RpcError(INVALID_PARAMS, f"Unknown prompt: {params.get('name')}")
+        why = await core.upstreams.awaited(name)
+        view = await core.catalog.view(exchange.view, ("prompts",))
+        route = view.prompts.get(name)
+        if route is None:
+            raise RpcError(INVALID_PARAMS, f"Unknown prompt: {name}{f'. {why}' if why else ''}")
     return await send(core, exchange, "prompts/get", params, route, "name")
 
 
 async def read_resource(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer resources/read; the server is chosen by what it offers, never by building a path (S-47)."""
     uri = params.get("uri")
-    view = await core.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view, RESOURCES)
     route = view.resource(uri) if isinstance(uri, str) else None
     if route is None:
         raise not_found(exchange, uri)
@@ -94,7 +101,8 @@ async def complete(core: Core, exchange: Exchange, params: JsonObject) -> JsonOb
     reference = params.get("ref")
     if not isinstance(reference, dict):
         raise RpcError(INVALID_PARAMS, "completion/complete needs a ref.")
-    view = await core.catalog.view(exchange.view)
+    needs: tuple[ListKind, ...] = ("prompts",) if reference.get("type") == "ref/prompt" else RESOURCES
+    view = await core.catalog.view(exchange.view, needs)
     route, key = _completed(view, reference)
     if route is None:
         raise RpcError(INVALID_PARAMS, f"Unknown reference: {reference.get('name') or reference.get('uri')}")
@@ -124,7 +132,7 @@ async def handle_task(core: Core, exchange: Exchange, method: str, params: JsonO
         data: JsonObject = {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
         raise RpcError(MISSING_CAPABILITY, f"{method} needs the extension {TASKS_EXTENSION}.", data)
     server, task_id = core.tasks.open(params.get("taskId"), exchange.caller)
-    view = await core.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view, ())
     upstream = view.upstreams.get(server)
     if upstream is None:
         raise RpcError(INVALID_PARAMS, "Unknown task: its server is not connected.")
@@ -234,8 +242,7 @@ async def _modern_to_legacy(
         return await upstream.request(method, outgoing, relay=exchange)
     opened = core.sealer.open(str(state), caller=exchange.caller, binding=binding) if state is not None else {}
     if "parked" in opened:
-        call = core.parking.take(opened["parked"], exchange)
-        call.answer(responses or {})
+        call = core.parking.take(opened["parked"], exchange, responses or {})
     else:
         call = ParkedCall(exchange)
         core.parking.start(call, upstream.request(method, outgoing, relay=call))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from naru.errors import NaruError
@@ -44,19 +44,41 @@ class CatalogSettings:
 class Kept:
     """A list as it was loaded."""
 
+    upstream: Upstream
+    """Whose it is: another server may have the name now."""
     listing: Listing
+    asked_at: float
     expires: float
     """Loop time after which a list request loads it again."""
+    is_old: bool = False
+    """A change came since: shown only to those whose patience is over before the new one is there."""
+    is_failed: bool = False
+    """It could not be loaded: asked for again by whoever needs it once it has expired."""
+
+
+@dataclass(slots=True, eq=False)
+class Load:
+    """A list that is on its way."""
+
+    kind: ListKind
+    asked_at: float
+    task: asyncio.Task[None]
+    is_missed: bool = False
+    """Somebody was shown a list without it."""
 
 
 class Catalog:
-    """All lists of all servers, and the views that faces show."""
+    """All lists of all servers, and the views that faces show.
+
+    A view is made in one step, of the servers and lists of that very moment: nothing that was read before a wait is
+    used after it. A list is written down only by the load that is still the last one asked for.
+    """
 
     def __init__(self, upstreams: Upstreams, settings: CatalogSettings) -> None:
         self._upstreams = upstreams
         self._settings = settings
         self._kept: dict[tuple[str, ListKind], Kept] = {}
-        self._loading: dict[tuple[str, ListKind], asyncio.Task[None]] = {}
+        self._loading: dict[tuple[str, ListKind], Load] = {}
         self._views: dict[str, View] = {}
         self._names: dict[ListKind, NameMap] = {"tools": NameMap(), "prompts": NameMap()}
         self.on_late: Callable[[Change], None] = lambda change: None
@@ -66,40 +88,60 @@ class Catalog:
         """Tell whether there is a face of that name; the empty name is the face of all servers."""
         return not name or self._upstreams.find(name) is not None
 
-    async def view(self, name: str, *, to_list: bool = False) -> View:
-        """Return what a face shows now. `to_list` also loads again what its server calls stale.
+    async def view(self, name: str, needs: Sequence[ListKind] = KINDS, *, to_list: bool = False) -> View:
+        """Return what a face shows now.
+
+        Args:
+            name: the server whose face it is; empty for that of all of them.
+            needs: the lists that the caller looks at, which are worth waiting for; each slow one is waited for once.
+            to_list: load again what its server calls stale.
 
         Raises:
             RpcError: the face is one server's, and it cannot be used.
         """
         view = self._views.get(name)
-        if view is not None and not (to_list and self._stale(view)):
+        if view is not None and view.awaits.isdisjoint(needs) and not (to_list and self._stale(view, needs)):
             return view
-        upstreams = self._chosen(name)
-        await self._load_missing(upstreams, to_list=to_list)
-        return self._compose(name, upstreams)
+        patience, began = self._settings.patience_seconds, self._now()
+        while True:
+            upstreams = self._chosen(name)
+            loads = self._loads(upstreams, needs, began if to_list else None)
+            waited = [load.task for load in loads if load.asked_at + patience > self._now()]
+            left = began + patience - self._now()
+            if not waited or left <= 0:
+                for load in loads:
+                    load.is_missed = load.is_missed or to_list
+                return self._views.get(name) or self._compose(name, upstreams)
+            await asyncio.wait(waited, timeout=left)
 
     def forget(self, change: Change) -> None:
-        """Drop what a change made old."""
-        if change.kind == "servers":
-            stale = [key for key in self._kept if key[0] == change.server]
-            if self._upstreams.find(change.server) is None:
-                for names in self._names.values():
-                    names.forget(change.server)
-        else:
-            stale = [key for key in self._kept if key[0] == change.server and CAPABILITY[key[1]] == change.kind]
-        for key in stale:
-            del self._kept[key]
-        for key in [key for key in self._loading if key[0] == change.server]:
-            self._loading.pop(key).cancel()
+        """Call old what a change made old."""
+        is_gone = self._upstreams.find(change.server) is None
+        if change.kind == "servers" and is_gone:
+            for names in self._names.values():
+                names.forget(change.server)
+        for kind in KINDS:
+            if change.kind not in ("servers", CAPABILITY[kind]):
+                continue
+            key = (change.server, kind)
+            if is_gone:
+                self._kept.pop(key, None)
+            elif key in self._kept:
+                self._kept[key] = replace(self._kept[key], is_old=True)
+            if key in self._loading:
+                self._loading.pop(key).task.cancel()
         self._views.clear()
 
     async def close(self) -> None:
         """Stop loading."""
-        tasks = list(self._loading.values())
+        tasks = [load.task for load in self._loading.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()
 
     def _chosen(self, name: str) -> list[Upstream]:
         if not name:
@@ -109,72 +151,81 @@ class Catalog:
                 return [upstream]
         raise RpcError(INTERNAL_ERROR, f"MCP server {name!r} is not connected.", {"server": name})
 
-    def _stale(self, view: View) -> bool:
-        now = asyncio.get_running_loop().time()
-        keys = [(server, kind) for server in view.upstreams for kind in KINDS]
+    def _stale(self, view: View, needs: Sequence[ListKind]) -> bool:
+        now = self._now()
+        keys = [(server, kind) for server in view.upstreams for kind in needs]
         return any(key in self._kept and self._kept[key].expires <= now for key in keys)
 
-    async def _load_missing(self, upstreams: list[Upstream], *, to_list: bool) -> None:
-        now = asyncio.get_running_loop().time()
-        tasks = []
+    def _loads(self, upstreams: Sequence[Upstream], needs: Sequence[ListKind], listed_at: float | None) -> list[Load]:
+        """Begin to load what is missing of any kind; return what is on its way of the kinds that are needed.
+
+        `listed_at` is when a list request came, which wants no list that had expired by then.
+        """
+        loads = []
         for upstream in upstreams:
             for kind in KINDS:
+                if CAPABILITY[kind] not in upstream.capabilities:
+                    continue
                 key = (upstream.name, kind)
                 kept = self._kept.get(key)
-                if CAPABILITY[kind] not in upstream.capabilities or (kept and not (to_list and kept.expires <= now)):
+                is_good = kept is not None and kept.upstream is upstream and not kept.is_old
+                if kept is not None and kept.is_failed and kept.expires <= self._now():
+                    is_good = False
+                if kept is not None and listed_at is not None and kind in needs:
+                    is_good = is_good and (kept.expires > listed_at or kept.asked_at >= listed_at)
+                if is_good:
                     continue
                 if key not in self._loading:
-                    self._loading[key] = asyncio.create_task(self._load(upstream, kind), name=f"list {key}")
-                tasks.append(self._loading[key])
-        if not tasks:
-            return
-        _, late = await asyncio.wait(tasks, timeout=self._settings.patience_seconds)
-        for task in late:
-            task.add_done_callback(self._arrived_late)
+                    task = asyncio.create_task(self._load(upstream, kind), name=f"list {key}")
+                    self._loading[key] = Load(kind, self._now(), task)
+                if kind in needs:
+                    loads.append(self._loading[key])
+        return loads
 
     async def _load(self, upstream: Upstream, kind: ListKind) -> None:
         key = (upstream.name, kind)
-        loop = asyncio.get_running_loop()
+        asked_at, failed = self._now(), False
         try:
             listing = await upstream.list(kind)
+            notifies = upstream.capabilities.get(CAPABILITY[kind]) or {}
+            ttl = listing.ttl_ms if not notifies.get("listChanged") else None
+            expires = float("inf") if ttl is None else self._now() + ttl / 1000
         except (NaruError, RpcError) as error:
             logger.warning("cannot list the %s of server %s: %s", kind, upstream.name, error)
             old = self._kept.get(key)
-            expires = loop.time() + self._settings.retry_seconds
-            self._kept[key] = Kept(old.listing if old else Listing(), expires)
-        else:
-            notifies = upstream.capabilities.get(CAPABILITY[kind]) or {}
-            ttl = listing.ttl_ms if not notifies.get("listChanged") else None
-            self._kept[key] = Kept(listing, float("inf") if ttl is None else loop.time() + ttl / 1000)
-        finally:
-            if self._loading.get(key) is asyncio.current_task():
-                del self._loading[key]
-
-    def _arrived_late(self, task: asyncio.Task[None]) -> None:
-        if task.cancelled():
-            return
+            listing = old.listing if old is not None and old.upstream is upstream else Listing()
+            failed, expires = True, self._now() + self._settings.retry_seconds
+        load = self._loading.get(key)
+        if load is None or load.task is not asyncio.current_task():
+            return  # what it asked for is of the past: a change came, and another load if somebody wants one
+        del self._loading[key]
+        self._kept[key] = Kept(upstream, listing, asked_at, expires, is_failed=failed)
         self._views.clear()
-        self.on_late(Change("", "servers"))
+        if load.is_missed:
+            self.on_late(Change("", "servers"))
 
     def _compose(self, name: str, upstreams: list[Upstream]) -> View:
-        listings = {
-            upstream.name: {
-                kind: self._kept[upstream.name, kind].listing for kind in KINDS if (upstream.name, kind) in self._kept
-            }
-            for upstream in upstreams
-        }
+        listings: dict[str, dict[ListKind, Listing]] = {}
+        awaits: set[ListKind] = set()
+        for upstream in upstreams:
+            lists = listings[upstream.name] = {}
+            for kind in KINDS:
+                kept = self._kept.get((upstream.name, kind))
+                if CAPABILITY[kind] in upstream.capabilities and kept is not None and kept.upstream is upstream:
+                    lists[kind] = kept.listing
+                if (upstream.name, kind) in self._loading or (kept is not None and kept.is_failed):
+                    awaits.add(kind)
         every = [listing for kinds in listings.values() for listing in kinds.values()]
         ttl = min((listing.ttl_ms for listing in every if listing.ttl_ms is not None), default=self._settings.ttl_ms)
         private = not every or any(listing.private for listing in every)
         view = View(Freshness(min(ttl, self._settings.ttl_ms), private), self._settings.page_size)
         naming = self._plain_name if name or self._settings.flat else self._qualified_name
         for upstream in upstreams:
-            lists = {kind: listing.items for kind, listing in listings[upstream.name].items()}
-            add_server(view, upstream, lists, naming)
+            add_server(view, upstream, {kind: each.items for kind, each in listings[upstream.name].items()}, naming)
         for reason in view.set_aside:
             logger.warning("not offered: %s", reason)
-        if not any((upstream.name, kind) in self._loading for upstream in upstreams for kind in KINDS):
-            self._views[name] = view
+        view.awaits = frozenset(awaits)
+        self._views[name] = view
         return view
 
     @staticmethod

@@ -204,7 +204,7 @@ class Engine(Core):
         number = self.subscriptions.open(listen)
         wanted: list[Route] = []
         try:
-            view = await self.catalog.view(listen.view) if listen.uris else None
+            view = await self.catalog.view(listen.view, calls.RESOURCES) if listen.uris else None
             for uri in sorted(listen.uris):
                 route = view.resource(uri) if view is not None else None
                 if route is not None:

@@ -68,7 +68,7 @@ class SearchTools:
         if params["name"] == CALL:
             inner = arguments.get("arguments") or {}
             return await calls.call_tool(core, exchange, {**params, "name": arguments.get("name"), "arguments": inner})
-        view = await core.catalog.view(exchange.view)
+        view = await core.catalog.view(exchange.view, ("tools",))
         result = self._search(view, arguments) if params["name"] == SEARCH else self._describe(view, arguments)
         return finish(result, exchange, "tools/call")
 

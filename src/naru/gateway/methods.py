@@ -34,10 +34,12 @@ async def initialize(core: Core, exchange: Exchange, params: JsonObject) -> Json
     if session.version:
         raise RpcError(-32600, "The session is initialized already.")
     capabilities, client = params.get("capabilities"), params.get("clientInfo")
+    view = await core.catalog.view(session.view, ())
+    if session.version:
+        raise RpcError(-32600, "The session is initialized already.")
     session.version = negotiate(params.get("protocolVersion"))
     session.capabilities = capabilities if isinstance(capabilities, dict) else {}
     session.client = client if isinstance(client, dict) else {}
-    view = await core.catalog.view(session.view)
     result: JsonObject = {
         "protocolVersion": session.version,
         "capabilities": _capabilities(view, modern=False),
@@ -99,7 +101,7 @@ async def ping(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject
 
 def _lister(kind: ListKind) -> Handler:
     async def list_items(core: Core, exchange: Exchange, params: JsonObject) -> orjson.Fragment:
-        view = await core.catalog.view(exchange.view, to_list=True)
+        view = await core.catalog.view(exchange.view, (kind,), to_list=True)
         if kind == "tools" and core.meta_tools is not None and view.tool_list is None:
             view.tool_list = core.meta_tools.definitions
         return view.page(kind, params.get("cursor"), modern=exchange.modern)
@@ -117,7 +119,7 @@ async def set_level(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
     session.log_level = level
     wanted = {other.log_level for other in core.sessions.values() if other.log_level} | {level}
     least = min(wanted, key=LOG_LEVELS.index)
-    view = await core.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view, ())
     for upstream in view.upstreams.values():
         await upstream.set_log_level(least)
     return {}
@@ -127,14 +129,19 @@ async def subscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
     """Answer resources/subscribe."""
     session, uri = exchange.session, params.get("uri")
     assert session is not None
-    view = await core.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view, calls.RESOURCES)
     route = view.resource(uri) if isinstance(uri, str) else None
     if route is None:
         raise calls.not_found(exchange, uri)
     key = (route.upstream.name, route.name)
-    if key not in (session.subscriptions or ()):
+    if key in (session.subscriptions or ()):
+        return {}
+    session.subscriptions = (session.subscriptions or set()) | {key}  # before the wait: it counts once
+    try:
         await core.subscriptions.want(route.upstream, route.name)
-        session.subscriptions = (session.subscriptions or set()) | {key}
+    except BaseException:
+        session.subscriptions = (session.subscriptions or set()) - {key} or None
+        raise
     return {}
 
 
@@ -142,7 +149,7 @@ async def unsubscribe(core: Core, exchange: Exchange, params: JsonObject) -> Jso
     """Answer resources/unsubscribe."""
     session, uri = exchange.session, params.get("uri")
     assert session is not None
-    view = await core.catalog.view(exchange.view)
+    view = await core.catalog.view(exchange.view, calls.RESOURCES)
     route = view.resource(uri) if isinstance(uri, str) else None
     key = (route.upstream.name, route.name) if route is not None else ("", "")
     if route is not None and key in (session.subscriptions or ()):

@@ -79,14 +79,13 @@ class ParkedCall:
         """Answer what can be answered; keys that nobody asked about are ignored.
 
         Raises:
-            RpcError: -32602, an answer is no object.
+            RpcError: -32602, an answer is no object; then none is taken.
         """
+        answers = [(self._questions[key], answer) for key, answer in responses.items() if key in self._questions]
         for key, response in responses.items():
-            question = self._questions.get(key)
-            if question is None:
-                continue
-            if not isinstance(response, dict):
+            if key in self._questions and not isinstance(response, dict):
                 raise RpcError(INVALID_PARAMS, f"inputResponses[{key!r}] must be an object.")
+        for question, response in answers:
             if not question.answer.done():
                 question.answer.set_result(response)
 
@@ -161,15 +160,16 @@ class Parking:
         self._calls[call.id] = call
         return call.id
 
-    def take(self, call_id: str, exchange: Exchange) -> ParkedCall:
-        """Hand a parked call to the exchange of its retry; it can be taken once.
+    def take(self, call_id: str, exchange: Exchange, responses: JsonObject) -> ParkedCall:
+        """Hand a parked call, with the answers that it waits for, to the exchange of its retry; it can be taken once.
 
         Raises:
-            RpcError: -32602, it ended, expired, or is another caller's.
+            RpcError: -32602, it ended, expired, or is another caller's; or an answer is no object: it is still parked.
         """
         call = self._calls.get(call_id)
         if call is None or call.caller != exchange.caller:
             raise RpcError(INVALID_PARAMS, "The request that asked for this input is gone. Start it again.")
+        call.answer(responses)
         del self._calls[call_id]
         if call.expiry is not None:
             call.expiry.cancel()

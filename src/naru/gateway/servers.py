@@ -202,13 +202,13 @@ class ServerUpstream:
         """Ask for updates no longer."""
         self._uris.discard(uri)
         if self.modern:
-            await self._translated(self.connection.watch(frozenset(self._uris)))
+            await self._translated(self.connection.watch(self._uris))
         else:
             await self._translated(self.connection.request("resources/unsubscribe", {"uri": uri}))
 
     async def _follow_uris(self, uris: set[str]) -> None:
         if self.modern:
-            await self._translated(self.connection.watch(frozenset(self._uris)))
+            await self._translated(self.connection.watch(self._uris))
             return
         if (self.capabilities.get("resources") or {}).get("subscribe"):
             for uri in sorted(uris):
@@ -217,8 +217,17 @@ class ServerUpstream:
     async def set_log_level(self, level: str) -> None:
         """Set the level of a server of sessions; a stateless one is told with each request."""
         if self._log_level != level and not self.modern and "logging" in self.capabilities:
-            self._log_level = level
-            await self._translated(self.connection.request("logging/setLevel", {"level": level}))
+            before, self._log_level = self._log_level, level
+            try:
+                await self._translated(self.connection.request("logging/setLevel", {"level": level}))
+            except BaseException:
+                if self._log_level == level:
+                    self._log_level = before  # it was not taken, so the next who wants it asks again
+                raise
+
+    def take_over(self, old: ServerUpstream) -> None:
+        """Go on with what the server was asked for when it was reached in another way."""
+        self._uris, self._log_level = set(old._uris), old._log_level
 
     async def reconnected(self) -> None:
         """Ask again for what the old link was asked for."""
@@ -272,7 +281,8 @@ class ServerUpstreams:
         self._timeout_seconds = timeout_seconds
         self._known: dict[str, ServerUpstream] = {}
         self._listeners: list[Callable[[Change], None]] = []
-        self._generations: dict[str, int] = {}
+        self._told: dict[str, tuple[Connection, bool, int]] = {}
+        """Server → the connection that listeners know of, whether it could be used, and the number of its link."""
         self._tasks: set[asyncio.Task[None]] = set()
         manager.subscribe(self._changed)
         manager.hear(self._heard)
@@ -281,7 +291,7 @@ class ServerUpstreams:
         """Return those connected, in the order of registration, own tools first."""
         connections = self._manager.connections
         # One that is being brought back is still offered: a call waits for it.
-        live = [self._upstream(name) for name, each in connections.items() if each.is_live or each.tools]
+        live = [self._upstream(name) for name, each in connections.items() if each.is_usable]
         return [*self._own.values(), *live]
 
     def find(self, name: str) -> Upstream | None:
@@ -309,7 +319,10 @@ class ServerUpstreams:
         connection = self._manager.connections[name]
         known = self._known.get(name)
         if known is None or known.connection is not connection:
+            old = known
             known = ServerUpstream(connection, self._manager, self._questions, timeout_seconds=self._timeout_seconds)
+            if old is not None:
+                known.take_over(old)
             self._known[name] = known
         return known
 
@@ -319,7 +332,7 @@ class ServerUpstreams:
                 self._tell(Change(change.server, change.what))
             case "removed":
                 self._known.pop(change.server, None)
-                self._generations.pop(change.server, None)
+                self._told.pop(change.server, None)
                 self._tell(Change(change.server, "servers"))
             case _:
                 self._status(change.server)
@@ -329,15 +342,14 @@ class ServerUpstreams:
         connection = self._manager.connections.get(name)
         if connection is None:
             return
-        if not connection.is_live and connection.tools:
+        before = self._told.get(name, (connection, False, 0))
+        now = (connection, connection.is_usable, connection.generation)
+        if now == before:
             return
-        usable = connection.generation if connection.is_live else 0
-        before = self._generations.get(name, 0)
-        if usable == before:
-            return
-        self._generations[name] = usable
+        self._told[name] = now
         self._tell(Change(name, "servers"))
-        if usable:  # a new link knows nothing of what the old one was asked for
+        if connection.is_live and (before[0], before[2]) != (connection, connection.generation):
+            # A new link knows nothing of what the old one was asked for.
             task = asyncio.get_running_loop().create_task(self._upstream(name).reconnected())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)

@@ -8,6 +8,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 from naru.errors import NaruError
 from naru.gateway import frames
@@ -55,6 +56,8 @@ class Subscriptions:
         self._timer: asyncio.TimerHandle | None = None
         self._wanted: Counter[tuple[str, str]] = Counter()
         """How many clients want (server, URI)."""
+        self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        """The count and what the server was told of it change together: one at a time for each."""
 
     # Streams of stateless clients.
 
@@ -93,27 +96,28 @@ class Subscriptions:
     async def want(self, upstream: Upstream, uri: str) -> None:
         """Count one more client that wants updates of a resource; the first subscribes upstream. Raises RpcError."""
         key = (upstream.name, uri)
-        self._wanted[key] += 1
-        if self._wanted[key] == 1:
-            try:
+        async with self._turn(key):
+            if not self._wanted[key]:
                 await upstream.subscribe(uri)
-            except (NaruError, RpcError):
-                self._wanted[key] -= 1
-                raise
+            self._wanted[key] += 1
 
     async def drop(self, upstream: Upstream | None, server: str, uri: str) -> None:
         """Count one client less; the last one unsubscribes upstream."""
         key = (server, uri)
-        self._wanted[key] -= 1
-        if self._wanted[key] > 0:
-            return
-        del self._wanted[key]
-        if upstream is None:
-            return
-        try:
-            await upstream.unsubscribe(uri)
-        except (NaruError, RpcError) as error:
-            logger.info("server %s did not take back the subscription of %s: %s", server, uri, error)
+        async with self._turn(key):
+            self._wanted[key] -= 1
+            if self._wanted[key] > 0:
+                return
+            del self._wanted[key]
+            if upstream is None:
+                return
+            try:
+                await upstream.unsubscribe(uri)
+            except (NaruError, RpcError) as error:
+                logger.info("server %s did not take back the subscription of %s: %s", server, uri, error)
+
+    def _turn(self, key: tuple[str, str]) -> asyncio.Lock:
+        return self._turns.setdefault(key, asyncio.Lock())
 
     # What happened.
 

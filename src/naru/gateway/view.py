@@ -51,6 +51,8 @@ class View:
         self.templates: list[tuple[re.Pattern[str], Route]] = []
         self.lists: dict[ListKind, list[JsonObject]] = {"tools": [], "prompts": [], "resources": [], "templates": []}
         self.upstreams: dict[str, Upstream] = {}
+        self.awaits: frozenset[ListKind] = frozenset()
+        """Kinds of which a list was still on its way when this was made."""
         self.set_aside: list[str] = []
         """Items that are not offered, and why; the rest goes on (S-51)."""
         self.tool_list: Sequence[JsonObject] | None = None
