@@ -12,6 +12,7 @@ from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
 from naru.connections.transports.choose import MakeTransport
 from naru.connections.transports.pending import PendingAnswers
 from naru.records import TransportType
+from naru.stores.secret_values import SecretValues
 
 Json = dict[str, Any]
 
@@ -62,7 +63,7 @@ class InMemoryTransport:
 
     def __init__(self, server: InMemoryServer) -> None:
         self.counters = Counters()
-        self.logs = LogRing(1000)
+        self.logs = LogRing(1000, SecretValues())
         self.unfinished_bytes = 0
         self._server = server
         self._pending = PendingAnswers(self.counters)
