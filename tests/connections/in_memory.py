@@ -63,7 +63,8 @@ class InMemoryTransport:
 
     def __init__(self, server: InMemoryServer) -> None:
         self.counters = Counters()
-        self.logs = LogRing(1000, SecretValues())
+        self.secrets = SecretValues()
+        self.logs = LogRing(1000, self.secrets)
         self.unfinished_bytes = 0
         self._server = server
         self._pending = PendingAnswers(self.counters)
