@@ -1,0 +1,64 @@
+"""A document, and what became of everything that was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Scalar = str | int | float | bool
+"""What every vector store keeps beside a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text to find again."""
+
+    id: str
+    text: str
+    source: str
+    """Where it stands: `columns.csv#3`, `guide.md#2`."""
+    metadata: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A row, page or file that gave no document."""
+
+    source: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Reading:
+    """Documents with ids of their own, and what was refused."""
+
+    documents: list[Document] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+    _by_id: dict[str, Document] = field(default_factory=dict, repr=False)
+
+    def add(self, document: Document) -> None:
+        """Keep a document; one whose id is taken is called by its place too, one that says the same is refused."""
+        id_ = _storable(document.id) or document.source
+        text = _storable(document.text).strip()
+        source = _storable(document.source)
+        if not text:
+            self.refused.append(Refused(source, "it has no text"))
+            return
+        kept = Document(id_, text, source, document.metadata)
+        taken = self._by_id.get(id_)
+        if taken is not None:
+            if taken.text == text and taken.metadata == kept.metadata:
+                self.refused.append(Refused(source, f"it says the same as {taken.source}"))
+                return
+            kept = Document(f"{id_} ({source})", text, source, document.metadata)
+        self._by_id[kept.id] = kept
+        self.documents.append(kept)
+
+    def refuse(self, source: str, reason: str) -> None:
+        """Name what gave no document."""
+        self.refused.append(Refused(_storable(source), reason))
+
+
+def _storable(text: str) -> str:
+    """Replace halves of surrogate pairs, which JSON may hold and no store can."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -1,0 +1,44 @@
+"""What a heading of a table of columns means, in English and Korean: by the words that it is made of.
+
+`table_name`, `TABLE`, `tableName`, `테이블명` are one heading; so are `column_comment`, `description`, `컬럼 설명`.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from typing import Literal
+
+Role = Literal["id", "schema", "table", "column", "name", "type", "text", "table text", ""]
+
+_NAME = r"(name|nm|id|명|이름|영문명|물리명)?"
+_TEXT = (
+    r"(text|documents?|desc|description|content|contents|body|comments?|meaning|definition|remarks?"
+    r"|설명|내용|의미|정의|코멘트|주석|비고|본문)"
+)
+_TABLE = r"(table|tbl|relation|테이블)"
+_ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
+    ("schema", re.compile(rf"(table)?(schema|스키마){_NAME}")),
+    ("table text", re.compile(rf"{_TABLE}.*{_TEXT}")),
+    ("table", re.compile(rf"{_TABLE}{_NAME}")),
+    ("text", re.compile(rf".*{_TEXT}")),
+    ("type", re.compile(r"((data|column|col|field|sql)?(type|dtype)|(데이터|컬럼|칼럼)?(타입|유형|형식|형)|자료형)")),
+    ("column", re.compile(rf"(column|col|field|attribute|컬럼|칼럼|필드|항목|속성|열){_NAME}")),
+    ("id", re.compile(r"(id|key|uid|uuid|(doc|document)id|아이디|식별자)")),
+    ("name", re.compile(r"(name|title|이름|명칭|제목)")),
+)
+
+
+@functools.lru_cache(maxsize=4096)
+def role_of(heading: str) -> Role:
+    """Return what stands under a heading; nothing for one that only its readers know."""
+    plain = unicodedata.normalize("NFKC", heading).casefold()
+    squeezed = "".join(letter for letter in plain if letter.isalnum())
+    return next((role for role, pattern in _ROLES if pattern.fullmatch(squeezed)), "")
+
+
+def is_table_of_columns(headings: list[str]) -> bool:
+    """Tell whether a table's first row names what a catalogue of columns, or of documents, has."""
+    roles = {role_of(heading) for heading in headings} - {""}
+    return len(roles) > 1 and bool(roles & {"text", "column"})

@@ -1,0 +1,190 @@
+"""Rows of tables and nested dumps as documents: `lot.yield_pct (numeric): 수율; unit: %`.
+
+A row is cells under headings; every cell of it is told, so that nothing is lost to search or to the model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from naru.builtins.data.documents.document import Document, Scalar
+from naru.builtins.data.documents.headings import Role, role_of
+
+_CONTAINERS = frozenset(
+    "tables columns fields schemas items data documents docs rows records cols properties tablemetadata databases "
+    "catalog catalogue table schema definitions entries results".split()
+)
+"""Keys that say what their values are, and are no names of things."""
+_METADATA = frozenset({"metadata", "meta"})
+_NUMBER = re.compile(r"\d+|[0-9a-fA-F-]{16,}")
+"""An id that says nothing to a reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Cells under headings, and where they stood."""
+
+    cells: Sequence[tuple[str, Any]]
+    place: str
+    """Within its file: `3`, `tables.lot.2`."""
+    names: tuple[str, ...] = ()
+    """What it stands under: the table's name in a nested dump."""
+    is_whole: bool = False
+    """Its text is a document already, and gets nothing before or after it."""
+
+
+def table_rows(lines: Iterable[Sequence[Any]], names: tuple[str, ...] = ()) -> Iterator[Row]:
+    """Read a table whose first line holds the headings; cells beyond them are kept too. An empty line is no row."""
+    headings: Sequence[str] | None = None
+    number = 0
+    for line in lines:
+        if not line:
+            continue
+        if headings is None:
+            headings = [str(cell).strip() for cell in line]
+            continue
+        number += 1
+        beyond = [""] * (len(line) - len(headings))
+        yield Row(list(zip([*headings, *beyond], line, strict=False)), str(number), names)
+
+
+def nested_rows(value: Any, place: str = "", names: tuple[str, ...] = ()) -> Iterator[Row]:
+    """Walk decoded JSON or YAML: lists of rows, `{"id": "text"}`, Chroma exports, schema dumps however deep."""
+    if isinstance(value, list):
+        for number, item in enumerate(value, 1):
+            where = _join(place, str(number))
+            if isinstance(item, Mapping):
+                yield from _mapping_rows(item, where, names, is_record=True)
+            else:
+                yield from nested_rows(item, where, names)
+    elif isinstance(value, Mapping):
+        yield from _mapping_rows(value, place, names)
+    else:
+        yield Row([("text", value)], place)
+
+
+def _mapping_rows(
+    value: Mapping[Any, Any], place: str, names: tuple[str, ...], *, is_record: bool = False, key: str = ""
+) -> Iterator[Row]:
+    """Yield the rows of a mapping: itself when it is one, the things that it holds, or an entry for each key."""
+    if _is_export(value):
+        yield from _exported_rows(value, place)
+        return
+    cells = {str(name): inner for name, inner in value.items()}
+    roles = {role_of(name): name for name in reversed(cells) if not isinstance(cells[name], list | Mapping)}
+    is_record = is_record or "column" in roles or ("text" in roles and len(roles) > 1) or {"name", "type"} <= set(roles)
+    parts = {name: inner for name, inner in cells.items() if _has_rows(name, inner, is_record=is_record)}
+    own = [(name, inner) for name, inner in cells.items() if name not in parts]
+    title = next((str(cells[roles[role]]) for role in ("table", "name", "id") if role in roles), key)
+    if is_record and (not parts or "text" in roles):
+        is_named = not key or roles.keys() & {"id", "name", "column", "table"}
+        yield Row(own if is_named else [("name", key), *own], place, names)
+    elif not is_record:
+        inside = (*names, key) if key else names
+        told = own if not parts else [] if title != key else [(name, inner) for name, inner in own if role_of(name) == ""]
+        for name, text in told:
+            yield Row([("id", ".".join((*inside, name))), ("text", text)], _join(place, name))
+    for name, inner in parts.items():
+        under = (*names, title) if title else names
+        where = _join(place, name)
+        is_container = name.replace("_", "").casefold() in _CONTAINERS
+        if isinstance(inner, Mapping) and not is_container:
+            yield from _mapping_rows(inner, where, under, key=name)
+        else:
+            yield from nested_rows(inner, where, under if is_container else (*under, name))
+
+
+def _has_rows(name: str, value: Any, *, is_record: bool) -> bool:
+    """Tell a list of rows or a mapping of things from a detail of the row that holds it."""
+    if isinstance(value, Mapping):
+        return not (is_record and name.casefold() in _METADATA)
+    if not isinstance(value, list):
+        return False
+    return not is_record or any(isinstance(item, Mapping | list) for item in value)
+
+
+def _is_export(value: Mapping[Any, Any]) -> bool:
+    """Tell Chroma's form: ids, documents and metadatas side by side."""
+    ids, documents = value.get("ids"), value.get("documents")
+    return isinstance(ids, list) and isinstance(documents, list) and len(ids) == len(documents)
+
+
+def _exported_rows(value: Mapping[Any, Any], place: str) -> Iterator[Row]:
+    columns = [value["ids"], value["documents"], value.get("metadatas") or []]
+    if any(isinstance(inner, list) for inner in columns[0]):  # a query's answer: a list for each question
+        columns = [[item for inner in outer for item in inner or []] for outer in columns]
+    ids, documents, metadatas = columns
+    for number, id_ in enumerate(ids, 1):
+        metadata = metadatas[number - 1] if number <= len(metadatas) else None
+        text = documents[number - 1] if number <= len(documents) else None
+        cells = [("id", id_), ("text", text), ("metadata", metadata or {})]
+        yield Row(cells, _join(place, str(number)), is_whole=True)
+
+
+def document_of(row: Row, before: str) -> Document:
+    """Make one row a document; its text is empty when the row holds nothing to find.
+
+    `before` is what stands before its place: `columns.csv#`.
+    """
+    source = f"{before}{row.place}" if row.place else before.rstrip("#")
+    told, metadata = _told(row)
+    found: dict[Role, str] = {}
+    for heading, text in told:
+        found.setdefault(role_of(heading), text)
+    name = _name_of(row, found)
+    text = found.get("text", "")
+    id_ = found.get("id") or name or source
+    if row.is_whole:
+        return Document(id_, text, source, metadata)
+    if not text and "column" not in found and not ("type" in found and name):
+        return Document(id_, "; ".join(_cell(heading, value) for heading, value in told), source, metadata)
+    head = name or ("" if _NUMBER.fullmatch(id_) or "id" not in found else id_)
+    head += f" ({found['type']})" if head and "type" in found else ""
+    body = text if not head or text.startswith(head) else f"{head}: {text}" if text else head
+    used = {role: True for role in ("id", "schema", "table", "column", "name", "text", *(["type"] if head else []))}
+    details = [_cell(heading, value) for heading, value in told if not used.pop(role_of(heading), False)]
+    return Document(id_, "; ".join([body, *details]), source, metadata)
+
+
+def _name_of(row: Row, found: Mapping[Role, str]) -> str:
+    """Return what a row is called: `schema.table.column`, a table, or a name, under what it stands in."""
+    own = found.get("column") or found.get("name") or ""
+    table = found.get("table", "")
+    if not own:
+        return ".".join(filter(None, (found.get("schema"), table)))
+    owners = [found.get("schema", ""), table] if table else [*row.names]
+    return ".".join(name for name in (*owners, own) if name)
+
+
+def _told(row: Row) -> tuple[list[tuple[str, str]], dict[str, Scalar]]:
+    """Return the cells that say something, as text, and the metadata that the row brought."""
+    told: list[tuple[str, str]] = []
+    metadata: dict[str, Scalar] = {}
+    for heading, value in row.cells:
+        if isinstance(value, Mapping) and heading.casefold() in _METADATA:
+            metadata |= {str(key): inner if isinstance(inner, Scalar) else _plain(inner) for key, inner in value.items()}
+        elif text := _plain(value):
+            told.append((heading, text))
+    return told, metadata
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list) and not any(isinstance(item, Mapping | list) for item in value):
+        return ", ".join(filter(None, map(_plain, value)))
+    if isinstance(value, list | Mapping):
+        return json.dumps(value, ensure_ascii=False, default=str) if value else ""
+    return str(value).strip()
+
+
+def _cell(heading: str, value: str) -> str:
+    return f"{heading}: {value}" if heading else value
+
+
+def _join(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
