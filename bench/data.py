@@ -21,8 +21,8 @@ import psutil
 import psycopg
 from psycopg_pool import AsyncConnectionPool
 
+from naru.builtins.data.databases.errors import QueryError
 from naru.builtins.data.sql.database import Database, DatabaseOptions
-from naru.builtins.data.sql.errors import QueryError
 from naru.errors import ConfigError
 from naru.stores.embedded_postgres import EmbeddedPostgres, find_binaries
 

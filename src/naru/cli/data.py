@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from naru.builtins.data.databases.open import label_of
 from naru.builtins.data.demo.reader import READER, reader_sql
-from naru.builtins.data.documents import read_documents
+from naru.builtins.data.documents import Refused, read_documents
+from naru.builtins.data.indexing import Indexed
 from naru.builtins.data.sources import DataSources
 from naru.cli.terminal import AsJson, console, print_json, print_warnings
 from naru.config import DataSettings
+
+REFUSED_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexResult:
+    """What `naru data index` did."""
+
+    collection: str
+    documents: int
+    """That the collection holds now."""
+    embeddings: str
+    read: int
+    """Rows, sections and pages."""
+    embedded: int
+    unchanged: int
+    refused: list[Refused]
+
 
 app = typer.Typer(
     add_completion=False,
@@ -25,16 +46,24 @@ app = typer.Typer(
 
 @app.command()
 def index(
-    file: Annotated[Path, typer.Argument(help="JSON, JSON lines, CSV or plain lines; or a folder of such files.")],
-    replace: Annotated[bool, typer.Option("--replace", help="Remove the collection first, with all it holds.")] = False,
+    file: Annotated[
+        Path, typer.Argument(help="Tables, JSON, YAML, text, Markdown, HTML, Excel, PDF, Word; or a folder of such.")
+    ],
+    replace: Annotated[bool, typer.Option("--replace", help="Put what is read in place of all it holds now.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Embed documents into the collection. Its name is CHROMADB_COLLECTION_NAME."""
-    count, collection, embedder = asyncio.run(_index(file, replace=replace))
+    """Embed documents into the collection, all that are new or changed. Its name is CHROMADB_COLLECTION_NAME."""
+    result = asyncio.run(_index(file, replace=replace))
     if as_json:
-        print_json({"collection": collection, "documents": count, "embeddings": embedder})
-    else:
-        print(f"{count} documents in collection {collection} ({embedder})")
+        print_json(asdict(result))
+        return
+    print(f"{result.documents} documents in collection {result.collection} ({result.embeddings})")
+    if result.unchanged:
+        print(f"{result.embedded} embedded, {result.unchanged} unchanged")
+    shown = result.refused[:REFUSED_SHOWN]
+    more = len(result.refused) - len(shown)
+    lines = [f"{one.source}: left out, {one.reason}" for one in shown]
+    print_warnings([*lines, *([f"… and {more} more; --json names them all"] if more else [])])
 
 
 @app.command()
@@ -61,9 +90,7 @@ def check(as_json: AsJson = False) -> None:
         return
     print(f"embeddings: {found['embeddings']}; {found['dimensions']} numbers")
     print(f"documents: {found['documents']} in {found['collection']} ({found['vectors']})")
-    print(
-        f"database: PostgreSQL {found['postgresql']} ({found['database']}); {found['refused']} writes tried and refused"
-    )
+    print(f"database: {found['engine']} ({found['database']}); {found['refused']} writes tried and refused")
     print_warnings(found["warnings"])
 
 
@@ -77,20 +104,26 @@ def print_reader_sql(
     print(reader_sql(name, role=role, password="change-me"), end="")  # noqa: S106  # a placeholder to be replaced
 
 
-async def _index(file: Path, *, replace: bool) -> tuple[int, str, str]:
-    documents = await asyncio.to_thread(read_documents, file)
+async def _index(path: Path, *, replace: bool) -> _IndexResult:
+    reading = await asyncio.to_thread(read_documents, path)
     sources = DataSources()
     out = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    indexed = Indexed()
     try:
-        if replace:
-            await sources.store.clear()
         with Progress(*columns, console=out, disable=not out.is_terminal) as progress:
-            task = progress.add_task(f"Indexing {file.name}", total=len(documents))
-            async for done in sources.index(documents):
-                progress.update(task, completed=done)
-        name = sources.settings.chromadb_collection_name
-        return await sources.store.count(), name, sources.embedder.status
+            task = progress.add_task(f"Indexing {path.name}", total=len(reading.documents))
+            async for indexed in sources.index(reading.documents, replace=replace):
+                progress.update(task, completed=indexed.done)
+        return _IndexResult(
+            collection=sources.settings.chromadb_collection_name,
+            documents=await sources.store.count(),
+            embeddings=sources.embedder.status,
+            read=len(reading.documents) + len(reading.refused),
+            embedded=indexed.embedded,
+            unchanged=indexed.unchanged,
+            refused=[*reading.refused, *indexed.refused],
+        )
     finally:
         await sources.close()
 
@@ -108,19 +141,17 @@ async def _check() -> dict[str, Any]:
     settings = sources.settings
     try:
         dimensions = len((await sources.embed(["나루"]))[0])
-        await sources.database.query("SELECT 1")
-        proof = sources.database.proof
-        assert proof is not None, "a query has run, so the self-test has"
+        checked = await sources.database.check()
         return {
             "embeddings": sources.embedder.status,
             "dimensions": dimensions,
             "documents": await sources.store.count(),
             "collection": settings.chromadb_collection_name,
             "vectors": "Chroma" if settings.chromadb_host else "local file",
-            "postgresql": proof.server_version // 10_000,
-            "database": "POSTGRESQL_DB_HOST" if sources.is_database_configured else "embedded, demo data",
-            "refused": proof.refused,
-            "warnings": list(proof.warnings),
+            "engine": checked.engine,
+            "database": label_of(settings) if settings.is_database_configured else "embedded, demo data",
+            "refused": checked.refused,
+            "warnings": list(checked.warnings),
         }
     finally:
         await sources.close()

@@ -202,5 +202,13 @@ class DataSettings(BaseSettings):
     postgresql_db_allow_superuser: bool = False
     """Run although the role is a superuser or may read server files: only for databases of no worth."""
 
+    naru_database_url: str = ""
+    """Another database than that of POSTGRESQL_DB_…: `sqlite:///file.db`, `duckdb:///file.duckdb`, a folder with CSV or
+    Parquet files, `mysql://user:password@host/name`, `postgresql://…`."""
     naru_data_dir: Path = Path("~/.local/share/naru")
     """Where the local vector store is kept."""
+
+    @property
+    def is_database_configured(self) -> bool:
+        """Whether a database is named; without one, a PostgreSQL of our own is started with demo data."""
+        return bool(self.naru_database_url or self.postgresql_db_host or self.postgresql_db_name)

@@ -9,12 +9,17 @@ import pytest
 from typer.testing import CliRunner
 
 from naru.builtins.data.demo.reader import reader_sql
-from naru.builtins.data.documents import read_documents
+from naru.builtins.data.documents import Reading, read_documents
 from naru.cli.data import app
 from naru.errors import ConfigError
 from tests.builtins.data.servers import CASES
 
 WANTED = {"a.b": "a.b: 수율", "c": "c: price"}
+
+
+def as_map(reading: Reading) -> dict[str, str]:
+    """Give the documents as id → text."""
+    return {document.id: document.text for document in reading.documents}
 
 
 @pytest.mark.parametrize(
@@ -30,14 +35,14 @@ WANTED = {"a.b": "a.b: 수율", "c": "c: price"}
 )
 def test_a_catalogue_is_read_as_id_and_text(name: str, text: str, tmp_path: Path):
     (tmp_path / name).write_text(text, encoding="utf-8")
-    assert read_documents(tmp_path / name) == WANTED
+    assert as_map(read_documents(tmp_path / name)) == WANTED
 
 
 def test_plain_lines_and_lists_of_texts_are_documents_too(tmp_path: Path):
     (tmp_path / "x.txt").write_text("one\n\n two \n")
-    assert read_documents(tmp_path / "x.txt") == {"x.txt#1": "one", "x.txt#3": "two"}
+    assert as_map(read_documents(tmp_path / "x.txt")) == {"x.txt#1": "one", "x.txt#3": "two"}
     (tmp_path / "x.json").write_text('["one", "two"]')
-    assert list(read_documents(tmp_path / "x.json").values()) == ["one", "two"]
+    assert list(as_map(read_documents(tmp_path / "x.json")).values()) == ["one", "two"]
 
 
 def test_a_folder_is_all_its_files_and_no_file_takes_anothers_place(tmp_path: Path):
@@ -46,7 +51,9 @@ def test_a_folder_is_all_its_files_and_no_file_takes_anothers_place(tmp_path: Pa
     (tmp_path / "in" / "b.md").write_text("two")
     (tmp_path / "c.json").write_text('{"c": "price"}')
     (tmp_path / "d.bin").write_bytes(b"\xff\xfe")
-    assert read_documents(tmp_path) == {"a.txt#1": "one", "c": "c: price", "b.md#1": "two"}
+    reading = read_documents(tmp_path)
+    assert as_map(reading) == {"a.txt#1": "one", "c": "c: price", "in/b.md#1": "two"}
+    assert [(one.source, one.reason) for one in reading.refused] == [("d.bin", "no reader for .bin")]
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match="holds no documents"):
         read_documents(tmp_path / "empty")
@@ -57,7 +64,7 @@ def test_a_file_without_documents_is_told(name: str, text: str, tmp_path: Path):
     (tmp_path / name).write_text(text)
     with pytest.raises(ConfigError, match="x"):
         read_documents(tmp_path / name)
-    with pytest.raises(ConfigError, match="Cannot read"):
+    with pytest.raises(ConfigError, match=r"none\.json: cannot read it"):
         read_documents(tmp_path / "none.json")
 
 
@@ -70,8 +77,9 @@ def test_index_and_search_from_the_command_line(tmp_path: Path, monkeypatch: pyt
     runner = CliRunner()
     indexed = runner.invoke(app, ["index", str(CASES / "columns.json")])
     assert indexed.exit_code == 0, indexed.output
-    assert indexed.stderr == "", "no progress bar where nobody watches"
+    assert "Indexing" not in indexed.stderr, "no progress bar where nobody watches"
     assert "64 documents in collection column_metadata (lexical only" in indexed.output
+    assert "columns.json#queries.1: left out" in indexed.stderr
     found = runner.invoke(app, ["search", "남은 연차 일수", "-n", "1"])
     assert found.output.strip() == "vacations.days_left: 남은 연차 일수"
     replaced = runner.invoke(app, ["index", str(CASES / "columns.json"), "--replace"])

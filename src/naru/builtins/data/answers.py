@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Literal, NotRequired, TypedDict
 
-from naru.builtins.data.sql.database import QueryResult
+from naru.builtins.data.databases.database import QueryResult
 from naru.messages import TextPart, ToolResult
 
 CUT = "Only the first {count} rows are shown: add WHERE, LIMIT or aggregate to see what matters."

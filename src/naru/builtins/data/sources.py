@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from naru.builtins.data.databases.database import Database
+from naru.builtins.data.databases.open import open_database
 from naru.builtins.data.demo.columns import COLUMNS
-from naru.builtins.data.demo.postgres import DemoPostgres
+from naru.builtins.data.documents import Document
 from naru.builtins.data.embeddings.choose import choose_embedder
 from naru.builtins.data.embeddings.embedder import Embedder
-from naru.builtins.data.sql.database import Database, DatabaseOptions
-from naru.builtins.data.sql.transaction import Limits
+from naru.builtins.data.indexing import Indexed, Indexer
+from naru.builtins.data.ranking import CANDIDATES, fused
 from naru.builtins.data.vectors.choose import choose_store
 from naru.builtins.data.vectors.local import LocalStore
-from naru.builtins.data.vectors.store import Entry, Recorded, VectorStore
+from naru.builtins.data.vectors.store import Found, VectorStore
 from naru.config import DataSettings
 
-logger = logging.getLogger(__name__)
-
 DEMO_COLLECTION = "naru_demo_columns"
-INDEX_BATCH = 64
 
 
 class DataSources:
@@ -34,16 +32,17 @@ class DataSources:
     def __init__(self, settings: DataSettings | None = None) -> None:
         self.settings = settings or DataSettings()
         self.embedder: Embedder = choose_embedder(self.settings)
-        self._demo = None if self.is_database_configured else DemoPostgres()
-        self.database = Database(self._parameters, _options(self.settings))
+        self._database: Database | None = None
         self.store: VectorStore = choose_store(self.settings)
         self._demo_index: VectorStore | None = None
         self._indexing = asyncio.Lock()
 
     @property
-    def is_database_configured(self) -> bool:
-        """Whether the settings name a database; without one, an own server with demo data is started."""
-        return bool(self.settings.postgresql_db_host or self.settings.postgresql_db_name)
+    def database(self) -> Database:
+        """The database of the settings; without one, a PostgreSQL of our own with demo data. Raises ConfigError."""
+        if self._database is None:
+            self._database = open_database(self.settings)
+        return self._database
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return a vector per text; an empty one for a blank text."""
@@ -51,32 +50,31 @@ class DataSources:
 
     async def search(self, queries: Sequence[str], n_results: int) -> list[list[str]]:
         """Return the documents most like each query; none for a blank query."""
+        return [[one.text for one in found] for found in await self.find(queries, n_results)]
+
+    async def find(self, queries: Sequence[str], n_results: int) -> list[list[Found]]:
+        """Return the documents most like each query, by meaning and words, with where they come from."""
         vectors = await self.embedder.embed(queries, "query")
         wanted = [vector for vector in vectors if vector]
         store = await self._searched_store()
-        found = iter(await store.query(wanted, n_results, embedder=self.embedder.name) if wanted else ())
-        return [next(found) if vector else [] for vector in vectors]
+        candidates = max(n_results, CANDIDATES)
+        found = iter(await store.query(wanted, candidates, embedder=self.embedder.name) if wanted else ())
+        return [
+            fused(query, next(found), n_results) if vector else []
+            for query, vector in zip(queries, vectors, strict=True)
+        ]
 
-    async def index(self, documents: Mapping[str, str], *, store: VectorStore | None = None) -> AsyncIterator[int]:
-        """Embed and keep documents (id → text), yielding how many are done after each batch.
-
-        Raises:
-            EmbedderMismatchError: the collection was made with another model.
-        """
-        target = store or self.store
-        entries = [(id_, text) for id_, text in documents.items() if text.strip()]
-        for start in range(0, len(entries), INDEX_BATCH):
-            batch = entries[start : start + INDEX_BATCH]
-            vectors = await self.embedder.embed([text for _, text in batch], "passage")
-            await target.ensure(Recorded(self.embedder.name, len(vectors[0])))
-            await target.upsert([Entry(id_, text, vector) for (id_, text), vector in zip(batch, vectors, strict=True)])
-            yield start + len(batch)
+    async def index(
+        self, documents: Sequence[Document], *, store: VectorStore | None = None, replace: bool = False
+    ) -> AsyncIterator[Indexed]:
+        """Embed and keep documents, yielding how far it has come after each batch; see `Indexer.run`."""
+        async for report in Indexer(self.embedder, store or self.store).run(documents, replace=replace):
+            yield report
 
     async def close(self) -> None:
         """Close what was opened, the database before its server."""
-        await self.database.close()
-        if self._demo:
-            await self._demo.close()
+        if self._database:
+            await self._database.close()
         await self.store.close()
         if self._demo_index:
             await self._demo_index.close()
@@ -84,7 +82,7 @@ class DataSources:
 
     async def _searched_store(self) -> VectorStore:
         """Return the configured store; with nothing configured and nothing indexed, the demo's column catalogue."""
-        if self._demo is None or self.settings.chromadb_host or await self.store.count():
+        if self.settings.is_database_configured or self.settings.chromadb_host or await self.store.count():
             return self.store
         async with self._indexing:
             if self._demo_index is None:
@@ -94,24 +92,10 @@ class DataSources:
                 self._demo_index = index
         return self._demo_index
 
-    async def _parameters(self) -> Mapping[str, str]:
-        if self._demo:
-            logger.info("no POSTGRESQL_DB_HOST: starting a PostgreSQL of our own with demo data")
-            return await self._demo.parameters()
-        settings = self.settings
-        wanted = {
-            "host": settings.postgresql_db_host or "localhost",
-            "port": str(settings.postgresql_db_port),
-            "user": settings.postgresql_db_user,
-            "password": settings.postgresql_db_pass.get_secret_value(),
-            "dbname": settings.postgresql_db_name,
-        }
-        return {key: value for key, value in wanted.items() if value}
 
-
-def demo_documents() -> dict[str, str]:
+def demo_documents() -> list[Document]:
     """Return the demo catalogue as documents: `bga_lot.yield_pct: 수율 (%) = …`."""
-    return {name: f"{name}: {text}" for name, text in COLUMNS.items()}
+    return [Document(name, f"{name}: {text}", "demo") for name, text in COLUMNS.items()]
 
 
 @asynccontextmanager
@@ -122,18 +106,3 @@ async def open_sources() -> AsyncIterator[DataSources]:
         yield sources
     finally:
         await sources.close()
-
-
-def _options(settings: DataSettings) -> DatabaseOptions:
-    return DatabaseOptions(
-        limits=Limits(
-            rows=settings.postgresql_db_max_rows,
-            bytes=settings.postgresql_db_max_bytes,
-            statement_seconds=settings.postgresql_db_statement_timeout_seconds,
-            wait_seconds=settings.postgresql_db_pool_wait_seconds,
-        ),
-        allowed_functions=frozenset(
-            name.strip() for name in settings.postgresql_db_allow_functions.split(",") if name.strip()
-        ),
-        allow_superuser=settings.postgresql_db_allow_superuser,
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
+from operator import mul
 
 import pytest
 
@@ -13,13 +14,19 @@ from naru.builtins.data.embeddings.embedder import Embedder
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder
 from naru.builtins.data.embeddings.openai_endpoint import OpenAIEmbedder
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
+from naru.builtins.data.embeddings.two_encoders import TwoEncoders
+from naru.builtins.data.ranking import fused
+from naru.builtins.data.vectors.store import Found
 from naru.config import DataSettings
 from tests.builtins.data.servers import CASES
 
 ODD = ["", " \n", "나루", "a", "🚢" * 3, "\ud800", "x" * 50_000, "a\x00b", "bga_lot.yield_pct: 수율"]
 
 
-@pytest.fixture(scope="module", params=[pytest.param(SentenceEncoder, marks=pytest.mark.slow), NgramEmbedder])
+@pytest.fixture(
+    scope="module",
+    params=[*(pytest.param(one, marks=pytest.mark.slow) for one in (SentenceEncoder, TwoEncoders)), NgramEmbedder],
+)
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     return request.param()
 
@@ -31,11 +38,11 @@ async def test_each_text_has_a_vector_of_length_one_in_its_place_and_blank_ones_
     assert len(lengths) == 1
     for vector in vectors:
         assert not vector or math.isclose(math.hypot(*vector), 1.0, rel_tol=1e-3)
-    alone = await embedder.embed(["나루"], "query")
+    alone = await embedder.embed(["나루"], "passage")
     assert math.isclose(sum(a * b for a, b in zip(alone[0], vectors[2], strict=True)), 1.0, rel_tol=1e-3)
 
 
-async def recall(embedder: Embedder) -> dict[str, tuple[float, float]]:
+async def recall(embedder: Embedder, *, is_fused: bool = False) -> dict[str, tuple[float, float]]:
     """Return recall@1 and @3 on the labelled columns, all together and by language direction."""
     labelled = json.loads((CASES / "columns.json").read_text(encoding="utf-8"))
     columns = {column["id"]: f"{column['id']}: {column['text']}" for column in labelled["cols"]}
@@ -43,9 +50,12 @@ async def recall(embedder: Embedder) -> dict[str, tuple[float, float]]:
     queries = await embedder.embed([query["q"] for query in labelled["queries"]], "query")
     ranks: dict[str, list[int]] = defaultdict(list)
     for query, vector in zip(labelled["queries"], queries, strict=True):
-        scores = [sum(a * b for a, b in zip(vector, document, strict=True)) for document in documents]
-        order = sorted(range(len(scores)), key=lambda place: -scores[place])
-        rank = [list(columns)[place] for place in order].index(query["answer"])
+        found = [
+            Found(id_, text, sum(map(mul, vector, document)))
+            for (id_, text), document in zip(columns.items(), documents, strict=True)
+        ]
+        ordered = fused(query["q"], found, len(found)) if is_fused else sorted(found, key=lambda one: -one.score)
+        rank = [one.id for one in ordered].index(query["answer"])
         ranks["all"].append(rank)
         ranks[query["kind"]].append(rank)
     return {
@@ -63,6 +73,15 @@ async def test_the_embedded_model_finds_columns_in_both_languages():
     assert all(at_three >= 0.7 for _, at_three in found.values())
 
 
+@pytest.mark.slow
+async def test_issue_20_7_both_models_and_words_find_columns_across_languages():
+    found = await recall(TwoEncoders(), is_fused=True)
+    assert found["all"][0] >= 0.75
+    assert found["all"][1] >= 0.90
+    assert found["ko->en"][1] >= 0.85
+    assert found["en->ko"][1] >= 0.95
+
+
 async def test_the_fallback_finds_what_shares_its_spelling_and_says_that_it_is_lexical():
     found = await recall(NgramEmbedder())
     assert found["ko->ko"][1] >= 0.8
@@ -72,6 +91,8 @@ async def test_the_fallback_finds_what_shares_its_spelling_and_says_that_it_is_l
 def test_the_settings_choose(monkeypatch: pytest.MonkeyPatch):
     given = DataSettings(text_embedding_model_url="http://localhost:8080/v1", _env_file=None)
     assert isinstance(choose_embedder(given), OpenAIEmbedder)
+    assert isinstance(choose_embedder(DataSettings(text_embedding_model_url="", _env_file=None)), TwoEncoders)
+    monkeypatch.setattr(TwoEncoders, "is_installed", staticmethod(lambda: False))
     assert isinstance(choose_embedder(DataSettings(text_embedding_model_url="", _env_file=None)), SentenceEncoder)
     monkeypatch.setattr(SentenceEncoder, "is_installed", staticmethod(lambda: False))
     assert isinstance(choose_embedder(DataSettings(text_embedding_model_url="", _env_file=None)), NgramEmbedder)

@@ -8,8 +8,8 @@ import json
 import pytest
 import pytest_asyncio
 
+from naru.builtins.data.databases.database import Limits
 from naru.builtins.data.sql.database import Database, DatabaseOptions
-from naru.builtins.data.sql.transaction import Limits
 from naru.errors import NaruError
 from tests.builtins.data.conftest import postgres_versions
 from tests.builtins.data.servers import CASES, BgaServer

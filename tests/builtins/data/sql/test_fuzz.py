@@ -8,10 +8,9 @@ import random
 
 import pytest
 
+from naru.builtins.data.databases.database import Limits
+from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError, RefusedStatementError
 from naru.builtins.data.sql.database import DatabaseOptions
-from naru.builtins.data.sql.errors import DatabaseUnavailableError, QueryError
-from naru.builtins.data.sql.statement import RefusedStatementError
-from naru.builtins.data.sql.transaction import Limits
 from tests.builtins.data.servers import CASES, BgaServer
 from tests.builtins.data.sql.test_guard import REFUSED
 

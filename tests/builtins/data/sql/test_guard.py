@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 import pytest_asyncio
 
+from naru.builtins.data.databases.database import Limits
+from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
 from naru.builtins.data.sql.database import Database, DatabaseOptions
-from naru.builtins.data.sql.errors import QueryError
-from naru.builtins.data.sql.statement import RefusedStatementError
-from naru.builtins.data.sql.transaction import Limits
 from tests.builtins.data.conftest import postgres_versions
 from tests.builtins.data.servers import BgaServer
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from naru.builtins.data.databases.database import Limits
 from naru.builtins.data.sql.database import DatabaseOptions
-from naru.builtins.data.sql.transaction import Limits
 from naru.errors import NaruError
 from tests.builtins.data.servers import CASES, BgaServer
 

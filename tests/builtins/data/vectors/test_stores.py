@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import array
 import asyncio
 import socket
+import sqlite3
 import subprocess
 import time
 import uuid
@@ -12,6 +14,8 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from naru.builtins.data.vectors import local
 from naru.builtins.data.vectors.chroma import API, ChromaStore
@@ -77,6 +81,11 @@ def name() -> str:
     return f"columns-{uuid.uuid4().hex[:12]}"
 
 
+async def texts(store: VectorStore, vectors, count: int, *, embedder: str) -> list[list[str]]:
+    """Ask, and give the texts alone."""
+    return [[one.text for one in found] for found in await store.query(vectors, count, embedder=embedder)]
+
+
 async def filled(store: VectorStore) -> VectorStore:
     await store.ensure(MADE_WITH)
     await store.upsert(ENTRIES)
@@ -85,11 +94,11 @@ async def filled(store: VectorStore) -> VectorStore:
 
 async def test_the_nearest_come_first_for_each_query(make, name):
     store = await filled(make(name))
-    found = await store.query([(10.0, 0.1, 0.0), (0.0, 0.0, 1.0)], 3, embedder="model-a")
+    found = await texts(store, [(10.0, 0.1, 0.0), (0.0, 0.0, 1.0)], 3, embedder="model-a")
     assert found[0] == ["along x", "between", "along y"]
     assert found[1][0] == "세 번째 축"
-    assert await store.query([], 3, embedder="model-a") == []
-    assert [len(row) for row in await store.query([(1.0, 0.0, 0.0)], 99, embedder="model-a")] == [4]
+    assert await texts(store, [], 3, embedder="model-a") == []
+    assert [len(row) for row in await texts(store, [(1.0, 0.0, 0.0)], 99, embedder="model-a")] == [4]
     assert await store.count() == 4
     await store.close()
 
@@ -98,18 +107,18 @@ async def test_an_entry_with_a_known_id_is_replaced(make, name):
     store = await filled(make(name))
     await store.upsert([Entry("x", "moved", (0.0, 0.0, 1.0))])
     assert await store.count() == 4
-    assert "along x" not in (await store.query([(1.0, 0.0, 0.0)], 4, embedder="model-a"))[0]
+    assert "along x" not in (await texts(store, [(1.0, 0.0, 0.0)], 4, embedder="model-a"))[0]
     await store.close()
 
 
 async def test_what_is_kept_is_found_by_another_process(make, name):
     await (await filled(make(name))).close()
     again = make(name)
-    assert (await again.query([(0.0, 1.0, 0.0)], 1, embedder="model-a")) == [["along y"]]
+    assert (await texts(again, [(0.0, 1.0, 0.0)], 1, embedder="model-a")) == [["along y"]]
     other = make(name)
     await other.ensure(MADE_WITH)
     await other.upsert([Entry("new", "newly along y", (0.0, 1.0, 0.0)), Entry("y", "gone", (1.0, 0.0, 0.0))])
-    assert (await again.query([(0.0, 1.0, 0.0)], 1, embedder="model-a")) == [["newly along y"]]
+    assert (await texts(again, [(0.0, 1.0, 0.0)], 1, embedder="model-a")) == [["newly along y"]]
     await again.close()
     await other.close()
 
@@ -147,7 +156,7 @@ async def test_clearing_removes_the_collection_alone(make, name):
     assert (await store.count(), await other.count()) == (0, 4)
     await store.ensure(Recorded("model-b", 2))
     await store.upsert([Entry("a", "a", (1.0, 0.0))])
-    assert await store.query([(1.0, 0.0)], 1, embedder="model-b") == [["a"]]
+    assert await texts(store, [(1.0, 0.0)], 1, embedder="model-b") == [["a"]]
     await store.close()
     await other.close()
 
@@ -158,7 +167,7 @@ async def test_g18_a_collection_that_was_made_anew_is_looked_up_again(make, name
     await other.clear()
     await other.ensure(MADE_WITH)
     await store.upsert([Entry("n", "new", (1.0, 0.0, 0.0))])
-    assert await store.query([(1.0, 0.0, 0.0)], 3, embedder="model-a") == [["new"]]
+    assert await texts(store, [(1.0, 0.0, 0.0)], 3, embedder="model-a") == [["new"]]
     await other.clear()
     with pytest.raises(CollectionMissingError):
         await store.query([(1.0, 0.0, 0.0)], 1, embedder="model-a")
@@ -175,7 +184,7 @@ async def test_g15_a_collection_that_others_made_is_checked_by_its_own_dimension
     store = ChromaStore(chroma_url, name)
     with pytest.raises(EmbedderMismatchError, match="3 numbers; use gives 512"):
         await store.query([[0.1] * 512], 1, embedder="use")
-    assert await store.query([[1.0, 2.0, 3.0]], 1, embedder="use") == [["d"]]
+    assert await texts(store, [[1.0, 2.0, 3.0]], 1, embedder="use") == [["d"]]
     await store.close()
 
 
@@ -206,3 +215,68 @@ async def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path):
     store = LocalStore(tmp_path / "file" / "vectors.sqlite", "columns")
     with pytest.raises(VectorStoreError, match="NARU_DATA_DIR"):
         await store.count()
+
+
+async def test_what_is_stored_is_read_back_with_its_metadata_for_the_same_model_alone(make, name):
+    store = make(name)
+    await store.ensure(MADE_WITH)
+    kept = Entry("x", "along x", (1.0, 0.0, 0.0), {"source": "a.csv#1", "page": 3})
+    await store.upsert([kept, ENTRIES[1]])
+    stored = await store.stored(["x", "none"], made_with=MADE_WITH)
+    assert list(stored) == ["x"]
+    assert (stored["x"].text, dict(stored["x"].metadata), list(stored["x"].vector)) == (
+        "along x",
+        {"source": "a.csv#1", "page": 3},
+        [1.0, 0.0, 0.0],
+    )
+    (found,) = (await store.query([(1.0, 0.0, 0.0)], 1, embedder="model-a"))[0]
+    assert (found.id, found.metadata["source"]) == ("x", "a.csv#1")
+    assert found.score == pytest.approx(1.0, abs=1e-3)
+    assert await store.stored(["x"], made_with=Recorded("model-b", 3)) == {}
+    await store.close()
+
+
+async def test_a_collection_filled_beside_takes_the_place_at_the_end(make, name):
+    """Issue line 1: `--replace` swaps at the end."""
+    store = await filled(make(name))
+    staged = store.beside()
+    await staged.ensure(Recorded("model-b", 2))
+    await staged.upsert([Entry("a", "a", (1.0, 0.0))])
+    assert await store.count() == 4
+    await store.take(staged)
+    assert await store.count() == 1
+    assert await texts(store, [(1.0, 0.0)], 3, embedder="model-b") == [["a"]]
+    await staged.clear()
+    assert await store.count() == 1
+    with pytest.raises(CollectionMissingError, match=name) as told:
+        await make(f"{name}-no").query([(1.0,)], 1, embedder="model-b")
+    assert "naru-new" not in str(told.value)
+    await staged.close()
+    await store.close()
+
+
+async def test_a_file_of_before_metadata_was_kept_is_brought_up_to_date(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "vectors.sqlite") as old:
+        old.executescript(local.SCHEMA)
+        old.execute("INSERT INTO collections VALUES ('old', 'model-a', 3)")
+        old.execute("INSERT INTO entries VALUES ('old', 'x', 'along x', ?)", (array.array("f", (1, 0, 0)).tobytes(),))
+    old.close()
+    store = LocalStore(tmp_path / "vectors.sqlite", "old")
+    assert await texts(store, [(1.0, 0.0, 0.0)], 1, embedder="model-a") == [["along x"]]
+    await store.close()
+
+
+async def test_issue_20_6_a_chroma_of_before_version_1_is_refused_with_its_version():
+    async def answer(request: web.Request) -> web.Response:
+        if request.path == "/api/v1/version":
+            return web.json_response("0.4.24")
+        return web.json_response({"detail": "Not Found"}, status=404)
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    async with TestServer(app) as server:
+        store = ChromaStore(str(server.make_url("")), "columns")
+        for call in (store.count(), store.ensure(MADE_WITH), store.query([(1.0, 0.0, 0.0)], 1, embedder="model-a")):
+            with pytest.raises(VectorStoreError, match=r"Chroma 0\.4\.24"):
+                await call
+        await store.close()

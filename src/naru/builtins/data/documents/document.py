@@ -34,7 +34,8 @@ class Reading:
 
     documents: list[Document] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
-    _by_id: dict[str, Document] = field(default_factory=dict, repr=False)
+    _ids: set[str] = field(default_factory=set, repr=False)
+    _said: dict[tuple[str, str, str], str] = field(default_factory=dict, repr=False)
 
     def add(self, document: Document) -> None:
         """Keep a document; one whose id is taken is called by its place too, one that says the same is refused."""
@@ -44,15 +45,15 @@ class Reading:
         if not text:
             self.refused.append(Refused(source, "it has no text"))
             return
-        kept = Document(id_, text, source, document.metadata)
-        taken = self._by_id.get(id_)
-        if taken is not None:
-            if taken.text == text and taken.metadata == kept.metadata:
-                self.refused.append(Refused(source, f"it says the same as {taken.source}"))
-                return
-            kept = Document(f"{id_} ({source})", text, source, document.metadata)
-        self._by_id[kept.id] = kept
-        self.documents.append(kept)
+        says = (id_, text, repr(sorted(document.metadata.items())))
+        if says in self._said:
+            self.refused.append(Refused(source, f"it says the same as {self._said[says]}"))
+            return
+        self._said[says] = source
+        if id_ in self._ids:
+            id_ = f"{id_} ({source})"
+        self._ids.add(id_)
+        self.documents.append(Document(id_, text, source, document.metadata))
 
     def refuse(self, source: str, reason: str) -> None:
         """Name what gave no document."""

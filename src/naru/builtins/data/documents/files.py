@@ -1,4 +1,4 @@
-"""Files and folders as documents, by what a file's name says it is; nothing that is left out goes without its reason."""
+"""Files and folders as documents, by what a file's name says it is; what is left out goes with its reason."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ import yaml
 
 from naru.builtins.data.documents.document import Document, Reading
 from naru.builtins.data.documents.headings import is_table_of_columns
-from naru.builtins.data.documents.rows import document_of, nested_rows, table_rows
+from naru.builtins.data.documents.rows import Row, document_of, nested_rows, table_rows
 from naru.builtins.data.documents.sections import Section, html_sections, markdown_sections, paragraphs_of, pieces
 from naru.errors import ConfigError
+from naru.extras import install_command
 
 DELIMITERS = ",;\t|"
 MAX_FILE_BYTES = 256 * 2**20
 _SHEET_NUMBER = re.compile(r"(sheet|시트|table)\s*\d*", re.IGNORECASE)
 _FORMS = (
-    "JSON, JSON lines, YAML, CSV, TSV, plain lines (.txt), Markdown, HTML; with naru[documents] also Excel, PDF, Word"
+    "JSON, JSON lines, YAML, CSV, TSV, plain lines (.txt), Markdown, HTML; "
+    "with the extra `documents` also Excel, PDF, Word"
 )
 
 
@@ -78,11 +80,10 @@ def _read(path: Path, name: str, reading: Reading) -> None:
 
 def _decoded(raw: bytes) -> str:
     """Decode by the byte order mark, as UTF-8, or as Korean Windows writes."""
-    for mark, encoding in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
-        if raw.startswith(mark):
-            return raw.decode(encoding)
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return raw.decode("utf-16")
     try:
-        return raw.decode()
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         try:
             return raw.decode("cp949")
@@ -103,8 +104,8 @@ def _json_lines(raw: bytes, name: str, reading: Reading) -> None:
         except ValueError as error:
             reading.refuse(f"{name}#{number}", f"it is not JSON: {error}")
         else:
-            for row in nested_rows([value]):
-                reading.add(document_of(row, f"{name}#{number}" if row.place == "1" else f"{name}#{number}."))
+            for row in nested_rows(value, str(number), is_record=True):
+                _add(row, f"{name}#", reading)
 
 
 def _yaml(raw: bytes, name: str, reading: Reading) -> None:
@@ -114,7 +115,7 @@ def _yaml(raw: bytes, name: str, reading: Reading) -> None:
 
 def _nested(value: Any, name: str, reading: Reading) -> None:
     for row in nested_rows(value):
-        reading.add(document_of(row, f"{name}#"))
+        _add(row, f"{name}#", reading)
 
 
 def _csv(raw: bytes, name: str, reading: Reading) -> None:
@@ -124,7 +125,14 @@ def _csv(raw: bytes, name: str, reading: Reading) -> None:
     delimiter = max(DELIMITERS, key=lambda one: (outside.count(one), -DELIMITERS.index(one)))
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     for row in table_rows(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)):
-        reading.add(document_of(row, f"{name}#"))
+        _add(row, f"{name}#", reading)
+
+
+def _add(row: Row, before: str, reading: Reading) -> None:
+    if row.refused:
+        reading.refuse(f"{before}{row.place}", row.refused)
+    else:
+        reading.add(document_of(row, before))
 
 
 def _lines(raw: bytes, name: str, reading: Reading) -> None:
@@ -165,7 +173,7 @@ def _excel(raw: bytes, name: str, reading: Reading) -> None:
             reading.add(Document(place, "; ".join(filter(None, filled[above])), place))
         names = () if _SHEET_NUMBER.fullmatch(sheet) else (sheet,)
         for row in table_rows(filled[start:], names):
-            reading.add(document_of(row, f"{name}#{sheet}!"))
+            _add(row, f"{name}#{sheet}!", reading)
 
 
 def _cell(value: Any) -> str:
@@ -191,7 +199,7 @@ def _sections(sections: Sequence[Section], name: str, reading: Reading) -> None:
         for table in section.tables:
             if table and is_table_of_columns(list(table[0])):
                 for row in table_rows(table, section.headings[-1:]):
-                    reading.add(document_of(row, f"{place}."))
+                    _add(row, f"{place}.", reading)
             else:
                 paragraphs += [" | ".join(line) for line in table]
         if paragraphs or not section.tables:
@@ -208,7 +216,7 @@ def _library(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise _UnreadableError("reading it needs pip install 'naru[documents]'") from None
+        raise _UnreadableError(f"reading it needs an extra: {install_command('documents')}") from None
 
 
 def _old_word(raw: bytes, name: str, reading: Reading) -> None:

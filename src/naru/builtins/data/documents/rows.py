@@ -35,6 +35,8 @@ class Row:
     """What it stands under: the table's name in a nested dump."""
     is_whole: bool = False
     """Its text is a document already, and gets nothing before or after it."""
+    refused: str = ""
+    """Why it is none."""
 
 
 def table_rows(lines: Iterable[Sequence[Any]], names: tuple[str, ...] = ()) -> Iterator[Row]:
@@ -52,17 +54,16 @@ def table_rows(lines: Iterable[Sequence[Any]], names: tuple[str, ...] = ()) -> I
         yield Row(list(zip([*headings, *beyond], line, strict=False)), str(number), names)
 
 
-def nested_rows(value: Any, place: str = "", names: tuple[str, ...] = ()) -> Iterator[Row]:
-    """Walk decoded JSON or YAML: lists of rows, `{"id": "text"}`, Chroma exports, schema dumps however deep."""
+def nested_rows(value: Any, place: str = "", names: tuple[str, ...] = (), *, is_record: bool = False) -> Iterator[Row]:
+    """Walk decoded JSON or YAML: lists of rows, `{"id": "text"}`, Chroma exports, schema dumps however deep.
+
+    `is_record` says that it is an item of a list, so that a mapping is one row and not an entry for each key.
+    """
     if isinstance(value, list):
         for number, item in enumerate(value, 1):
-            where = _join(place, str(number))
-            if isinstance(item, Mapping):
-                yield from _mapping_rows(item, where, names, is_record=True)
-            else:
-                yield from nested_rows(item, where, names)
+            yield from nested_rows(item, _join(place, str(number)), names, is_record=True)
     elif isinstance(value, Mapping):
-        yield from _mapping_rows(value, place, names)
+        yield from _mapping_rows(value, place, names, is_record=is_record)
     else:
         yield Row([("text", value)], place)
 
@@ -76,7 +77,7 @@ def _mapping_rows(
         return
     cells = {str(name): inner for name, inner in value.items()}
     roles = {role_of(name): name for name in reversed(cells) if not isinstance(cells[name], list | Mapping)}
-    is_record = is_record or "column" in roles or ("text" in roles and len(roles) > 1) or {"name", "type"} <= set(roles)
+    is_record = is_record or _describes(set(roles), is_named=bool(key))
     parts = {name: inner for name, inner in cells.items() if _has_rows(name, inner, is_record=is_record)}
     own = [(name, inner) for name, inner in cells.items() if name not in parts]
     title = next((str(cells[roles[role]]) for role in ("table", "name", "id") if role in roles), key)
@@ -85,17 +86,39 @@ def _mapping_rows(
         yield Row(own if is_named else [("name", key), *own], place, names)
     elif not is_record:
         inside = (*names, key) if key else names
-        told = own if not parts else [] if title != key else [(name, inner) for name, inner in own if role_of(name) == ""]
-        for name, text in told:
-            yield Row([("id", ".".join((*inside, name))), ("text", text)], _join(place, name))
+        is_beside = any(isinstance(inner, list) or _is_container(name) for name, inner in parts.items())
+        for name, text in own:
+            if not is_beside:
+                yield Row([("id", ".".join((*inside, name))), ("text", text)], _join(place, name))
+            elif name not in roles.values():
+                yield Row([], _join(place, name), refused="it stands beside the rows and is none of them")
+    is_catalogue = any(_is_container(name) for name in parts)
     for name, inner in parts.items():
         under = (*names, title) if title else names
         where = _join(place, name)
-        is_container = name.replace("_", "").casefold() in _CONTAINERS
-        if isinstance(inner, Mapping) and not is_container:
+        if is_catalogue and not _is_container(name) and isinstance(inner, list) and not _are_described(inner):
+            for number in range(1, len(inner) + 1):
+                yield Row([], _join(where, str(number)), refused="it describes nothing, beside rows that do")
+        elif isinstance(inner, Mapping) and not _is_container(name):
             yield from _mapping_rows(inner, where, under, key=name)
         else:
-            yield from nested_rows(inner, where, under if is_container else (*under, name))
+            yield from nested_rows(inner, where, under if _is_container(name) else (*under, name))
+
+
+def _are_described(rows: Sequence[Any]) -> bool:
+    """Tell whether any row has a heading that a catalogue of columns or of documents has."""
+    return any(not isinstance(row, Mapping) or any(role_of(str(key)) for key in row) for row in rows)
+
+
+def _describes(roles: set[Role], *, is_named: bool) -> bool:
+    """Tell by its headings a mapping that is one row from one with an entry for each key."""
+    if is_named:
+        return bool(roles & {"column", "type", "text"})
+    return "column" in roles or ("text" in roles and len(roles) > 1) or {"name", "type"} <= roles
+
+
+def _is_container(name: str) -> bool:
+    return name.replace("_", "").casefold() in _CONTAINERS
 
 
 def _has_rows(name: str, value: Any, *, is_record: bool) -> bool:
@@ -140,13 +163,20 @@ def document_of(row: Row, before: str) -> Document:
     id_ = found.get("id") or name or source
     if row.is_whole:
         return Document(id_, text, source, metadata)
-    if not text and "column" not in found and not ("type" in found and name):
-        return Document(id_, "; ".join(_cell(heading, value) for heading, value in told), source, metadata)
+    is_column = "column" in found or ("name" in found and ("type" in found or "table" in found or bool(row.names)))
+    if not text and not is_column:
+        says = told if any(role_of(heading) != "id" for heading, _ in told) else []
+        return Document(id_, "; ".join(_cell(heading, value) for heading, value in says), source, metadata)
     head = name or ("" if _NUMBER.fullmatch(id_) or "id" not in found else id_)
     head += f" ({found['type']})" if head and "type" in found else ""
     body = text if not head or text.startswith(head) else f"{head}: {text}" if text else head
-    used = {role: True for role in ("id", "schema", "table", "column", "name", "text", *(["type"] if head else []))}
-    details = [_cell(heading, value) for heading, value in told if not used.pop(role_of(heading), False)]
+    unused = {"id", "schema", "table", "column", "name", "text"} | ({"type"} if head else set())
+    details = []
+    for heading, value in told:
+        if (role := role_of(heading)) in unused:
+            unused.remove(role)  # the first of its role is told already
+        else:
+            details.append(_cell(heading, value))
     return Document(id_, "; ".join([body, *details]), source, metadata)
 
 
@@ -166,7 +196,8 @@ def _told(row: Row) -> tuple[list[tuple[str, str]], dict[str, Scalar]]:
     metadata: dict[str, Scalar] = {}
     for heading, value in row.cells:
         if isinstance(value, Mapping) and heading.casefold() in _METADATA:
-            metadata |= {str(key): inner if isinstance(inner, Scalar) else _plain(inner) for key, inner in value.items()}
+            plain = {str(key): inner if isinstance(inner, Scalar) else _plain(inner) for key, inner in value.items()}
+            metadata |= plain
         elif text := _plain(value):
             told.append((heading, text))
     return told, metadata

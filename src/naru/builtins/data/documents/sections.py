@@ -93,12 +93,15 @@ class _Reader(HTMLParser):
         self._silent = 0
         self._table: list[list[str]] | None = None
         self._verbatim = 0
+        self._is_in_cell = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _SILENT:
             self._silent += 1
         elif _HEADING.fullmatch(tag):
             self.end_section()
+        elif tag in ("td", "th", "tr") and self._table is not None:
+            self._end_cell()
         elif tag in _BLOCKS:
             self._end_block()
         if tag == "pre":
@@ -108,7 +111,7 @@ class _Reader(HTMLParser):
         elif tag == "tr" and self._table is not None:
             self._table.append([])
         elif tag in ("td", "th") and self._table:
-            self._open.words = []
+            self._is_in_cell = True
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _SILENT:
@@ -118,9 +121,10 @@ class _Reader(HTMLParser):
             title = self._text()
             self._headings = [(other, text) for other, text in self._headings if other < level]
             self._headings += [(level, title)] if title else []
-        elif tag in ("td", "th") and self._table:
-            self._table[-1].append(self._text())
+        elif tag in ("td", "th", "tr") and self._table is not None:
+            self._end_cell()
         elif tag == "table" and self._table is not None:
+            self._end_cell()
             self._open.tables.append([line for line in self._table if line])
             self._table = None
         elif tag in _BLOCKS:
@@ -143,9 +147,16 @@ class _Reader(HTMLParser):
     def _path(self) -> tuple[str, ...]:
         return tuple(text for _, text in self._headings)
 
+    def _end_cell(self) -> None:
+        """End a cell, whether or not its end is marked."""
+        if self._is_in_cell and self._table:
+            self._table[-1].append(self._text())
+        self._is_in_cell = False
+
     def _end_block(self) -> None:
-        if self._table:
-            return  # a cell's own blocks; its text ends with the cell
+        if self._is_in_cell:
+            self._open.words.append(" ")  # a cell's own blocks
+            return
         if text := self._text():
             self._open.paragraphs.append(text)
 

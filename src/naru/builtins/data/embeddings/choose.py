@@ -1,4 +1,4 @@
-"""Which embedder: the endpoint when one is set, else the embedded model, else hashed letters."""
+"""Which embedder: the endpoint when one is set, else the embedded models, else hashed letters."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from naru.builtins.data.embeddings.embedder import Embedder
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder
 from naru.builtins.data.embeddings.openai_endpoint import EndpointOptions, OpenAIEmbedder
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
+from naru.builtins.data.embeddings.two_encoders import TwoEncoders
 from naru.config import DataSettings
 
 
@@ -22,6 +23,8 @@ def choose_embedder(settings: DataSettings) -> Embedder:
                 passage_prefix=settings.text_embedding_passage_prefix,
             )
         )
+    if TwoEncoders.is_installed():
+        return TwoEncoders()
     return SentenceEncoder() if SentenceEncoder.is_installed() else NgramEmbedder()
 
 

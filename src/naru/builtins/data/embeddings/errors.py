@@ -9,3 +9,7 @@ class EmbeddingError(UpstreamError):
     """Texts could not be embedded."""
 
     code = "embedding_failed"
+
+
+class EmbedderUnavailableError(EmbeddingError):
+    """No text could be embedded: the endpoint is not reached, or lets nobody in."""

@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 
 from naru.builtins.data.embeddings.embedder import Kind
-from naru.builtins.data.embeddings.errors import EmbeddingError
+from naru.builtins.data.embeddings.errors import EmbedderUnavailableError, EmbeddingError
 from naru.messages import Json
 
 BATCH_BYTES = 2_000_000
@@ -27,6 +27,7 @@ REQUEST_SECONDS = 60.0
 MAX_ANSWER_BYTES = 128 * 2**20
 _BUSY = frozenset({408, 429, 500, 502, 503, 504})
 _TOO_MUCH = frozenset({400, 413, 422})
+_LETS_NOBODY_IN = frozenset({401, 403, 404, 405, 429})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,11 @@ class OpenAIEmbedder:
         pending = wanted
         while pending:
             batch = pending[: next(_batch_ends(pending, self._batch_size))]
-            found = await self._batch([text for _, text in batch])
+            try:
+                found = await self._batch([text for _, text in batch])
+            except EmbeddingError:
+                self._batch_size = self._options.batch_size  # it was one text that was refused, not their number
+                raise
             if found is None:  # too many at once for this endpoint
                 self._batch_size = max(1, len(batch) // 2)
                 continue
@@ -97,7 +102,7 @@ class OpenAIEmbedder:
                 status, retry_after, answer = await self._post(texts)
             except (aiohttp.ClientError, TimeoutError) as error:
                 if is_last:
-                    raise self._error(f"was not reached: {_reason(error)}") from error
+                    raise self._error(f"was not reached: {_reason(error)}", EmbedderUnavailableError) from error
                 retry_after = None
             else:
                 if status in _TOO_MUCH and len(texts) > 1:
@@ -129,7 +134,8 @@ class OpenAIEmbedder:
         """Check an answer through and through; nothing that is not a sound vector ever gets out."""
         told = _told(answer)
         if status >= 300:
-            raise self._error(f"answered HTTP {status}{f': {told}' if told else ''}")
+            kind = EmbedderUnavailableError if status in _LETS_NOBODY_IN else EmbeddingError
+            raise self._error(f"answered HTTP {status}{f': {told}' if told else ''}", kind)
         data = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(data, list):
             raise self._error(f"sent no `data`{f' but: {told}' if told else ''}")
@@ -153,8 +159,8 @@ class OpenAIEmbedder:
             raise self._error("sent a vector that holds something else than finite numbers")
         return [float(value) for value in vector]
 
-    def _error(self, what: str) -> EmbeddingError:
-        return EmbeddingError(
+    def _error(self, what: str, kind: type[EmbeddingError] = EmbeddingError) -> EmbeddingError:
+        return kind(
             f"The embedding endpoint of TEXT_EMBEDDING_MODEL_URL {what}.",
             remedy=f"Check the URL, the model name {self._options.model!r} and the endpoint's log.",
         )

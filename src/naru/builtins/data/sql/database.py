@@ -14,15 +14,16 @@ from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from naru.builtins.data.databases.database import Limits, QueryResult
+from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
 from naru.builtins.data.sql.bounded import SilentDatabaseError, bounded
 from naru.builtins.data.sql.columns import ResultColumn
-from naru.builtins.data.sql.errors import DatabaseUnavailableError, QueryError, query_error, unreachable
+from naru.builtins.data.sql.errors import query_error, unreachable
 from naru.builtins.data.sql.guard import GENERIC_PLANS, PREPARE_GUARD
 from naru.builtins.data.sql.selftest import Proof, prove_read_only
 from naru.builtins.data.sql.statement import Statement, read_statement
-from naru.builtins.data.sql.transaction import Limits, RawRows, run_read_only
+from naru.builtins.data.sql.transaction import RawRows, run_read_only
 from naru.builtins.data.sql.values import records, unique_names
-from naru.messages import JsonObject
 
 POOL_MIN, POOL_MAX = 5, 20
 """The seed's pool (D3)."""
@@ -35,17 +36,6 @@ _SERVER_REFUSES = ("FATAL", "치명적오류")
 """In a failed connection: the server itself answered, if only that it has too many connections."""
 RETRY_SECONDS = 0.5
 """After a failed connection, calls within this time share its error instead of trying again."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryResult:
-    """Rows of one query, ready for JSON."""
-
-    sql: str
-    columns: list[dict[str, str]]
-    """Name and PostgreSQL type, in order."""
-    records: list[JsonObject]
-    is_truncated: bool
 
 
 @dataclass(frozen=True, slots=True)

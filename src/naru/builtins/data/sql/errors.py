@@ -6,29 +6,12 @@ from collections.abc import Mapping
 
 import psycopg
 
+from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
 from naru.builtins.data.sql.guard import refusal_in
 from naru.builtins.data.sql.transaction import BEFORE
-from naru.errors import NaruError, PolicyError, ToolError, UpstreamError
+from naru.errors import NaruError
 
 _LOOPBACK = ("", "localhost", "127.0.0.1", "::1")
-
-
-class QueryError(ToolError):
-    """The server refused or broke off the query; the model can write a better one."""
-
-    code = "query_failed"
-
-
-class DatabaseUnavailableError(UpstreamError):
-    """The database cannot be reached, went away or is busy."""
-
-    code = "database_unavailable"
-
-
-class UnsafeDatabaseError(PolicyError):
-    """The start-up self-test found that this connection could do more than read."""
-
-    code = "unsafe_database"
 
 
 def query_error(error: psycopg.Error, *, statement_seconds: float) -> NaruError:

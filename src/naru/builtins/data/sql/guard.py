@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from naru.builtins.data.sql.statement import RefusedStatementError, Statement
+from naru.builtins.data.databases.errors import RefusedStatementError
+from naru.builtins.data.sql.statement import Statement
 
 HARMLESS_VOLATILE = (
     "array_sample",

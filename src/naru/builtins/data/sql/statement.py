@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from naru.builtins.data.databases.errors import RefusedStatementError
 from naru.builtins.data.sql.blanks import plain_blanks
-from naru.errors import ConfigError, PolicyError
+from naru.errors import ConfigError
 from naru.extras import install_command
 
 MAX_CHARACTERS = 20_000
@@ -22,12 +23,6 @@ MAX_DEPTH = 900
 
 QualifiedName = tuple[str, str]
 """Schema (empty when the text names none) and name."""
-
-
-class RefusedStatementError(PolicyError):
-    """The statement is not one that this tool runs."""
-
-    code = "statement_refused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,21 +14,11 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
+from naru.builtins.data.databases.database import Limits
 from naru.builtins.data.sql.columns import ResultColumn, columns_of
 from naru.builtins.data.sql.guard import guard_call, guard_parameters
 from naru.builtins.data.sql.pipeline import Describe, Run, run_pipeline
 from naru.builtins.data.sql.statement import Statement
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one query may take (S-45)."""
-
-    rows: int = 1_000
-    bytes: int = 1_048_576
-    statement_seconds: float = 10.0
-    wait_seconds: float = 5.0
-    """Wait for a free connection of the pool."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,21 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import zip_longest
+from typing import Any, Self
 from urllib.parse import quote
 
 import aiohttp
 
-from naru.builtins.data.vectors.store import Entry, Recorded, VectorStoreError, check_made_with, missing
+from naru.builtins.data.vectors.store import (
+    Entry,
+    Found,
+    Recorded,
+    VectorStoreError,
+    check_made_with,
+    missing,
+    staged_name,
+)
 from naru.errors import ConfigError
 from naru.messages import Json, JsonObject
 
@@ -55,6 +64,7 @@ class ChromaStore:
         self._headers = {"X-Chroma-Token": token, "Authorization": f"Bearer {token}"} if token else {}
         self._session: aiohttp.ClientSession | None = None
         self._known: _Collection | None = None
+        self._is_checked = False
 
     async def ensure(self, made_with: Recorded) -> None:
         """Create the collection if there is none. Raises EmbedderMismatchError."""
@@ -77,26 +87,63 @@ class ChromaStore:
                 "ids": [entry.id for entry in part],
                 "documents": [entry.text for entry in part],
                 "embeddings": [list(entry.vector) for entry in part],
+                "metadatas": [dict(entry.metadata) or None for entry in part],
             }
             await self._on_collection("POST", "/upsert", body, Recorded("", len(part[0].vector)))
 
-    async def query(self, vectors: Sequence[Sequence[float]], n_results: int, *, embedder: str) -> list[list[str]]:
+    async def query(self, vectors: Sequence[Sequence[float]], n_results: int, *, embedder: str) -> list[list[Found]]:
         """Return the documents nearest to each vector, nearest first."""
         if not vectors:
             return []
         body = {
             "query_embeddings": [list(vector) for vector in vectors],
             "n_results": n_results,
-            "include": ["documents", "distances"],
+            "include": ["documents", "distances", "metadatas"],
         }
         answer = await self._on_collection("POST", "/query", body, Recorded(embedder, len(vectors[0])))
-        documents, ids = answer.get("documents"), answer.get("ids")
-        if not isinstance(documents, list) or not isinstance(ids, list):
+        if not isinstance(answer.get("documents"), list) or not isinstance(answer.get("ids"), list):
             raise VectorStoreError("Chroma's answer to a query holds no documents.")
-        return [
-            [text if text is not None else id_ for text, id_ in zip(texts or [], row, strict=False)]
-            for texts, row in zip(documents, ids, strict=True)
-        ]
+        parts = [answer.get(part) or [[]] * len(vectors) for part in ("ids", "documents", "distances", "metadatas")]
+        return [[_found(*row) for row in zip_longest(*map(_list, rows))] for rows in zip(*parts, strict=True)]
+
+    async def stored(self, ids: Sequence[str], *, made_with: Recorded) -> dict[str, Entry]:
+        """Return those of these documents that are there, by id; none when another model made the collection."""
+        self._known = await self._find()
+        if self._known is None or self._known.recorded != made_with:
+            return {}
+        entries: dict[str, Entry] = {}
+        for start in range(0, len(ids), UPSERT_ENTRIES):
+            body = {"ids": ids[start : start + UPSERT_ENTRIES], "include": ["documents", "embeddings", "metadatas"]}
+            answer = await self._on_collection("POST", "/get", body, made_with)
+            parts = [_list(answer.get(part)) for part in ("ids", "documents", "embeddings", "metadatas")]
+            for id_, text, vector, metadata in zip_longest(*parts):
+                if vector:
+                    entries[id_] = Entry(id_, text or "", vector, metadata or {})
+        return entries
+
+    def beside(self) -> Self:
+        """Return an empty collection next to this one, on the same server."""
+        other = type(self)(self._url, staged_name(self._name))
+        other._headers = self._headers
+        return other
+
+    async def take(self, other: Self) -> None:
+        """Become what a collection from `beside` holds: the old one steps aside, the new one takes its name."""
+        old, new = await self._find(), await other._find()
+        if new is None:
+            raise missing(other._name, await self._names())
+        aside = staged_name(self._name)
+        if old:
+            await self._call("PUT", f"/{old.id}", {"new_name": aside})
+        try:
+            await self._call("PUT", f"/{new.id}", {"new_name": self._name})
+        except VectorStoreError:
+            if old:
+                await self._call("PUT", f"/{old.id}", {"new_name": self._name})
+            raise
+        if old:
+            await self._call("DELETE", f"/{quote(aside, safe='')}")
+        self._known = None
 
     async def count(self) -> int:
         """Return the number of documents; 0 when there is no collection."""
@@ -137,20 +184,41 @@ class ChromaStore:
         try:
             return _read(await self._call("GET", f"/{quote(self._name, safe='')}"))
         except _GoneError:
+            await self._check_version()
             return None
+
+    async def _check_version(self) -> None:
+        """Tell a server that knows no such collection from one that does not know these paths at all."""
+        if self._is_checked:
+            return
+        try:
+            await self._call("GET", "?limit=1")
+        except _GoneError:
+            raise VectorStoreError(
+                f"At CHROMADB_HOST:CHROMADB_PORT is {await self._told_version()}, whose API has no version 2.",
+                remedy="Run Chroma 1.0 or newer (chroma run), or leave CHROMADB_HOST empty to keep vectors here.",
+            ) from None
+        self._is_checked = True
+
+    async def _told_version(self) -> str:
+        """Ask as servers before 1.0 are asked."""
+        try:
+            return f"Chroma {await self._call('GET', '', root='/api/v1/version')}"
+        except (_GoneError, VectorStoreError):
+            return "no Chroma server that says its version"
 
     async def _names(self) -> list[str]:
         found = await self._call("GET", "?limit=100")
         return [str(item.get("name")) for item in found] if isinstance(found, list) else []
 
-    async def _call(self, method: str, path: str, body: JsonObject | None = None) -> Json:
+    async def _call(self, method: str, path: str, body: JsonObject | None = None, *, root: str = API) -> Json:
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=5)
             self._session = aiohttp.ClientSession(timeout=timeout, headers=self._headers)
         for is_last in (False, True):
             try:
                 async with self._session.request(
-                    method, f"{self._url}{API}{path}", json=body, allow_redirects=False
+                    method, f"{self._url}{root}{path}", json=body, allow_redirects=False
                 ) as response:
                     return _checked(response.status, await _json(response))
             except (aiohttp.ClientError, TimeoutError) as error:
@@ -165,6 +233,14 @@ class ChromaStore:
             f"No connection to Chroma at CHROMADB_HOST:CHROMADB_PORT: {reason}.",
             remedy="Start it (chroma run), or leave CHROMADB_HOST empty to keep vectors here; then ask again.",
         )
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _found(id_: str, text: str | None, distance: float | None, metadata: dict[str, Any] | None) -> Found:
+    return Found(id_, id_ if text is None else text, 1.0 - (distance or 0.0), metadata or {})
 
 
 def _read(answer: Json) -> _Collection:

@@ -6,15 +6,24 @@ import array
 import asyncio
 import heapq
 import importlib
+import json
 import math
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from operator import mul
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from naru.builtins.data.vectors.store import Entry, Recorded, VectorStoreError, check_made_with, missing
+from naru.builtins.data.vectors.store import (
+    Entry,
+    Found,
+    Recorded,
+    VectorStoreError,
+    check_made_with,
+    missing,
+    staged_name,
+)
 
 Result = TypeVar("Result")
 
@@ -24,6 +33,9 @@ CREATE TABLE IF NOT EXISTS entries (
   collection TEXT NOT NULL REFERENCES collections (name) ON DELETE CASCADE,
   id TEXT NOT NULL, text TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (collection, id));
 """
+MIGRATIONS = ("ALTER TABLE entries ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}'",)
+"""In order; `PRAGMA user_version` counts those that a file has."""
+_ASKED_AT_ONCE = 500
 
 
 class LocalStore:
@@ -37,7 +49,8 @@ class LocalStore:
         self._collection = collection
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._texts: list[str] = []
+        self._owns_connection = True
+        self._rows: list[tuple[str, str, str]] = []
         self._matrix = _Matrix(b"", 1)
         self._loaded_version = -1
 
@@ -61,24 +74,63 @@ class LocalStore:
             rows = []
             for entry in entries:
                 check_made_with(self._collection, recorded, Recorded("", len(entry.vector)))
-                rows.append((self._collection, entry.id, entry.text, _unit(entry.vector).tobytes()))
-            database.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", rows)
+                metadata = json.dumps(dict(entry.metadata), ensure_ascii=False)
+                rows.append((self._collection, entry.id, entry.text, _unit(entry.vector).tobytes(), metadata))
+            database.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", rows)
             self._loaded_version = -1
 
         await self._run(work)
 
-    async def query(self, vectors: Sequence[Sequence[float]], n_results: int, *, embedder: str) -> list[list[str]]:
+    async def query(self, vectors: Sequence[Sequence[float]], n_results: int, *, embedder: str) -> list[list[Found]]:
         """Return the documents nearest to each vector, nearest first."""
 
-        def work(database: sqlite3.Connection) -> list[list[str]]:
+        def work(database: sqlite3.Connection) -> list[list[Found]]:
             recorded = self._recorded(database) or self._missing(database)
             for vector in vectors:
                 check_made_with(self._collection, recorded, Recorded(embedder, len(vector)))
             self._load(database, recorded.dimension)
             found = (self._matrix.nearest(_unit(vector), n_results) for vector in vectors)
-            return [[self._texts[place] for place in places] for places in found]
+            return [[self._found(place, score) for place, score in places] for places in found]
 
         return await self._run(work)
+
+    async def stored(self, ids: Sequence[str], *, made_with: Recorded) -> dict[str, Entry]:
+        """Return those of these documents that are there, by id; none when another model made the collection."""
+
+        def work(database: sqlite3.Connection) -> dict[str, Entry]:
+            if self._recorded(database) != made_with:
+                return {}
+            entries: dict[str, Entry] = {}
+            for start in range(0, len(ids), _ASKED_AT_ONCE):
+                part = ids[start : start + _ASKED_AT_ONCE]
+                asked = "SELECT id, text, vector, metadata FROM entries WHERE collection = ? AND id IN "
+                marks = f"({','.join('?' * len(part))})"
+                for id_, text, vector, metadata in database.execute(asked + marks, (self._collection, *part)):
+                    entries[id_] = Entry(id_, text, array.array("f", vector), json.loads(metadata))
+            return entries
+
+        return await self._run(work)
+
+    def beside(self) -> Self:
+        """Return an empty collection next to this one, in the same file."""
+        other = type(self)(self._path, staged_name(self._collection))
+        if self._path is None:  # in memory: the same connection is the same file
+            other._connection, other._lock, other._owns_connection = self._opened(), self._lock, False
+        return other
+
+    async def take(self, other: Self) -> None:
+        """Become what a collection from `beside` holds, in one transaction."""
+
+        def work(database: sqlite3.Connection) -> None:
+            name, staged = self._collection, other._collection
+            database.execute("BEGIN IMMEDIATE")
+            database.execute("PRAGMA defer_foreign_keys = ON")
+            database.execute("DELETE FROM collections WHERE name = ?", (name,))
+            database.execute("UPDATE collections SET name = ? WHERE name = ?", (name, staged))
+            database.execute("UPDATE entries SET collection = ? WHERE collection = ?", (name, staged))
+            self._loaded_version = -1
+
+        await self._run(work)
 
     async def count(self) -> int:
         """Return the number of documents."""
@@ -97,9 +149,9 @@ class LocalStore:
     async def close(self) -> None:
         """Close the file."""
         with self._lock:
-            if self._connection:
+            if self._connection and self._owns_connection:
                 self._connection.close()
-                self._connection = None
+            self._connection = None
 
     async def _run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         return await asyncio.to_thread(self._locked, work)
@@ -116,6 +168,14 @@ class LocalStore:
                 remedy="Check that its folder can be written to, or set NARU_DATA_DIR.",
             ) from error
 
+    def _opened(self) -> sqlite3.Connection:
+        with self._lock:
+            return self._open()
+
+    def _found(self, place: int, score: float) -> Found:
+        id_, text, metadata = self._rows[place]
+        return Found(id_, text, score, json.loads(metadata))
+
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             if self._path:
@@ -124,6 +184,7 @@ class LocalStore:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA foreign_keys = ON")
             database.executescript(SCHEMA)
+            _migrate(database)
             self._connection = database
         return self._connection
 
@@ -140,10 +201,10 @@ class LocalStore:
         version = int(database.execute("PRAGMA data_version").fetchone()[0])
         if version == self._loaded_version:
             return
-        asked = "SELECT text, vector FROM entries WHERE collection = ? ORDER BY id"
+        asked = "SELECT id, text, metadata, vector FROM entries WHERE collection = ? ORDER BY id"
         rows = database.execute(asked, (self._collection,)).fetchall()
-        self._texts = [text for text, _ in rows]
-        self._matrix = _Matrix(b"".join(vector for _, vector in rows), dimension)
+        self._rows = [(id_, text, metadata) for id_, text, metadata, _ in rows]
+        self._matrix = _Matrix(b"".join(vector for *_, vector in rows), dimension)
         self._loaded_version = version
 
 
@@ -158,13 +219,24 @@ class _Matrix:
             flat = array.array("f", raw)
             self._rows = [flat[start : start + dimension] for start in range(0, len(flat), dimension)]
 
-    def nearest(self, vector: array.array[float], count: int) -> list[int]:
-        """Return the places of the nearest rows, nearest first, the earlier one of equals."""
+    def nearest(self, vector: array.array[float], count: int) -> list[tuple[int, float]]:
+        """Return the places and cosines of the nearest rows, nearest first, the earlier one of equals."""
         if self._numpy:
             scores = (self._rows @ self._numpy.array(vector, dtype="float32")).tolist()
         else:
             scores = [sum(map(mul, row, vector)) for row in self._rows]
-        return heapq.nsmallest(count, range(len(scores)), key=lambda place: (-scores[place], place))
+        places = heapq.nsmallest(count, range(len(scores)), key=lambda place: (-scores[place], place))
+        return [(place, scores[place]) for place in places]
+
+
+def _migrate(database: sqlite3.Connection) -> None:
+    """Bring a file of an earlier version up to date, one process at a time."""
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        for migration in MIGRATIONS[version:]:
+            database.execute(migration)
+        database.execute(f"PRAGMA user_version = {max(version, len(MIGRATIONS))}")
 
 
 def _numpy() -> Any:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, Self
 
 from naru.errors import ConflictError, NotFoundError, UpstreamError
+
+_STAGED = ".naru-new-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,18 @@ class Entry:
     id: str
     text: str
     vector: Sequence[float]
+    metadata: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A document that was found."""
+
+    id: str
+    text: str
+    score: float
+    """Its closeness to the query: the cosine, 1 for the same direction."""
+    metadata: Mapping[str, str | int | float | bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +74,25 @@ class VectorStore(Protocol):
         """Add documents, or replace those with the same id. Raises CollectionMissingError."""
         ...
 
-    async def query(self, vectors: Sequence[Sequence[float]], n_results: int, *, embedder: str) -> list[list[str]]:
+    async def query(self, vectors: Sequence[Sequence[float]], n_results: int, *, embedder: str) -> list[list[Found]]:
         """Return the documents nearest to each vector, nearest first; fewer when there are fewer.
 
         Raises:
             CollectionMissingError: there is no such collection; names those there are.
             EmbedderMismatchError: its vectors come from another model or have another length.
         """
+        ...
+
+    async def stored(self, ids: Sequence[str], *, made_with: Recorded) -> dict[str, Entry]:
+        """Return those of these documents that are there, by id; none when another model made the collection."""
+        ...
+
+    def beside(self) -> Self:
+        """Return an empty collection next to this one, to be filled and then taken."""
+        ...
+
+    async def take(self, other: Self) -> None:
+        """Become what a collection from `beside` holds; what was here before goes only then."""
         ...
 
     async def count(self) -> int:
@@ -105,8 +132,14 @@ def check_made_with(collection: str, recorded: Recorded, asked: Recorded) -> Non
         )
 
 
+def staged_name(collection: str) -> str:
+    """Name a collection that is filled to take the place of this one."""
+    return f"{collection[:480]}{_STAGED}{secrets.token_hex(4)}"
+
+
 def missing(collection: str, existing: Sequence[str]) -> CollectionMissingError:
     """Say that there is no such collection, and which there are."""
+    existing = [name for name in existing if _STAGED not in name]
     there = f"there are: {', '.join(sorted(existing))}" if existing else "there is none yet"
     return CollectionMissingError(
         f"No collection {collection!r}; {there}.",

@@ -1,0 +1,101 @@
+"""Catalogues from the rows that an engine's own catalogue gives, whatever the engine."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from naru.builtins.data.databases.catalogue import VALUES_TOLD, Catalogue, Column, Reference, Table
+from naru.builtins.data.databases.database import QueryResult
+from naru.builtins.data.databases.errors import QueryError
+
+ROWS_LOOKED_AT = 10_000
+"""A column's values are told as far as they are in the table's first rows."""
+MOST_VALUES = 2 * VALUES_TOLD
+"""A column with more different values has none worth telling."""
+_WORDS = re.compile(r"char|text|string|enum|bool|clob|set\b", re.IGNORECASE)
+_PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+RESERVED = frozenset(
+    "all analyse analyze and any array as asc asymmetric authorization between binary both by case cast check collate "
+    "column constraint create cross current_date current_time current_timestamp database default delete desc describe "
+    "distinct do else end except exists explain false fetch filter for foreign freeze from full grant group groups "
+    "having if ilike in index inner insert intersect interval into is isnull join key keys lateral leading left like "
+    "limit localtime localtimestamp match natural not notnull null offset on only or order outer over overlaps "
+    "partition placing primary range rank references returning right row rows schema select similar some symmetric "
+    "system table tablesample then to top trailing true union unique update user using values variadic verbose view "
+    "when where window with year_month".split()
+)
+"""Words that at least one engine takes for its own."""
+
+
+def gathered(
+    columns: Sequence[Mapping[str, Any]], keys: Sequence[Mapping[str, Any]], *, usual_schema: str
+) -> Catalogue:
+    """Build a catalogue of rows: schema, table, column, type, comment, table_comment, is_key; and of foreign keys.
+
+    A key's `columns` and `other_columns` are lists, in one order.
+    """
+
+    def name_of(schema: Any, table: Any) -> str:
+        return str(table) if not schema or schema == usual_schema else f"{schema}.{table}"
+
+    tables: dict[str, list[Column]] = {}
+    comments: dict[str, str] = {}
+    references: dict[str, list[Reference]] = {}
+    for row in columns:
+        name = name_of(row.get("schema"), row["table"])
+        comments[name] = str(row.get("table_comment") or "")
+        comment, is_key = str(row.get("comment") or ""), bool(row.get("is_key"))
+        tables.setdefault(name, []).append(Column(str(row["column"]), str(row["type"] or "any"), comment, is_key))
+    for row in keys:
+        other = name_of(row.get("other_schema"), row["other"])
+        found = Reference(_names(row["columns"]), other, _names(row["other_columns"]))
+        references.setdefault(name_of(row.get("schema"), row["table"]), []).append(found)
+    return Catalogue(
+        tuple(
+            Table(name, tuple(parts), comments[name], tuple(references.get(name, ()))) for name, parts in tables.items()
+        )
+    )
+
+
+def quoted(name: str, mark: str) -> str:
+    """Write a name as a statement must: between marks unless it is a plain one; dots part schema and table."""
+    return ".".join(
+        part if _PLAIN_NAME.fullmatch(part) and part not in RESERVED else f"{mark}{part.replace(mark, mark * 2)}{mark}"
+        for part in name.split(".")
+    )
+
+
+async def with_values(catalogue: Catalogue, query: Callable[[str], Awaitable[QueryResult]], mark: str) -> Catalogue:
+    """Add the values of columns of words that have few; a column that cannot be read goes without."""
+    tables = []
+    for table in catalogue.tables:
+        columns = [replace(column, values=await _values(table, column, query, mark)) for column in table.columns]
+        tables.append(replace(table, columns=tuple(columns)))
+    return replace(catalogue, tables=tuple(tables))
+
+
+async def _values(
+    table: Table, column: Column, query: Callable[[str], Awaitable[QueryResult]], mark: str
+) -> tuple[str, ...]:
+    if not _WORDS.search(column.type):
+        return ()
+    name, source = quoted(column.name, mark), quoted(table.name, mark)
+    # Names come out of the catalogue and are quoted; the statement passes the guard like any other.
+    asked = (
+        f"SELECT DISTINCT {name} AS found FROM (SELECT {name} FROM {source} LIMIT {ROWS_LOOKED_AT}) part "  # noqa: S608
+        f"WHERE {name} IS NOT NULL ORDER BY 1 LIMIT {MOST_VALUES + 1}"
+    )
+    try:
+        rows = (await query(asked)).records
+    except QueryError:
+        return ()
+    return () if len(rows) > MOST_VALUES else tuple(str(row["found"]) for row in rows)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    found = json.loads(value) if isinstance(value, str) else value
+    return tuple(str(one) for one in found)

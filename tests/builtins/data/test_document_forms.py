@@ -1,0 +1,339 @@
+"""Issue 20, line 1: every form of file, rows counted in and out, and a reason for each that is left out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from naru.builtins.data.documents import Reading, read_documents
+from naru.errors import ConfigError
+
+COLUMNS = [
+    ("lot", "id", "int", "번호"),
+    ("lot", "qty", "int", "수량"),
+    ("ball", "id", "int", "공"),
+    ("ball", "qty", "", ""),
+]
+WANTED = {"lot.id": "lot.id (int): 번호", "lot.qty": "lot.qty (int): 수량", "ball.id": "ball.id (int): 공"}
+
+
+def rows(*headings: str) -> list[dict[str, str]]:
+    """Give the columns under headings of one's own."""
+    return [dict(zip(headings, row, strict=True)) for row in COLUMNS]
+
+
+def as_csv(*headings: str, delimiter: str = ",") -> str:
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter).writerows([headings, *COLUMNS])
+    return out.getvalue()
+
+
+NESTED = {"lot": [("id", "int", "번호"), ("qty", "int", "수량")], "ball": [("id", "int", "공"), ("qty", "", "")]}
+
+
+def nested(*headings: str) -> dict[str, list[dict[str, str]]]:
+    return {table: [dict(zip(headings, row, strict=True)) for row in found] for table, found in NESTED.items()}
+
+
+FORMS: dict[str, tuple[str, bytes]] = {
+    "csv": ("x.csv", as_csv("table", "column", "type", "description").encode()),
+    "csv of information_schema": (
+        "x.csv",
+        as_csv("table_name", "column_name", "data_type", "column_comment").encode("utf-8-sig"),
+    ),
+    "csv with capitals and semicolons": (
+        "x.csv",
+        as_csv("TABLE_NAME", "COLUMN_NAME", "DATA_TYPE", "COMMENTS", delimiter=";").encode("utf-16"),
+    ),
+    "csv as Korean Excel saves it": ("x.csv", as_csv("테이블명", "컬럼명", "데이터 타입", "컬럼 설명").encode("cp949")),
+    "tsv": ("x.tsv", as_csv("Table", "Field", "Type", "Comment", delimiter="\t").encode()),
+    "json list": ("x.json", json.dumps(rows("table", "column", "type", "description")).encode()),
+    "json lines": (
+        "x.jsonl",
+        "\n".join(json.dumps(row) for row in rows("tableName", "columnName", "dataType", "desc")).encode(),
+    ),
+    "columns": ("x.json", json.dumps({"columns": rows("table", "name", "type", "description")}).encode()),
+    "tables of columns": (
+        "x.json",
+        json.dumps(
+            {"tables": [{"name": table, "columns": found} for table, found in nested("name", "type", "text").items()]}
+        ).encode(),
+    ),
+    "a table's columns by name": (
+        "x.json",
+        json.dumps(
+            {
+                "tables": {
+                    table: {"columns": {name: {"type": type_, "description": text} for name, type_, text in found}}
+                    for table, found in NESTED.items()
+                }
+            }
+        ).encode(),
+    ),
+    "defog": (
+        "x.json",
+        json.dumps({"table_metadata": nested("column_name", "data_type", "column_description")}).encode(),
+    ),
+    "yaml": (
+        "x.yaml",
+        b"tables:\n  lot:\n    - {column: id, type: int, comment: \xeb\xb2\x88\xed\x98\xb8}\n"
+        b"    - {column: qty, type: int, comment: \xec\x88\x98\xeb\x9f\x89}\n"
+        b"  ball:\n    - {column: id, type: int, comment: \xea\xb3\xb5}\n    - {column: qty, type: }\n",
+    ),
+    "markdown table": (
+        "x.md",
+        (
+            "# Catalogue\n\n| table | column | type | description |\n|---|---|---|---|\n"
+            + "".join(f"| {' | '.join(row)} |\n" for row in COLUMNS)
+        ).encode(),
+    ),
+    "html table": (
+        "x.html",
+        (
+            "<table><tr><th>table<th>column<th>type<th>description"
+            + "".join(f"<tr>{''.join(f'<td>{cell}' for cell in row)}" for row in COLUMNS)
+            + "</table>"
+        ).encode(),
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_four_columns_in_are_four_documents_out(form: str, tmp_path: Path):
+    name, raw = FORMS[form]
+    (tmp_path / name).write_bytes(raw)
+    reading = read_documents(tmp_path / name)
+    found = {document.id: document.text for document in reading.documents}
+    assert len(found) == 4, reading
+    assert not reading.refused
+    assert {id_: found[id_] for id_ in WANTED} == WANTED
+    assert found["ball.qty"] == "ball.qty"
+
+
+def test_other_headings_are_told_too(tmp_path: Path):
+    (tmp_path / "x.csv").write_text("table,column,description,unit\nlot,yield,수율,%\n")
+    assert read_documents(tmp_path / "x.csv").documents[0].text == "lot.yield: 수율; unit: %"
+    (tmp_path / "y.csv").write_text("question,answer,answer\nWhen?,Now,Later,and more\n")
+    assert (
+        read_documents(tmp_path / "y.csv").documents[0].text == "question: When?; answer: Now; answer: Later; and more"
+    )
+
+
+def test_two_rows_of_one_id_are_both_kept_and_a_repeated_one_is_named(tmp_path: Path):
+    (tmp_path / "x.json").write_text(json.dumps([{"id": "a", "text": "1"}, {"id": "a", "text": "2"}] * 2))
+    reading = read_documents(tmp_path / "x.json")
+    assert [document.id for document in reading.documents] == ["a", "a (x.json#2)"]
+    assert [(one.source, one.reason) for one in reading.refused] == [
+        ("x.json#3", "it says the same as x.json#1"),
+        ("x.json#4", "it says the same as x.json#2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "export",
+    [
+        {"ids": ["a", "b"], "documents": ["one", "two"], "metadatas": [{"page": 1}, None], "embeddings": None},
+        {"ids": [["a"], ["b"]], "documents": [["one"], ["two"]], "metadatas": [[{"page": 1}], [None]]},
+    ],
+    ids=["get", "query"],
+)
+def test_an_export_of_chroma_keeps_ids_texts_and_metadata(export: dict[str, Any], tmp_path: Path):
+    (tmp_path / "x.json").write_text(json.dumps(export))
+    reading = read_documents(tmp_path / "x.json")
+    assert [(one.id, one.text, dict(one.metadata)) for one in reading.documents] == [
+        ("a", "one", {"page": 1}),
+        ("b", "two", {}),
+    ]
+
+
+def test_markdown_and_html_are_cut_at_their_headings(tmp_path: Path):
+    (tmp_path / "x.md").write_text("intro\n\n# Install\n\nrun it\n\n## Linux\n\n" + "word. " * 600)
+    texts = [one.text for one in read_documents(tmp_path / "x.md").documents]
+    assert texts[:2] == ["intro", "Install\nrun it"]
+    assert all(text.startswith("Install > Linux\n") for text in texts[2:])
+    assert sum(text.count("word.") for text in texts) == 600
+    assert max(map(len, texts)) < 1_600
+    (tmp_path / "x.html").write_text("<style>p{}</style><h1>A</h1><p>one<p>two &amp; three<script>4</script>")
+    assert [one.text for one in read_documents(tmp_path / "x.html").documents] == ["A\none\ntwo & three"]
+
+
+SHEET = [["Catalogue of 2026"], ["컬럼명", "타입", "설명"], ["id", "int", "번호"], ["", "", ""]]
+
+
+def test_excel_is_read_sheet_by_sheet_below_its_title(tmp_path: Path):
+    pytest.importorskip("python_calamine", reason="pip install the extra `documents`")
+    (tmp_path / "x.xlsx").write_bytes(
+        workbook([["Catalogue of 2026"], ["컬럼명", "타입", "설명"], ["id", "int", "번호"], ["", "", ""]])
+    )
+    reading = read_documents(tmp_path / "x.xlsx")
+    assert [one.text for one in reading.documents] == ["Catalogue of 2026", "lot.id (int): 번호"]
+
+
+def test_pdf_and_word_are_read_page_by_page_and_section_by_section(tmp_path: Path):
+    pytest.importorskip("pypdf", reason="pip install the extra `documents`")
+    (tmp_path / "x.pdf").write_bytes(pdf("Yield is out over in."))
+    (tmp_path / "x.docx").write_bytes(word([("Heading1", "Terms"), ("", "Yield is out over in.")]))
+    assert [one.text for one in read_documents(tmp_path).documents] == [
+        "Terms\nYield is out over in.",
+        "Yield is out over in.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "reason"),
+    [
+        ("x.xlsx", b"no", "not what its name says"),
+        ("x.pdf", b"no", "not what its name says"),
+        ("x.docx", b"no", "not what its name says"),
+        ("x.doc", b"no", r"save it as \.docx"),
+        ("x.csv", b"a,b\n\xff\xfe\xfd\n", "neither UTF-8"),
+        ("x.yaml", b"a: [", "not what its name says"),
+        ("x.json", b"[" * 3_000, "nested too deeply"),
+        ("x.bin", b"no", "no reader for"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_kept(
+    name: str, raw: bytes, reason: str, tmp_path: Path
+):
+    pytest.importorskip("pypdf", reason="pip install the extra `documents`")
+    (tmp_path / name).write_bytes(raw)
+    (tmp_path / "good.txt").write_text("one")
+    (tmp_path / ".hidden").write_text("none")
+    reading = read_documents(tmp_path)
+    assert [document.text for document in reading.documents] == ["one"]
+    assert [one.source for one in reading.refused] == [name]
+    with pytest.raises(ConfigError, match=reason):
+        read_documents(tmp_path / name)
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.lists(st.text(max_size=3))
+known = ["table", "column", "type", "description", "id", "설명", "note"]
+headings = st.lists(st.sampled_from(known), min_size=1, max_size=5)
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12)
+values = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.lists(st.text(max_size=3))
+objects = st.dictionaries(st.sampled_from(["table", "column", "id", "text", "note", "name"]), values)
+
+
+def accounted(reading: Reading) -> int:
+    """Count what was read, and hold that no id is used twice."""
+    assert len({document.id for document in reading.documents}) == len(reading.documents)
+    assert all(document.text for document in reading.documents)
+    return len(reading.documents) + len(reading.refused)
+
+
+def written(path: Path, raw: bytes) -> Reading | None:
+    path.write_bytes(raw)
+    try:
+        return read_documents(path)
+    except ConfigError:
+        return None
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(names=headings, table=st.lists(st.lists(cells, min_size=1, max_size=6), max_size=12))
+def test_of_any_csv_each_row_is_a_document_or_named(names: list[str], table: list[list[str]], tmp_path: Path):
+    out = io.StringIO()
+    csv.writer(out).writerows([names, *table])
+    reading = written(tmp_path / "x.csv", out.getvalue().encode())
+    if reading is not None:
+        assert accounted(reading) == len(table)
+    else:
+        assert not any(cell.strip() for row in table for cell in row) or names == ["id"] or is_only_ids(names, table)
+
+
+def is_only_ids(names: list[str], table: list[list[str]]) -> bool:
+    """Tell rows that hold an id and nothing else, which say nothing."""
+    others = [at for at in range(6) if at >= len(names) or names[at] != "id"]
+    return not any(row[at].strip() for row in table for at in others if at < len(row))
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(table=st.lists(objects, max_size=12))
+def test_of_any_json_list_each_row_is_a_document_or_named(table: list[dict[str, Any]], tmp_path: Path):
+    reading = written(tmp_path / "x.json", json.dumps(table).encode())
+    if reading is not None:
+        assert accounted(reading) == len(table)
+
+
+def workbook(lines: list[list[str]]) -> bytes:
+    """Write the smallest .xlsx with one sheet called `lot`."""
+    row = "".join(
+        "<row>" + "".join(f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in line) + "</row>" for line in lines
+    )
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    return archive(
+        {
+            "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            '<Default Extension="xml" ContentType="application/xml"/></Types>',
+            "_rels/.rels": f'<Relationships xmlns="{package}/relationships">'
+            f'<Relationship Id="r" Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+            "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}">'
+            '<sheets><sheet name="lot" sheetId="1" r:id="s"/></sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+            f'<Relationship Id="s" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+            "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{row}</sheetData></worksheet>',
+        }
+    )
+
+
+def word(paragraphs: list[tuple[str, str]]) -> bytes:
+    """Write the smallest .docx with paragraphs of these styles."""
+    main = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    body = "".join(
+        f"<w:p>{f'<w:pPr><w:pStyle w:val={chr(34)}{style}{chr(34)}/></w:pPr>' if style else ''}"
+        f"<w:r><w:t>{text}</w:t></w:r></w:p>"
+        for style, text in paragraphs
+    )
+    return archive(
+        {
+            "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            '<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.'
+            'wordprocessingml.document.main+xml"/></Types>',
+            "_rels/.rels": f'<Relationships xmlns="{package}/relationships">'
+            f'<Relationship Id="r" Type="{office}/officeDocument" Target="word/document.xml"/></Relationships>',
+            "word/document.xml": f'<w:document xmlns:w="{main}"><w:body>{body}</w:body></w:document>',
+        }
+    )
+
+
+def archive(files: dict[str, str]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as file:
+        for name, text in files.items():
+            file.writestr(name, '<?xml version="1.0" encoding="UTF-8"?>' + text)
+    return out.getvalue()
+
+
+def pdf(line: str) -> bytes:
+    """Write a PDF of one page with one line of Latin text."""
+    stream = f"BT /F1 12 Tf 72 720 Td ({line}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
+        b" /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+    ]
+    raw, places = b"%PDF-1.4\n", []
+    for number, one in enumerate(objects, 1):
+        places.append(len(raw))
+        raw += b"%d 0 obj\n%s\nendobj\n" % (number, one)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    return raw + b"xref\n0 5\n0000000000 65535 f \n%strailer << /Size 5 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
+        table,
+        len(raw),
+    )
