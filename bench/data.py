@@ -22,7 +22,7 @@ import psycopg
 from psycopg_pool import AsyncConnectionPool
 
 from naru.builtins.data.databases.errors import QueryError
-from naru.builtins.data.sql.database import Database, DatabaseOptions
+from naru.builtins.data.databases.postgresql.database import Database, DatabaseOptions
 from naru.errors import ConfigError
 from naru.stores.embedded_postgres import EmbeddedPostgres, find_binaries
 

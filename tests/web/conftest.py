@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from naru.agent.hooks import Hooks
+from naru.agent.hooks import BeforeModel, Hooks
 from naru.agent.limits import Limits
 from naru.agent.trace import Journal
 from naru.config import Settings
@@ -66,10 +66,11 @@ class MemoryHub:
     limits: Limits = field(default_factory=Limits)
     settings: Settings = field(default_factory=Settings)
     journal: Journal | None = None
+    before_model: Sequence[BeforeModel] = ()
 
     @property
     def hooks(self) -> Hooks:
-        return Hooks(journal=self.journal)
+        return Hooks(before_model=self.before_model, journal=self.journal)
 
     def tools(self, servers: Sequence[str] | None) -> Toolset:
         for name in servers or ():

@@ -52,7 +52,7 @@ def index(
     replace: Annotated[bool, typer.Option("--replace", help="Put what is read in place of all it holds now.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Embed documents into the collection, all that are new or changed. Its name is CHROMADB_COLLECTION_NAME."""
+    """Embed what is new or changed. The collection is CHROMADB_COLLECTION_NAME."""
     result = asyncio.run(_index(file, replace=replace))
     if as_json:
         print_json(asdict(result))
@@ -72,13 +72,13 @@ def search(
     n_results: Annotated[int, typer.Option("--results", "-n", min=1, max=100, help="How many.")] = 3,
     as_json: AsJson = False,
 ) -> None:
-    """Show the documents most like QUERY, nearest first."""
+    """Show the documents most like QUERY, their closeness and source."""
     found = asyncio.run(_search(query, n_results))
     if as_json:
         print_json(found)
         return
-    for line in found:
-        print(line)
+    for one in found:
+        print(f"{one['score']:.2f}  {one['text']}  [{one['source'] or one['id']}]")
 
 
 @app.command()
@@ -128,10 +128,14 @@ async def _index(path: Path, *, replace: bool) -> _IndexResult:
         await sources.close()
 
 
-async def _search(query: str, n_results: int) -> list[str]:
+async def _search(query: str, n_results: int) -> list[dict[str, Any]]:
     sources = DataSources()
     try:
-        return (await sources.search([query], n_results))[0]
+        (found,) = await sources.find([query], n_results)
+        return [
+            {"id": one.id, "text": one.text, "score": round(one.score, 4), "source": one.metadata.get("source", "")}
+            for one in found
+        ]
     finally:
         await sources.close()
 

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from naru.builtins.data.sql.database import Database, DatabaseOptions
+from naru.builtins.data.databases.postgresql.database import Database, DatabaseOptions
 from naru.stores.embedded_postgres import EmbeddedPostgres
 
 CASES = Path(__file__).parents[2] / "cases"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,8 @@ def test_index_and_search_from_the_command_line(tmp_path: Path, monkeypatch: pyt
     for name in ("TEXT_EMBEDDING_MODEL_URL", "CHROMADB_HOST", "POSTGRESQL_DB_HOST", "POSTGRESQL_DB_NAME"):
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("NARU_DATA_DIR", str(tmp_path))
-    monkeypatch.setattr("naru.builtins.data.embeddings.sentence_encoder.SentenceEncoder.is_installed", lambda: False)
+    monkeypatch.setattr("naru.builtins.data.embeddings.choose.TwoEncoders.is_installed", lambda: False)
+    monkeypatch.setattr("naru.builtins.data.embeddings.choose.SentenceEncoder.is_installed", lambda: False)
     runner = CliRunner()
     indexed = runner.invoke(app, ["index", str(CASES / "columns.json")])
     assert indexed.exit_code == 0, indexed.output
@@ -81,7 +83,9 @@ def test_index_and_search_from_the_command_line(tmp_path: Path, monkeypatch: pyt
     assert "64 documents in collection column_metadata (lexical only" in indexed.output
     assert "columns.json#queries.1: left out" in indexed.stderr
     found = runner.invoke(app, ["search", "남은 연차 일수", "-n", "1"])
-    assert found.output.strip() == "vacations.days_left: 남은 연차 일수"
+    assert re.fullmatch(
+        r"[01]\.\d\d  vacations.days_left: 남은 연차 일수  \[columns.json#cols.\d+\]", found.output.strip()
+    )
     replaced = runner.invoke(app, ["index", str(CASES / "columns.json"), "--replace"])
     assert "64 documents" in replaced.output
 

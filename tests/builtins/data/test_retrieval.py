@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from naru.agent.loop import run
@@ -17,6 +19,7 @@ from naru.hub import open_hub
 from naru.messages import ChatRequest, Message
 from naru.models.open import open_backend
 from naru.models.scripted import ScriptedBackend
+from tests.web.conftest import MemoryHub, application, served
 
 SYSTEM = Message("system", "You write SQL.")
 QUESTION = Message("user", "라인별 수율은?")
@@ -75,6 +78,30 @@ async def test_a_setting_puts_documents_before_every_question(tmp_path: Path, mo
         events = [event async for event in run(hub.backend, None, asked, hooks=hub.hooks)]
     assert events
     assert len(json.loads(backend.requests[0].messages[0].text.removeprefix(HEADING))) == 3
+
+
+class FixedDocuments:
+    """Finds the same for every question."""
+
+    async def search(self, queries: Sequence[str], n_results: int) -> list[list[str]]:
+        return [["bga_lot.yield_pct: 수율"] for _ in queries]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("model", ["scripted", "scripted+tools"])
+async def test_issue_20_5_every_question_on_the_chat_path_gets_its_documents(model: str, stream: bool):
+    backend = ScriptedBackend(["97.1 %"])
+    hub = MemoryHub(backend, before_model=[retrieval_hook(FixedDocuments())])
+    body = {"model": model, "stream": stream, "messages": [{"role": "user", "content": QUESTION.text}]}
+    async with (
+        served(application(hub)) as url,
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/chat/completions", json=body) as answer,
+    ):
+        assert "97.1" in await answer.text()
+    (asked,) = backend.requests
+    texts = [message.text for message in asked.messages if message.role == "user"]
+    assert texts == [HEADING + '["bga_lot.yield_pct: 수율"]', QUESTION.text]
 
 
 @pytest.mark.slow

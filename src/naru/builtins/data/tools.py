@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from naru.builtins.data.answers import ToolResponse, error_answer, table_answer
+from naru.builtins.data.databases.blanks import serialize_for_cell as plain_cell
 from naru.builtins.data.sources import DataSources, open_sources
-from naru.builtins.data.sql.blanks import serialize_for_cell as plain_cell
 from naru.errors import NaruError
 from naru.messages import ToolResult
 from naru.tools.inject import Depends

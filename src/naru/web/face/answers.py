@@ -68,6 +68,8 @@ class Answers:
             await take_all(self._run(request, caller, self._hub.tools(servers or None)), take)
         else:
             backend = for_model(self._hub.backend, request.model)
+            for before_model in self._hub.hooks.before_model:  # the agent loop does so itself
+                request = await before_model(request)
             if request.tools and backend.profile.small and answered_calls(request.messages):
                 await take_all(without_repeats(backend, request), take)
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from naru.builtins.data.sql.blanks import BLANKS, plain_blanks, serialize_for_cell
+from naru.builtins.data.databases.blanks import BLANKS, plain_blanks, serialize_for_cell
 
 
 @pytest.mark.parametrize(

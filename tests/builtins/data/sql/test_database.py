@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from naru.builtins.data.databases.database import Limits
-from naru.builtins.data.sql.database import Database, DatabaseOptions
+from naru.builtins.data.databases.postgresql.database import Database, DatabaseOptions
 from naru.errors import NaruError
 from tests.builtins.data.conftest import postgres_versions
 from tests.builtins.data.servers import CASES, BgaServer

@@ -10,7 +10,7 @@ import pytest
 
 from naru.builtins.data.databases.database import Limits
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError, RefusedStatementError
-from naru.builtins.data.sql.database import DatabaseOptions
+from naru.builtins.data.databases.postgresql.database import DatabaseOptions
 from tests.builtins.data.servers import CASES, BgaServer
 from tests.builtins.data.sql.test_guard import REFUSED
 

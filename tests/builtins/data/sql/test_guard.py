@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from naru.builtins.data.databases.database import Limits
 from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
-from naru.builtins.data.sql.database import Database, DatabaseOptions
+from naru.builtins.data.databases.postgresql.database import Database, DatabaseOptions
 from tests.builtins.data.conftest import postgres_versions
 from tests.builtins.data.servers import BgaServer
 

@@ -13,7 +13,7 @@ import pytest
 
 from naru.builtins.data.databases.database import Limits
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
-from naru.builtins.data.sql.database import Database, DatabaseOptions
+from naru.builtins.data.databases.postgresql.database import Database, DatabaseOptions
 from naru.stores.embedded_postgres import EmbeddedPostgres
 from tests.builtins.data.servers import BgaServer, chaos_proxy
 from tests.sizes import within

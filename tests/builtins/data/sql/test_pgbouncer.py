@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from naru.builtins.data.databases.database import Limits
-from naru.builtins.data.sql.database import DatabaseOptions
+from naru.builtins.data.databases.postgresql.database import DatabaseOptions
 from naru.errors import NaruError
 from tests.builtins.data.servers import CASES, BgaServer
 

@@ -11,10 +11,10 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from naru.builtins.data.databases.postgresql.database import Database, DatabaseOptions
 from naru.builtins.data.demo.columns import COLUMNS
 from naru.builtins.data.demo.postgres import DemoPostgres
 from naru.builtins.data.demo.questions import QUESTIONS
-from naru.builtins.data.sql.database import Database, DatabaseOptions
 from naru.errors import NaruError
 from naru.stores.embedded_postgres import EmbeddedPostgres
 from tests.builtins.data.servers import CASES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from naru.builtins.data.databases.errors import RefusedStatementError
-from naru.builtins.data.sql.statement import MAX_CHARACTERS, read_statement
+from naru.builtins.data.databases.postgresql.statement import MAX_CHARACTERS, read_statement
 
 
 def test_the_names_that_the_catalog_must_judge_are_found_wherever_they_stand():

@@ -7,8 +7,8 @@ import json
 import pytest
 import pytest_asyncio
 
-from naru.builtins.data.sql.database import Database, DatabaseOptions
-from naru.builtins.data.sql.values import number, unique_names
+from naru.builtins.data.databases.postgresql.database import Database, DatabaseOptions
+from naru.builtins.data.databases.postgresql.values import number, unique_names
 from tests.builtins.data.conftest import postgres_versions
 from tests.builtins.data.servers import BgaServer
 

@@ -14,7 +14,7 @@ from naru.errors import ConfigError
 from naru.extras import install_command
 
 _ENGINES = {
-    "postgresql": ("postgres", "PostgresDatabase", "postgres", ("psycopg", "psycopg_pool", "pgparse")),
+    "postgresql": ("postgresql.configured", "PostgresDatabase", "postgres", ("psycopg", "psycopg_pool", "pgparse")),
     "sqlite": ("sqlite", "SqliteDatabase", "", ()),
     "duckdb": ("duck", "DuckDatabase", "duckdb", ("duckdb",)),
     "mysql": ("mysql", "MysqlDatabase", "mysql", ("pymysql", "sqlglot")),

@@ -11,9 +11,9 @@ from psycopg import AsyncConnection
 
 from naru.builtins.data.databases.database import Limits
 from naru.builtins.data.databases.errors import RefusedStatementError, UnsafeDatabaseError
-from naru.builtins.data.sql.guard import refusal_in
-from naru.builtins.data.sql.statement import read_statement
-from naru.builtins.data.sql.transaction import run_read_only
+from naru.builtins.data.databases.postgresql.guard import refusal_in
+from naru.builtins.data.databases.postgresql.statement import read_statement
+from naru.builtins.data.databases.postgresql.transaction import run_read_only
 
 _ROLE = """
 SELECT r.rolsuper AS "superuser",

@@ -16,14 +16,14 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from naru.builtins.data.databases.database import Limits, QueryResult
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
-from naru.builtins.data.sql.bounded import SilentDatabaseError, bounded
-from naru.builtins.data.sql.columns import ResultColumn
-from naru.builtins.data.sql.errors import query_error, unreachable
-from naru.builtins.data.sql.guard import GENERIC_PLANS, PREPARE_GUARD
-from naru.builtins.data.sql.selftest import Proof, prove_read_only
-from naru.builtins.data.sql.statement import Statement, read_statement
-from naru.builtins.data.sql.transaction import RawRows, run_read_only
-from naru.builtins.data.sql.values import records, unique_names
+from naru.builtins.data.databases.postgresql.bounded import SilentDatabaseError, bounded
+from naru.builtins.data.databases.postgresql.columns import ResultColumn
+from naru.builtins.data.databases.postgresql.errors import query_error, unreachable
+from naru.builtins.data.databases.postgresql.guard import GENERIC_PLANS, PREPARE_GUARD
+from naru.builtins.data.databases.postgresql.selftest import Proof, prove_read_only
+from naru.builtins.data.databases.postgresql.statement import Statement, read_statement
+from naru.builtins.data.databases.postgresql.transaction import RawRows, run_read_only
+from naru.builtins.data.databases.postgresql.values import records, unique_names
 
 POOL_MIN, POOL_MAX = 5, 20
 """The seed's pool (D3)."""

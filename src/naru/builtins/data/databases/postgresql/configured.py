@@ -13,9 +13,9 @@ from naru.builtins.data.databases.catalogue import Catalogue
 from naru.builtins.data.databases.database import Checked, Limits, QueryResult
 from naru.builtins.data.databases.gather import gathered, with_values
 from naru.builtins.data.databases.open import limits_of
+from naru.builtins.data.databases.postgresql.database import Database as Pooled
+from naru.builtins.data.databases.postgresql.database import DatabaseOptions
 from naru.builtins.data.demo.postgres import DemoPostgres
-from naru.builtins.data.sql.database import Database as Pooled
-from naru.builtins.data.sql.database import DatabaseOptions
 from naru.config import DataSettings
 from naru.errors import ConfigError
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from naru.builtins.data.databases.errors import RefusedStatementError
-from naru.builtins.data.sql.statement import Statement
+from naru.builtins.data.databases.postgresql.statement import Statement
 
 HARMLESS_VOLATILE = (
     "array_sample",

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import psycopg
 
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
-from naru.builtins.data.sql.guard import refusal_in
-from naru.builtins.data.sql.transaction import BEFORE
+from naru.builtins.data.databases.postgresql.guard import refusal_in
+from naru.builtins.data.databases.postgresql.transaction import BEFORE
 from naru.errors import NaruError
 
 _LOOPBACK = ("", "localhost", "127.0.0.1", "::1")

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from naru.builtins.data.sql.columns import NUMERIC, ResultColumn
+from naru.builtins.data.databases.postgresql.columns import NUMERIC, ResultColumn
 from naru.messages import JsonObject
 
 EXACT_DIGITS = 15

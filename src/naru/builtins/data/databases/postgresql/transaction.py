@@ -15,10 +15,10 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from naru.builtins.data.databases.database import Limits
-from naru.builtins.data.sql.columns import ResultColumn, columns_of
-from naru.builtins.data.sql.guard import guard_call, guard_parameters
-from naru.builtins.data.sql.pipeline import Describe, Run, run_pipeline
-from naru.builtins.data.sql.statement import Statement
+from naru.builtins.data.databases.postgresql.columns import ResultColumn, columns_of
+from naru.builtins.data.databases.postgresql.guard import guard_call, guard_parameters
+from naru.builtins.data.databases.postgresql.pipeline import Describe, Run, run_pipeline
+from naru.builtins.data.databases.postgresql.statement import Statement
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from naru.builtins.data.databases.blanks import plain_blanks
 from naru.builtins.data.databases.errors import RefusedStatementError
-from naru.builtins.data.sql.blanks import plain_blanks
 from naru.errors import ConfigError
 from naru.extras import install_command
 

@@ -5,13 +5,3 @@ SELECT and the names it uses), `guard` (the server's catalog judges those names 
 in `transaction` (READ ONLY, wrapped, capped, rolled back). `database` owns the pool, `selftest` proves at start that
 writes are refused, `values` turns rows into faithful JSON. The layers do not trust each other.
 """
-
-from importlib.util import find_spec
-
-from naru.errors import ConfigError
-from naru.extras import install_command
-
-if find_spec("psycopg") is None or find_spec("psycopg_pool") is None:
-    raise ConfigError(
-        "Data search needs psycopg, which is not installed.", remedy=f"Install it: {install_command('postgres')}"
-    )
