@@ -83,6 +83,7 @@ class Hub:
             model_timeout_seconds=settings.agent.model_timeout_seconds,
             max_tools=settings.mcp.max_tools_per_request,
             page_characters=settings.agent.page_characters,
+            fails_with_model=settings.agent.model_failure == "error",
         )
         self._all = HubToolset(manager, manager.toolsets)
 

@@ -36,10 +36,14 @@ def trimmed(
 ) -> tuple[Message, ...]:
     """Drop the oldest turns until the rest fits; system turns and everything from the last question on stay.
 
+    Nothing is dropped where the context's size is not known (0): the endpoint knows it.
+
     What remains begins, after the system turns, with a user turn, and every result has its call before it.
     """
-    room = int(context_tokens * (1 - ANSWER_SHARE)) - tools_tokens(tools)
     kept = list(messages)
+    if not context_tokens:
+        return tuple(kept)
+    room = int(context_tokens * (1 - ANSWER_SHARE)) - tools_tokens(tools)
     if sum(map(_message_tokens, kept)) <= room:
         return tuple(kept)
     system = [turn for turn in kept if turn.role == "system"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -17,6 +17,8 @@ from naru.tools.patience import patient
 from naru.tools.toolset import CallContext, Toolset
 
 _SHOWN_RAW = 500
+_SMALLEST_SHARE = 200
+Cut = Callable[[str, int], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,9 @@ def unreadable(broken: BrokenCall) -> Outcome:
 class Executor:
     """Runs calls on a toolset within a run's budget."""
 
-    def __init__(self, toolset: Toolset, budget: Budget, context: CallContext) -> None:
+    def __init__(self, toolset: Toolset, budget: Budget, context: CallContext, cut: Cut = cut) -> None:
+        """Take a toolset and what a run may use; `cut` shortens a text to a number of characters."""
+        self._cut = cut
         self._toolset = toolset
         self._budget = budget
         self._context = context
@@ -81,7 +85,7 @@ class Executor:
         self._waited = 0.0
         outcomes = await asyncio.gather(*(self._one(item) for item in planned))
         self._budget.forgive(self._waited)
-        return [self._fit(outcome) for outcome in outcomes]
+        return self._fitted(outcomes)
 
     async def _one(self, item: Outcome | ToolCall) -> Outcome:
         if isinstance(item, Outcome):
@@ -122,11 +126,25 @@ class Executor:
             finally:
                 self._waited = max(self._waited, patience.waited_seconds)
 
-    def _fit(self, outcome: Outcome) -> Outcome:
-        """Cut what the model reads so that all results together stay within the run's budget."""
-        shown = cut(outcome.shown, max(self._characters_left, 200))
-        self._characters_left -= len(shown)
-        return replace(outcome, shown=shown)
+    def _fitted(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """Cut what the model reads so that all results together stay within the run's budget.
+
+        The room is shared fairly: small results stay whole, large ones get the same. A part of it is kept for what
+        later rounds will bring.
+        """
+        sizes = [len(one.shown) for one in outcomes]
+        left = max(self._characters_left, 0)
+        room = left if sum(sizes) <= left // 2 else left * 2 // 3
+        shares = dict(zip(range(len(sizes)), sizes, strict=True))
+        for taken, place in enumerate(sorted(shares, key=sizes.__getitem__)):
+            shares[place] = min(sizes[place], max(room // (len(sizes) - taken), _SMALLEST_SHARE))
+            room -= shares[place]
+        fitted = [
+            replace(one, shown=self._cut(one.shown, shares[place])) if sizes[place] > shares[place] else one
+            for place, one in enumerate(outcomes)
+        ]
+        self._characters_left -= sum(len(one.shown) for one in fitted)
+        return fitted
 
 
 def _observation(call: ToolCall, result: ToolResult) -> str:

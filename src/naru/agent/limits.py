@@ -32,6 +32,8 @@ class Limits:
     """Tools that a request may offer, the most relevant ones; 0 is no limit (H13)."""
     page_characters: int = 0
     """Longer text results come page by page, with a tool to read on (N12); 0 leaves them whole."""
+    fails_with_model: bool = False
+    """A model that fails in a later round fails the run; else what the tools gave is told, and marked."""
     identical_calls: int = 1
     """How often the same call (name and canonical arguments) may run."""
 

@@ -32,9 +32,9 @@ from naru.agent.events import (
 from naru.agent.execute import Executor, Outcome, refused, unreadable
 from naru.agent.hooks import INSISTED, Choose, Hooks, Missing
 from naru.agent.limits import Budget, Limits
-from naru.agent.paging import READ, PagedToolset
+from naru.agent.paging import PagedToolset
 from naru.agent.planner import OrdinaryPlanner, Planner
-from naru.agent.prompts import CUT_OFF, NO_TOOLS_NOTE, UNAVAILABLE
+from naru.agent.prompts import CUT_OFF, MODEL_FAILED, cut, tools_note
 from naru.agent.selection import most_relevant
 from naru.agent.small import SmallPlanner
 from naru.agent.trace import recorded
@@ -42,7 +42,7 @@ from naru.agent.traced import traced
 from naru.agent.turns import Turn
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Reasoning, Refusal, Text, ToolCall, ToolDefinition, Usage
-from naru.models.backend import Backend, for_model
+from naru.models.backend import Backend, for_model, inform
 from naru.models.profile import Profile
 from naru.telemetry.tracing import active
 from naru.tools.combined import CombinedToolset
@@ -71,18 +71,21 @@ async def run(
     limits, context, hooks = limits or Limits(), context or CallContext(), hooks or Hooks()
     for before_model in hooks.before_model:
         request = await before_model(request)
+    await inform(backend, request.model)
     profile = backend.profile
-    # One result may fill half of the context at most, or the next turn has no room (e07).
-    room = max(1000, profile.context_tokens * 3 // 2)
+    # Results may fill half of the context at most, or the next turn has no room (e07).
+    room = max(1000, profile.context_tokens * 3 // 2) if profile.context_tokens else limits.max_result_characters
     budget = Budget(replace(limits, max_result_characters=min(limits.max_result_characters, room)))
     wanted = toolset is not None
     toolset = toolset or CombinedToolset({})
     tools = await _offered(await toolset.tools(), request, limits, profile, hooks.choose)
     problems = tuple(toolset.problems()) if isinstance(toolset, ToolsetWithProblems) else ()
-    if limits.page_characters and tools and not profile.small:  # Small planners read results themselves.
-        toolset, tools = PagedToolset(toolset, limits.page_characters), [*tools, READ]
-    planner = _planner_for(backend, request, tools, _note(problems, missing=wanted and not tools and not request.tools))
-    work = _Run(backend, Executor(toolset, budget, context), planner, budget)
+    # Small planners read results themselves.
+    pages = PagedToolset(toolset, limits.page_characters) if tools and not profile.small else None
+    note = tools_note(problems, missing=wanted and not tools and not request.tools)
+    planner = _planner_for(backend, request, tools, note, pages)
+    executor = Executor(pages or toolset, budget, context, pages.cut if pages else cut)
+    work = _Run(backend, executor, planner, budget)
     work.client_tools = frozenset(tool.name for tool in request.tools)
     work.note = "; ".join(problems)
     work.missing = hooks.missing
@@ -116,17 +119,13 @@ class ToolsetWithProblems(Protocol):
         ...
 
 
-def _planner_for(backend: Backend, request: ChatRequest, tools: Sequence[ToolDefinition], note: str) -> Planner:
+def _planner_for(
+    backend: Backend, request: ChatRequest, tools: Sequence[ToolDefinition], note: str, pages: PagedToolset | None
+) -> Planner:
     if backend.profile.small and tools and not request.tools:
         return SmallPlanner(request, tools, note=note, makes_sure_calls=backend.profile.evident_calls)
-    return OrdinaryPlanner(request, tools, note=note, context_tokens=backend.profile.context_tokens)
-
-
-def _note(problems: Sequence[str], *, missing: bool) -> str:
-    """Return what the model is told about tools that it should have and has not (lesson 24)."""
-    if problems:
-        return f"{UNAVAILABLE} {'; '.join(problems)}."
-    return NO_TOOLS_NOTE if missing else ""
+    context_tokens = backend.profile.context_tokens
+    return OrdinaryPlanner(request, tools, note=note, context_tokens=context_tokens, pages=pages)
 
 
 class _Run:
@@ -202,7 +201,7 @@ class _Run:
             async for event in self._ask(request, turn):
                 yield event
         except ModelError as error:
-            if not self._planner.has_results:
+            if not self._may_end_without_model:
                 raise
             self.note, self._reason = str(error), "model_failed"
 
@@ -361,7 +360,7 @@ class _Run:
                 async for event in self._ask(replace(request, tools=()), turn):
                     yield event
             except ModelError as error:
-                if not self._planner.has_results:
+                if not self._may_end_without_model:
                     raise
                 self.note, reason = str(error), "model_failed"
                 break
@@ -375,8 +374,16 @@ class _Run:
             thought = turn.reasoning if not turn.text.strip() else thought
         # A model that put all its words into its thoughts has answered there.
         answer = thought.strip() or self._planner.fallback_answer()
+        if reason == "model_failed":
+            answer = f"{MODEL_FAILED.format(fault=self.note)}\n\n{answer}"
         yield AnswerText(answer, self._budget.rounds)
         yield self._finished(reason, answer)
+
+    @property
+    def _may_end_without_model(self) -> bool:
+        """Whether what the tools gave may stand for an answer when the model fails: by setting, and if it is any."""
+        found = any(one.ran and not one.failed and one.shown.strip() for one in self._outcomes)
+        return found and not self._budget.limits.fails_with_model
 
     @property
     def _thought(self) -> str:

@@ -39,6 +39,11 @@ READ = ToolDefinition(
 _NAMES = (READ.name, "naru.read_result", "read_result")
 _STEP = re.compile(r"\[(?P<index>-?\d+|\*|\d*:\d*)\]|\.?(?P<key>[^.\[\]]+)")
 _SMALLEST = 400
+_LEFT_OUT = (
+    "\n[… {count} characters left out. Read on: {tool} with result '{key}' and offset {offset}; or search or path. …]\n"
+)
+_ON_DEMAND = 8_000
+"""Page of a result that was cut for want of room, where no page is set."""
 _AROUND = 1
 
 
@@ -46,9 +51,35 @@ class PagedToolset:
     """A toolset whose long text results come page by page; one for each run."""
 
     def __init__(self, inner: Toolset, page_characters: int) -> None:
+        """Wrap a toolset; `page_characters` 0 leaves its results whole, and cuts them only on demand (`cut`)."""
         self.inner = inner
-        self._page = max(page_characters, _SMALLEST)
+        self._is_on = page_characters > 0
+        self._page = max(page_characters, _SMALLEST) if self._is_on else _ON_DEMAND
         self._kept: dict[str, str] = {}
+        self._first_pages: dict[str, str] = {}
+        """First page → the result's name."""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the tool that reads on is to be offered."""
+        return self._is_on or bool(self._kept)
+
+    def cut(self, text: str, limit: int) -> str:
+        """Return head and tail of a text within `limit` characters; what is left out can be read on."""
+        if len(text) <= limit:
+            return text
+        key = self._first_pages.get(text) or self._keep(text)
+        whole, limit = self._kept[key], max(limit, _SMALLEST)
+        mark = _LEFT_OUT.format(count=len(whole), tool=READ.name, key=key, offset=len(whole))
+        head = (limit - len(mark)) * 2 // 3
+        tail = limit - len(mark) - head
+        mark = _LEFT_OUT.format(count=len(whole) - head - tail, tool=READ.name, key=key, offset=head)
+        return f"{whole[:head]}{mark}{whole[len(whole) - tail :]}"
+
+    def _keep(self, text: str) -> str:
+        key = f"r{len(self._kept) + 1}"
+        self._kept[key] = text
+        return key
 
     async def open(self) -> None:
         """Open the inner toolset."""
@@ -56,7 +87,7 @@ class PagedToolset:
 
     async def tools(self) -> Sequence[ToolDefinition]:
         """Return the inner tools, and the one that reads on."""
-        return [*await self.inner.tools(), READ]
+        return [*await self.inner.tools(), *([READ] if self._is_on else [])]
 
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         """Call a tool; a result that is longer than a page is kept and its first page given.
@@ -68,12 +99,13 @@ class PagedToolset:
             return ToolResult.of_text(self._read(arguments))
         result = await self.inner.call(name, arguments, context)
         text = "\n".join(part.text for part in result.content if isinstance(part, TextPart))
-        if len(text) <= self._page:
+        if not self._is_on or len(text) <= self._page:
             return result
-        key = f"r{len(self._kept) + 1}"
-        self._kept[key] = text
+        key = self._keep(text)
+        first = self._shown(key, text, 0)
+        self._first_pages[first] = key
         others: tuple[Part, ...] = tuple(part for part in result.content if not isinstance(part, TextPart))
-        return replace(result, content=(TextPart(self._shown(key, text, 0)), *others), structured=None)
+        return replace(result, content=(TextPart(first), *others), structured=None)
 
     async def close(self) -> None:
         """Forget what was kept, and close the inner toolset."""

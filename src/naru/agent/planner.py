@@ -9,6 +9,7 @@ from typing import Protocol
 from naru.agent.answers import looks_like_call
 from naru.agent.context import LEFT_OUT, trimmed
 from naru.agent.execute import Outcome
+from naru.agent.paging import READ, PagedToolset
 from naru.agent.prompts import LAST_TURN, UNKNOWN_TOOL
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 
@@ -95,9 +96,11 @@ class OrdinaryPlanner:
         tools: Sequence[ToolDefinition],
         *,
         note: str = "",
-        context_tokens: int = 1_000_000,
+        context_tokens: int = 0,
+        pages: PagedToolset | None = None,
     ) -> None:
-        self._tools = (*request.tools, *tools)
+        self._offered = (*request.tools, *tools)
+        self._pages = pages
         self._context_tokens = context_tokens
         self._request = request
         said = (Message("system", note),) if note else ()
@@ -106,6 +109,11 @@ class OrdinaryPlanner:
         self._misnamed: list[str] = []
 
     streams_early = True
+
+    @property
+    def _tools(self) -> tuple[ToolDefinition, ...]:
+        """All tools, and the one that reads on in results as soon as one is shown in part."""
+        return (*self._offered, READ) if self._pages is not None and self._pages.is_needed else self._offered
 
     @property
     def has_results(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _HANGUL = re.compile(r"[가-힣ㄱ-ㅎㅏ-ㅣ]")
 
@@ -17,6 +18,7 @@ NO_TOOLS_NOTE = "No tools could be loaded for this request; answer without them 
 UNAVAILABLE = "Some tools cannot be used now; do not guess what they would have said:"
 UNKNOWN_TOOL = "That call was not made: it names no tool that is offered, or is not valid. Offered tools: {tools}."
 REPEATED = "This call has been made already; its result is above. Use it, or call something else."
+MODEL_FAILED = "(The model failed before it could answer: {fault} What its tools gave:)"
 CUT_OFF = "(The limit on the reply's length cut it off before its call of {tools} was complete; nothing was called.)"
 CUT_MARK = "\n[… {count} characters left out …]\n"
 
@@ -60,3 +62,10 @@ def cut(text: str, limit: int) -> str:
     head = room * 2 // 3
     tail = room - head
     return f"{text[:head]}{mark}{text[len(text) - tail :] if tail else ''}"[: max(limit, 0)]
+
+
+def tools_note(problems: Sequence[str], *, missing: bool) -> str:
+    """Return what the model is told about tools that it should have and has not (lesson 24)."""
+    if problems:
+        return f"{UNAVAILABLE} {'; '.join(problems)}."
+    return NO_TOOLS_NOTE if missing else ""

@@ -8,6 +8,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 Wire = Literal["auto", "openai", "ollama", "gemini"]
+ReasoningField = Literal[
+    "", "reasoning_content", "reasoning", "reasoning_details", "thinking", "content", "parts", "none"
+]
 
 
 class ModelSection(BaseModel):
@@ -73,8 +76,10 @@ class ModelSettings(ModelSection):
     """What that endpoint's key may be asked for."""
     endpoints: list[EndpointSettings] = []
     """Further endpoints; a request goes to the one that serves its model."""
-    context_tokens: int = 8192
-    """Context size of the local engine, and the one asked of Ollama."""
+    context_tokens: int = 0
+    """Size of the models' context; 0 takes what the endpoint says, and 8192 for the local engine and for Ollama."""
+    reasoning: ReasoningField = ""
+    """Field in which a model's reasoning goes back to it; empty goes by its family and by what the endpoint sends."""
     threads: int = 0
     """Threads of the local engine; 0 takes the number of cores."""
     cache_dir: Path = Path("~/.cache/naru")

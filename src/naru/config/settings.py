@@ -40,6 +40,8 @@ class ServerSettings(Section):
     """Web pages that may call Naru, such as `http://localhost:6274`; they get CORS headers. None by default (S-16)."""
     max_body_bytes: int = Field(4 * 1024 * 1024, gt=0)
     """Largest request body (S-08)."""
+    max_media_body_bytes: int = Field(32 * 1024 * 1024, gt=0)
+    """Largest body of the APIs for models, whose turns hold screenshots and files; never less than the one above."""
     rate_limit_per_minute: int = Field(100, ge=0)
     """Requests a minute for each key; 0 is no limit. On an open loopback nothing is counted (S-19, A-06)."""
     tls_certificate: Path | None = None
@@ -104,8 +106,13 @@ class AgentSettings(Section):
     """Deadline of one tool call (R9)."""
     model_timeout_seconds: float = Field(120.0, gt=0)
     """Deadline of one model call (R9)."""
+    model_failure: Literal["answer", "error"] = "answer"
+    """What a model's failure in a later round gives: what the tools gave so far, marked as such, or an error."""
     page_characters: int = Field(0, ge=0)
-    """Longer text results come page by page, with a tool to read on, search or pick out of JSON (N12); 0 is off."""
+    """Longer text results come page by page (N12); 0 cuts only those that their share of the context cannot hold.
+
+    What was cut can be read on, searched, or picked out of JSON by a tool that the model gets with it.
+    """
     retrieved_documents: int = Field(0, ge=0, le=100)
     """Reference documents that the data search finds for each question, put before the model (D5); 0 is off."""
     keep_runs: bool = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from dataclasses import dataclass, field, replace
@@ -44,6 +45,9 @@ class Learned:
     profile: Profile
     set_aside: dict[str, str] = field(default_factory=dict)
     """Tool → why the endpoint does not take it; such a tool costs the others nothing."""
+    is_told: bool = False
+    """The endpoint was asked what it says of the model."""
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     schema_form: str = ""
     """The form of tool schemas that the endpoint was found to take; empty: the wire's own."""
     tried_images: set[str] = field(default_factory=set)

@@ -102,3 +102,17 @@ def for_model(backend: Backend, model: str) -> Backend:
     if hasattr(backend, "for_model"):
         return cast("Selecting", backend).for_model(model)
     return backend
+
+
+class Informed(Protocol):
+    """A backend whose endpoint can be asked what it says of a model."""
+
+    async def inform(self, model: str) -> None:
+        """Have `profile` tell what the endpoint says of this model, such as the length of its context; asked once."""
+        ...
+
+
+async def inform(backend: Backend, model: str) -> None:
+    """Ask a backend's endpoint about a model, where it can be asked; never raises for what it does not tell."""
+    if hasattr(backend, "inform"):
+        await cast("Informed", backend).inform(model)

@@ -12,6 +12,9 @@ from dataclasses import replace
 from naru.models.profile import Profile
 
 _LLAMA_JSON = Profile(family="llama3", dialect="llama3-json", parallel_calls=False, context_tokens=131_072)
+_CAREFUL_TOKENS = 8192
+"""For small models, which read long contexts badly whatever they were trained for."""
+_QWEN25_SMALL = Profile(family="qwen2.5", small=True, parallel_calls=False, context_tokens=_CAREFUL_TOKENS)
 _GEMMA = Profile(
     family="gemma",
     native_tools=False,
@@ -38,12 +41,12 @@ _DEEPSEEK = Profile(family="deepseek", dialect="deepseek", context_tokens=65_536
 _ROWS: tuple[tuple[str, Profile], ...] = (
     (
         r"qwen2\.?5[-_]?coder.*?\b(0\.5|1\.5|3)b",
-        Profile(family="qwen2.5-coder", dialect="fenced-json", guided="grammar", small=True, parallel_calls=False),
+        replace(_QWEN25_SMALL, family="qwen2.5-coder", dialect="fenced-json", guided="grammar"),
     ),
     (r"qwen2\.?5[-_]?coder", Profile(family="qwen2.5-coder", dialect="fenced-json", context_tokens=32_768)),
     (
         r"qwen[-_]?2\.?5.*?\b(0\.5|1\.5|3)b",
-        Profile(family="qwen2.5", dialect="hermes", teach="hermes", small=True, parallel_calls=False),
+        replace(_QWEN25_SMALL, dialect="hermes", teach="hermes"),
     ),
     (r"qwen3[-_]?coder|qwen[-_]?3\.[5-9]|nemotron[-_]?3|mimo|step[-_]?3\.5", _QWEN3_CODER),
     (r"qwen3.*?\b(0\.6|1\.7)b", replace(_QWEN3, small=True)),
@@ -85,7 +88,14 @@ _ROWS: tuple[tuple[str, Profile], ...] = (
     (r"claude", Profile(family="claude", dialect="anthropic-xml", context_tokens=200_000)),
     (
         r"smollm|tinyllama|stablelm|zephyr|vicuna|orca|falcon",
-        Profile(family="older", native_tools=False, tool_role=False, strategy="prompted", small=True),
+        Profile(
+            family="older",
+            native_tools=False,
+            tool_role=False,
+            strategy="prompted",
+            small=True,
+            context_tokens=_CAREFUL_TOKENS,
+        ),
     ),
 )
 

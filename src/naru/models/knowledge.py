@@ -5,20 +5,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from naru.errors import NaruError
 from naru.models.adapt import Learned
 from naru.models.families import profile_for
-from naru.models.profile import Profile, Strategy
+from naru.models.profile import Profile
 
 _log = logging.getLogger(__name__)
+_ASK_SECONDS = 5.0
 _MEASURED = (
     "native_tools",
     "system_role",
@@ -80,7 +83,7 @@ class Knowledge:
         default_model: str = "",
         endpoint: str = "",
         findings: Findings | None = None,
-        strategy: Strategy | None = None,
+        given: Mapping[str, Any] | None = None,
     ) -> None:
         """Take what is given.
 
@@ -89,13 +92,13 @@ class Knowledge:
             default_model: the model of requests that name none.
             endpoint: under which name findings are kept.
             findings: what probes measured.
-            strategy: set by the user, above everything.
+            given: fields of the profile that the user set, above everything; empty and 0 set nothing.
         """
         self._fixed = fixed
         self._default_model = default_model
         self.endpoint = endpoint
         self._findings = findings
-        self._strategy = strategy
+        self._given = {name: value for name, value in (given or {}).items() if value}
         self._learned: dict[str, Learned] = {}
 
     def of(self, model: str) -> Learned:
@@ -105,11 +108,29 @@ class Knowledge:
             self._learned[name] = Learned(self._profile(name))
         return self._learned[name]
 
+    async def ask(self, model: str, ask: Callable[[], Awaitable[int]]) -> None:
+        """Ask the endpoint once for the length of a model's context, unless it is set; a failure is no trouble."""
+        learned = self.of(model)
+        if "context_tokens" in self._given:
+            return
+        async with learned.asking:
+            if learned.is_told:
+                return
+            try:
+                async with asyncio.timeout(_ASK_SECONDS):
+                    tokens = await ask()
+            except (NaruError, TimeoutError) as error:
+                _log.info("endpoint %s does not tell the context of %s: %s", self.endpoint, model, error or "no answer")
+                tokens = 0
+            learned.is_told = True
+            if tokens:
+                learned.profile = replace(learned.profile, context_tokens=tokens)
+
     def _profile(self, name: str) -> Profile:
         profile = self._fixed if self._fixed is not None else profile_for(name)
         if self._findings is not None:
             profile = self._findings.apply(self.endpoint, name or self._default_model, profile)
-        return replace(profile, strategy=self._strategy) if self._strategy else profile
+        return replace(profile, **self._given) if self._given else profile
 
 
 def _key(endpoint: str, model: str) -> str:

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from naru.messages import ChatEvent, ChatRequest
-from naru.models.backend import Backend, Take, batches_of, deliver
+from naru.models.backend import Backend, Take, batches_of, deliver, inform
 from naru.models.profile import Profile
 
 
@@ -38,6 +38,10 @@ class Narrowed:
     async def deliver(self, request: ChatRequest, take: Take) -> None:
         """Ask the one model; see `Delivering`."""
         await deliver(self.backend, replace(request, model=self.model), take)
+
+    async def inform(self, model: str) -> None:
+        """Ask about the one model."""
+        await inform(self.backend, self.model)
 
     async def models(self) -> Sequence[str]:
         """Return the one name."""

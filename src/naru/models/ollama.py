@@ -10,7 +10,8 @@ import aiohttp
 
 from naru.messages import ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Usage
 from naru.models.backend import Backend
-from naru.models.endpoint import Endpoint, HttpClient, read_some
+from naru.models.context_length import of_ollama
+from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint, HttpClient, read_some
 from naru.models.failures import decode, error_text, failure, http_failure
 from naru.models.json_text import encode
 from naru.models.knowledge import Knowledge
@@ -22,6 +23,9 @@ from naru.models.profile import Profile
 from naru.models.strategy import prepare
 from naru.models.trial import Trial
 
+DEFAULT_CONTEXT = 8192
+"""Ollama's own default, 4096 or less, cuts tool prompts without a word; more would cost memory that nobody gave."""
+
 
 class OllamaBackend:
     """A `Backend` over Ollama's /api/chat."""
@@ -32,7 +36,7 @@ class OllamaBackend:
         profile: Profile | Knowledge | None = None,
         *,
         model: str = "",
-        context_tokens: int = 8192,
+        context_tokens: int = 0,
         timeout_seconds: float = 120.0,
     ) -> None:
         parts = urlsplit(endpoint.base_url)
@@ -42,6 +46,7 @@ class OllamaBackend:
         self.model = model
         self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self._context_tokens = context_tokens
+        """0 takes the model's own `num_ctx`, else `DEFAULT_CONTEXT` or what it was trained for, if that is less."""
 
     @property
     def profile(self) -> Profile:
@@ -66,12 +71,14 @@ class OllamaBackend:
 
     @asynccontextmanager
     async def _opened(self, request: ChatRequest) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerReader]]:
+        await self.inform(request.model)
         learned = self.knowledge.of(request.model)
         trial = Trial(learned, request, "ollama")
         while True:
             offered = offer(trial.asked, trial.form)
             sent = prepare(offered.request, learned.profile)
-            body = chat_body(sent, model=request.model or self.model, context_tokens=self._context_tokens)
+            tokens = self._context_tokens or learned.profile.context_tokens or DEFAULT_CONTEXT
+            body = chat_body(sent, model=request.model or self.model, context_tokens=tokens)
             if sent.tools:
                 body["tools"] = offered.declared(sent)
             response = await self.http.post("/api/chat", encode(body))
@@ -99,6 +106,18 @@ class OllamaBackend:
     def for_model(self, model: str) -> Backend:
         """Return a view of one model, with its own profile."""
         return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
+
+    async def inform(self, model: str) -> None:
+        """Ask for the size of a model's context."""
+        name = model or self.model
+        if not self._context_tokens:
+            await self.knowledge.ask(name, lambda: self._context_length(name))
+
+    async def _context_length(self, model: str) -> int:
+        async with await self.http.post("/api/show", encode({"model": model})) as response:
+            shown = decode(await read_some(response, WHOLE_BODY_BYTES)) if response.status < 400 else None
+        chosen, longest = of_ollama(shown)
+        return chosen or min(longest or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that are installed there."""

@@ -106,7 +106,10 @@ def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *
     REDACTOR.learn([key, *given.headers.values()])
     endpoint = Endpoint.of(given.base_url, key, given.headers)
     knowledge = Knowledge(
-        default_model=model, endpoint=endpoint.shown, findings=findings, strategy=settings.model.strategy or None
+        default_model=model,
+        endpoint=endpoint.shown,
+        findings=findings,
+        given=_given(settings.model),
     )
     timeout = settings.agent.model_timeout_seconds
     match _wire(given):
@@ -119,6 +122,11 @@ def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *
             return GeminiBackend(bare, knowledge, model=model, timeout_seconds=timeout)
         case _:
             return OpenAIBackend(endpoint, knowledge, model=model, timeout_seconds=timeout)
+
+
+def _given(settings: ModelSettings) -> dict[str, object]:
+    """Return what of a model's profile the user has set."""
+    return {name: getattr(settings, name) for name in ("strategy", "context_tokens", "reasoning")}
 
 
 def _wire(given: EndpointSettings) -> str:
@@ -171,7 +179,8 @@ async def _open_local(settings: Settings, findings: Findings, progress: Progress
     asked = settings.model.model
     path = await asyncio.to_thread(locate_model, asked, settings.model.cache_dir, progress=progress)
     name = _served_name(asked, path)
-    options = EngineOptions(context_tokens=settings.model.context_tokens, threads=settings.model.threads)
+    context = settings.model.context_tokens or EngineOptions().context_tokens
+    options = EngineOptions(context_tokens=context, threads=settings.model.threads)
     engine = LocalEngine(path, alias=name, options=options)
     await engine.start()
     knowledge = Knowledge(
@@ -179,7 +188,7 @@ async def _open_local(settings: Settings, findings: Findings, progress: Progress
         default_model=name,
         endpoint="local",
         findings=findings,
-        strategy=settings.model.strategy or None,
+        given={**_given(settings.model), "context_tokens": context},
     )
     return OpenAIBackend(
         Endpoint(engine.base_url, engine.api_key, keep_alive=False),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from dataclasses import replace
 
 from naru.errors import ModelError
 from naru.http1.reply import Reply
 from naru.messages import ChatEvent, ChatRequest, Extra
 from naru.models.adapt import Learned
 from naru.models.backend import Backend, Take
+from naru.models.context_length import of_listed, of_props
 from naru.models.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES, Endpoint
 from naru.models.failures import decode, failure, http_failure, looks_like_html, refused_text
 from naru.models.http_pool import HttpPool
@@ -67,6 +69,8 @@ class OpenAIBackend:
         self.model = model
         self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self.http = HttpPool(endpoint, timeout_seconds=timeout_seconds)
+        self._root = HttpPool(replace(endpoint, base_url=endpoint.base_url.removesuffix("/v1")), timeout_seconds=5.0)
+        """For llama.cpp's own paths, which stand beside /v1."""
         self._schemas = schemas
         self._engine = engine
 
@@ -220,6 +224,18 @@ class OpenAIBackend:
         """Return a view of one model, with its own profile."""
         return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
 
+    async def inform(self, model: str) -> None:
+        """Ask the endpoint for the length of a model's context: its list of models, or llama.cpp's `/props`."""
+        name = model or self.model
+        await self.knowledge.ask(name, lambda: self._context_length(name))
+
+    async def _context_length(self, model: str) -> int:
+        row = of_listed(decode(await self.http.get("/models")), model)
+        with suppress(ModelError):
+            # What the engine runs with counts, not what the model was trained for.
+            return of_props(decode(await self._root.get("/props"))) or row
+        return row
+
     async def models(self) -> Sequence[str]:
         """Return the names of the models that the endpoint serves."""
         body = await self.http.get("/models")
@@ -232,6 +248,7 @@ class OpenAIBackend:
     async def close(self) -> None:
         """Close the connections, then what was opened for them."""
         await self.http.close()
+        await self._root.close()
         if self._engine is not None:
             await self._engine.stop()
 

@@ -33,7 +33,8 @@ class Profile:
     parallel_calls: bool = True
     guided: Literal["", "json_schema", "grammar"] = ""
     """What the engine can be guided by; empty when it cannot."""
-    context_tokens: int = 8192
+    context_tokens: int = 0
+    """Of the setting, else as the endpoint says, else of the family; 0 is not known, and nothing is left out."""
     strategy: Strategy = "native"
     small: bool = False
     """Needs the help of UPLIFT.md: few tools, fresh rounds, grounded arguments."""

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from naru.errors import ModelError, NaruError
 from naru.messages import ChatEvent, ChatRequest, Usage
-from naru.models.backend import Backend, Take, batches_of, deliver, for_model
+from naru.models.backend import Backend, Take, batches_of, deliver, for_model, inform
 from naru.models.json_text import encode
 from naru.models.profile import Profile
 from naru.models.queue import Caller, RequestQueue, current_caller
@@ -74,6 +74,10 @@ class QueuedBackend:
         """Return the view of one model, behind the same queue."""
         inner = for_model(self.backend, model)
         return self if inner is self.backend else QueuedBackend(inner, self.queue, self.shared)
+
+    async def inform(self, model: str) -> None:
+        """Ask the wrapped backend."""
+        await inform(self.backend, model)
 
     async def models(self) -> Sequence[str]:
         """Return the wrapped backend's names."""

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from naru.errors import NaruError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest
-from naru.models.backend import Backend, Take, batches_of, deliver, for_model
+from naru.models.backend import Backend, Take, batches_of, deliver, for_model, inform
 from naru.models.narrowed import Narrowed
 from naru.models.profile import Profile
 
@@ -105,6 +105,11 @@ class Router:
         """Ask the endpoint that serves the request's model; see `Delivering`."""
         backend, sent = await self._chosen(request)
         await deliver(backend, sent, take)
+
+    async def inform(self, model: str) -> None:
+        """Ask the endpoint that serves the model."""
+        backend, sent = await self._chosen(ChatRequest(model, ()))
+        await inform(backend, sent.model)
 
     async def _chosen(self, request: ChatRequest) -> tuple[Backend, ChatRequest]:
         """Choose; for a name that nobody declared, the endpoints are asked first what they serve."""

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from naru.errors import NaruError
 from naru.messages import CallEnd, CallStart, ChatEvent, ChatRequest, Finish, Message, Text, Usage
-from naru.models.backend import Backend, batches_of, for_model
+from naru.models.backend import Backend, batches_of, for_model, inform
 from naru.models.profile import Profile
 from naru.telemetry.tracing import Attribute, Span, Tracing, content
 
@@ -69,6 +69,10 @@ class TracedBackend:
         """Return the traced view of one model."""
         inner = for_model(self.backend, model)
         return self if inner is self.backend else TracedBackend(inner, self._tracing, self._target)
+
+    async def inform(self, model: str) -> None:
+        """Ask the wrapped backend."""
+        await inform(self.backend, model)
 
     async def models(self) -> Sequence[str]:
         """Return the wrapped backend's names."""

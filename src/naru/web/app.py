@@ -27,7 +27,7 @@ from naru.web.console import pages as console
 from naru.web.jsonrpc import host as jsonrpc
 from naru.web.jsonrpc import servers as jsonrpc_servers
 from naru.web.measured import Measured
-from naru.web.problems import problem, problem_of
+from naru.web.problems import ProblemResponse, in_the_apis_words, problem, problem_of
 from naru.web.routes import Endpoint, Handler
 from naru.web.security import guard
 from naru.web.traced import Traced
@@ -114,4 +114,6 @@ async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
     except Exception:  # noqa: BLE001 - the outermost edge: a bug becomes an answer and a traceback in the log
         logger.exception("request failed: %s %s", scope["method"], scope["path"])
         response = problem(500, "Naru failed on this request; its log says more.", code="internal_error")
+    if isinstance(response, ProblemResponse):
+        response = in_the_apis_words(scope["path"], response)
     await response(scope, receive, send)

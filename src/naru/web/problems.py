@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,6 +50,8 @@ TITLES = {
     504: "Timed out",
     507: "Could not be stored",
 }
+_API_PATHS = re.compile(r"(?:/clients/[^/]+)?/v1(?:/|$)")
+_API_KINDS = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 
 
 class ProblemResponse(Response):
@@ -88,3 +91,18 @@ def problem_of(error: errors.NaruError) -> ProblemResponse:
         headers["Retry-After"] = str(max(1, round(error.retry_after_seconds)))
     detail, remedy = REDACTOR.clean(error.message), REDACTOR.clean(error.remedy)
     return problem(status_of(error), detail, code=error.code, remedy=remedy, headers=headers)
+
+
+def in_the_apis_words(path: str, response: ProblemResponse) -> ProblemResponse:
+    """Put the `error` object of the APIs for models beside a problem's members, where a path is one of theirs.
+
+    Their packages look for nothing else: `openai` and `anthropic` show its message.
+    """
+    if not _API_PATHS.match(path):
+        return response
+    members = orjson.loads(response.body)
+    said = f"{members.get('detail', members['title'])} {members.get('remedy', '')}".rstrip()
+    kind = _API_KINDS.get(response.status_code, "invalid_request_error" if response.status_code < 500 else "api_error")
+    members["error"] = {"message": said, "type": kind, "param": None, "code": members["code"]}
+    kept = {name: value for name, value in response.headers.items() if name != "content-length"}
+    return ProblemResponse(orjson.dumps(members), response.status_code, kept)

@@ -39,6 +39,8 @@ class Endpoint:
     access: Access
     raw: bool = False
     """The handler is an ASGI application (scope, receive, send), for streams and hot paths."""
+    media: bool = False
+    """Its bodies hold pictures and files: `server.max_media_body_bytes` bounds them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from naru.config import ServerSettings
 from naru.errors import ConfigError, NaruError
 from naru.web.hosts import HostRules, is_loopback
 from naru.web.incoming import BodyTooLargeError, EdgeHeaders, limited
-from naru.web.problems import problem, problem_of
+from naru.web.problems import in_the_apis_words, problem, problem_of
 from naru.web.routes import Access, Endpoint, Match, RouteTable
 
 logger = logging.getLogger(__name__)
@@ -25,6 +25,9 @@ MAX_HEADER_BYTES = 16 * 1024
 _JSON = b"application/json"
 _SIMPLE_TYPES = (b"text/plain", b"application/x-www-form-urlencoded", b"multipart/form-data")
 _NO_STORE = (b"cache-control", b"no-store")
+_KEY_LIMIT = (
+    " The limit is the key's own, else server.rate_limit_per_minute (NARU_SERVER__RATE_LIMIT_PER_MINUTE; 0 is none)."
+)
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _QUERY_TOKENS = (b"api_key=", b"apikey=", b"access_token=", b"token=", b"key=")
 CORS_HEADERS = (
@@ -190,7 +193,9 @@ class Gate:
             if preflight is None:
                 receive = self._admit(scope, headers, receive)
         except (_RefusedError, NaruError) as error:
-            response = error.response if isinstance(error, _RefusedError) else problem_of(error)
+            response = in_the_apis_words(
+                scope.get("path", ""), error.response if isinstance(error, _RefusedError) else problem_of(error)
+            )
             if self._refused is not None and isinstance(error, _RefusedError) and error.code in NOTED_REFUSALS:
                 self._refused(scope, error.code)
             if scope["type"] == "websocket":
@@ -206,7 +211,9 @@ class Gate:
         try:
             await self._app(scope, receive, decorated)
         except BodyTooLargeError:
-            await self._too_large().response(scope, receive, decorated)
+            endpoint: Endpoint = scope["state"]["endpoint"]
+            refusal = in_the_apis_words(scope["path"], self._too_large(endpoint).response)
+            await refusal(scope, receive, decorated)
 
     def _check_edge(self, scope: Scope, headers: EdgeHeaders) -> None:
         if headers.size > MAX_HEADER_BYTES:
@@ -275,7 +282,7 @@ class Gate:
                 headers=self._challenge(access, "insufficient_scope"),
             )
         self._route(scope, match, endpoint)
-        return self._check_body(method, headers, receive)
+        return self._check_body(method, endpoint, headers, receive)
 
     @staticmethod
     def _route(scope: Scope, match: Match, endpoint: Endpoint) -> None:
@@ -301,7 +308,7 @@ class Gate:
         if found is not None:
             wait = self._limits.request(found) if self._limits else 0.0
             if wait > 0:
-                raise self._slow_down(wait, "This key makes too many requests.")
+                raise self._slow_down(wait, "This key makes too many requests.", _KEY_LIMIT)
             return found
         if access is Access.PUBLIC:
             return Principal("", Access.PUBLIC)
@@ -326,10 +333,12 @@ class Gate:
         return {"WWW-Authenticate": ", ".join(said)}
 
     @staticmethod
-    def _slow_down(wait: float, detail: str) -> _RefusedError:
-        return _RefusedError(429, "too_many_requests", detail, headers={"Retry-After": str(max(1, int(wait + 0.999)))})
+    def _slow_down(wait: float, detail: str, limit: str = "") -> _RefusedError:
+        seconds = max(1, int(wait + 0.999))
+        remedy = f"Wait {seconds} s.{limit}"
+        return _RefusedError(429, "too_many_requests", detail, remedy=remedy, headers={"Retry-After": str(seconds)})
 
-    def _check_body(self, method: str, headers: EdgeHeaders, receive: Receive) -> Receive:
+    def _check_body(self, method: str, endpoint: Endpoint, headers: EdgeHeaders, receive: Receive) -> Receive:
         if method not in _BODY_METHODS:
             return receive
         if headers.content_type != _JSON and headers.content_type.split(b";", 1)[0].strip().lower() in _SIMPLE_TYPES:
@@ -339,18 +348,25 @@ class Gate:
                 "The body must be JSON.",
                 remedy="Send Content-Type: application/json.",
             )
+        _, most = self._body_limit(endpoint)
         if headers.content_length is not None:
-            if headers.content_length > self._settings.max_body_bytes:
-                raise self._too_large()
+            if headers.content_length > most:
+                raise self._too_large(endpoint)
             return receive
-        return limited(receive, self._settings.max_body_bytes)
+        return limited(receive, most)
 
-    def _too_large(self) -> _RefusedError:
+    def _body_limit(self, endpoint: Endpoint) -> tuple[str, int]:
+        """Return the setting that bounds a body, and its value: pictures and files need more room than words."""
+        name = "max_media_body_bytes" if endpoint.media else "max_body_bytes"
+        return name, max(self._settings.max_body_bytes, getattr(self._settings, name))
+
+    def _too_large(self, endpoint: Endpoint) -> _RefusedError:
+        name, most = self._body_limit(endpoint)
         return _RefusedError(
             413,
             "body_too_large",
-            f"The body has more than {self._settings.max_body_bytes} bytes.",
-            remedy="The limit is server.max_body_bytes.",
+            f"The body has more than {most} bytes.",
+            remedy=f"The limit is server.{name} (NARU_SERVER__{name.upper()}).",
         )
 
     def _decorated(self, send: Send, headers: EdgeHeaders) -> Send:

@@ -27,7 +27,7 @@ def endpoints(core: Core) -> list[Endpoint]:
     rows: list[Endpoint] = []
     for prefix in ("", "/clients/{client}"):
         rows += [
-            Endpoint(f"{prefix}/v1/chat/completions", ("POST",), chat, Access.USER, raw=True),
+            Endpoint(f"{prefix}/v1/chat/completions", ("POST",), chat, Access.USER, raw=True, media=True),
             Endpoint(f"{prefix}/v1/models", ("GET",), models.list, Access.READ),
             Endpoint(f"{prefix}/v1/models/{{model:path}}", ("GET",), models.one, Access.READ),
             Endpoint(f"{prefix}/v1/embeddings", ("POST",), embeddings, Access.USER, raw=True),
