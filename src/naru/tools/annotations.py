@@ -14,6 +14,8 @@ from typing import Any
 
 import typing_extensions
 
+from naru.tools.wrapped import supplied_by_wrappers
+
 logger = logging.getLogger(__name__)
 
 AnyFunction = Callable[..., Any]
@@ -95,11 +97,16 @@ def resolve_class(provider: type) -> tuple[inspect.Signature, dict[str, Any]]:
 
 
 def bound_names(function: Any) -> frozenset[str]:
-    """Return the names of parameters that a partial has given a value by name."""
-    return frozenset(_opened(function)[2])
+    """Return the names of parameters that a partial has given a value by name, or a decorator supplies."""
+    inner, _, named = _opened(function)
+    try:
+        return supplied_by_wrappers(inner) | named.keys()
+    except (TypeError, ValueError):
+        return frozenset(named)
 
 
 def _signature(function: Any) -> inspect.Signature:
+    settled = bound_names(function)
     function, positional, named = _opened(function)
     if positional or named:
         # Made anew: after `update_wrapper` the partial itself shows what it binds as still open.
@@ -111,7 +118,7 @@ def _signature(function: Any) -> inspect.Signature:
             f"{public_name(function)} tells no signature, as some builtins do not; register a function of your own "
             "that calls it"
         ) from error
-    return signature.replace(parameters=[each for each in signature.parameters.values() if each.name not in named])
+    return signature.replace(parameters=[each for each in signature.parameters.values() if each.name not in settled])
 
 
 def _opened(function: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:

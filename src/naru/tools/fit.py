@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from naru.messages import Json, JsonObject
+from naru.tools.misspelt import meant
 from naru.tools.value_type import json_type
 
 MAX_DEPTH = 32
@@ -16,20 +17,22 @@ _NULL = frozenset({"null", "none", ""})
 _ALL_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
 
 
-def fit(schema: JsonObject, arguments: JsonObject) -> JsonObject:
+def fit(schema: JsonObject, arguments: JsonObject, misspelt: dict[str, str] | None = None) -> JsonObject:
     """Return the arguments with what a schema forbids changed into what it allows, where that is beyond doubt.
 
     Text becomes the object, array, number or truth value that it spells; null for a parameter that may be left out
     is left out; keys that a closed object does not know are dropped, and the schema's own words that small models copy
-    (`"required": ["city"]`). What stays wrong is for the validator to refuse.
+    (`"required": ["city"]`). A key that is another's with a slip in it stays, and is noted in `misspelt` with the right
+    one. What stays wrong is for the validator to refuse.
     """
-    fitted = _Fitter(schema).value(schema, arguments, 0)
+    fitted = _Fitter(schema, {} if misspelt is None else misspelt).value(schema, arguments, 0)
     return fitted if isinstance(fitted, dict) else arguments
 
 
 class _Fitter:
-    def __init__(self, root: JsonObject) -> None:
+    def __init__(self, root: JsonObject, misspelt: dict[str, str]) -> None:
         self._root = root
+        self._misspelt = misspelt
 
     def value(self, schema: Any, value: Json, depth: int) -> Json:
         schema = self._resolved(schema)
@@ -82,8 +85,12 @@ class _Fitter:
         fitted: JsonObject = {}
         for key, item in value.items():
             part = properties.get(key, others)
-            if key not in properties and (others is False or (key in schema and schema[key] == item)):
+            if key not in properties and key in schema and schema[key] == item:
                 continue
+            if key not in properties and others is False:
+                if not (right := meant(key, properties, value)):
+                    continue
+                self._misspelt[key] = right
             if item is None and key in properties and key not in required and "null" not in self.types(part, depth + 1):
                 continue
             fitted[key] = self.value(part, item, depth + 1)

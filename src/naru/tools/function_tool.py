@@ -17,10 +17,12 @@ from naru.messages import JsonObject, ToolDefinition
 from naru.tools.annotations import enclosing_names, is_resolvable, public_name, unwrap
 from naru.tools.fit import fit
 from naru.tools.inject import ToolContext
+from naru.tools.misspelt import meant
 from naru.tools.parameters import EMPTY
 from naru.tools.signature import NotYetDefinedError, ToolSignature, openai_function, read_signature
 from naru.tools.threads import WORKERS
-from naru.tools.validate import ArgumentsValidator
+from naru.tools.validate import ArgumentsValidator, told_misspelt
+from naru.tools.wrapped import is_dispatching
 
 MAX_NAME = 128
 """Characters of a tool's name, as MCP has it."""
@@ -115,29 +117,54 @@ class FunctionTool:
         try:
             values = self._read(arguments)
         except ValidationError:
-            try:
-                values = self._read(fit(self.signature.schema, arguments))
-            except ValidationError as error:
-                raise InvalidArgumentsError(_explained(self.name, error)) from error
+            values = self._read_mended(arguments)
+        if not arguments.keys() <= self._known and (misspelt := self._misspelt(arguments)):
+            raise InvalidArgumentsError(
+                f"tool {self.name!r} was not run, its arguments do not fit: {'; '.join(told_misspelt(misspelt))}"
+            )
         if self.signature.hidden and self.signature.hidden & values.keys():  # `**rest` takes any name
             return {name: value for name, value in values.items() if name not in self.signature.hidden}
         return values
 
+    def _read_mended(self, arguments: JsonObject) -> dict[str, Any]:
+        """Read arguments as JSON has them, or else what is beyond doubt mended."""
+        try:
+            return self._read_json(arguments)
+        except ValidationError:
+            misspelt: dict[str, str] = {}
+            fitted = fit(self.signature.schema, arguments, misspelt)
+        try:
+            return self._read_json(fitted)
+        except ValidationError as error:
+            problems = [*_problems(error), *told_misspelt({**self._misspelt(arguments), **misspelt})]
+            shown = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
+            raise InvalidArgumentsError(f"tool {self.name!r} was not run, its arguments do not fit: {shown}") from error
+
+    def _misspelt(self, arguments: JsonObject) -> dict[str, str]:
+        """Return the arguments that no parameter has, with the parameter that they are meant for."""
+        if "additionalProperties" in self.signature.schema:  # `**rest` takes them
+            return {}
+        known = self.signature.schema["properties"]
+        strange = [name for name in arguments if name not in self._known]
+        return {name: right for name in strange if (right := meant(name, known, arguments))}
+
+    @functools.cached_property
+    def _known(self) -> frozenset[str]:
+        return self.signature.hidden.union(self.signature.schema["properties"])
+
     @functools.cached_property
     def _read(self) -> Callable[[JsonObject], dict[str, Any]]:
         """The validator, which reads bytes as base64 text only from JSON itself."""
-        validator = self.signature.validator.validator
-        if b"contentEncoding" not in orjson.dumps(self.signature.schema):
-            return validator.validate_python
+        if b"contentEncoding" in orjson.dumps(self.signature.schema):
+            return self._read_json
+        return self.signature.validator.validate_python
 
-        def read(arguments: JsonObject) -> dict[str, Any]:
-            try:
-                text = to_json(arguments, bytes_mode="base64")  # a caller in this process may send bytes themselves
-            except (PydanticSerializationError, ValueError):
-                return validator.validate_python(arguments)  # type: ignore[no-any-return]  # pydantic's own words
-            return validator.validate_json(text)  # type: ignore[no-any-return]
-
-        return read
+    def _read_json(self, arguments: JsonObject) -> dict[str, Any]:
+        try:
+            text = to_json(arguments, bytes_mode="base64")  # a caller in this process may send bytes themselves
+        except (PydanticSerializationError, ValueError):
+            return self.signature.validator.validate_python(arguments)  # type: ignore[no-any-return]  # pydantic's words
+        return self.signature.validator.validate_json(text)  # type: ignore[no-any-return]
 
     def run(self, values: dict[str, Any], context: ToolContext | None) -> Coroutine[Any, Any, Any]:
         """Run the function with what `read_arguments` gave and what the host supplies; return what it returned."""
@@ -174,7 +201,9 @@ class FunctionTool:
         variadic = next((each for each in self.signature.places if each.kind is each.VAR_POSITIONAL), None)
         rest = named.pop(variadic.name, []) if variadic else []
         for place in self.signature.places:
-            takes_place = place.kind is place.POSITIONAL_ONLY or (rest and place.kind is place.POSITIONAL_OR_KEYWORD)
+            takes_place = place.kind is place.POSITIONAL_ONLY or (
+                place.kind is place.POSITIONAL_OR_KEYWORD and (rest or (self._dispatches and not positional))
+            )
             if takes_place and (place.name in named or place.default is not EMPTY):
                 positional.append(named.pop(place.name, place.default))
         return [*positional, *rest], named
@@ -182,7 +211,11 @@ class FunctionTool:
     @functools.cached_property
     def _wants_positional(self) -> bool:
         kinds = {place.kind for place in self.signature.places}
-        return bool(kinds & {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL})
+        return self._dispatches or bool(kinds & {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL})
+
+    @functools.cached_property
+    def _dispatches(self) -> bool:
+        return is_dispatching(self.function)
 
 
 def _checked(name: str) -> str:
@@ -220,10 +253,8 @@ async def _bounded(stream: Any) -> Any:
         await asyncio.sleep(0)  # a generator that never waits must not hold the loop
 
 
-def _explained(name: str, error: ValidationError) -> str:
-    problems = [
+def _problems(error: ValidationError) -> list[str]:
+    return [
         f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {item['msg']}"
         for item in error.errors(include_url=False, include_context=False, include_input=False)
     ]
-    shown = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
-    return f"tool {name!r} was not run, its arguments do not fit: {shown}"

@@ -26,10 +26,10 @@ class PlainJsonSchema(GenerateJsonSchema):
         return False
 
     def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
-        """Say that bytes are base64 text."""
+        """Say that bytes are base64 text, but for a model whose own settings read them as they come."""
         found = super().bytes_schema(schema)
         found.pop("format", None)
-        return {**found, "contentEncoding": "base64"}
+        return {**found, "contentEncoding": "base64"} if self._config.val_json_bytes == "base64" else found
 
     def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:
         """Accept any value where only Python can tell."""

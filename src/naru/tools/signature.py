@@ -11,7 +11,7 @@ from typing import Any
 import typing_extensions
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.errors import PydanticErrorMixin, PydanticUndefinedAnnotation, PydanticUserError
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import PydanticSerializationError, SchemaValidator, to_jsonable_python
 
 from naru.messages import JsonObject
 from naru.tools import typed_dicts
@@ -20,6 +20,7 @@ from naru.tools.dependencies import check_providers
 from naru.tools.docstrings import read_docstring
 from naru.tools.inject import Injection, injection_of
 from naru.tools.json_schema import ADAPTER_CONFIG, PlainJsonSchema, simplified
+from naru.tools.mended import reading_json
 from naru.tools.parameters import EMPTY, VARIADIC, Parameter, visible_parameter
 
 
@@ -35,7 +36,7 @@ class ToolSignature:
     """Names that are supplied or settled; what a model sends under one of them is never used."""
     places: tuple[inspect.Parameter, ...]
     """All parameters in the function's own order, for those that are passed by their place."""
-    validator: TypeAdapter[dict[str, Any]]
+    validator: SchemaValidator
     """Reads the arguments object: JSON values in, Python values out."""
     schema: JsonObject
     """JSON Schema 2020-12 of the arguments object."""
@@ -89,8 +90,8 @@ def _read(function: Any, local_names: Mapping[str, Any] | None) -> ToolSignature
             visible.append(visible_parameter(parameter, annotation, text.parameters.get(parameter.name, "")))
     check_providers(injected)
     try:
-        validator = _validator(public_name(function), visible)
-        schema = _schema(validator, visible)
+        adapter = _adapter(public_name(function), visible)
+        schema = _schema(adapter, visible)
     except Exception as error:
         raise _unreadable(public_name(function), visible, error) from error
     return ToolSignature(
@@ -100,7 +101,7 @@ def _read(function: Any, local_names: Mapping[str, Any] | None) -> ToolSignature
         injected=tuple(injected),
         hidden=frozenset(each.name for each in injected) | bound_names(function),
         places=tuple(signature.parameters.values()),
-        validator=validator,
+        validator=reading_json(adapter),
         schema=schema,
     )
 
@@ -110,7 +111,7 @@ def _is_builtin_doc(function: Any) -> bool:
     return not inspect.isroutine(function) and not inspect.getdoc(unwrap(function))
 
 
-def _validator(name: str, parameters: list[Parameter]) -> TypeAdapter[dict[str, Any]]:
+def _adapter(name: str, parameters: list[Parameter]) -> TypeAdapter[dict[str, Any]]:
     fields: dict[str, Any] = {}
     extra_items: Any = None
     for parameter in parameters:
@@ -143,7 +144,7 @@ def _unreadable(name: str, parameters: list[Parameter], error: Exception) -> Typ
     for parameter in parameters:
         alone = [replace(parameter, kind=inspect.Parameter.KEYWORD_ONLY)]
         try:
-            _schema(_validator(name, alone), alone)
+            _schema(_adapter(name, alone), alone)
         except Exception as own:  # noqa: BLE001  # see read_signature
             blamed.append(f"parameter {parameter.name!r} ({_type_text(parameter.annotation)}): {_one_line(own)}")
     kind = NotYetDefinedError if _is_undefined(error) else TypeError
@@ -175,7 +176,7 @@ def _one_line(error: Exception) -> str:
 _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-def _schema(validator: TypeAdapter[dict[str, Any]], parameters: list[Parameter]) -> JsonObject:
+def _schema(adapter: TypeAdapter[dict[str, Any]], parameters: list[Parameter]) -> JsonObject:
     if all(_is_scalar(parameter) for parameter in parameters):
         # Most tools: nothing that pydantic's generator, the dearest part of reading a signature, would add.
         schema: JsonObject = {
@@ -183,7 +184,7 @@ def _schema(validator: TypeAdapter[dict[str, Any]], parameters: list[Parameter])
             "required": [parameter.name for parameter in parameters if parameter.is_required],
         }
     else:
-        schema = simplified(validator.json_schema(schema_generator=PlainJsonSchema))
+        schema = simplified(adapter.json_schema(schema_generator=PlainJsonSchema))
         schema.pop("title", None)
         schema.pop("description", None)
         if schema.get("additionalProperties") is False:

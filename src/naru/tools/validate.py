@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 import jsonschema_rs
@@ -45,11 +46,13 @@ class ArgumentsValidator:
             )
         if self._validator is None or self._validator.is_valid(arguments):
             return arguments
-        fitted = fit(self._effective, arguments)
+        misspelt: dict[str, str] = {}
+        fitted = fit(self._effective, arguments, misspelt)
         problems = [
             _explained(error) for _, error in zip(range(MAX_ERRORS), self._validator.iter_errors(fitted), strict=False)
         ]
         if problems:
+            problems += told_misspelt(misspelt)
             raise InvalidArgumentsError(f"{_who(tool)} was not run, its arguments do not fit: {'; '.join(problems)}")
         return fitted
 
@@ -80,6 +83,11 @@ def _compile(schema: JsonObject) -> Any:
         pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACK_LIMIT),
         offline=True,
     )
+
+
+def told_misspelt(misspelt: Mapping[str, str]) -> list[str]:
+    """Return a line for each misspelt name with the right one."""
+    return [f"{wrong} is not known: did you mean {right}?" for wrong, right in misspelt.items()]
 
 
 def _explained(error: Any) -> str:
