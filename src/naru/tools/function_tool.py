@@ -118,12 +118,10 @@ class FunctionTool:
             values = self._read(arguments)
         except ValidationError:
             values = self._read_mended(arguments)
-        if not arguments.keys() <= self._known and (misspelt := self._misspelt(arguments)):
+        if len(values) < len(arguments) and (misspelt := self._misspelt(arguments)):
             raise InvalidArgumentsError(
                 f"tool {self.name!r} was not run, its arguments do not fit: {'; '.join(told_misspelt(misspelt))}"
             )
-        if self.signature.hidden and self.signature.hidden & values.keys():  # `**rest` takes any name
-            return {name: value for name, value in values.items() if name not in self.signature.hidden}
         return values
 
     def _read_mended(self, arguments: JsonObject) -> dict[str, Any]:
@@ -145,26 +143,33 @@ class FunctionTool:
         if "additionalProperties" in self.signature.schema:  # `**rest` takes them
             return {}
         known = self.signature.schema["properties"]
-        strange = [name for name in arguments if name not in self._known]
+        strange = [name for name in arguments if name not in known and name not in self.signature.hidden]
         return {name: right for name in strange if (right := meant(name, known, arguments))}
-
-    @functools.cached_property
-    def _known(self) -> frozenset[str]:
-        return self.signature.hidden.union(self.signature.schema["properties"])
 
     @functools.cached_property
     def _read(self) -> Callable[[JsonObject], dict[str, Any]]:
         """The validator, which reads bytes as base64 text only from JSON itself."""
-        if b"contentEncoding" in orjson.dumps(self.signature.schema):
+        if self._takes_hidden or b"contentEncoding" in orjson.dumps(self.signature.schema):
             return self._read_json
         return self.signature.validator.validate_python
 
+    @functools.cached_property
+    def _takes_hidden(self) -> bool:
+        """Whether `**rest` would take what is sent under a hidden name."""
+        return bool(self.signature.hidden) and "additionalProperties" in self.signature.schema
+
     def _read_json(self, arguments: JsonObject) -> dict[str, Any]:
+        validator = self.signature.validator
+        values: dict[str, Any]
         try:
             text = to_json(arguments, bytes_mode="base64")  # a caller in this process may send bytes themselves
         except (PydanticSerializationError, ValueError):
-            return self.signature.validator.validate_python(arguments)  # type: ignore[no-any-return]  # pydantic's words
-        return self.signature.validator.validate_json(text)  # type: ignore[no-any-return]
+            values = validator.validate_python(arguments)  # pydantic's own words
+        else:
+            values = validator.validate_json(text)
+        if self._takes_hidden:
+            return {name: value for name, value in values.items() if name not in self.signature.hidden}
+        return values
 
     def run(self, values: dict[str, Any], context: ToolContext | None) -> Coroutine[Any, Any, Any]:
         """Run the function with what `read_arguments` gave and what the host supplies; return what it returned."""

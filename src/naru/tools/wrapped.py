@@ -18,8 +18,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 def supplied_by_wrappers(function: Any) -> frozenset[str]:
     """Return the names of parameters that a function's decorators fill by themselves."""
-    shown = _names(function)
-    return frozenset(shown) - frozenset(_open(function, 0))
+    if not hasattr(function, "__wrapped__"):
+        return frozenset()
+    return frozenset(_names(function)) - frozenset(_open(function, 0))
 
 
 def is_dispatching(function: Any) -> bool:
