@@ -15,10 +15,10 @@ _OPAQUE = frozenset({"metadata", "serialization", "cls", "function", "default", 
 """Keys of a core schema below which no schema stands."""
 
 
-def reading_json(adapter: TypeAdapter[Any]) -> SchemaValidator:
-    """Return an adapter's validator, made to read from JSON what its schema says that it takes."""
+def reading_json(adapter: TypeAdapter[Any], *, as_it_is: bool = False) -> SchemaValidator:
+    """Return an adapter's validator, made to read from JSON what its schema says, where it does not do so as it is."""
     plain: Any = adapter.validator
-    found = _mended(adapter.core_schema)
+    found = adapter.core_schema if as_it_is else _mended(adapter.core_schema)
     if found is adapter.core_schema:
         return plain  # type: ignore[no-any-return]
     make: Any = SchemaValidator

@@ -101,7 +101,7 @@ def _read(function: Any, local_names: Mapping[str, Any] | None) -> ToolSignature
         injected=tuple(injected),
         hidden=frozenset(each.name for each in injected) | bound_names(function),
         places=tuple(signature.parameters.values()),
-        validator=adapter.validator if all(map(_is_scalar, visible)) else reading_json(adapter),
+        validator=reading_json(adapter, as_it_is=all(map(_is_scalar, visible))),
         schema=schema,
     )
 
