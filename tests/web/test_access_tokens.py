@@ -23,9 +23,9 @@ from naru.hub import open_hub
 from naru.models.scripted import ScriptedBackend
 from naru.web import access_tokens as module
 from naru.web.access_tokens import AccessTokens
+from naru.web.admission import auth_is_on
 from naru.web.app import open_app
 from naru.web.routes import Access
-from naru.web.security import auth_is_on
 from tests.connections.conftest import until
 
 RESOURCE = "http://127.0.0.1:20006/mcp"
@@ -212,7 +212,7 @@ async def test_a04_the_product_takes_tokens_and_tells_clients_where_to_get_them(
     made = Settings.model_validate(
         {"server": {"oauth": oauth}, "hub": {"data_dir": tmp_path, "store": "memory:"}, "audit": {"enabled": False}}
     )
-    assert auth_is_on(made.server, has_keys=False)
+    assert auth_is_on(made.server, were_made=False)
     async with open_hub(made, backend=ScriptedBackend([])) as hub, open_app(hub) as app:
         transport = httpx.ASGITransport(app.asgi)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:20006") as client:

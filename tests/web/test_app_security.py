@@ -23,7 +23,7 @@ from naru.web.console.pages import FILES
 from naru.web.routes import Access
 
 BASE_URL = "http://127.0.0.1:20006"
-PUBLIC = {"/healthz", "/"} | {f"/console/{name}" for name in FILES}  # the files of the login page
+PUBLIC = {"/healthz", "/readyz", "/"} | {f"/console/{name}" for name in FILES}  # the files of the login page
 
 
 @asynccontextmanager
@@ -63,8 +63,10 @@ async def test_s03_h05_only_health_is_open_on_the_whole_table(tmp_path: Path) ->
                     assert answer.headers["www-authenticate"].startswith("Bearer")
         async with client(app) as asking:
             health = await asking.get("/healthz")
+            ready = await asking.get("/readyz")
         assert health.status_code == 200
         assert "naru" not in health.text.lower()
+        assert (ready.status_code, set(ready.json())) == (200, {"status"}), "what is not ready needs a key"
 
 
 async def test_s02_h06_no_face_answers_a_foreign_host_or_page(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import FrameType
 
 import pytest
@@ -11,8 +12,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from naru.config import ServerSettings
 from naru.errors import ConfigError
+from naru.web.admission import auth_is_on
 from naru.web.routes import Access, Endpoint
-from naru.web.security import Gate, KeyCheck, Principal, auth_is_on, check_bind, guard
+from naru.web.security import Gate, KeyCheck, Principal, check_bind, guard
 
 SERVER = ("127.0.0.1", 20006)
 
@@ -50,8 +52,11 @@ class Keys:
     def __init__(self, **roles: Access) -> None:
         self.roles = roles
 
-    def is_empty(self) -> bool:
-        return not self.roles
+    def were_made(self) -> bool:
+        return bool(self.roles)
+
+    def ensure_admin(self) -> Path | None:
+        return None
 
     def verify(self, secret: bytes) -> Principal | None:
         role = self.roles.get(secret.decode("latin-1"))
@@ -185,7 +190,7 @@ async def test_s02_two_hosts_or_none_are_refused() -> None:
 async def test_a31_configured_hosts_are_answered_and_a_refusal_names_the_setting(
     host: str, expected: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    status, _, body = await ask(gate(allowed_hosts=["tools.example.com:*"]), "/mcp", host=host)
+    status, _, body = await ask(gate(auth="off", allowed_hosts=["tools.example.com:*"]), "/mcp", host=host)
     assert status == expected
     if expected != 200:
         assert b"server.allowed_hosts" in body
@@ -302,14 +307,14 @@ def test_s01_h01_beyond_loopback_it_refuses_to_serve_without_keys(host: str) -> 
         check_bind(ServerSettings(host=host, auth="off"))
     check_bind(ServerSettings(host=host, auth="off", dangerously_allow_open_bind=True))
     check_bind(ServerSettings(host=host))
-    assert auth_is_on(ServerSettings(host=host), has_keys=False)
+    assert auth_is_on(ServerSettings(host=host), were_made=False)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.3.4.5"])
 def test_a01_auto_is_off_on_loopback_until_a_key_exists(host: str) -> None:
-    assert not auth_is_on(ServerSettings(host=host), has_keys=False)
-    assert auth_is_on(ServerSettings(host=host), has_keys=True)
-    assert auth_is_on(ServerSettings(host=host, auth="on"), has_keys=False)
+    assert not auth_is_on(ServerSettings(host=host), were_made=False)
+    assert auth_is_on(ServerSettings(host=host), were_made=True)
+    assert auth_is_on(ServerSettings(host=host, auth="on"), were_made=False)
 
 
 def test_s16_every_origin_is_refused_on_an_open_port() -> None:

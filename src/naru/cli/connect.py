@@ -19,7 +19,7 @@ from naru.cli.terminal import AsJson, print_json, print_note, print_table
 from naru.config import Settings
 from naru.errors import ConfigError, NaruError, NotFoundError
 from naru.stores.keys import KeyFile
-from naru.web.security import auth_is_on
+from naru.web.admission import auth_is_on
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -117,7 +117,7 @@ def _address(settings: Settings, url: str) -> Address:
         url.rstrip("/") or hub_url(settings),
         _program(),
         _model(settings),
-        asks_for_key=auth_is_on(settings.server, has_keys=not keys.is_empty()),
+        asks_for_key=auth_is_on(settings.server, were_made=keys.were_made()),
     )
 
 

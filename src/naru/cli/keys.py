@@ -18,6 +18,9 @@ app = typer.Typer(
     add_completion=False, help="Make, list and revoke API keys.", no_args_is_help=True, rich_markup_mode=None
 )
 
+NONE_YET = "There are no keys: on loopback none is asked for. Make one: naru keys create user"
+NONE_LEFT = "No key is left, and one is still asked for. Make another: naru keys create admin"
+
 
 @app.command()
 def create(
@@ -33,7 +36,7 @@ def create(
     settings = settings_from(config)
     audit_once(settings, "key.created", role=role, owner=owner)
     keys = _key_file(settings)
-    is_first = keys.is_empty()
+    is_first = not keys.were_made()
     key, secret = keys.create(role, owner=owner, expires_at=expires_at, rate_limit_per_minute=per_minute)
     if as_json:
         print_json({**key.shown(), "key": secret})
@@ -47,7 +50,8 @@ def create(
 @app.command("list")
 def list_keys(config: Config = None, as_json: AsJson = False) -> None:
     """Show all keys, without their secrets."""
-    keys = _key_file(settings_from(config)).list()
+    made = _key_file(settings_from(config))
+    keys = made.list()
     if as_json:
         print_json([key.shown() for key in keys])
         return
@@ -56,7 +60,7 @@ def list_keys(config: Config = None, as_json: AsJson = False) -> None:
         [(key.id, key.role, key.owner or "-", _moment(key.expires_at)) for key in keys],
     )
     if not keys:
-        print_note("There are no keys: on loopback none is asked for. Make one: naru keys create user")
+        print_note(NONE_LEFT if made.were_made() else NONE_YET)
 
 
 @app.command()
@@ -68,11 +72,14 @@ def revoke(
     """Revoke a key; a running hub refuses it within a second."""
     settings = settings_from(config)
     audit_once(settings, "key.revoked", key=key_id)
-    _key_file(settings).revoke(key_id)
+    keys = _key_file(settings)
+    keys.revoke(key_id)
     if as_json:
         print_json({"id": key_id, "revoked": True})
-    else:
-        print(f"Revoked {key_id}")
+        return
+    print(f"Revoked {key_id}")
+    if not keys.list():
+        print_note(NONE_LEFT)
 
 
 def _moment(epoch_ms: int | None) -> str:

@@ -17,8 +17,9 @@ from naru.errors import ModelError
 from naru.hub import Hub, key_file, open_hub
 from naru.stores.occupied import occupied
 from naru.stores.open import store_url
+from naru.web.admission import auth_is_on, who_may_come
 from naru.web.app import open_app
-from naru.web.security import auth_is_on, check_bind
+from naru.web.security import check_bind
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +68,8 @@ async def _serve(settings: Settings, config: Path | None) -> None:
     check_bind(settings.server)
     tls = tls_of(settings.server)
     keys = key_file(settings)
-    asks_for_keys = auth_is_on(settings.server, has_keys=not keys.is_empty())
+    were_made = keys.were_made()
+    asks_for_keys = auth_is_on(settings.server, were_made=were_made)
     with listen(settings.server.host, settings.server.port) as bound:
         if asks_for_keys and (shown_in := keys.ensure_admin()):
             _tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")
@@ -79,6 +81,7 @@ async def _serve(settings: Settings, config: Path | None) -> None:
         with occupied(store_url(settings.hub), address):
             async with opened as hub, open_app(hub) as app:
                 _tell(settings, f"Naru serves {await _models(hub)} on {address}", WHERE.format(address=address))
+                _tell(settings, who_may_come(settings.server, were_made=were_made))
                 await serve(app.asgi, bound, app.stopping, tls=tls)
 
 

@@ -26,8 +26,9 @@ from naru.telemetry.audit import open_audit
 from naru.tools.supervised import SupervisedToolset
 from naru.tools.supervision import Supervision
 from naru.web.access import KeyRing, RateLimiter
+from naru.web.admission import auth_is_on, who_may_come
 from naru.web.routes import Access, Endpoint
-from naru.web.security import auth_is_on, check_bind, guard
+from naru.web.security import check_bind, guard
 
 
 class Transport(StrEnum):
@@ -87,7 +88,7 @@ def _stdin() -> BinaryIO:
 
 
 def _asks_for_keys(settings: Settings) -> bool:
-    return auth_is_on(settings.server, has_keys=not key_file(settings).is_empty())
+    return auth_is_on(settings.server, were_made=key_file(settings).were_made())
 
 
 async def _serve_http(engine: Engine, settings: Settings, name: str, transport: Transport) -> None:
@@ -95,7 +96,8 @@ async def _serve_http(engine: Engine, settings: Settings, name: str, transport: 
     tls = tls_of(settings.server)
     out = console(stderr=True)
     keys = key_file(settings)
-    if auth_is_on(settings.server, has_keys=not keys.is_empty()) and (shown_in := keys.ensure_admin()):
+    were_made = keys.were_made()
+    if auth_is_on(settings.server, were_made=were_made) and (shown_in := keys.ensure_admin()):
         out.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
     rows = [Endpoint(face.path, face.methods, face.app, Access.USER, raw=True) for face in http_faces(engine)]
     limits = RateLimiter(settings.server.rate_limit_per_minute)
@@ -103,6 +105,7 @@ async def _serve_http(engine: Engine, settings: Settings, name: str, transport: 
     with listen(settings.server.host, settings.server.port) as bound:
         place = "sse" if transport is Transport.SSE else "mcp"
         out.print(f"Naru serves {name} on {address_of(bound, settings.server)}/{place}")
+        out.print(who_may_come(settings.server, were_made=were_made))
         await serve(app, bound, engine.end_streams, tls=tls)
 
 

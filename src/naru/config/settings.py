@@ -31,7 +31,7 @@ class ServerSettings(Section):
     port: int = Field(20006, ge=0, le=65535)
     """Port to bind; 0 takes a free one."""
     auth: Literal["auto", "on", "off"] = "auto"
-    """Whether a key is asked for: `auto` asks beyond loopback, and on loopback once a key exists (SECURITY A-01)."""
+    """Whether a key is asked for: `auto` asks once others than this machine may come, or a key was made (A-01)."""
     api_key: SecretStr = SecretStr("")
     """An admin key given from outside, beside those in the data folder; at least 32 characters."""
     allowed_hosts: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import logging
 import math
 import secrets
 import time
@@ -19,6 +20,8 @@ from naru.errors import ConfigError, NotFoundError, StoreError
 from naru.stores.atomic_file import file_lock, replace_file
 from naru.stores.redact import REDACTOR
 from naru.stores.unusable import unusable
+
+logger = logging.getLogger(__name__)
 
 ROLES = ("read", "user", "operator", "admin")
 """What a key may do, rising (A-03)."""
@@ -72,6 +75,11 @@ class KeyFile:
         """Tell whether there is no key at all."""
         self._reload()
         return not self._keys and not self._fixed
+
+    def were_made(self) -> bool:
+        """Tell whether a key was ever made here, revoked or not: the file is there. Raises StoreError."""
+        self._reload()
+        return self._signature is not None or bool(self._fixed)
 
     def find(self, secret: bytes) -> ApiKey | None:
         """Return the key of that secret; None for a wrong, expired or revoked one. Constant time over a hash (S-07)."""
@@ -166,7 +174,9 @@ class KeyFile:
                 f"The keys in {self.path} cannot be read: {_fault_of(error)}.",
                 remedy=f"The version before is {self.path.name}.bak; no key is accepted until it is mended.",
             ) from error
-        self._keys = {key.sha256: key for key in keys}
+        before, self._keys = self._keys, {key.sha256: key for key in keys}
+        if self._signature is not None and before != self._keys:
+            logger.info("the keys in %s changed: there were %d, there are %d", self.path, len(before), len(keys))
         self._signature = signature
 
 

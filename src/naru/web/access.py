@@ -8,6 +8,7 @@ import secrets
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
+from pathlib import Path
 
 from naru.stores.keys import ApiKey, KeyFile
 from naru.web.routes import Access
@@ -31,9 +32,13 @@ class KeyRing:
         self._last: tuple[ApiKey, Principal] | None = None
         """The key seen last, and whom it stands for."""
 
-    def is_empty(self) -> bool:
-        """Tell whether no key exists. Raises StoreError."""
-        return self.keys.is_empty()
+    def were_made(self) -> bool:
+        """Tell whether a key was ever made here, revoked or not. Raises StoreError."""
+        return self.keys.were_made()
+
+    def ensure_admin(self) -> Path | None:
+        """Make the first admin key when there is none; return the file to read it from. Raises StoreError."""
+        return self.keys.ensure_admin()
 
     def verify(self, secret: bytes) -> Principal | None:
         """Return whose key or session this is. Raises StoreError when the keys cannot be read."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import importlib
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from starlette.requests import Request
@@ -17,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
+from naru.stores.watch import files_version, watch
 from naru.telemetry.tracing import active
 from naru.web import faces, health, mcp_faces, metrics, openapi
 from naru.web.access import KeyRing, RateLimiter
@@ -90,10 +93,17 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     audited = Audited(Measured(Traced(dispatch) if active() else dispatch, hub.figures), hub.audit)
     limiter = RateLimiter(server.rate_limit_per_minute)
     asgi = guard(audited, rows, server, keys=ring, limits=limiter, refused=audited.refused)
+
+    async def look() -> None:
+        asgi.admission.look()
+
+    version = partial(files_version, [hub.keys.path])
+    watching = asyncio.create_task(watch(version, look, seen=await version()), name="watch the keys")
     try:
         async with tokens or contextlib.nullcontext():
             yield App(asgi, tuple(rows), gateway, hub)
     finally:
+        watching.cancel()
         gateway.end_streams()
         await gateway.close()
 

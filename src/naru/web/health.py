@@ -6,28 +6,29 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from naru.hub import Hub
+from naru.messages import JsonObject
 from naru.stores.redact import REDACTOR
 from naru.web.routes import Access, Endpoint
 
 
 def endpoints(hub: Hub) -> list[Endpoint]:
-    """Return `/healthz`, public and free of content, and `/readyz`, which names what is not ready."""
+    """Return `/healthz` and `/readyz`, public for probes; what is not ready `/readyz` names to those with a key."""
 
     async def healthz(request: Request) -> Response:
         """Say that it is alive, and nothing else."""
         return JSONResponse({"status": "ok"})
 
     async def readyz(request: Request) -> Response:
-        """Say whether it is ready, and name what is not; 503 while it stops."""
+        """Say whether it is ready, to those with a key also what is not; 503 while it stops."""
         problems = [REDACTOR.clean(problem) for problem in hub.not_ready()]
         if hub.audit is not None and hub.audit.failures:
             problems.append(f"audit log: {hub.audit.failures} batches could not be written")
-        return JSONResponse(
-            {"status": "degraded" if problems else "ready", "problems": problems},
-            status_code=503 if hub.closing else 200,
-        )
+        said: JsonObject = {"status": "degraded" if problems else "ready"}
+        if request.state.principal.role >= Access.READ:
+            said["problems"] = problems
+        return JSONResponse(said, status_code=503 if hub.closing else 200)
 
     return [
         Endpoint("/healthz", ("GET",), healthz, Access.PUBLIC),
-        Endpoint("/readyz", ("GET",), readyz, Access.READ),
+        Endpoint("/readyz", ("GET",), readyz, Access.PUBLIC),
     ]

@@ -22,6 +22,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def host_name(authority: str) -> str:
+    """Return the host of `host`, `host:port`, `host:*` or `[v6]:port`, in lower case."""
+    lowered = authority.lower()
+    name, _, port = lowered.rpartition(":")
+    return name if name and (port == "*" or port.isdigit()) and (":" not in name or name.endswith("]")) else lowered
+
+
 class HostRules:
     """Judges hosts and origins; answers are remembered, since they come with every request."""
 

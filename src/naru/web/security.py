@@ -8,12 +8,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from naru.config import ServerSettings
 from naru.errors import ConfigError, NaruError
+from naru.web.admission import Admission, auth_is_on
 from naru.web.hosts import HostRules, is_loopback
 from naru.web.incoming import BodyTooLargeError, EdgeHeaders, limited
 from naru.web.problems import in_the_apis_words, problem, problem_of
@@ -78,8 +80,12 @@ class KeyCheck(Protocol):
         """Tokens of an authorization server; None when none are taken."""
         ...
 
-    def is_empty(self) -> bool:
-        """Tell whether no key exists."""
+    def were_made(self) -> bool:
+        """Tell whether a key was ever made here, revoked or not. Raises StoreError."""
+        ...
+
+    def ensure_admin(self) -> Path | None:
+        """Make the first admin key when there is none; return the file to read it from. Raises StoreError."""
         ...
 
     def verify(self, secret: bytes) -> Principal | None:
@@ -115,19 +121,11 @@ def check_bind(settings: ServerSettings) -> None:
             f"server.host {settings.host!r} is reachable from other machines and server.auth is off.",
             remedy="Leave server.auth at auto, bind 127.0.0.1, or set server.dangerously_allow_open_bind.",
         )
-    if "*" in settings.allowed_origins and not auth_is_on(settings, has_keys=False):
+    if "*" in settings.allowed_origins and not auth_is_on(settings, were_made=False):
         raise ConfigError(
             "server.allowed_origins '*' lets every web page use the tools of this machine.",
             remedy="Name the pages, or set server.auth to on.",
         )
-
-
-def auth_is_on(settings: ServerSettings, *, has_keys: bool) -> bool:
-    """Tell whether a key is asked for (A-01)."""
-    if settings.auth == "auto":
-        is_given = bool(settings.api_key.get_secret_value() or settings.oauth.issuer)
-        return has_keys or is_given or not is_loopback(settings.host)
-    return settings.auth == "on"
 
 
 def guard(
@@ -138,7 +136,7 @@ def guard(
     keys: KeyCheck | None = None,
     limits: RateLimit | None = None,
     refused: Refused | None = None,
-) -> ASGIApp:
+) -> Gate:
     """Wrap the application in the gate; the principal and the matched row go into `scope["state"]`.
 
     `refused` is told of wrong keys and of keys that may not do what they tried.
@@ -180,6 +178,7 @@ class Gate:
         self._limits = limits
         self._refused = refused
         self._hosts = HostRules(settings)
+        self.admission = Admission(settings, keys)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it."""
@@ -293,8 +292,8 @@ class Gate:
             scope["raw_path"] = match.path.encode()
 
     def _identify(self, scope: Scope, headers: EdgeHeaders, access: Access) -> Principal:
-        keys, settings = self._keys, self._settings
-        if settings.auth != "on" and not auth_is_on(settings, has_keys=keys is not None and not keys.is_empty()):
+        keys = self._keys
+        if not self.admission.asks(scope):
             return LOCAL
         credentials = headers.credentials()
         if len(credentials) > 1:
