@@ -46,6 +46,7 @@ format: .venv/.ready
 
 reference: .venv/.ready
 	$(PY) scripts/reference.py
+	$(PY) -m tests.web.openai.provider_table
 
 lock:
 	@scripts/bootstrap --lock

@@ -293,7 +293,8 @@ class Extra:
 
     `answer`: `system_fingerprint`, `service_tier`, `provider`, `citations`, `timings`, …; `choice`: `logprobs`,
     `native_finish_reason`, …; `message`: `annotations`, `audio`, `images`, and those of `CARRIED`; `call`: a call's
-    `extra_content`. Later ones add to earlier ones (`fields.merge`). Other faces show what their wire has room for.
+    `extra_content`. Later ones add to earlier ones (`fields.merge`); at the top they stand for them. Other faces show
+    what their wire has room for.
     """
 
     place: Place

@@ -76,6 +76,9 @@ class ModelSettings(ModelSection):
     """What that endpoint's key may be asked for."""
     endpoints: list[EndpointSettings] = []
     """Further endpoints; a request goes to the one that serves its model."""
+    fallbacks: list[str] = []
+    """Models to ask next, in order, when the one asked for is away, refused or over its limit: `model`, as a request
+    would name it, or `endpoint/model`. Only before the first word of an answer; the answer says whose it is."""
     context_tokens: int = 0
     """Size of the models' context; 0 takes what the endpoint says, and 8192 for the local engine and for Ollama."""
     reasoning: ReasoningField = ""

@@ -119,8 +119,9 @@ class AnswerStream:
         if chunk.get("usage"):
             self._usage = usage_of(chunk)
         if (extra := extra_of(chunk)) and not extra.items() <= self._told.items():
-            self._told |= extra
-            self._beside.append(Extra("answer", extra))
+            new = {name: value for name, value in extra.items() if self._told.get(name) != value}
+            self._told |= new
+            self._beside.append(Extra("answer", new))
         return self._choice(chunk, payload)
 
     def _choice(self, chunk: JsonObject, payload: bytes) -> JsonObject | None:
@@ -135,6 +136,8 @@ class AnswerStream:
         if choice.get("index") not in _FIRST:
             return None  # A second answer, which nobody asked for.
         self._reason = choice.get("finish_reason") or self._reason
+        if choice.get("usage"):
+            self._usage = usage_of(chunk) or self._usage
         if extra := choice_extra(choice):
             self._beside.append(Extra("choice", extra))
         return added_by(choice)

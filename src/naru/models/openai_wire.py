@@ -26,7 +26,7 @@ from naru.models.profile import Profile
 
 _ANSWER_OWN = frozenset("id object created model choices usage error obfuscation".split())
 """Fields of an answer that Naru reads or makes itself; the last is padding against listeners."""
-_CHOICE_OWN = frozenset({"index", "delta", "message", "finish_reason", "text"})
+_CHOICE_OWN = frozenset({"index", "delta", "message", "finish_reason", "text", "usage"})
 _MESSAGE_OWN = frozenset("role content reasoning_content reasoning refusal tool_calls function_call".split())
 _CALL_OWN = frozenset({"index", "id", "type", "function", "custom"})
 _BLANK_THOUGHT = " "
@@ -145,8 +145,10 @@ def _part_object(part: ContentPart, *, shows_detail: bool) -> JsonObject:
 
 
 def usage_of(chunk: JsonObject) -> Usage | None:
-    """Return the tokens that a chunk or answer reports."""
+    """Return the tokens that a chunk or answer reports; Kimi reports a stream's in its last choice."""
     usage = chunk.get("usage")
+    if not usage and (choice := first_choice(chunk.get("choices"))) is not None:
+        usage = choice.get("usage")
     if not isinstance(usage, dict):
         return None
     prompt, completion = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from naru.agent.trace import Journal
 from naru.hub import Hub
 from naru.messages import JsonObject
+from naru.models.fallback import FallingBack
 from naru.records import ServerStatus
 from naru.web.routes import Access, Endpoint
 
@@ -53,6 +54,7 @@ class HubCollector(Collector):
         """Yield the families."""
         yield from self._servers()
         yield from self._calls()
+        yield from self._fallbacks()
         yield from self._queues()
         runs = CounterMetricFamily("naru_runs", "Agent runs by the reason of their end.", labels=["reason"])
         for reason, count in self._counts.runs.items():
@@ -63,6 +65,16 @@ class HubCollector(Collector):
         for (tool, outcome), count in self._counts.calls.items():
             calls.add_metric([tool, outcome], count)
         yield calls
+
+    def _fallbacks(self) -> Iterator[Metric]:
+        backend = self._hub.backend
+        if isinstance(backend, FallingBack):
+            answered = CounterMetricFamily(
+                "naru_model_fallbacks", "Answers of one model in place of another.", labels=["asked", "answered"]
+            )
+            for names, count in sorted(backend.counts.items()):
+                answered.add_metric(list(names), count)
+            yield answered
 
     def _calls(self) -> Iterator[Metric]:
         """Yield what the supervision of calls knows: whoever made them, by whatever face."""

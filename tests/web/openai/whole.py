@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -112,6 +113,13 @@ async def ask(
     return _of_chunks(chunks)
 
 
+def put_together(reply: Reply) -> Told:
+    """Read a reply of an endpoint as a client of its own would."""
+    if reply.content_type == "application/json":
+        return _of_whole(200, copy.deepcopy(reply.chunks[0]))
+    return _of_chunks([chunk for chunk in reply.chunks if chunk != "[DONE]"])
+
+
 def _of_whole(status: int, answer: JsonObject) -> Told:
     if status != 200:
         return Told(status, top=answer)
@@ -130,12 +138,28 @@ def _of_chunks(chunks: list[JsonObject]) -> Told:
                 call["function"]["name"] += piece.get("function", {}).get("name", "")
                 call["function"]["arguments"] += piece.get("function", {}).get("arguments", "")
                 call |= {name: value for name, value in piece.items() if name not in ("function", "index")}
-            for name in ("content", "reasoning_content", "refusal"):
-                if delta.get(name):
+            for name, text in parted(delta.get("content")).items():
+                told.message[name] = told.message.get(name, "") + text
+            for name in ("content", "reasoning_content", "reasoning", "refusal"):
+                if isinstance(delta.get(name), str) and delta[name]:
                     told.message[name] = told.message.get(name, "") + delta[name]
-            merge(told.message, {k: v for k, v in delta.items() if isinstance(v, list | dict) and k != "tool_calls"})
+            merge(told.message, _further(delta))
             merge(told.choice, {k: v for k, v in choice.items() if k not in ("delta", "index") and v is not None})
         told.top |= {name: value for name, value in chunk.items() if name != "choices" and value is not None}
     if calls:
         told.message["tool_calls"] = [calls[index] for index in sorted(calls)]
     return told
+
+
+def _further(delta: JsonObject) -> JsonObject:
+    known = ("tool_calls", "content", "reasoning_content", "reasoning", "refusal", "role")
+    return {name: value for name, value in delta.items() if name not in known and value is not None}
+
+
+def parted(content: Any) -> dict[str, str]:
+    """Read Mistral's content in parts: what is thought, and what is said."""
+    if not isinstance(content, list):
+        return {}
+    thought = "".join(one["text"] for part in content for one in part.get("thinking", ()))
+    said = "".join(part.get("text", "") for part in content)
+    return {"content[thinking]": thought, "content": said}

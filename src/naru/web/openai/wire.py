@@ -137,7 +137,7 @@ class ChunkWriter:
             return self._head + b'{"refusal":' + encode(event.text) + b"}" + self._tail
         match event.place:
             case "answer":
-                merge(self._beside, event.fields)
+                self._beside |= event.fields
                 self._tail = b',"finish_reason":null}]' + self._nulls + b"," + encode(self._beside)[1:-1] + b"}\n\n"
                 self._text_tail = b"}" + self._tail
                 return b""
@@ -228,6 +228,8 @@ class WholeAnswer:
         match event:
             case Extra(place="call", fields=fields, index=index):
                 self._beside_calls.setdefault(index, {}).update(fields)
+            case Extra(place="answer", fields=fields):
+                self._beside["answer"] |= fields  # What is said again stands for what was.
             case Extra(place=place, fields=fields):
                 merge(self._beside[place], fields)
             case Refusal(text=text):

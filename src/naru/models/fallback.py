@@ -1,0 +1,200 @@
+"""One model behind another (`model.fallbacks`): the next is asked when one is away, refused or over its limit.
+
+Only before the first event: what has been said stays said. Each is asked through its own backend, with its own profile.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+
+from naru.errors import ModelError, NotFoundError
+from naru.messages import ChatEvent, ChatRequest, Notice
+from naru.models.backend import Backend, Take, batches_of, deliver, for_model, inform
+from naru.models.profile import Profile
+from naru.models.queue import Caller, current_caller
+
+_NEXT = frozenset(
+    {
+        "unreachable",
+        "overloaded",
+        "rate_limited",
+        "upstream_failed",
+        "broken_off",
+        "unauthorized",
+        "model_not_found",
+        "not_an_api",
+        "queue_full",
+        "queue_timeout",
+    }
+)
+"""Kinds of failure that another model may not have; what is wrong with the request itself is wrong everywhere."""
+_OUT_OF_MONEY = 402
+_WAIT_SECONDS = 1.0
+"""How long a model with another behind it is waited for."""
+_AWAY_SECONDS = 15.0
+"""How long one that failed is not asked first again, unless it said itself when to come back."""
+_LONGEST_AWAY_SECONDS = 300.0
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What all views of one chain know."""
+
+    names: tuple[str, ...]
+    clock: Callable[[], float]
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    away_until: dict[str, float] = field(default_factory=dict)
+
+
+class FallingBack:
+    """Wraps a backend (a router, or one endpoint): asked for a model, it goes on to the fallbacks in their order."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        names: Sequence[str],
+        *,
+        model: str = "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Take the backend and the fallbacks, as requests would name them; `model` is the one of requests without."""
+        self.backend = backend
+        self._model = model
+        self._shared = _Shared(tuple(names), clock)
+
+    @property
+    def profile(self) -> Profile:
+        """The first model's."""
+        return for_model(self.backend, self._model).profile if self._model else self.backend.profile
+
+    @property
+    def counts(self) -> Counter[tuple[str, str]]:
+        """How often one model answered in place of another: (asked for, answered)."""
+        return self._shared.counts
+
+    def for_model(self, model: str) -> Backend:
+        """Return a view that asks for this model first."""
+        for_model(self.backend, model)  # Raises NotFoundError where nobody serves it.
+        view = FallingBack(self.backend, (), model=model)
+        view._shared = self._shared
+        return view
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        """Ask one model after the other; see `Backend.stream`."""
+        async with aclosing(self.batches(request)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        """Ask one model after the other, in batches."""
+        for attempt in self._attempts(request):
+            with attempt.patience(), attempt:
+                async with aclosing(batches_of(attempt.backend, attempt.request)) as batches:
+                    async for batch in batches:
+                        yield attempt.told(batch)
+            if attempt.is_done:
+                return
+
+    async def deliver(self, request: ChatRequest, take: Take) -> None:
+        """Ask one model after the other, and have the batches taken; see `Delivering`."""
+        for attempt in self._attempts(request):
+
+            def told(batch: Sequence[ChatEvent], attempt: _Attempt = attempt) -> Awaitable[None] | None:
+                return take(attempt.told(batch))
+
+            with attempt.patience(), attempt:
+                await deliver(attempt.backend, attempt.request, told)
+            if attempt.is_done:
+                return
+
+    def _attempts(self, request: ChatRequest) -> Iterator[_Attempt]:
+        """Give the models to ask, in order: those that have just failed come last."""
+        first = request.model or self._model
+        names = list(dict.fromkeys((first, *self._shared.names)))
+        now = self._shared.clock()
+        names.sort(key=lambda name: self._shared.away_until.get(name, 0.0) > now)
+        faults: list[str] = []
+        for place, name in enumerate(names):
+            is_last = place == len(names) - 1
+            try:
+                backend = self.backend if name == first else for_model(self.backend, name)
+            except NotFoundError as error:
+                _log.warning("fallback %s cannot be asked: %s", name, error)
+                continue
+            sent = request if name == first else replace(request, model=name)
+            yield _Attempt(self._shared, backend, sent, first, faults, is_last=is_last)
+
+    async def inform(self, model: str) -> None:
+        """Ask about the first model."""
+        await inform(self.backend, model or self._model)
+
+    async def models(self) -> Sequence[str]:
+        """Return the wrapped backend's names."""
+        return await self.backend.models()
+
+    async def close(self) -> None:
+        """Close the wrapped backend."""
+        await self.backend.close()
+
+
+class _Attempt:
+    """One model that is asked; as a context it swallows what the next one may not have."""
+
+    def __init__(
+        self, shared: _Shared, backend: Backend, request: ChatRequest, first: str, faults: list[str], *, is_last: bool
+    ) -> None:
+        self.backend, self.request = backend, request
+        self.is_done = False
+        self._shared, self._name, self._first = shared, request.model or first, first
+        self._faults, self._is_last = faults, is_last
+        self._has_begun = False
+
+    def told(self, batch: Sequence[ChatEvent]) -> Sequence[ChatEvent]:
+        """Return a batch; the first of another model says whose it is."""
+        if self._has_begun:
+            return batch
+        self._has_begun = True
+        self._shared.away_until.pop(self._name, None)
+        if self._name == self._first:
+            return batch
+        self._shared.counts[self._first, self._name] += 1
+        why = f" ({'; '.join(self._faults)})" if self._faults else ""
+        return [Notice(f"{self._name} answered in place of {self._first}{why}."), *batch]
+
+    @contextmanager
+    def patience(self) -> Iterator[None]:
+        """Wait only a moment for a place in the queue of a model that has another behind it."""
+        caller = current_caller.get() or Caller()
+        if self._is_last or caller.wait_seconds is not None:
+            yield
+            return
+        token = current_caller.set(replace(caller, wait_seconds=_WAIT_SECONDS))
+        try:
+            yield
+        finally:
+            with suppress(ValueError):  # A generator that another task closes is in another context.
+                current_caller.reset(token)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        if error is None:
+            self.is_done = True
+            return False
+        if not isinstance(error, ModelError) or self._has_begun:
+            return False
+        is_away = error.code in _NEXT or error.status == _OUT_OF_MONEY
+        if is_away:
+            seconds = min(error.retry_after_seconds or _AWAY_SECONDS, _LONGEST_AWAY_SECONDS)
+            self._shared.away_until[self._name] = self._shared.clock() + seconds
+            self._faults.append(f"{self._name}: {error.message}")
+            _log.warning("model %s: %s%s", self._name, error.message, "" if self._is_last else "; asking the next")
+        return is_away and not self._is_last
