@@ -63,11 +63,19 @@ def test_a_call_cut_anywhere_never_counts(form):
             assert parse(text[:size], TOOLS, finish_reason=reason).calls == (), text[:size]
 
 
-def test_a_cut_call_leaves_a_report_and_no_markup():
-    parsed = parse('I look.\n<tool_call>{"name": "ping", "arguments": {"host": "a', TOOLS, finish_reason="length")
-    assert parsed.content == "I look."
+def test_a_call_that_was_cut_off_is_text_and_a_report():
+    """Issue 15, 5 and 7: nothing vanishes, and nothing of it runs."""
+    text = 'I look.\n<tool_call>{"name": "ping", "arguments": {"host": "a'
+    parsed = read_every_way(text, TOOLS, "length")
+    assert (parsed.content, parsed.calls) == (text, ())
     assert [mended.kind for mended in parsed.repairs] == ["incomplete-call"]
-    assert_accounted('I look.\n<tool_call>{"name": "ping", "arguments": {"host": "a', parsed)
+
+
+def test_a_call_cut_off_after_another_is_left_out_and_named_whole():
+    rest = '<tool_call>{"name": "ping", "arguments": {"host": "' + "a" * 300
+    parsed = read_every_way(f"<tool_call>{CALL}</tool_call>\n{rest}", TOOLS, "length")
+    assert (parsed.content, len(parsed.calls)) == ("", 1)
+    assert [(mended.kind, mended.before) for mended in parsed.repairs] == [("left-out", rest)]
 
 
 def test_a_complete_call_before_a_cut_one_stands():
@@ -288,12 +296,10 @@ def test_a_draft_in_reasoning_that_an_unseen_prompt_opened_never_runs(draft):
     assert [call.name for call in again.calls] == ["ping"]
 
 
-def test_a_call_ends_at_once_where_the_prompt_is_known_to_have_opened_nothing():
-    text = f"I look.\n<tool_call>{CALL}</tool_call>"
-    assert isinstance(StreamParser(TOOLS, generation_prompt="<|im_start|>assistant\n").feed(text)[-1], CallEnd)
-    unseen = StreamParser(TOOLS)
-    assert not any(isinstance(event, CallEnd) for event in unseen.feed(text))
-    assert [type(event) for event in unseen.close()] == [CallEnd]
+def test_a_call_ends_with_the_reply_at_the_latest():
+    parser = StreamParser(TOOLS)
+    assert not any(isinstance(event, CallEnd) for event in parser.feed(f"I look.\n<tool_call>{CALL}</tool_call>"))
+    assert [type(event) for event in parser.close()] == [CallEnd]
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,12 @@ from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.scanner import Body, draft_openers, draft_tokens, stray_closers
+from naru.dialects.shown import DOUBTFUL, Before
 from naru.dialects.source import NotACall, Reading, Source, literal_at, space_end, until
 
 _TAG_END = lazy_pattern(">")
-_HELD = frozenset({"line", "fence", "action", "draft"})
+HELD = frozenset({"line", "fence", "action", "draft"})
+"""What a reader may be at whose events always wait for its end: nothing announced a call."""
 
 
 class Attempt:
@@ -26,31 +28,60 @@ class Attempt:
         reader: the reader of what may be calls.
         kind: `marked`, `tag`, `line`, `fence`, `action`, `draft` or `invented`.
         opener: the marker that announced it.
+        before: what stands before it.
         source: what is read.
         writer: takes the calls.
     """
 
-    __slots__ = ("calls", "events", "held", "index", "kind", "marked", "opener", "reader", "repairs", "start")
+    __slots__ = ("before", "calls", "events", "held", "index", "kind", "opener", "reader", "repairs", "start")
 
-    def __init__(
-        self, reader: Reading[Body | None], kind: str, opener: str, *, source: Source, writer: CallWriter
+    def __init__(  # noqa: PLR0913 - keywords
+        self,
+        reader: Reading[Body | None],
+        kind: str,
+        opener: str,
+        *,
+        before: Before,
+        source: Source,
+        writer: CallWriter,
     ) -> None:
         self.reader = reader
         self.kind = kind
         self.opener = opener
-        self.start = self.marked = source.offset
-        """From where on the source keeps the text is `marked`."""
-        self.events = len(writer.events)
+        self.before = before
+        self.start = source.offset
+        self.events = writer.position
         self.calls = len(writer.calls)
         self.repairs = len(writer.repairs)
         self.index = writer.next_index
-        self.held = kind in _HELD
+        self.held = kind in HELD or before.doubt >= DOUBTFUL
         """Whether its events must wait for its end."""
 
 
-def undo(attempt: Attempt, writer: CallWriter) -> None:
-    """Take back everything that the attempt wrote."""
-    writer.undo(events=attempt.events, calls=attempt.calls, repairs=attempt.repairs, index=attempt.index)
+class Group:
+    """Calls next to each other of which it is not known yet whether they were made or only shown."""
+
+    __slots__ = ("end", "first", "held", "units", "was_after_call")
+
+    def __init__(self, first: Attempt, *, was_after_call: bool) -> None:
+        self.first = first
+        self.units: list[tuple[int, int, bool]] = []
+        """Where each unit stands, and whether white space before it belongs to the text."""
+        self.end = first.start
+        self.held = True
+        """Whether nobody has seen anything of them."""
+        self.was_after_call = was_after_call
+
+
+def undo(attempt: Attempt, writer: CallWriter, *, held: bool | None = None) -> None:
+    """Take back everything that the attempt wrote, and what came after it."""
+    writer.undo(
+        events=attempt.events,
+        calls=attempt.calls,
+        repairs=attempt.repairs,
+        index=attempt.index,
+        held=attempt.held if held is None else held,
+    )
 
 
 def read_marked(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[Body | None]:

@@ -1,15 +1,20 @@
-"""Runs attempts to read calls: lets what they wrote stand, or gives their text back."""
+"""Runs attempts to read calls: lets what they wrote stand, or gives their text back.
+
+Calls that an attempt read stand next to others in a group until what comes after them is known: it may show that
+they were shown, not made (`shown.py`).
+"""
 
 from __future__ import annotations
 
-from naru.dialects.attempt import Attempt, undo
+from naru.dialects.attempt import HELD, Attempt, Group, undo
 from naru.dialects.catalog.marked import MARKED
-from naru.dialects.detect import shows_unmarked
 from naru.dialects.scanner import Body
+from naru.dialects.shown import NOTHING_BEFORE, doubt_before, is_shown
 from naru.dialects.source import Incomplete, NotACall, Reading
 from naru.dialects.state import ReaderState
 
 _KEEPS_SPACE = frozenset(row.name for row in MARKED if row.keep_space)
+_HEADERS = tuple(opener for row in MARKED if row.reader == "header" for opener in row.openers)
 _LONG_FAILURE = 2000
 
 
@@ -22,108 +27,196 @@ class Attempts:
     def begin(self, reader: Reading[Body | None], kind: str, opener: str) -> None:
         """Begin an attempt at the source's position."""
         state = self._state
-        state.source.mark()
-        state.writer.span_start = state.source.offset
-        state.attempt = Attempt(reader, kind, opener, source=state.source, writer=state.writer)
+        source, writer, said = state.source, state.writer, state.said
+        before = NOTHING_BEFORE
+        if state.group is None and said.has_content and kind != "draft":
+            before = doubt_before(said.recent() + said.space)
+        source.mark()
+        writer.span_start = source.offset
+        state.attempt = Attempt(reader, kind, opener, before=before, source=source, writer=writer)
+        if state.attempt.held:
+            writer.hold()
 
     def go_on(self, attempt: Attempt) -> bool:
         """Run an attempt as far as the text goes; False when it needs more."""
+        source = self._state.source
         try:
             next(attempt.reader)
         except StopIteration as end:
             self._succeed(attempt, end.value)
-            return self._state.source.pos < len(self._state.source.text)
+            return source.pos < len(source.text) or self._state.group is not None
         except Incomplete:
-            self._fail(attempt, ended=self._state.source.final)
+            self._fail(attempt, ended=source.final)
             return True
         except NotACall:
             self._fail(attempt, ended=False)
             return True
-        if not attempt.held and (self._state.source.log is not None or self._state.writer.tool is None):
-            self._keep_only_what_may_come_back(attempt)
         return False
 
-    def _keep_only_what_may_come_back(self, attempt: Attempt) -> None:
-        """Stop keeping the text of a call that was announced; begin again after each call."""
-        writer, source = self._state.writer, self._state.source
-        if writer.tool is not None:
-            source.log = None
-        elif writer.span_start > attempt.marked:
-            attempt.marked = writer.span_start
-            source.mark(writer.span_start)
-
     def _succeed(self, attempt: Attempt, body: Body | None) -> None:
-        writer, source, said = self._state.writer, self._state.source, self._state.said
-        self._state.attempt = None
-        pythonic = writer.dialect in ("pythonic", "list")
-        if attempt.kind in ("line", "fence") and shows_unmarked(said.recent(), pythonic=pythonic):
-            self._give_back(attempt, whole=True)
-            return
-        source.log = None
-        self._leave_region(attempt, source.offset)
-        self._state.lines.acted = self._state.lines.acted or attempt.kind == "action"
+        state = self._state
+        source, writer, said = state.source, state.writer, state.said
+        state.attempt = None
+        state.lines.acted = state.lines.acted or attempt.kind == "action"
+        if len(writer.calls) > attempt.calls:
+            self._join(attempt, source.offset)
+        elif state.group is None:
+            self._leave(attempt)
+        if attempt.kind == "draft":
+            state.body = None
+        if body is not None or attempt.kind == "draft":
+            self.accept()
         if body is not None:
-            self._state.body = body
+            state.body = body
             if body.kind == "reasoning":
                 said.begin_thought()
                 writer.release()
 
-    def _leave_region(self, attempt: Attempt, upto: int) -> None:
-        writer, said = self._state.writer, self._state.said
-        some = len(writer.calls) > attempt.calls
-        said.settle(attempt.start, keep_space=writer.dialect in _KEEPS_SPACE)
+    def _leave(self, attempt: Attempt) -> None:
+        """Account for markers that announced no call."""
+        state = self._state
+        state.said.settle(attempt.start, keep_space=state.writer.dialect in _KEEPS_SPACE)
+        state.said.leave("dropped", state.source.offset)
+        state.line_start = True
+        self._settle()
+
+    def _join(self, attempt: Attempt, upto: int) -> None:
+        """Put the calls that were read to those that are not judged yet."""
+        state = self._state
+        writer, said = state.writer, state.said
+        if state.group is None:
+            state.group = Group(attempt, was_after_call=said.after_call)
+        said.pause()
+        group = state.group
         writer.extend(upto)
-        said.leave("call" if some else "dropped", upto, call=some)
-        self._state.line_start = True
-        if attempt.kind == "draft":
-            self._state.body = None
+        group.units.append((attempt.start, upto, writer.dialect in _KEEPS_SPACE))
+        group.end = upto
+        group.held = group.held and attempt.held
+        state.line_start = True
+
+    def judge(self, after: str) -> None:
+        """Decide about the calls that were read, now that it is known what comes after them."""
+        state = self._state
+        group = state.group
+        assert group is not None
+        calls = state.writer.calls[group.first.calls :]
+        if is_shown(group.first.before, "".join(state.said.gap), after, calls):
+            self._withdraw(group)
+        else:
+            self.accept()
+
+    def accept(self) -> None:
+        """Let the calls that were read stand."""
+        state = self._state
+        group, said = state.group, state.said
+        if group is not None:
+            state.group = None
+            said.go_on_after(group.units, state.source.offset, after_call=group.was_after_call)
+        state.writer.accept()
+        self._settle()
+
+    def _withdraw(self, group: Group) -> None:
+        """Take the calls that were read for text."""
+        state = self._state
+        writer, said, source = state.writer, state.said, state.source
+        names = ", ".join(call.name for call in writer.calls[group.first.calls :])
+        undo(group.first, writer, held=group.held)
+        writer.repair("shown-call", names)
+        state.group = None
+        said.paused, said.after_call = False, group.was_after_call
+        source.rewind(group.first.start)
+        state.line_start = state.lines.in_json = False
+        state.say_upto(group.end - source.base)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Stop keeping text and events that nothing can take back any more."""
+        state = self._state
+        if state.attempt is None and state.group is None:
+            state.source.forget()
+            state.writer.held_from = None
 
     def _fail(self, attempt: Attempt, *, ended: bool) -> None:
-        writer, source = self._state.writer, self._state.source
-        self._state.attempt = None
-        if attempt.held or (attempt.kind == "tag" and writer.tool is None):
-            self._give_back(attempt, ended=ended)
-        elif writer.tool is not None or (ended and source.cut):
-            self._drop(attempt, ended=ended)
-        elif len(writer.calls) > attempt.calls:
+        state = self._state
+        writer, source = state.writer, state.source
+        state.attempt = None
+        failed_at = source.offset
+        begun = writer.tool.name if writer.tool is not None else ""
+        if attempt.kind == "draft":
+            undo(attempt, writer)
+            source.rewind(attempt.start)
+            state.no_marker_before = max(failed_at, attempt.start + 1)
+            self._settle()
+            return
+        marked = attempt.kind == "marked"
+        lost = bool(begun) or (ended and source.cut and marked)
+        if not attempt.held and len(writer.calls) > attempt.calls:
+            # The calls before the break stand.
+            writer.break_off()
             source.rewind(writer.span_start)
-            self._leave_region(attempt, writer.span_start)
+            self._join(attempt, writer.span_start)
+            if lost:
+                self._say_broken(begun or attempt.opener, failed_at, ended=ended)
+            return
+        undo(attempt, writer)
+        source.rewind(attempt.start)
+        if lost and (ended or attempt.kind not in HELD):
+            self._say_broken(begun or attempt.opener, failed_at, ended=ended)
+        elif state.group is not None:
+            state.prose_at = attempt.start
+            state.line_start = False
         else:
-            self._give_back(attempt, ended=ended)
+            self._give_back(attempt, failed_at, ended=ended)
+            self._settle()
 
-    def _drop(self, attempt: Attempt, *, ended: bool) -> None:
-        """Leave out a call that was begun and can never be completed, and what of it has come."""
-        writer, source, said = self._state.writer, self._state.source, self._state.said
-        if ended:
-            source.pos = len(source.text)
-        source.log = None
-        name = writer.tool.name if writer.tool is not None else attempt.opener
-        writer.tool = None
-        writer.repair("incomplete-call", name)
-        self._leave_region(attempt, writer.span_start)
-        said.leave("dropped", source.offset, call=True)
-        self._state.line_start = True
+    def _say_broken(self, name: str, failed_at: int, *, ended: bool) -> None:
+        """Take a call that was begun and can never be completed for text, with all that was read of it.
 
-    def _give_back(self, attempt: Attempt, *, whole: bool = False, ended: bool = False) -> None:
-        """Take the attempt's text for text: all of it when it was shown, else its opener, and look again after that.
+        What stands inside was an argument: none of it is tried as a call.
+        """
+        state = self._state
+        source = state.source
+        end = len(source.text) if ended else failed_at - source.base
+        begun = source.text[source.pos : end]
+        if ended and source.cut and (state.group is not None or self._announces_only(begun)):
+            if begun.strip():
+                state.writer.leave_out(begun)
+            self.accept()
+            state.said.settle(source.offset)
+            source.pos = end
+            state.said.leave("dropped", source.offset)
+            return
+        self.accept()
+        state.writer.repair("incomplete-call", name)
+        state.line_start = False
+        state.say_upto(end)
+        self._settle()
+
+    def _announces_only(self, begun: str) -> bool:
+        """Tell whether a text that was cut off is a marker or a header with nothing in it."""
+        return begun.rstrip() == self._state.markers.tokens.at(begun, 0) or begun.startswith(_HEADERS)
+
+    def _give_back(self, attempt: Attempt, failed_at: int, *, ended: bool) -> None:
+        """Take the attempt's text for text: its opener, and look again after that.
 
         Where a line's attempt lasted to the end of the text none of the lines inside it is tried again.
         """
-        writer, source = self._state.writer, self._state.source
-        failed_at = source.offset
-        undo(attempt, writer)
-        source.rewind(attempt.start)
-        if attempt.kind == "draft":
-            self._state.no_marker_before = max(failed_at, attempt.start + 1)
-            return
+        state = self._state
+        source = state.source
         if attempt.kind == "fence":
-            self._state.body = Body("code", ("\n" + source.text[source.pos : source.pos + 3],))
-        elif whole:
-            self._state.say_upto(source.pos + failed_at - attempt.start)
+            state.body = Body("code", ("\n" + _fence_at(source.text, source.pos),))
         elif attempt.kind in ("line", "action"):
-            self._state.lines.in_json = source.text[source.pos : source.pos + 1] in ("{", "[")
-            self._state.no_line_before = failed_at if ended else attempt.start + 1
+            state.lines.in_json = source.text[source.pos : source.pos + 1] in ("{", "[")
+            state.no_line_before = failed_at if ended else attempt.start + 1
         else:
-            self._state.say_upto(source.pos + len(attempt.opener))
+            state.say_upto(source.pos + len(attempt.opener))
             if failed_at - attempt.start > _LONG_FAILURE:
-                self._state.no_marker_before = failed_at
+                state.no_marker_before = failed_at
+
+
+def _fence_at(text: str, at: int) -> str:
+    """Return the whole mark that opens a fence: only one as long closes it."""
+    end = at
+    while text.startswith(text[at], end):
+        end += 1
+    return text[at:end]

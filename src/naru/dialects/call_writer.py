@@ -36,6 +36,12 @@ class CallWriter:
         """Whether a closing tag of reasoning may still show that the calls so far were drafts."""
         self.waiting: list[Event] = []
         """The ends of the calls that wait for that."""
+        self.unjudged: list[Event] = []
+        """The ends of calls of which what comes after them may still show that they were only shown."""
+        self.taken = 0
+        """How many events were taken from `events`."""
+        self.held_from: int | None = None
+        """The first event, counted from the beginning, that may not be taken yet."""
         self.calls: list[ParsedCall] = []
         self.repairs: list[Repair] = []
         self.dialect = ""
@@ -54,6 +60,10 @@ class CallWriter:
     def repair(self, kind: str, before: str, after: str = "") -> None:
         """Report a deviation that was mended."""
         self.repairs.append(Repair(kind, before[:200], after[:200]))
+
+    def leave_out(self, text: str) -> None:
+        """Report text that is neither said nor part of a call, all of it."""
+        self.repairs.append(Repair("left-out", text, ""))
 
     def start(self, name: Any, call_id: str = "") -> Tool:
         """Begin a call of the tool that `name` means.
@@ -87,8 +97,7 @@ class CallWriter:
         if self._emits:
             self.json.append("}" if self._arguments else "{}")
             self.flush()
-            ends = self.waiting if self.waits else self.events
-            ends.append(CallEnd(self.next_index - 1, self._arguments))
+            self.unjudged.append(CallEnd(self.next_index - 1, self._arguments))
         self.calls.append(
             ParsedCall(self._id, self.tool.name, self._arguments, self.dialect, (self.span_start, offset))
         )
@@ -217,6 +226,33 @@ class CallWriter:
         self.json.compact()
         self._text.compact()
 
+    @property
+    def position(self) -> int:
+        """How many events were written so far."""
+        return self.taken + len(self.events)
+
+    def hold(self) -> None:
+        """Keep the events from here on."""
+        if self.held_from is None:
+            self.held_from = self.position
+
+    def accept(self) -> None:
+        """Let what was held come: the calls so far were made, not shown."""
+        self.held_from = None
+        ends = self.waiting if self.waits else self.events
+        ends += self.unjudged
+        self.unjudged.clear()
+
+    def take(self) -> list[Event]:
+        """Hand over the events that may be seen by now."""
+        if self.held_from is None:
+            ready, self.events = self.events, []
+        else:
+            ready = self.events[: self.held_from - self.taken]
+            del self.events[: len(ready)]
+        self.taken += len(ready)
+        return ready
+
     def release(self) -> None:
         """Let the ends that wait come: no closing tag can show any more that the calls were drafts."""
         self.events += self.waiting
@@ -231,14 +267,19 @@ class CallWriter:
         self.waiting.clear()
         self.waits = False
 
-    def undo(self, *, events: int, calls: int, repairs: int, index: int) -> None:
-        """Go back to when there were so many of each."""
-        del self.events[events:]
-        if self.waits:
-            del self.waiting[len(self.waiting) - (len(self.calls) - calls) :]
-        del self.calls[calls:]
-        del self.repairs[repairs:]
+    def break_off(self) -> None:
+        """Leave a call that was begun: it will never end."""
         self.json.take()
         self._text.take()
-        self.next_index = index
         self.tool = None
+
+    def undo(self, *, events: int, calls: int, repairs: int, index: int, held: bool) -> None:
+        """Go back to when there were so many of each; calls that were announced stay begun, unless they were held."""
+        self.break_off()
+        if self._emits and len(self.calls) > calls:
+            del self.unjudged[len(self.unjudged) - (len(self.calls) - calls) :]
+        del self.calls[calls:]
+        del self.repairs[repairs:]
+        if held:
+            del self.events[events - self.taken :]
+            self.next_index = index

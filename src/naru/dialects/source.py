@@ -43,7 +43,7 @@ class Source:
     `log` keeps everything since a candidate began, so that a candidate that fails can be given back as text.
     """
 
-    __slots__ = ("_kept_from", "_kept_start", "base", "cut", "final", "log", "pos", "text")
+    __slots__ = ("_kept_from", "base", "cut", "final", "log", "pos", "text")
 
     def __init__(self) -> None:
         self.text = ""
@@ -56,7 +56,6 @@ class Source:
         self.log: Pieces | None = None
         """What came since `mark`, the text that was there included; None when nothing has to be kept."""
         self._kept_from = 0
-        self._kept_start = 0
 
     @property
     def offset(self) -> int:
@@ -74,19 +73,22 @@ class Source:
         else:
             self.text += delta
 
-    def mark(self, offset: int | None = None) -> None:
-        """Keep what comes from here on, or from a position that is still in `text`, so that it can be given back."""
-        self.log = Pieces((self.text,))
-        self._kept_from = self.base
-        self._kept_start = self.base + self.pos if offset is None else max(self.base, offset)
+    def mark(self) -> None:
+        """Keep what comes from here on, so that it can be given back; what is kept already stays."""
+        if self.log is None:
+            self.log = Pieces((self.text,))
+            self._kept_from = self.base
+
+    def forget(self) -> None:
+        """Stop keeping."""
+        self.log = None
 
     def rewind(self, offset: int) -> None:
-        """Go back to a position that was marked, or is still in `text`, and stop keeping."""
+        """Go back to a position since `mark`, or one that is still in `text`, and go on keeping."""
         if self.log is not None:
             self.base = self._kept_from
             self.text = self.log.take()
-            offset = max(offset, self._kept_start)
-            self.log = None
+            self.log.append(self.text)
         self.pos = max(0, offset - self.base)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from naru.dialects.attempt import Attempt
+from naru.dialects.attempt import Attempt, Group
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.line_starts import LineStarts
 from naru.dialects.offered import Offered
@@ -18,8 +18,8 @@ class ReaderState:
     """Where one reply's reading stands."""
 
     __slots__ = (
-        "answer_closer", "attempt", "body", "in_code", "line_start", "lines", "markers", "mentioned",
-        "no_line_before", "no_marker_before", "said", "source", "tried", "writer",
+        "answer_closer", "attempt", "body", "group", "in_code", "line_start", "lines", "markers", "mentioned",
+        "no_line_before", "no_marker_before", "prose_at", "said", "source", "tried", "writer",
     )  # fmt: skip
 
     def __init__(self, writer: CallWriter, said: Transcript, markers: Markers, body: Body | None) -> None:
@@ -30,6 +30,10 @@ class ReaderState:
         self.markers = markers
         self.attempt: Attempt | None = None
         """The attempt to read a call that is under way."""
+        self.group: Group | None = None
+        """The calls that are not judged yet."""
+        self.prose_at = -1
+        """Where text begins after such calls: an attempt to read another there failed."""
         self.body = body
         """What the text is until a closing tag: reasoning, say; None for ordinary text."""
         self.line_start = True
@@ -50,7 +54,8 @@ class ReaderState:
     def is_plain(self) -> bool:
         """Tell whether text without a trigger can, from here on, be nothing but text."""
         return (
-            self.body is None and self.attempt is None and not self.line_start and not self.in_code
+            self.body is None and self.attempt is None and self.group is None
+            and not self.line_start and not self.in_code
             and self.source.pos == len(self.source.text) and self.said.goes_on()
             and not self.source.final and not self.markers.hinted
         )  # fmt: skip

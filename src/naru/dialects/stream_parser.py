@@ -44,8 +44,9 @@ class StreamParser:
 
     @property
     def calls(self) -> tuple[ParsedCall, ...]:
-        """The complete calls so far."""
-        return tuple(self._state.writer.calls)
+        """The complete calls so far, without those of which it is not known yet whether they were only shown."""
+        group = self._state.group
+        return tuple(self._state.writer.calls[: group.first.calls if group else None])
 
     @property
     def repairs(self) -> list[Repair]:
@@ -99,22 +100,18 @@ class StreamParser:
             self._plain = False
 
     def _take_events(self) -> list[Event]:
-        state, writer = self._state, self._state.writer
-        attempt, events = state.attempt, writer.events
-        if attempt is not None and attempt.held:
-            ready = events[: attempt.events]
-            del events[: attempt.events]
-            attempt.events = 0
+        writer, log = self._state.writer, self._state.source.log
+        if log is not None:
+            log.compact()
+        if writer.held_from is not None:
             writer.compact()
-            if state.source.log is not None:
-                state.source.log.compact()
-            return ready
-        if writer.json:
+        elif writer.json:
             writer.flush()
-        if not events:
+        if not writer.events:
             return []
-        writer.events = self._said.events = []
-        return events
+        ready = writer.take()
+        self._said.events = writer.events
+        return ready
 
 
 def parse(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from naru.dialects.attempt import read_at_the_end, read_drafts, read_marked, read_suffixed_thought
 from naru.dialects.attempts import Attempts
-from naru.dialects.detect import shows_marked
 from naru.dialects.line_starts import WAIT
 from naru.dialects.scanner import Body, Marker
+from naru.dialects.shown import LOOK_AHEAD
 from naru.dialects.state import ReaderState
+
+_MAY_FOLLOW_CALLS = ("calls", "closer", "structure", "stop")
+"""What stands after a call without telling anything about it."""
 
 
 class TextReader:
@@ -27,6 +30,8 @@ class TextReader:
                 more = self._read_body(state.body)
             elif state.line_start:
                 more = self._begin_line()
+            elif state.group is not None:
+                more = self._after_calls()
             else:
                 more = self._read_text()
             if not more:
@@ -46,7 +51,54 @@ class TextReader:
             return False
         state.line_start = False
         if candidate is not None:
+            if candidate.kind == "invented":
+                self._attempts.accept()
             self._attempts.begin(candidate.reader, candidate.kind, "")
+        return True
+
+    def _after_calls(self) -> bool:
+        """Read on after calls that are not judged yet, up to text that tells whether they were made or shown."""
+        state = self._state
+        source, tokens = state.source, state.markers.tokens
+        text, at = source.text, source.pos
+        while at < len(text) and text[at].isspace():
+            at += 1
+        gap = text[source.pos : at]
+        if gap:
+            source.pos = at
+            state.said.gap.append(gap)
+            if "\n" in gap:
+                state.line_start = True
+                return True
+        if at == len(text):
+            if not source.final:
+                return False
+            self._attempts.judge("")
+            return True
+        if source.offset != state.prose_at:
+            token = tokens.at(text, at)
+            if not source.final and len(text) - at < tokens.longest and tokens.may_become(text[at:]):
+                return False
+            if token and source.offset >= state.no_marker_before:
+                return self._at_marker(token, state.markers.table[token])
+            if source.final and self._is_cut_marker():
+                return True
+        return self._judge_by(at)
+
+    def _judge_by(self, at: int) -> bool:
+        """Judge the calls that were read by the text at `at`, as soon as enough of it has come."""
+        state = self._state
+        source = state.source
+        after = source.text[at : at + LOOK_AHEAD]
+        paragraph = after.find("\n\n")
+        if paragraph >= 0:
+            after = after[:paragraph]
+        elif len(after) < LOOK_AHEAD and not source.final:
+            return False
+        failed = source.offset == state.prose_at
+        self._attempts.judge(after)
+        if failed and source.offset == state.prose_at:
+            state.line_start = True
         return True
 
     def _marker_here(self) -> str:
@@ -65,8 +117,6 @@ class TextReader:
         state = self._state
         source, tokens = state.source, state.markers.tokens
         text, at = source.text, source.pos
-        if source.final and state.said.after_call and self._is_cut_marker():
-            return False
         end = len(text) if source.final else tokens.unfinished(text, at)
         search = tokens.first.search
         while True:
@@ -103,7 +153,7 @@ class TextReader:
         if len(rest) < 2 or len(rest) >= state.markers.tokens.longest or not state.markers.tokens.may_become(rest):
             return False
         source.pos = len(source.text)
-        state.said.leave("dropped", source.offset, call=True)
+        state.writer.leave_out(rest)
         return True
 
     def _new_line(self, at: int) -> bool:
@@ -124,8 +174,10 @@ class TextReader:
         state = self._state
         source, said = state.source, state.said
         state.lines.in_json = False
+        if state.group is not None and marker.kind not in _MAY_FOLLOW_CALLS:
+            self._attempts.accept()
         if marker.kind == "calls" and marker.row is not None:
-            if shows_marked(said.recent() + said.space) or (token[0] == "<" and said.in_indented_code()):
+            if token[0] == "<" and said.in_indented_code():
                 state.say_upto(source.pos + len(token))
             else:
                 self._attempts.begin(read_marked(source, state.writer, marker.row, token), "marked", token)
@@ -141,6 +193,8 @@ class TextReader:
             said.settle(source.offset)
             source.pos += len(token)
             said.leave("dropped", source.offset)
+            if marker.thinking is None:
+                state.writer.leave_out(token)
             state.line_start = True
         else:
             if marker.thinking is not None and marker.kind == "thinking":

@@ -31,6 +31,10 @@ class Transcript:
         self.has_reasoning = False
         self.after_call = False
         """Whether nothing but white space came since a call."""
+        self.paused = False
+        """Whether white space and markers are passed over, since the calls before them are not judged yet."""
+        self.gap: list[str] = []
+        """The white space after such calls."""
         self._drop_leading = False
         self._after_layout = False
         self._recent: list[str] = []
@@ -63,8 +67,12 @@ class Transcript:
         """Say text that ends at position `upto`; white space at its end waits."""
         body = text.rstrip()
         if not body:
-            self.space += text
+            if self.paused:
+                self.gap.append(text)
+            else:
+                self.space += text
             return
+        assert not self.paused
         if self._drop_leading:
             self.account("dropped", upto - len(text.lstrip()))
             body = body.lstrip()
@@ -101,14 +109,34 @@ class Transcript:
 
     def settle(self, upto: int, *, keep_space: bool = False) -> None:
         """Decide about waiting white space because something that is not text comes at `upto`."""
+        if self.paused:
+            return
         if self.space and keep_space and self.has_content and not self.after_call:
             self.plain(self.space)
             self.account("text", upto)
         self.account("dropped", upto)
         self.space = ""
 
+    def pause(self) -> None:
+        """Pass over white space and markers from here on: there are calls that are not judged yet."""
+        self.paused = self.after_call = True
+        self.gap.clear()
+
+    def go_on_after(self, units: list[tuple[int, int, bool]], upto: int, *, after_call: bool) -> None:
+        """Account for calls that were judged, and for what was passed over up to a position."""
+        self.paused, self.after_call = False, after_call
+        for start, end, keeps_space in units:
+            self.settle(start, keep_space=keeps_space)
+            self.leave("call", end, call=True)
+        gap = "".join(self.gap)
+        self.leave("dropped", upto - len(gap), call=True)
+        self.space = gap
+
     def leave(self, kind: str, upto: int, *, call: bool = False) -> None:
         """Account for something that is not text and ends at `upto`."""
+        if self.paused:
+            self.gap.clear()
+            return
         self.account(kind, upto)
         self.after_call = self.after_call or call
         self._drop_leading = not self.has_content

@@ -7,7 +7,7 @@ from naru.dialects.call_writer import CallWriter
 from naru.dialects.literal import read_value
 from naru.dialects.offered import properties_of
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import NotACall, Reading, Source, skip_space, until
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, skip_space, until
 from naru.dialects.tool import Tool
 
 TYPE_CHECKING = False
@@ -123,8 +123,11 @@ def write_pythonic_text(text: str, writer: CallWriter, offset: int) -> None:
     if not name_at:
         raise NotACall
     before = writer.span_start
-    for _ in read_pythonic(source, writer):
-        raise NotACall
+    try:
+        for _ in read_pythonic(source, writer):
+            raise NotACall
+    except Incomplete as error:
+        raise NotACall from error  # the text that holds it may go on all the same
     if source.text[source.pos :].strip():
         raise NotACall
     writer.calls[-1].span = (before, offset)

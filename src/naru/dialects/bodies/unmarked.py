@@ -177,7 +177,7 @@ def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
     while not source.final and _FENCE_START.match(source.text, source.pos):
         yield
     fence = _FENCE.match(source.text, source.pos)
-    if not fence or fence[2].lower() not in FENCE_LANGUAGES:
+    if not fence or fence[2].lower() not in FENCE_LANGUAGES or len(fence[1]) > 3:  # a longer fence quotes fences
         raise NotACall
     source.pos = fence.end()
     runs = fence[2] == "tool_code"
