@@ -12,7 +12,11 @@ from naru.agent.limits import Limits
 from naru.agent.loop import run
 from naru.errors import ModelError
 from naru.messages import CallEnd, CallStart, ChatRequest, Finish, Message, ToolCall, ToolDefinition
+from naru.models.failures import failure
 from naru.models.profile import Profile
+from naru.models.queue import RequestQueue, current_caller
+from naru.models.queued import QueuedBackend
+from naru.models.rate import RateLimits
 from naru.models.scripted import ScriptedBackend
 
 
@@ -215,6 +219,17 @@ async def test_without_tools_the_model_is_told_and_still_answers(shop) -> None: 
 async def test_a_model_that_fails_at_once_is_an_error(shop) -> None:
     with pytest.raises(ModelError):
         await events_of(ScriptedBackend([ModelError("refused")]), shop)
+
+
+async def test_a_wait_beyond_the_models_time_is_told_as_the_endpoints_refusal(shop) -> None:
+    """It said "use a smaller model" (issue 23, line 3)."""
+    refusing = ScriptedBackend(lambda _: failure("rate_limited", "slow down", status=429, wait_seconds=8))
+    backend = QueuedBackend(refusing, RequestQueue(RateLimits()))
+    with pytest.raises(ModelError, match="slow down") as raised:
+        await events_of(backend, shop, limits=Limits(model_timeout_seconds=1.0))
+    assert (raised.value.code, raised.value.status) == ("rate_limited", 429)
+    assert "smaller model" not in str(raised.value)
+    assert current_caller.get() is None
 
 
 async def test_a_model_that_fails_after_a_result_still_gives_the_result(shop) -> None:  # R10

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from tests.models.fake_clock import FakeClock, settle
@@ -13,7 +14,7 @@ from naru.messages import ChatEvent, ChatRequest, Finish, Message, Text, Usage
 from naru.models.failures import failure
 from naru.models.queue import Caller, Place, RequestQueue, current_caller
 from naru.models.queued import QueuedBackend, estimate_tokens
-from naru.models.rate import RateLimits
+from naru.models.rate import RateLimits, Rest
 from naru.models.scripted import ScriptedBackend
 
 HI = ChatRequest("m", [Message("user", "hi")])
@@ -231,18 +232,20 @@ async def test_a_429_without_a_time_backs_off_and_ends_as_the_endpoints_own_erro
     script = ScriptedBackend(lambda _: failure("rate_limited", "slow down", status=429))
     backend = QueuedBackend(script, RequestQueue(RateLimits(), clock=clock))
     task = asyncio.ensure_future(_collect(backend))
-    await clock.advance(100)
-    with pytest.raises(ModelError, match="slow down"):
-        await task
-    assert len(script.requests) == 6
+    await clock.advance(3.1)
+    with pytest.raises(ModelError, match="slow down") as raised:
+        await asyncio.wait_for(task, 30)
+    assert len(script.requests) == 3, "after 1 + 2 s the client's own retries take over"
+    assert raised.value.retry_after_seconds == pytest.approx(4, abs=0.2), "which are told when"
 
 
 async def test_a_429_longer_than_the_caller_waits_is_refused_at_once() -> None:
     script = ScriptedBackend(lambda _: failure("rate_limited", "daily quota", status=429, wait_seconds=4000))
     backend = QueuedBackend(script, RequestQueue(RateLimits(), clock=FakeClock()))
-    with pytest.raises(ModelError, match="wait about 4000 s") as raised:
+    with pytest.raises(ModelError, match=r"daily quota. It is left alone for another 4000 s, .* 10 s that") as raised:
         await asyncio.wait_for(_collect(backend, wait=10), 30)
-    assert "daily quota" in str(raised.value.__cause__)
+    assert raised.value.code == "rate_limited"
+    assert "smaller model" not in str(raised.value)
 
 
 async def test_an_answer_that_has_begun_is_never_asked_again() -> None:
@@ -289,3 +292,77 @@ async def test_an_endpoint_that_fails_once_is_asked_again_at_once_and_holds_up_n
     with pytest.raises(ModelError, match="oops"):
         await asyncio.wait_for(_collect(QueuedBackend(always, queue)), 30)
     assert len(always.requests) == 2
+
+
+async def _ask_for(backend: QueuedBackend, model: str, name: str = "") -> str:
+    token = current_caller.set(Caller(name))
+    try:
+        request = replace(HI, model=model)
+        return "".join([event.text async for event in backend.stream(request) if isinstance(event, Text)])
+    finally:
+        current_caller.reset(token)
+
+
+async def test_a_model_that_is_loaded_holds_up_nobody_who_asks_another() -> None:
+    """llama-swap, LM Studio and Ollama answer 503 each time a model is swapped (issue 23, line 3)."""
+    clock, asked = FakeClock(), Counter[str]()
+
+    def answer(request: ChatRequest) -> str | Exception:
+        asked[request.model] += 1
+        is_loading = request.model == "swapped" and asked["swapped"] < 2
+        return failure("overloaded", "loading model", status=503) if is_loading else "done"
+
+    queue = RequestQueue(RateLimits(), clock=clock)
+    backend = QueuedBackend(ScriptedBackend(answer), queue)
+    waiting = [asyncio.ensure_future(_ask_for(backend, "swapped", name)) for name in ("a", "b")]
+    await settle()
+    assert asked["swapped"] == 1, "the second waits as well: it is one model"
+    before = clock.now()
+    assert await asyncio.wait_for(_ask_for(backend, "healthy", "a"), 30) == "done", "of the same caller as well"
+    assert clock.now() == before
+    assert queue.rests_for("healthy") == 0
+    assert queue.rests_for("swapped") == pytest.approx(1)
+    await clock.advance(1.1)
+    assert [await asyncio.wait_for(one, 30) for one in waiting] == ["done", "done"]
+
+
+async def test_refusals_of_what_was_under_way_together_double_nothing() -> None:
+    clock = FakeClock()
+    queue = RequestQueue(RateLimits(), clock=clock)
+    backend = QueuedBackend(ScriptedBackend(lambda _: failure("rate_limited", "slow", status=429)), queue)
+    waiting = [asyncio.ensure_future(_collect(backend, str(number))) for number in range(8)]
+    await settle()
+    assert queue.rests_for("m") == 1
+    await clock.advance(10)
+    assert all(isinstance(one.exception(), ModelError) for one in waiting)
+    rest = Rest()
+    for _ in range(8):
+        rest.begin(None, sent_at=0.0, now=0.5)
+    assert (rest.refusals, rest.until) == (1, 1.5)
+    rest.begin(None, sent_at=1.5, now=1.6)
+    assert rest.until == pytest.approx(3.6)
+    rest.end(sent_at=1.0)
+    assert rest.refusals == 2, "an answer to what was sent before says nothing"
+
+
+@pytest.mark.parametrize("retry_after", [None, 8, 3])
+async def test_the_whole_wait_is_bounded_retries_included(retry_after: float | None) -> None:
+    """20 s were 31 s, and 40 s where the endpoint said `Retry-After: 8`."""
+    clock = FakeClock()
+    script = ScriptedBackend(lambda _: failure("rate_limited", "slow down.", status=429, wait_seconds=retry_after))
+    backend = QueuedBackend(script, RequestQueue(RateLimits(), max_wait_seconds=20, clock=clock))
+    task = asyncio.ensure_future(_collect(backend))
+    await clock.advance(20)
+    with pytest.raises(ModelError, match="slow down") as raised:
+        await asyncio.wait_for(task, 30)
+    assert raised.value.code == "rate_limited"
+    assert raised.value.status == 429
+    assert raised.value.retry_after_seconds
+
+
+async def test_who_never_was_refused_is_told_that_the_key_is_and_not_made_to_wait() -> None:
+    clock = FakeClock()
+    queue = RequestQueue(RateLimits(), max_wait_seconds=20, clock=clock)
+    queue.block(60)
+    with pytest.raises(ModelError, match=r"wait about 60 s, .*: the endpoint wants m left alone"):
+        await asyncio.wait_for(_collect(QueuedBackend(ScriptedBackend(["done"]), queue)), 30)

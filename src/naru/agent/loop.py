@@ -44,6 +44,7 @@ from naru.errors import ModelError
 from naru.messages import ChatRequest, Reasoning, Refusal, Text, ToolCall, ToolDefinition, Usage
 from naru.models.backend import Backend, for_model, inform
 from naru.models.profile import Profile
+from naru.models.queue import Caller, current_caller
 from naru.telemetry.tracing import active
 from naru.tools.combined import CombinedToolset
 from naru.tools.toolset import CallContext, Toolset
@@ -235,6 +236,8 @@ class _Run:
         self._notes |= dict.fromkeys(request.notes)
         yield Prompted(number, tuple(request.messages))
         started = first = time.monotonic()
+        asker = current_caller.get()  # the queue gives up before we do, since it knows why
+        current_caller.set(replace(asker or Caller(), wait_seconds=deadline * 0.95))
         asked = replace(request, keep_raw=True, notes=(), max_tokens=self._wider or request.max_tokens)
         try:
             async with asyncio.timeout(deadline), aclosing(self._backend.stream(asked)) as events:
@@ -254,6 +257,8 @@ class _Run:
                 remedy="Raise agent.model_timeout_seconds or use a smaller model.",
                 retryable=True,
             ) from None
+        finally:
+            current_caller.set(asker)
         turn.close()
         self._count(turn, request)
         self._notes |= dict.fromkeys(turn.notices)

@@ -7,6 +7,7 @@ No task of its own: it acts when somebody comes, leaves, or a timer of the injec
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -14,10 +15,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from naru.errors import ModelError
-from naru.models.rate import Allowance, RateLimits, Receipt
+from naru.models.rate import Allowance, RateLimits, Receipt, Rest
 from naru.telemetry.figures import Figures
 
-_LONGEST_BLOCK_SECONDS = 60.0
 _NEWEST_COUNTS = 0.3
 _NEWS_SECONDS = 1.0
 """A turn that shifts by more is told to the caller."""
@@ -81,6 +81,7 @@ current_caller: ContextVar[Caller | None] = ContextVar("current_caller", default
 @dataclass(eq=False, slots=True)
 class _Waiter:
     caller: Caller
+    model: str
     tokens: int
     granted: asyncio.Future[Receipt]
     place: Place | None = None
@@ -92,26 +93,21 @@ class _Waiter:
 class Slot:
     """The right to send one request, once it is taken; an async context from taking it to leaving it."""
 
-    __slots__ = ("_again", "_caller", "_cause", "_granted_at", "_queue", "_receipt", "_tokens")
+    __slots__ = ("_again", "_caller", "_granted_at", "_model", "_queue", "_receipt", "_tokens")
 
-    def __init__(
-        self, queue: RequestQueue, caller: Caller, *, tokens: int, again: bool, cause: ModelError | None
-    ) -> None:
+    def __init__(self, queue: RequestQueue, caller: Caller, *, model: str, tokens: int, again: bool) -> None:
         self._queue = queue
         self._caller = caller
+        self._model = model
         self._tokens = tokens
         self._again = again
-        self._cause = cause
         self._granted_at = 0.0
 
     async def take(self) -> None:
         """Wait for it; raises as `RequestQueue.slot` says."""
-        receipt = self._queue.take_now(self._tokens)  # Nobody waits: the way of nearly every request.
+        receipt = self._queue.take_now(self._tokens, self._model)  # Nobody waits: the way of nearly every request.
         if receipt is None:
-            try:
-                receipt = await self._queue.wait(self._caller, self._tokens, again=self._again)
-            except ModelError as error:
-                raise error from self._cause
+            receipt = await self._queue.wait(self._caller, self._model, self._tokens, again=self._again)
         self._receipt = receipt
         self._granted_at = self._queue.now()
 
@@ -132,11 +128,11 @@ class Slot:
 
     def succeeded(self) -> None:
         """Say that the endpoint answered."""
-        self._queue.succeeded()
+        self._queue.succeeded(self._model, self._granted_at)
 
-    def refused(self, retry_after_seconds: float | None) -> None:
-        """Say that the endpoint wants no more for now (429)."""
-        self._queue.block(retry_after_seconds)
+    def refused(self, retry_after_seconds: float | None, *, by_model: bool = False) -> None:
+        """Say that no more is wanted for now: of this key (429), or of this model alone (503, 529)."""
+        self._queue.block(retry_after_seconds, model=self._model if by_model else None, sent_at=self._granted_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,24 +168,26 @@ class RequestQueue:
         """Told of every request that came through."""
         self._running = 0
         self._timer: TimerHandle | None = None
-        self._refusals = 0
+        self._key = Rest()
+        self._models: dict[str, Rest] = {}
+        """Model → its own rest, while it has one."""
         self._held_seconds = 0.0
         """How long requests hold their slot, the newer ones counting more."""
 
-    def slot(self, caller: Caller, *, tokens: int = 0, again: bool = False, cause: ModelError | None = None) -> Slot:
+    def slot(self, caller: Caller, *, model: str = "", tokens: int = 0, again: bool = False) -> Slot:
         """Return the right to send one request, to be waited for.
 
         Args:
             caller: who asks; the turns go round by its name.
+            model: which one is asked; one that rests holds up nobody who asks another.
             tokens: estimate, for the limits on tokens.
             again: it was refused by the endpoint before and stands first among its caller's.
-            cause: the endpoint's refusal, which an error of ours is raised from.
 
         Raises:
             ModelError: on taking it: the queue is full, or the wait would be or was too long;
                 `retry_after_seconds` says when.
         """
-        return Slot(self, caller, tokens=tokens, again=again, cause=cause)
+        return Slot(self, caller, model=model, tokens=tokens, again=again)
 
     def now(self) -> float:
         """Return the queue's own time, in seconds."""
@@ -205,18 +203,35 @@ class RequestQueue:
         """Return how many requests wait and how many are under way."""
         return sum(map(len, self._lines.values())), self._running
 
-    def block(self, seconds: float | None) -> None:
-        """Let nothing through for so many seconds; unknown doubles with every refusal in a row."""
-        self._refusals += 1
-        if seconds is None:
-            seconds = min(2.0 ** (self._refusals - 1), _LONGEST_BLOCK_SECONDS)
-        until = self._clock.now() + seconds
-        self._allowance.blocked_until = max(self._allowance.blocked_until, until)
+    def block(self, seconds: float | None, *, model: str | None = None, sent_at: float = math.inf) -> None:
+        """Let nothing through for so many seconds, of one model or of the whole key.
+
+        Args:
+            seconds: unknown doubles with every refusal in a row.
+            model: the only one that is held back; None holds back the key.
+            sent_at: when the refused request was sent; refusals of what was under way together count once.
+        """
+        rest = self._key if model is None else self._models.setdefault(model, Rest())
+        rest.begin(seconds, sent_at, self._clock.now())
+        self._allowance.blocked_until = self._key.until
         self._advance()
 
-    def succeeded(self) -> None:
+    def rests_for(self, model: str) -> float:
+        """Return for how many seconds a model, or the whole key, is to be left alone."""
+        until = max(self._key.until, self._model_until(model))
+        return max(0.0, until - self._clock.now())
+
+    def succeeded(self, model: str, sent_at: float) -> None:
         """Forget the refusals: the endpoint has answered."""
-        self._refusals = 0
+        if self._key.refusals:
+            self._key.end(sent_at)
+        rest = self._models.get(model)
+        if rest is not None and sent_at >= rest.until:
+            del self._models[model]
+
+    def _model_until(self, model: str) -> float:
+        rest = self._models.get(model)
+        return -math.inf if rest is None else rest.until
 
     def left(self, held_seconds: float) -> None:
         """Take a place back."""
@@ -224,23 +239,24 @@ class RequestQueue:
         self._held_seconds += (held_seconds - self._held_seconds) * _NEWEST_COUNTS
         self._advance()
 
-    def take_now(self, tokens: int) -> Receipt | None:
+    def take_now(self, tokens: int, model: str) -> Receipt | None:
         """Take a place that is free, if nobody waits for one."""
         now = self._clock.now()
         if (
             self._lines
             or (self.limits.max_concurrent and self._running >= self.limits.max_concurrent)
             or self._allowance.earliest(tokens, now) > now
+            or (self._models and self._model_until(model) > now)
         ):
             return None
         self._running += 1
         return self._allowance.spend(tokens, now)
 
-    async def wait(self, caller: Caller, tokens: int, *, again: bool) -> Receipt:
+    async def wait(self, caller: Caller, model: str, tokens: int, *, again: bool) -> Receipt:
         """Wait for a place; see `slot`."""
         now = self._clock.now()
         self._check_room(tokens)
-        waiter = _Waiter(caller, tokens, asyncio.get_running_loop().create_future())
+        waiter = _Waiter(caller, model, tokens, asyncio.get_running_loop().create_future())
         line = self._lines.setdefault(caller.name, deque())
         if again:
             line.appendleft(waiter)
@@ -284,9 +300,12 @@ class RequestQueue:
             raise self._error(
                 "queue_full",
                 f"The request would be number {waiter.place.position + 1} in the queue and wait about "
-                f"{seconds:.0f} s, longer than the {longest:g} s allowed.",
+                f"{seconds:.0f} s, longer than the {longest:g} s allowed{self._why(waiter.model)}.",
                 seconds,
             )
+
+    def _why(self, model: str) -> str:
+        return f": the endpoint wants {model or 'its key'} left alone" if self.rests_for(model) else ""
 
     def _give_up(self, waiter: _Waiter, longest: float) -> None:
         if not waiter.granted.done():
@@ -311,12 +330,14 @@ class RequestQueue:
         if not self._lines:
             return
         now = self._clock.now()
-        while (waiter := next(self._turns(), None)) is not None:
-            if self.limits.max_concurrent and self._running >= self.limits.max_concurrent:
-                break
-            at = self._allowance.earliest(waiter.tokens, now)
-            if at > now:
-                self._timer = self._clock.call_at(at, self._advance)
+        while not (self.limits.max_concurrent and self._running >= self.limits.max_concurrent):
+            # Who asks a model that rests is passed over, so that those behind go on.
+            waiter = next((one for one in self._turns() if self._model_until(one.model) <= now), None)
+            at = math.inf if waiter is None else self._allowance.earliest(waiter.tokens, now)
+            if waiter is None or at > now:
+                wakes = [at, *(until for one in self._turns() if (until := self._model_until(one.model)) > now)]
+                if (soonest := min(wakes)) < math.inf:
+                    self._timer = self._clock.call_at(soonest, self._advance)
                 break
             self._grant(waiter, now)
         self._tell_places(now)
@@ -345,9 +366,10 @@ class RequestQueue:
         for position, waiter in enumerate(self._turns()):
             at = future.earliest(waiter.tokens, at)
             future.spend(waiter.tokens, at)
-            place = Place(position, max(at - now, self._seconds_until_free(position)))
-            moved = waiter.place is None or waiter.place.position != position or abs(at - waiter.due) > _NEWS_SECONDS
-            waiter.place, waiter.due = place, at
+            due = max(at, self._model_until(waiter.model))
+            place = Place(position, max(due - now, self._seconds_until_free(position)))
+            moved = waiter.place is None or waiter.place.position != position or abs(due - waiter.due) > _NEWS_SECONDS
+            waiter.place, waiter.due = place, due
             if moved and waiter.caller.on_place is not None:
                 waiter.caller.on_place(place)
 

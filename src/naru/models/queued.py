@@ -19,8 +19,10 @@ from naru.models.shared_rate import SharedRate
 _BYTES_PER_TOKEN = 3.5
 _RETRIES = {"rate_limited": 5, "overloaded": 2, "broken_off": 1, "upstream_failed": 1}
 """Kind of failure → how often it is asked again. A model call has no side effect, so asking again is safe."""
-_WAITED_OUT = frozenset({"rate_limited", "overloaded"})
-"""Kinds that say "not now": nobody's request goes to that key before its time."""
+_RETRIES_BLIND = 2
+"""The same where "not now" came without a time: after 3 s the caller's own retries, which expect to hear, take over."""
+_BY_MODEL = {"rate_limited": False, "overloaded": True}
+"""Kinds that say "not now", and whether they speak of one model: 429 is the key's, 503 and 529 are a model's."""
 
 
 class QueuedBackend:
@@ -97,7 +99,10 @@ class _Tries:
         self.done = False
         self._queue, self._shared = backend.queue, backend.shared
         self._caller = current_caller.get() or Caller()
-        self._until = None if self._caller.wait_seconds is None else self._queue.now() + self._caller.wait_seconds
+        longest = self._queue.max_wait_seconds
+        if self._caller.wait_seconds is not None:
+            longest = min(longest, self._caller.wait_seconds)
+        self._longest, self._until = longest, self._queue.now() + longest
         self._tokens = estimate_tokens(request) if backend.counts_tokens else 0
         self._failures = 0
         self._refused: ModelError | None = None
@@ -116,13 +121,17 @@ class _Tries:
                 self._used = event
 
     async def __aenter__(self) -> None:
-        if self._until is not None:
-            self._caller = replace(self._caller, wait_seconds=max(0.0, self._until - self._queue.now()))
         again = self._failures > 0
-        self._slot = self._queue.slot(self._caller, tokens=self._tokens, again=again, cause=self._refused)
+        caller = replace(self._caller, wait_seconds=self._left) if again else self._caller
+        self._slot = self._queue.slot(caller, model=self._model, tokens=self._tokens, again=again)
         asked = time.monotonic()
-        await self._slot.take()
-        self._spent = await self._spend()
+        try:
+            await self._slot.take()
+            self._spent = await self._spend()
+        except ModelError as error:
+            if self._refused is None:
+                raise
+            raise self._told(self._refused) from error
         self._granted = time.monotonic()
         self._waited += self._granted - asked
 
@@ -163,23 +172,47 @@ class _Tries:
         )
 
     async def _is_worth_another(self, error: ModelError) -> bool:
-        if self._begun or not error.retryable or self._failures >= _RETRIES.get(error.code, 0):
+        if self._begun or not error.retryable:
             return False
-        if error.code in _WAITED_OUT:
-            self._slot.refused(error.retry_after_seconds)
-            if self._shared is not None:
-                await self._shared.block(error.retry_after_seconds or 1.0)
+        retries = _RETRIES.get(error.code, 0)
+        if error.code in _BY_MODEL:
+            by_model, seconds = _BY_MODEL[error.code], error.retry_after_seconds
+            self._slot.refused(seconds, by_model=by_model)
+            if self._shared is not None and not by_model:
+                await self._shared.block(seconds or 1.0)
+            if seconds is None:
+                retries, error.retry_after_seconds = _RETRIES_BLIND, self._queue.rests_for(self._model)
+        if self._failures >= retries:
+            return False
         self._failures += 1
         self._refused = error
         return True
+
+    @property
+    def _left(self) -> float:
+        """Seconds that may still be waited: the whole of it is bounded, however often it is asked again."""
+        return max(0.0, self._until - self._queue.now())
+
+    def _told(self, refused: ModelError) -> ModelError:
+        """Return the endpoint's refusal as it is told to who has waited for its end as long as may be."""
+        rest = self._queue.rests_for(self._model)
+        error = ModelError(
+            f"{refused.message.rstrip('.')}. It is left alone for another {rest:.0f} s, longer than the rest of the "
+            f"{self._longest:g} s that a request waits in all.",
+            remedy="Ask again then, or raise model.limits.max_wait_seconds (for agents: agent.model_timeout_seconds).",
+            status=refused.status,
+            retryable=True,
+            retry_after_seconds=rest,
+        )
+        error.code = refused.code
+        return error
 
     async def _spend(self) -> str:
         """Take the request from the allowance that all processes share, if there is one."""
         if self._shared is None:
             return ""
-        longest = self._queue.max_wait_seconds if self._caller.wait_seconds is None else self._caller.wait_seconds
         try:
-            return await self._shared.wait(self._tokens, longest)
+            return await self._shared.wait(self._tokens, self._left)
         except BaseException:
             self._slot.leave()
             raise

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 MINUTE_SECONDS = 60.0
 DAY_SECONDS = 86_400.0
+LONGEST_REST_SECONDS = 60.0
 MARGIN_SECONDS = 0.25
 """Added to each window: the endpoint counts arrivals, we count departures."""
 
@@ -88,6 +89,28 @@ class Window:
     def _expire(self, now: float) -> None:
         while self._log and self._log[0].at + self.seconds <= now:
             self._total -= self._log.popleft().amount
+
+
+@dataclass(slots=True)
+class Rest:
+    """How long a key, or one model behind it, is to be left alone."""
+
+    until: float = -math.inf
+    refusals: int = 0
+    """In a row: of requests that were sent after the rest before was over, so that one wave of refusals is one."""
+
+    def begin(self, seconds: float | None, sent_at: float, now: float) -> None:
+        """Take a refusal; an unknown time doubles with every refusal in a row."""
+        is_news = sent_at >= self.until
+        self.refusals += is_news
+        if seconds is None:
+            seconds = min(2.0 ** (self.refusals - 1), LONGEST_REST_SECONDS) if is_news else 0.0
+        self.until = max(self.until, now + seconds)
+
+    def end(self, sent_at: float) -> None:
+        """Take an answer; one to a request from before the refusals says nothing of now."""
+        if sent_at >= self.until:
+            self.refusals = 0
 
 
 class Allowance:
