@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from naru.errors import ConflictError, NaruError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.tools.names import NameMap, ToolId
+from naru.tools.provider_schemas.forms import own_name_note
 from naru.tools.toolset import CallContext, Toolset, set_aside_of
 from naru.tools.validate import ArgumentsValidator
 
@@ -77,7 +78,7 @@ class CombinedToolset:
                     aside.append(SetAside(server, definition.name, str(error)))
                     continue
                 is_same = self._own.get(name) is definition
-                offered[name] = self._offered[name] if is_same else replace(definition, name=name, server=server)
+                offered[name] = self._offered[name] if is_same else _exposed(definition, name, server)
                 own[name] = definition
         for problem in aside:
             if problem not in self.set_aside:
@@ -158,6 +159,14 @@ class CombinedToolset:
             if shown
             else "No tools are offered."
         )
+
+
+def _exposed(definition: ToolDefinition, name: str, server: str) -> ToolDefinition:
+    """Return a definition under its exposed name, told its own where that can no longer be seen in it."""
+    description = definition.description
+    if definition.name not in name:
+        description = f"{description} {own_name_note(definition.name)}".strip()
+    return replace(definition, name=name, server=server, description=description)
 
 
 async def _quietly(server: str, toolset: Toolset) -> None:

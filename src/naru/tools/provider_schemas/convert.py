@@ -13,7 +13,7 @@ from typing_extensions import TypeIs
 
 from naru.messages import Json, JsonObject
 from naru.tools.provider_schemas.dialect import SchemaDialect
-from naru.tools.provider_schemas.normalise import folded, merged
+from naru.tools.provider_schemas.normalise import folded, noted, within
 from naru.tools.provider_schemas.patterns import compiles, is_simple
 from naru.tools.provider_schemas.references import MAX_DEPTH
 from naru.tools.value_type import json_type
@@ -57,7 +57,7 @@ class _Converter:
         if depth > MAX_DEPTH:
             node = {}
         if self._row.fold_one_of:
-            node = self._combined(node)
+            node = self._combined(node, notes)
         if self._row.null != "keep":
             node = self._without_null(node, notes)
         if self._row.const_as_enum and "const" in node:
@@ -72,29 +72,33 @@ class _Converter:
         if self._row.keywords is not None:
             self._belongings(node)
         if notes:
-            told = "; ".join(dict.fromkeys(notes))
-            node["description"] = f"{node['description']} ({told})" if node.get("description") else told
+            node["description"] = noted(node.get("description"), "; ".join(dict.fromkeys(notes)))
         if node.get("nullable") is False:
             del node["nullable"]
         return node
 
-    def _combined(self, node: JsonObject) -> JsonObject:
+    def _combined(self, node: JsonObject, notes: list[str]) -> JsonObject:
         """Merge `allOf`, read `oneOf` as `anyOf`, and put the only branch of a union in its place."""
         for branch in node.pop("allOf", []):
-            node = merged(self._combined(dict(branch)), node)
+            node = within(node, self._combined(dict(branch), notes))
+        if node.get("type") == "object" and {"anyOf", "oneOf"} & node.keys():
+            return folded(node)
         if "oneOf" in node:
-            node["anyOf"] = node.get("anyOf", node.pop("oneOf"))
-            node.pop("oneOf", None)
+            branches = node.pop("oneOf")
+            if "anyOf" in node:
+                notes.append(f"exactly one of: {_shown(branches)}")
+            elif _may_overlap(branches) and "discriminator" not in node:
+                notes.append("exactly one of these")
+            node.setdefault("anyOf", branches)
         branches = node.get("anyOf", [])
         if len(branches) == 1:
             del node["anyOf"]
-            return self._combined(merged(self._combined(dict(branches[0])), node))
+            return self._combined(within(node, self._combined(dict(branches[0]), notes)), notes)
         if branches and "type" in node:
-            if node["type"] == "object":
-                return folded(node)
             if all(branch.keys() & {"type", "enum", "const", "anyOf", "oneOf"} for branch in branches):
                 del node["type"]  # the branches say it, and most providers take no sibling beside them
             else:
+                notes.append(f"one of: {_shown(branches)}")
                 del node["anyOf"]
         return node
 
@@ -116,8 +120,8 @@ class _Converter:
                 node["anyOf"] = rest
                 if len(rest) <= 1:
                     del node["anyOf"]
-                    inner = self._without_null(self._combined(dict(rest[0])), notes) if rest else {"type": "string"}
-                    node = self._combined(merged(inner, node))
+                    only = self._combined(dict(rest[0]), notes) if rest else {"type": "string"}
+                    node = self._combined(within(node, self._without_null(only, notes)), notes)
         allowed = _takes_null_from_choices(node) or allowed
         if allowed and self._row.null == "nullable":
             node["nullable"] = True
@@ -241,14 +245,14 @@ class _Converter:
             return
         for key in [key for key in node if key not in allowed and key != "nullable"]:
             value = node.pop(key)
+            if key == "additionalProperties" and isinstance(value, dict) and value:
+                notes.append(f"each value: {_brief(value)}")
             if key in _SILENT or key.startswith("x-") or value in ({}, [], None):
                 continue
             if key == "uniqueItems":
                 notes.append("no item twice")
                 continue
-            text = _WORDS[key].format(_shown(value)) if key in _WORDS else f"{key}: {_shown(value)}"
-            if len(text) <= _LONGEST_NOTE:
-                notes.append(text)
+            notes.append(_WORDS[key].format(_shown(value)) if key in _WORDS else f"{key}: {_shown(value)}")
 
     def _type(self, node: JsonObject) -> None:
         row = self._row
@@ -360,6 +364,19 @@ def _is_null(branch: Any) -> bool:
         or ("const" in branch and branch["const"] is None)
         or branch.get("enum") == [None]
     )
+
+
+def _may_overlap(branches: list[JsonObject]) -> bool:
+    """Say whether a value may fit several branches: neither types nor a key with a fixed value keep them apart."""
+    kinds = [kind for branch in branches for kind in _kinds(branch) or ["any"]]
+    if "any" not in kinds and len(set(kinds)) == len(kinds) and not {"integer", "number"} <= set(kinds):
+        return False
+    tags = [{name: part["const"] for name, part in _parts(branch) if "const" in part} for branch in branches]
+    return not any(len({repr(tag.get(name)) for tag in tags}) == len(tags) for name in tags[0]) if tags else False
+
+
+def _parts(branch: JsonObject) -> list[tuple[str, JsonObject]]:
+    return [(name, part) for name, part in branch.get("properties", {}).items() if isinstance(part, dict)]
 
 
 def _is_number(value: Any) -> TypeIs[int | float]:

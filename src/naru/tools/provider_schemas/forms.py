@@ -120,7 +120,7 @@ def _declaration(definition: ToolDefinition, name: str, row: SchemaDialect) -> t
         for key in _property_names(schema):
             if not row.property_names.fullmatch(key):
                 return f"{row.name} takes no parameter called {key!r}", {}
-    declaration = _SHAPES[row.name](name, _cut(definition.description, row.longest_description), schema)
+    declaration = _SHAPES[row.name](name, _description(definition, name, row.longest_description), schema)
     if row is OPENAI_STRICT:
         declaration["function"]["strict"] = is_strict
     elif definition.strict and row is OPENAI:
@@ -162,6 +162,19 @@ def _property_names(node: Any) -> Iterator[str]:
                 yield from _property_names(list(value.values()))
             else:
                 yield from _property_names(value)
+
+
+def _description(definition: ToolDefinition, name: str, limit: int) -> str:
+    """Return the description with a tool's own name, where it is sent under another; people ask for it by its own."""
+    if name == definition.name:
+        return _cut(definition.description, limit)
+    note = own_name_note(definition.name)
+    return f"{_cut(definition.description, limit - len(note) - 1)} {note}".strip()
+
+
+def own_name_note(name: str) -> str:
+    """Say a tool's own name."""
+    return f"(its own name: {name})"
 
 
 def _cut(text: str, limit: int) -> str:

@@ -25,6 +25,7 @@ _ALIASES = {
     "map": "object",
     "none": "null",
 }
+_LONGEST_CHOICE = 400
 _LISTS = ("anyOf", "oneOf", "allOf")
 
 
@@ -165,17 +166,51 @@ def _with_null(node: JsonObject) -> JsonObject:
 
 
 def folded(schema: JsonObject) -> JsonObject:
-    """Fold the combinators of an object's schema into one object; the result is never narrower."""
+    """Fold the combinators of an object's schema into one object, never narrower; what is lost is told in words."""
     if not any(key in schema for key in _LISTS):
         return schema
     whole = {key: value for key, value in schema.items() if key not in _LISTS}
     for branch in schema.get("allOf", []):
-        whole = merged(whole, folded(branch))
+        whole = within(whole, folded(branch))
     for key in ("anyOf", "oneOf"):
-        objects = [branch for branch in map(folded, schema.get(key, [])) if branch.get("type", "object") == "object"]
+        branches = schema.get(key, [])
+        objects = [branch for branch in map(folded, branches) if branch.get("type", "object") == "object"]
         if objects:
-            whole = merged(whole, _alternatives(objects))
+            whole = within(whole, _alternatives(objects))
+        if len(branches) > 1 and (told := choice_in_words(branches, exactly=key == "oneOf")):
+            whole["description"] = noted(whole.get("description"), told)
     return whole
+
+
+def noted(description: Any, told: str) -> str:
+    """Return a description with a note behind it."""
+    return f"{description} ({told})" if description else told
+
+
+def within(outer: JsonObject, inner: JsonObject) -> JsonObject:
+    """Return what an outer schema and one that stands in its combinator allow together; the outer's own words stay."""
+    both = merged(outer, inner)
+    for key in ("description", "title", "default"):
+        if key in outer:
+            both[key] = outer[key]
+    return both
+
+
+def choice_in_words(branches: list[JsonObject], *, exactly: bool) -> str:
+    """Say which branches of an object there are to choose from; empty where they cannot be told apart in short."""
+    told = list(dict.fromkeys(filter(None, map(_branch_in_words, branches))))
+    if len(told) < 2:
+        return ""
+    text = f"{'exactly' if exactly else 'at least'} one of: {'; or '.join(told)}"
+    return text if len(text) <= _LONGEST_CHOICE else f"{text[: _LONGEST_CHOICE - 1]}…"
+
+
+def _branch_in_words(branch: JsonObject) -> str:
+    properties: JsonObject = branch.get("properties") or {}
+    fixed = {name: part["const"] for name, part in properties.items() if isinstance(part, dict) and "const" in part}
+    tags = [f"{name} = {json.dumps(value, ensure_ascii=False, default=str)}" for name, value in fixed.items()]
+    wanted = [name for name in branch.get("required") or properties if name not in fixed]
+    return " with ".join(filter(None, (", ".join(tags), " and ".join(wanted))))
 
 
 def _alternatives(objects: list[JsonObject]) -> JsonObject:
