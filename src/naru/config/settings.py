@@ -63,6 +63,8 @@ class ChatSettings(Section):
     """Key id → profile, for clients that can send nothing but their key."""
     aliases: dict[str, str] = {}
     """Further model names: alias → model."""
+    steps: dict[str, Literal["", "reasoning", "text", "field"]] = {}
+    """Profile → how its clients hear of a run's calls while they run: `reasoning`, `text`, `field`, or empty: not."""
     plan_b: Literal["ticket", "inline", "posix"] = "ticket"
     """What a shell block holds: a ticket that runs once, a signed payload, or the tool's name with quoted JSON."""
 

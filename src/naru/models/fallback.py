@@ -46,6 +46,7 @@ _log = logging.getLogger(__name__)
 class _Shared:
     """What all views of one chain know."""
 
+    backend: Backend
     names: tuple[str, ...]
     clock: Callable[[], float]
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -65,13 +66,14 @@ class FallingBack:
     ) -> None:
         """Take the backend and the fallbacks, as requests would name them; `model` is the one of requests without."""
         self.backend = backend
+        """The first model's, in a view of one."""
         self._model = model
-        self._shared = _Shared(tuple(names), clock)
+        self._shared = _Shared(backend, tuple(names), clock)
 
     @property
     def profile(self) -> Profile:
         """The first model's."""
-        return for_model(self.backend, self._model).profile if self._model else self.backend.profile
+        return self.backend.profile
 
     @property
     def counts(self) -> Counter[tuple[str, str]]:
@@ -80,8 +82,7 @@ class FallingBack:
 
     def for_model(self, model: str) -> Backend:
         """Return a view that asks for this model first."""
-        for_model(self.backend, model)  # Raises NotFoundError where nobody serves it.
-        view = FallingBack(self.backend, (), model=model)
+        view = FallingBack(for_model(self._shared.backend, model), (), model=model or self._model)
         view._shared = self._shared
         return view
 
@@ -124,7 +125,7 @@ class FallingBack:
         for place, name in enumerate(names):
             is_last = place == len(names) - 1
             try:
-                backend = self.backend if name == first else for_model(self.backend, name)
+                backend = self.backend if name == first else for_model(self._shared.backend, name)
             except NotFoundError as error:
                 _log.warning("fallback %s cannot be asked: %s", name, error)
                 continue

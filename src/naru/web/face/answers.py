@@ -31,12 +31,12 @@ from naru.messages import (
     ToolDefinition,
 )
 from naru.models.backend import deliver, for_model, take_all
-from naru.tools.toolset import CallContext, Toolset
+from naru.tools.toolset import CallContext, ProgressCallback, Toolset
 from naru.web.face.exchange import Exchange, Outgoing
 from naru.web.face.hub import ChatHub
 from naru.web.face.memory import Recent, place_of
 from naru.web.face.repeats import answered_calls, without_repeats
-from naru.web.face.seam import FaceEvent, FaceTake, HubTools
+from naru.web.face.seam import FaceEvent, FaceTake, HubTools, ToolNote
 
 CLIENT_PREFIX = "client__"
 """Put before a client's tool whose name one of the hub's has; taken off again on the way back."""
@@ -65,7 +65,9 @@ class Answers:
         if kept is not None:
             await take_all(kept, take)
         elif servers is not None and exchange.profile.dialect != "shell":
-            await take_all(self._run(request, caller, self._hub.tools(servers or None)), take)
+            hear = _heard(take) if exchange.profile.steps else None
+            context = CallContext(caller=caller, on_progress=hear)
+            await take_all(self._run(request, context, self._hub.tools(servers or None)), take)
         else:
             backend = for_model(self._hub.backend, request.model)
             for before_model in self._hub.hooks.before_model:  # the agent loop does so itself
@@ -97,8 +99,9 @@ class Answers:
             self._left_over.put(place_of(caller, messages, call), rest)
         yield [CallStart(0, "", call.name), CallEnd(0, call.arguments), Finish("tool_calls")]
 
-    async def _run(self, request: ChatRequest, caller: str, toolset: Toolset) -> Batches:
+    async def _run(self, request: ChatRequest, context: CallContext, toolset: Toolset) -> Batches:
         """Run the agent loop on the hub's tools; give its answer, and calls of the client's own tools."""
+        caller = context.caller
         shown = request.messages
         hub_tools = await toolset.tools()
         renamed = _renamed(request.tools, hub_tools)
@@ -113,7 +116,7 @@ class Answers:
             toolset,
             request,
             limits=self._hub.limits,
-            context=CallContext(caller=caller),
+            context=context,
             hooks=self._hub.hooks,
         )
         async with aclosing(run_events) as events:
@@ -150,6 +153,16 @@ class Answers:
                 turns += self._hub_turns.get(place_of(caller, messages[:position], message.tool_calls[0])) or ()
             turns.append(message)
         return turns
+
+
+def _heard(take: FaceTake) -> ProgressCallback:
+    """Pass on what servers say of their calls: a call is waited for then, so nothing else is on its way."""
+
+    async def hear(progress: float, total: float | None, message: str) -> None:
+        if message and (behind := take([ToolNote(message, progress, total)])) is not None:
+            await behind
+
+    return hear
 
 
 def _handed(index: int, call: ToolCall) -> list[FaceEvent]:

@@ -98,6 +98,8 @@ class FaceEndpoint(Generic[AskedT]):
         if profile is None:
             named = signs.header or signs.path or signs.key
             raise BadRequestError(f"There is no client profile {named[:60]!r}.", param="x-naru-client")
+        if profile.name in settings.steps:
+            profile = replace(profile, steps=settings.steps[profile.name])
         return replace(profile, single_call=True) if asked.single_call else profile
 
     async def _answer(self, asked: AskedT, exchange: Exchange, client: ChatClient, caller: str) -> None:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 DialectOut = Literal["openai", "element-xml", "anthropic-xml", "react", "shell"]
+Steps = Literal["", "reasoning", "text", "field"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class ClientProfile:
     """`reasoning_content` may stand beside the content."""
     extra_fields: bool = True
     """Fields that OpenAI does not have may stand in the answer."""
+    steps: Steps = ""
+    """How it hears of a run's calls while they run: as thoughts, text, a field `naru` of chunks, or not at all."""
     user_agents: tuple[str, ...] = ()
     """Lower-case words in the User-Agent."""
     titles: tuple[str, ...] = ()
@@ -38,7 +41,7 @@ class ClientProfile:
     """Phrases of its system prompt."""
 
 
-OPENAI = ClientProfile("openai")
+OPENAI = ClientProfile("openai", steps="field")
 PROFILES: Mapping[str, ClientProfile] = {
     profile.name: profile
     for profile in (
@@ -69,8 +72,10 @@ PROFILES: Mapping[str, ClientProfile] = {
             titles=("roo",),
             prompts=("You are Roo,", "Kilo Code, a highly skilled"),
         ),
-        ClientProfile("open-webui", user_agents=("open webui", "open-webui"), titles=("open webui",)),
-        ClientProfile("librechat", user_agents=("librechat",), titles=("librechat",)),
+        ClientProfile(
+            "open-webui", steps="reasoning", user_agents=("open webui", "open-webui"), titles=("open webui",)
+        ),
+        ClientProfile("librechat", steps="reasoning", user_agents=("librechat",), titles=("librechat",)),
         ClientProfile("strict", single_call=False, reasoning=False, extra_fields=False),
         ClientProfile("anthropic-xml", dialect="anthropic-xml"),
         ClientProfile(

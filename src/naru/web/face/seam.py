@@ -24,9 +24,28 @@ class HubTools:
     tools: Sequence[ToolDefinition]
 
 
-FaceEvent = ChatEvent | HubTools | CallStarted | CallFinished | RunFinished
-"""What an answer is made of: the model's events, and between them what ran here; RunFinished ends a run's answer."""
-HUB_EVENTS = (HubTools, CallStarted, CallFinished, RunFinished)
+@dataclass(frozen=True, slots=True)
+class ToolNote:
+    """What a server says of a call that it works on."""
+
+    message: str
+    progress: float = 0.0
+    total: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a run as plain data, for clients that can show it in a field of its own (`steps`)."""
+
+    fields: JsonObject
+
+
+FaceEvent = ChatEvent | HubTools | CallStarted | CallFinished | ToolNote | Step | RunFinished
+"""What an answer is made of: the model's events, and between them what ran here; RunFinished ends a run's answer.
+
+A face may show calls, results and notes in its API's form; a profile's `steps` adds thoughts, text or a Step for them.
+"""
+HUB_EVENTS = (HubTools, CallStarted, CallFinished, ToolNote, Step, RunFinished)
 FaceTake = Callable[[Sequence[FaceEvent]], Awaitable[None] | None]
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Sequence
 
-from naru.agent.events import RunFinished
-from naru.messages import ChatEvent, Finish, Notice, Text
+from naru.agent.events import CallFinished, CallStarted, RunFinished
+from naru.messages import ChatEvent, Finish, Notice, Reasoning, Text
 from naru.web.face.client import ChatClient
 from naru.web.face.exchange import Exchange, Outgoing
-from naru.web.face.seam import HUB_EVENTS, FaceEvent, StreamWriter, WholeWriter
+from naru.web.face.seam import HUB_EVENTS, FaceEvent, Step, StreamWriter, ToolNote, WholeWriter
+from naru.web.face.steps import told
 
 
 class Dialect:
@@ -17,6 +18,7 @@ class Dialect:
     def __init__(self, exchange: Exchange) -> None:
         self.outgoing = None if exchange.is_plain else Outgoing(exchange)
         self._takes_extra = exchange.profile.extra_fields
+        self._steps = exchange.profile.steps
 
     def adapt(self, batch: Sequence[FaceEvent]) -> Iterator[FaceEvent]:
         """Give a batch in the client's dialect."""
@@ -27,6 +29,15 @@ class Dialect:
                 yield event
             else:
                 yield from self.outgoing.feed(event)
+            if self._steps and isinstance(event, CallStarted | CallFinished | ToolNote):
+                yield from self._told(told(event, self._steps))
+
+    def _told(self, steps: Iterator[FaceEvent]) -> Iterator[FaceEvent]:
+        for step in steps:
+            if self.outgoing is None or isinstance(step, Step):
+                yield step
+            elif isinstance(step, Text | Reasoning):
+                yield from self.outgoing.feed(step)
 
     def rest(self) -> list[ChatEvent]:
         """Return what was held back until the end."""

@@ -32,7 +32,7 @@ from naru.messages import (
 from naru.models.json_text import encode
 from naru.stores.redact import REDACTOR
 from naru.web.face.errors import status_of
-from naru.web.face.seam import KEEP_ALIVE, FaceEvent
+from naru.web.face.seam import KEEP_ALIVE, FaceEvent, Step
 
 DONE = b"data: [DONE]\n\n"
 
@@ -126,11 +126,13 @@ class ChunkWriter:
                 self.outcome.note = _note(event, self.outcome.note)
             case CallStarted():
                 return KEEP_ALIVE
-            case Extra() | Refusal() | BrokenCall():
+            case Extra() | Refusal() | BrokenCall() | Step():
                 return self._seldom(event)
         return b""
 
-    def _seldom(self, event: Extra | Refusal | BrokenCall) -> bytes:
+    def _seldom(self, event: Extra | Refusal | BrokenCall | Step) -> bytes:
+        if isinstance(event, Step):
+            return self._head + b'{},"finish_reason":null}],"naru":' + encode(event.fields) + self._nulls + b"}\n\n"
         if isinstance(event, BrokenCall):
             return self.feed(Text("" if event.index is not None else event.as_text))
         if isinstance(event, Refusal):
@@ -195,6 +197,7 @@ class WholeAnswer:
         """Name and pieces of arguments of the calls that have not ended."""
         self._calls: list[dict[str, Any]] = []
         self._refusal: list[str] = []
+        self._steps: list[JsonObject] = []
         self._beside: dict[str, JsonObject] = {"answer": {}, "choice": {}, "message": {}}
         self._beside_calls: dict[int, JsonObject] = {}
 
@@ -234,6 +237,8 @@ class WholeAnswer:
                 merge(self._beside[place], fields)
             case Refusal(text=text):
                 self._refusal.append(text)
+            case Step(fields=fields):
+                self._steps.append(fields)
             case BrokenCall():
                 self._text.append("" if event.index is not None else event.as_text)
 
@@ -267,6 +272,8 @@ class WholeAnswer:
             **self._beside["answer"],
             **self.outcome.note,
         }
+        if self._steps and "naru" in answer:
+            answer["naru"] |= {"steps": self._steps}
         return encode(answer)
 
 
