@@ -22,6 +22,7 @@ from naru.connections.manager import Change, Manager
 from naru.connections.open import open_manager
 from naru.errors import ConfigError, NotFoundError, StoreUnavailableError
 from naru.extras import install_command
+from naru.messages import ToolDefinition
 from naru.models.backend import Backend
 from naru.models.open import open_backend
 from naru.models.weights import Progress
@@ -39,6 +40,9 @@ from naru.tools.combined import CombinedToolset
 from naru.tools.supervision import Supervision
 from naru.tools.toolset import Toolset
 
+ARRIVAL_SECONDS = 10.0
+"""How long a request waits for a server that is being connected, from when that began."""
+
 
 class HubToolset(CombinedToolset):
     """The tools of some servers, with what keeps a server from offering its own (e19)."""
@@ -46,6 +50,11 @@ class HubToolset(CombinedToolset):
     def __init__(self, manager: Manager, toolsets: Mapping[str, Toolset]) -> None:
         super().__init__(toolsets)
         self._manager = manager
+
+    async def tools(self) -> Sequence[ToolDefinition]:
+        """Return all tools; in the first seconds those of servers that are just being connected are waited for."""
+        await self._manager.arrived(self.toolsets, ARRIVAL_SECONDS)
+        return await super().tools()
 
     def problems(self) -> Sequence[str]:
         """Return a line for each server that is not usable, with the reason."""

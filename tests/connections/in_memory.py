@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,9 @@ Json = dict[str, Any]
 class InMemoryServer:
     """A server of sessions: lists tools and prompts, answers each tool with its name; can be killed and changed."""
 
-    def __init__(self, *tools: str, prompts: Sequence[str] = ()) -> None:
+    def __init__(self, *tools: str, prompts: Sequence[str] = (), pause_seconds: float = 0.0) -> None:
+        self.pause_seconds = pause_seconds
+        """How long it takes to answer; infinity never answers."""
         self.tools = list(tools) or ["echo"]
         self.prompts = list(prompts)
         self.links: list[InMemoryTransport] = []
@@ -85,7 +88,11 @@ class InMemoryTransport:
             raise error
         future = self._pending.expect(call)
         message = wire.decode(call.body)
-        self._loop.call_soon(self._arrive, call.id, message["method"], message.get("params") or {})
+        given = (call.id, message["method"], message.get("params") or {})
+        if self._server.pause_seconds == 0:
+            self._loop.call_soon(self._arrive, *given)
+        elif self._server.pause_seconds < math.inf:
+            self._loop.call_later(self._server.pause_seconds, self._arrive, *given)
         return await self._pending.wait(call, future)
 
     def _arrive(self, request_id: int, method: str, params: Json) -> None:

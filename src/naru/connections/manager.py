@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
@@ -93,7 +93,8 @@ class Manager:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """One change of a server at a time; a lock lives as long as somebody holds it or waits for it."""
         self._listeners: list[Listen] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], tuple[str, float]] = {}
+        """Connects in the background → whose, and the loop time at which they began."""
         self._starting = asyncio.Semaphore(self.settings.max_connecting)
 
     # The register
@@ -208,6 +209,13 @@ class Manager:
             await asyncio.wait(tasks, timeout=timeout_seconds)
         return all(task.done() for task in tasks)
 
+    async def arrived(self, servers: Container[str], patience_seconds: float) -> None:
+        """Wait for those of the servers that are being connected, for each so long from its begin."""
+        since = asyncio.get_running_loop().time() - patience_seconds
+        left = {task: began - since for task, (name, began) in self._tasks.items() if name in servers and began > since}
+        if left:
+            await asyncio.wait(left, timeout=max(left.values()))
+
     # Looking and calling
 
     def connection(self, name: str) -> Connection:
@@ -315,7 +323,10 @@ class Manager:
             return
         if not forced and connection.record.is_lazy(default=self.settings.is_lazy) and connection.recall():
             return
-        self._own(self._start(connection))
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(self._start(connection))
+        self._tasks[task] = (connection.name, loop.time())
+        task.add_done_callback(self._tasks.pop)
 
     async def _start(self, connection: Connection) -> None:
         try:
@@ -333,11 +344,6 @@ class Manager:
             await attempt
         finally:
             attempt.cancel()
-
-    def _own(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     def _lock(self, name: str) -> asyncio.Lock:
         return self._locks.setdefault(name, asyncio.Lock())
