@@ -117,7 +117,7 @@ def check_config_types(name: str, config: dict[str, Any]) -> None:
     if not isinstance(args := config.get("args") or [], list) or not all(isinstance(arg, str) for arg in args):
         refuse("args", "a list of strings")
     _check_tables(config, refuse)
-    for field in ("cwd", "caFile", "envFile"):
+    for field in ("cwd", "caFile", "envFile", "endpointPrefix"):
         if not isinstance(config.get(field), str | None):
             refuse(field, "a string")
     for field in ("timeout", "startTimeout"):

@@ -21,6 +21,7 @@ from tests.connections.conftest import managed, stdio
         ("text-result", "ok"),
         ("bare-content", "ok"),
         ("null-result", ""),
+        ("text-id", "ok"),
     ],
 )
 async def test_what_a_server_plainly_means_is_understood(manager: Manager, how: str, answer: str) -> None:
@@ -38,7 +39,6 @@ async def test_a_server_without_a_list_is_connected_without_tools(manager: Manag
 
 
 MEND = {
-    "text-id": "an id must come back as the number that it was",
     "fraction-id": "an id must come back as the number that it was",
     "content-length": "frames its messages like a language server",
     "no-line-end": "never ended the line",

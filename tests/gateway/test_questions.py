@@ -106,6 +106,7 @@ class NobodyAsks:
     """A client that must not be asked."""
 
     caller = view = ""
+    peer = None
 
     def progress(self, params: JsonObject) -> None: ...
 

@@ -1,10 +1,11 @@
-"""Which questions a server may ask of the hub's clients: none, unless its record says so (S-58)."""
+"""Which questions a server may ask of the hub's clients: none, unless its record says so (S-58); and which client."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from naru.connections.transports.base import Outgoing
 from naru.messages import JsonObject
 
 ASKABLE: Final[Mapping[str, JsonObject]] = {
@@ -25,3 +26,33 @@ def declared(config: Mapping[str, Any]) -> JsonObject:
     """Return the client capabilities to declare to the server of this record."""
     allowed = allowed_questions(config)
     return {kind: capability for kind, capability in ASKABLE.items() if kind in allowed}
+
+
+def find_asked(running: Sequence[Outgoing], params: JsonObject) -> tuple[Outgoing | None, str]:
+    """Find the request that a question belongs to, on a link where it comes beside all others (stdio, SSE).
+
+    The server may name it by its progress token. Else it is the newest of the one client that has requests under way:
+    with several, or beside those of another caller, it could be anybody's, and must not reach the wrong one (S-14).
+
+    Returns:
+        The request, or None and the words for why the question is refused.
+    """
+    meta = params.get("_meta")
+    named = meta.get("progressToken") if isinstance(meta, dict) else None
+    calls = [call for call in running if call.context is not None]
+    if type(named) is int and (found := next((call for call in calls if call.id == named), None)) is not None:
+        return found, ""
+    askable = [call for call in calls if call.context.options.on_request is not None]
+    if not askable:
+        return (
+            calls[0] if len(calls) == 1 else None
+        ), "is not available: no client that can be asked has a call under way"
+    last = askable[-1].context.options
+    clients = {id(call.context.options.client) for call in askable}
+    callers = {call.context.options.caller for call in calls if call.context.options.caller}
+    if len(clients) > 1 or callers - {last.caller}:
+        return None, (
+            "cannot be delivered: several clients have calls under way here, and the question names none of them "
+            "(by the progressToken of its _meta)"
+        )
+    return askable[-1], ""

@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from naru.connections.asking import allowed_questions
 from naru.connections.breaker import Breaker
 from naru.connections.bulkhead import Bulkhead
 from naru.connections.catalogue import LIST_METHODS, Listing, ToolCatalogue, read_list
 from naru.connections.faults import BusyError, Failure, LinkError, RpcError
 from naru.connections.lifecycle import LIVE, Lifecycle
-from naru.connections.private_links import PrivateLinks, is_isolated
+from naru.connections.private_links import PrivateLinks, in_protocol, is_isolated
 from naru.connections.protocol import INVALID_PARAMS, Era, parameter_header_values
 from naru.connections.session import DEFAULT_OPTIONS, RequestOptions, Session
 from naru.connections.supervisor import Supervisor
@@ -47,6 +48,9 @@ class Connection:
         self._private: PrivateLinks[Connection] | None = None
         if is_isolated(record):
             self._private = PrivateLinks(record, around, Connection)
+        self._in_sessions: PrivateLinks[Connection] | None = None
+        if record.protocol == "auto" and allowed_questions(record.config):
+            self._in_sessions = PrivateLinks(in_protocol(record, "sessions"), around, Connection)
         self._bulkhead = Bulkhead(settings.max_concurrent, settings.max_queued, settings.queue_timeout_seconds)
         self._breaker = Breaker()
         self._breaker_generation = 0
@@ -188,9 +192,13 @@ class Connection:
 
     async def disconnect(self) -> None:
         """Close the link and keep it closed until someone asks for it."""
-        if self._private is not None:
-            await self._private.close()
+        await self._close_others()
         await self._keeper.stop()
+
+    async def _close_others(self) -> None:
+        for links in (self._private, self._in_sessions):
+            if links is not None:
+                await links.close()
 
     def disable(self) -> None:
         """Mark a server that is not connected as switched off."""
@@ -198,8 +206,7 @@ class Connection:
 
     async def close(self) -> None:
         """End the owner task and everything it holds."""
-        if self._private is not None:
-            await self._private.close()
+        await self._close_others()
         await self._keeper.close()
 
     async def refresh(self) -> None:
@@ -221,6 +228,8 @@ class Connection:
         """
         if self._private is not None and options.caller:
             return await (await self._private.of(options.caller)).request(method, params, replace(options, caller=""))
+        if options.in_session and (link := await self._over_sessions()) is not None:
+            return await link.request(method, params, replace(options, in_session=False))
         revision = self.revision
         async with self._bulkhead:
             self.calls += 1
@@ -234,6 +243,21 @@ class Connection:
                 return await self._send(method, params, options, revision)
             except LinkError as error:
                 raise error.of(self.name, method) from error
+
+    async def _over_sessions(self) -> Connection | None:
+        """Return a link with a session, to a server that has both kinds and took the stateless one; else None.
+
+        Most servers ask questions in the way of sessions alone. A process has one link: its first message decides.
+        """
+        is_http = self.transport_type is TransportType.HTTP
+        if self._in_sessions is None or self.era != "modern" or not is_http:
+            return None
+        link = await self._in_sessions.of("sessions")
+        if link.generation == 0:  # it has no sessions, which the next link may tell otherwise
+            await self._in_sessions.close()
+            self._in_sessions = None
+            return None
+        return link
 
     async def _send(
         self, method: str, params: Mapping[str, Json] | None, options: RequestOptions, revision: int

@@ -83,6 +83,8 @@ class LinkError(ConnectionFailedError):
         """The server does not know our session any more: initialise afresh (R-10)."""
         self.breaks_link = False
         """The whole link is dead, not this request alone."""
+        self.while_probing = False
+        """The link died over the first request that asks for the era: a server that knows no such request may do so."""
 
     def of(self, server: str, method: str) -> LinkError:
         """Return the same error naming the server and the request, for the caller who waits."""

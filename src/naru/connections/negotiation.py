@@ -17,28 +17,40 @@ from naru.connections.protocol import (
 from naru.connections.session import CLIENT_INFO, RequestOptions, Session
 from naru.messages import Json, JsonObject
 
+PROTOCOLS: dict[str, tuple[Era, ...]] = {
+    "auto": ("modern", "legacy"),
+    "sessions": ("legacy",),
+    "stateless": ("modern",),
+}
+"""What a record's `protocol` allows, in the order in which it is tried."""
 
-async def negotiate(session: Session, known: Era | None, *, probe_seconds: float) -> None:
+
+async def negotiate(session: Session, eras: tuple[Era, ...], *, probe_seconds: float | None) -> None:
     """Settle era, version, capabilities and names of a session. The caller bounds the whole with a deadline.
 
     Args:
         session: freshly opened.
-        known: the era this server spoke last time; it is tried first and alone.
-        probe_seconds: how long `server/discover` may stay unanswered.
+        eras: those to try, in this order.
+        probe_seconds: how long `server/discover` may stay unanswered; None as long as the caller waits.
 
     Raises:
-        LinkError: the server cannot be talked to, with stage `initialize`.
+        LinkError: the server cannot be talked to, with stage `initialize`; `while_probing` when a server may have ended
+            itself over a request that it does not know.
     """
     try:
-        # A server that was modern before may take its whole time to start.
-        patience = probe_seconds if known is None else None
-        if known == "legacy" or not await _discover(session, patience):
+        if eras[0] == "modern":
+            if await _discover(session, probe_seconds if len(eras) > 1 else None):
+                return
+            if len(eras) == 1:
+                raise LinkError(_stateless_only())
             await _initialize(session)
+        else:
+            await _initialize_or_discover(session, eras, probe_seconds)
     except RpcError as error:
         versions = _supported(error)
         is_modern = error.error_code == UNSUPPORTED_VERSION and any(version in MODERN_VERSIONS for version in versions)
         # Said by a server that a slow probe had already made modern.
-        if is_modern and await _discover(session, probe_seconds):
+        if is_modern and "modern" in eras and await _discover(session, probe_seconds):
             return
         raise LinkError(_refused(error, versions)) from error
     except LinkError as error:
@@ -46,8 +58,28 @@ async def negotiate(session: Session, known: Era | None, *, probe_seconds: float
             stage: Stage = "connect" if error.breaks_link and not error.delivered else "initialize"
             again = LinkError(replace(error.failure, stage=stage), session_gone=error.session_gone)
             again.breaks_link = error.breaks_link
+            again.while_probing = session.era == "modern" and "legacy" in eras and error.delivered
             raise again from error
         raise
+
+
+async def _initialize_or_discover(session: Session, eras: tuple[Era, ...], probe_seconds: float | None) -> None:
+    """Begin with the handshake; a server that does not know it may know the other era."""
+    try:
+        await _initialize(session)
+    except RpcError:
+        if "modern" not in eras or not await _discover(session, probe_seconds):
+            raise
+
+
+def _stateless_only() -> Failure:
+    return Failure(
+        "initialize",
+        "version",
+        "the server does not speak the stateless protocol, and `protocol` of its entry allows no other.",
+        "Set `protocol` of its entry to auto or sessions.",
+        retryable=False,
+    )
 
 
 async def _discover(session: Session, seconds: float | None) -> bool:
@@ -76,8 +108,8 @@ async def _discover(session: Session, seconds: float | None) -> bool:
 
 
 def _may_be_old(error: LinkError) -> bool:
-    """Tell whether a failed probe can come from a server that merely does not know it."""
-    return error.failure.code in ("timeout", "protocol") or error.failure.code.startswith("http_4")
+    """Tell whether a failed probe can come from a server that merely does not know it: some answer HTTP 500."""
+    return error.failure.code in ("timeout", "protocol", "cut") or error.failure.code.startswith(("http_4", "http_5"))
 
 
 async def _initialize(session: Session) -> None:

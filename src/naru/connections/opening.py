@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from naru.connections.asking import allowed_questions
 from naru.connections.catalogue import Listing, ToolCatalogue, read_list, read_tools
 from naru.connections.faults import Failure, LinkError, RpcError, quoting
-from naru.connections.negotiation import negotiate
+from naru.connections.negotiation import PROTOCOLS, negotiate
 from naru.connections.protocol import METHOD_NOT_FOUND, Era
 from naru.connections.session import Hooks, Listener, Session
 from naru.connections.settings import ConnectionSettings
 from naru.connections.transports.base import Transport
 from naru.connections.transports.choose import MakeTransport, candidates
 from naru.connections.transports.http_client import HttpClient
-from naru.records import TransportType
+from naru.records import ServerRecord, TransportType
 from naru.stores.secret_values import SecretValues
 
 
@@ -38,30 +39,42 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class Opener:
-    """Everything an attempt needs besides the server's own config."""
+class Plan:
+    """How to find out which era a server speaks."""
 
-    server: str
+    eras: tuple[Era, ...]
+    probe_seconds: float | None
+    """How long the first question may stay unanswered; None as long as the whole attempt may take."""
+
+
+@dataclass(slots=True)
+class Opener:
+    """Everything an attempt needs besides the server's own config, and what the one before taught."""
+
+    record: ServerRecord
     listener: Listener
     settings: ConnectionSettings
     hooks: Hooks
     http: HttpClient
+    known: Known = field(default_factory=Known)
 
-    async def open(
-        self, declared: TransportType | None, config: Mapping[str, Any], secrets: SecretValues, known: Known
-    ) -> Opened:
+    async def open(self, config: Mapping[str, Any], secrets: SecretValues) -> Opened:
         """Try the transports in turn.
 
         Raises:
             LinkError: none worked; of several, the message tells what each said.
         """
-        choices = candidates(declared or known.transport, config, secrets, self.settings, self.http)
+        known, self.known = self.known, Known()  # after a failure it may come back as something else
+        declared = self.record.transport_type or known.transport
+        choices = candidates(declared, config, secrets, self.settings, self.http)
         seconds = self.settings.connect_timeout_seconds / len(choices)
         said: list[str] = []
         for place, (kind, make) in enumerate(choices):
             try:
                 with quoting(secrets):
-                    return await self._attempt(kind, make, known, seconds)
+                    opened = await self._in_either_era(kind, make, self._plan(kind, known), seconds)
+                self.known = Known(kind, opened.session.era)
+                return opened
             except LinkError as error:
                 said.append(f"{kind}: {error.failure.message}")
                 if place + 1 < len(choices) and _may_speak_otherwise(error.failure):
@@ -71,12 +84,36 @@ class Opener:
                 raise
         raise AssertionError("there is always a candidate")
 
-    async def _attempt(self, kind: TransportType, make: MakeTransport, known: Known, seconds: float) -> Opened:
-        session = Session(self.server, make(), self.listener, settings=self.settings, hooks=self.hooks)
+    def _plan(self, kind: TransportType, known: Known) -> Plan:
+        """Begin with the era that it spoke last, or with the one in which what it may ask can be asked.
+
+        Most servers that ask do so in the way of sessions. Over HTTP a client of sessions has a link of its own kind
+        (`Connection`); elsewhere there is one link, and its first message decides.
+        """
+        eras = PROTOCOLS[self.record.protocol]
+        asks = bool(allowed_questions(self.record.config)) and kind is not TransportType.HTTP
+        spoke = known.era if known.transport in (kind, None) else None
+        first = spoke or ("legacy" if asks else eras[0])
+        # A server that was modern before may take its whole time to start.
+        patience = None if spoke == "modern" else self.settings.probe_timeout_seconds
+        return Plan(tuple(sorted(eras, key=lambda era: era != first)), patience)
+
+    async def _in_either_era(self, kind: TransportType, make: MakeTransport, plan: Plan, seconds: float) -> Opened:
+        """Try once, and once more where the question for the era itself may have ended the server."""
+        try:
+            return await self._attempt(kind, make, plan, seconds)
+        except LinkError as error:
+            if not error.while_probing:
+                raise
+            self.known = Known(None, "legacy")
+            return await self._attempt(kind, make, Plan(("legacy", "modern"), plan.probe_seconds), seconds)
+
+    async def _attempt(self, kind: TransportType, make: MakeTransport, plan: Plan, seconds: float) -> Opened:
+        session = Session(self.record.name, make(), self.listener, settings=self.settings, hooks=self.hooks)
         self.listener.begun(session)
         try:
             async with asyncio.timeout(seconds):
-                return await self._steps(session, kind, known)
+                return await self._steps(session, kind, plan)
         except TimeoutError:
             tail = session.transport.logs.tail()
             await session.close()
@@ -94,10 +131,9 @@ class Opener:
             await session.close()
             raise
 
-    async def _steps(self, session: Session, kind: TransportType, known: Known) -> Opened:
+    async def _steps(self, session: Session, kind: TransportType, plan: Plan) -> Opened:
         await session.transport.open(session)
-        era = known.era if known.transport is kind else None
-        await negotiate(session, era, probe_seconds=self.settings.probe_timeout_seconds)
+        await negotiate(session, plan.eras, probe_seconds=plan.probe_seconds)
         try:
             listing = await read_list(session, "tools", self.settings)
         except RpcError as error:
@@ -107,7 +143,7 @@ class Opener:
             listing = Listing((), "The server does not know tools/list.")
         except LinkError as error:
             raise LinkError(replace(error.failure, stage="list")) from error
-        return Opened(session, kind, read_tools(listing, self.server, session.era))
+        return Opened(session, kind, read_tools(listing, self.record.name, session.era))
 
 
 def _what_it_did(transport: Transport) -> str:
@@ -132,4 +168,4 @@ def _may_speak_otherwise(failure: Failure) -> bool:
     """Tell whether a server that failed over one HTTP transport may still speak the other (H2)."""
     if failure.needs_auth or failure.retry_after_seconds is not None:
         return False
-    return failure.code in ("timeout", "protocol", "rpc_error") or failure.code.startswith("http_4")
+    return failure.code in ("timeout", "protocol", "rpc_error", "cut") or failure.code.startswith(("http_4", "http_5"))

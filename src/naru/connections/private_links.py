@@ -24,6 +24,11 @@ def is_isolated(record: ServerRecord) -> bool:
     return record.config.get(KEY) == "caller"
 
 
+def in_protocol(record: ServerRecord, protocol: str) -> ServerRecord:
+    """Return the record of a server that is talked to in one era alone."""
+    return record.model_copy(update={"config": {**record.config, "protocol": protocol}})
+
+
 class Link(Protocol):
     """What is asked of a connection here."""
 

@@ -34,6 +34,25 @@ def _blocks(raw: JsonObject) -> list[Json]:
     return [rest["toolResult"] if list(rest) == ["toolResult"] else rest] if rest else []
 
 
+def is_well_formed(result: JsonObject) -> bool:
+    """Tell whether the content of a `tools/call` result is a list of blocks; cheap, since nearly all are."""
+    content = result.get("content")
+    return type(content) is list and all(map(_is_block, content))
+
+
+def well_formed(result: JsonObject) -> JsonObject:
+    """Return a `tools/call` result with content that clients can read: null, a text, one block, other keys are not.
+
+    What another era makes of it (a question, a task) stays as it is.
+    """
+    if is_well_formed(result) or result.get("resultType", "complete") != "complete":
+        return result
+    blocks = _blocks(result)
+    if blocks == [] and result.get("structuredContent") is not None:
+        blocks = [{"type": "text", "text": json.dumps(result["structuredContent"], ensure_ascii=False)}]
+    return {**result, **sloppy_content(blocks)}
+
+
 def sloppy_content(result: Json) -> JsonObject:
     """Return a `tools/call` result that is no object as one: blocks stay blocks, all else becomes text."""
     if result is None:

@@ -7,7 +7,7 @@ What faces may rely on (the seam of decision 4):
 * `RequestOptions.on_notification` hears the notifications that belong to that request: its progress (with the caller's
   own token put back), and on HTTP whatever comes on its stream. It is called in order, synchronously.
 * A server's own requests (sampling, elicitation, roots; legacy era) go to the `on_request` of the request they came
-  with, or of the only one in flight, else to `Hooks.on_request`; without a handler they are refused.
+  with or name, or of the only client with requests in flight, else to `Hooks.on_request`; else they are refused.
 * In the modern era the envelope (`_meta`) is added here; keys that the caller brings win, so that a gateway can
   forward its own client's capabilities. Results of type `input_required` are returned like any other.
 """
@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from naru import __version__
 from naru.connections import wire
+from naru.connections.asking import find_asked
 from naru.connections.deadline import Deadline
 from naru.connections.faults import Failure, LinkError, RpcError, quoting
 from naru.connections.listening import ChangeListener
@@ -35,7 +36,7 @@ from naru.connections.protocol import (
     NAMED_BY,
     Era,
 )
-from naru.connections.results import sloppy_content
+from naru.connections.results import is_well_formed, sloppy_content, well_formed
 from naru.connections.settings import ConnectionSettings
 from naru.connections.transports.base import Outgoing, Transport
 from naru.messages import Json, JsonObject
@@ -78,6 +79,10 @@ class RequestOptions:
     on_request: OnRequest | None = None
     caller: str = ""
     """Whose request it is, for servers with a link for each caller; never sent (S-30)."""
+    client: object = None
+    """Who gets what is asked while it runs; equal for all requests of one client."""
+    in_session: bool = False
+    """The client has a session: a server of both eras that may ask is talked to over one, too."""
 
 
 DEFAULT_OPTIONS = RequestOptions()
@@ -274,7 +279,7 @@ class Session:
         result = message.get("result")
         error = message.get("error")
         if error is None and isinstance(result, dict):
-            return result
+            return result if method != "tools/call" or is_well_formed(result) else well_formed(result)
         if error is None and "result" in message and method == "tools/call":
             return sloppy_content(result)
         if isinstance(error, dict) and result is None:
@@ -340,22 +345,23 @@ class Session:
             self._listener.notified(method, params)
 
     def _serve(self, request_id: Json, method: str, params: JsonObject, call: Outgoing | None) -> None:
-        if call is None and len(self._in_flight) == 1:
-            call = next(iter(self._in_flight.values()))
+        why = "is not available"
+        if call is None:
+            call, why = find_asked(list(self._in_flight.values()), params)
         handler = call.context.options.on_request if call is not None and call.context is not None else None
         handler = handler or self._hooks.on_request
         asked = ServerRequest(self.server, method, params, call.method if call is not None else "")
         if len(self._tasks) >= _MAX_SERVER_REQUESTS:
-            handler = None
-        self.own(self._answer(request_id, asked, handler))
+            handler, why = None, f"is one question too many: {_MAX_SERVER_REQUESTS} wait for an answer"
+        self.own(self._answer(request_id, asked, handler, why))
 
-    async def _answer(self, request_id: Json, asked: ServerRequest, handler: OnRequest | None) -> None:
+    async def _answer(self, request_id: Json, asked: ServerRequest, handler: OnRequest | None, why: str) -> None:
         answer: JsonObject = {"jsonrpc": "2.0", "id": request_id}
         try:
             if asked.method == "ping":
                 answer["result"] = {}
             elif handler is None:
-                raise RpcError(METHOD_NOT_FOUND, f"{asked.method} is not available")
+                raise RpcError(METHOD_NOT_FOUND, f"{asked.method} {why}")
             else:
                 answer["result"] = await handler(asked)
         except RpcError as error:

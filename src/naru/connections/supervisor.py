@@ -59,8 +59,7 @@ class Supervisor:
         self._around = around
         self._settings = settings_for(record, around.settings)
         hooks = replace(around.hooks, capabilities={**around.hooks.capabilities, **declared(record.config)})
-        self._opener = Opener(record.name, self, self._settings, hooks, around.http)
-        self._known = Known()
+        self._opener = Opener(record, self, self._settings, hooks, around.http)
         self._loop = asyncio.get_running_loop()
         policy = around.settings.reconnect
         if record.transport_type is not TransportType.STDIO:
@@ -184,7 +183,7 @@ class Supervisor:
         self.facts = seen.facts
         self.tools = read_tools(Listing(seen.lists["tools"]), self.record.name, seen.facts.era)
         self.lists = {kind: Listing(items) for kind, items in seen.lists.items() if kind != "tools"}
-        self._known = Known(self.record.transport_type, seen.facts.era)
+        self._opener.known = Known(self.record.transport_type, seen.facts.era)
         self.life.park(self._loop.time())
         self._changed("tools")
         return True
@@ -290,13 +289,11 @@ class Supervisor:
         except (ConfigError, PolicyError) as error:
             raise LinkError(Failure("config", error.code, error.message, error.remedy, retryable=False)) from error
         secrets = SecretValues(secrets_of(self.record.config, config))
-        known, self._known = self._known, Known()  # after a failure it may come back as something else
-        return await self._opener.open(self.record.transport_type, config, secrets, known)
+        return await self._opener.open(config, secrets)
 
     def _adopt(self, opened: Opened) -> None:
         now = self._loop.time()
         self.session = opened.session
-        self._known = Known(opened.transport, opened.session.era)
         self.transport_type = opened.transport
         self.tools = opened.tools
         self.facts = Facts.of(opened.session)

@@ -31,6 +31,8 @@ def encode(message: JsonObject) -> bytes:
 def decode(data: bytes) -> Json:
     """Return the JSON value; invalid UTF-8 and lone surrogates become U+FFFD (R-05), integers of any size are exact.
 
+    A raw tab or other control character within a text is taken as it is: it can mean nothing else.
+
     Raises:
         ValueError: it is not JSON; NaN and Infinity are not.
     """
@@ -45,7 +47,7 @@ def decode(data: bytes) -> Json:
         text = data.decode("utf-8", errors="replace").lstrip("\ufeff")
         text = _LONE_SURROGATE.sub(r"\\ufffd", text)
         try:
-            return json.loads(text, parse_constant=_refuse)
+            return json.loads(text, parse_constant=_refuse, strict=False)
         except RecursionError as error:
             raise ValueError("JSON is nested too deeply") from error
 

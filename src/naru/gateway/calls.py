@@ -54,10 +54,20 @@ async def call_tool(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
         view = await core.catalog.view(exchange.view, ("tools",))
         route = view.tools.get(name)
         if route is None:
-            raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}{f'. {why}' if why else ''}")
+            return _unknown_tool(exchange, f"Unknown tool: {name}{f'. {why}' if why else ''}")
     if exchange.headers is not None:
         check_parameters(view.header_parameters(name), params.get("arguments"), exchange.headers)
     return await send(core, exchange, "tools/call", params, route, "name")
+
+
+def _unknown_tool(exchange: Exchange, said: str) -> JsonObject:
+    """Answer a call of a tool that nobody has: an error of the protocol in sessions, a result since 2026-07-28.
+
+    There a model is to read it, as the SDKs and the official suite have it. Raises RpcError.
+    """
+    if not exchange.modern:
+        raise RpcError(INVALID_PARAMS, said)
+    return finish({"content": [{"type": "text", "text": said}], "isError": True}, exchange, "tools/call")
 
 
 async def get_prompt(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:

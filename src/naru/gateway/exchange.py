@@ -59,7 +59,12 @@ class Exchange:
     def envelope(self) -> Envelope:
         """What a stateless server is told about the client."""
         level = self.log_level or ("" if self.modern else "debug")
-        return Envelope(self.capabilities, self.client, level, self.caller)
+        return Envelope(self.capabilities, self.client, level, self.caller, in_session=not self.modern)
+
+    @property
+    def peer(self) -> object:
+        """Whom `ask` asks: the session, or only this request."""
+        return self if self.session is None else self.session
 
     def may_be_asked(self, method: str) -> bool:
         """Whether the client declared that it can be asked this."""

@@ -50,6 +50,11 @@ class ParkedCall:
 
     # A Relay for the request upstream.
 
+    @property
+    def peer(self) -> object:
+        """Whom `ask` asks: this request's own client alone."""
+        return self
+
     def progress(self, params: JsonObject) -> None:
         """Pass progress to whoever waits now."""
         if self.exchange is not None:

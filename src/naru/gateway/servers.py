@@ -105,6 +105,8 @@ class ServerUpstream:
             on_notification=_heard(relay),
             on_request=self._asked(relay, allowed),
             caller=caller,
+            client=relay.peer,
+            in_session=envelope is not None and envelope.in_session,
         )
         self._relays[id(relay)] = relay
         try:

@@ -30,6 +30,11 @@ class Relay(Protocol):
         """Server whose face it uses; empty for the face of all of them."""
         ...
 
+    @property
+    def peer(self) -> object:
+        """Whom `ask` asks: the same for all requests of one client."""
+        ...
+
     def progress(self, params: JsonObject) -> None:
         """Take a progress note; its token is the server's side of it."""
         ...
@@ -52,6 +57,8 @@ class Envelope:
     log_level: str = ""
     caller: str = ""
     """The verified identity, for Naru's own tools; never sent to a server (S-30)."""
+    in_session: bool = False
+    """The client has a session, so that it can be asked while it waits."""
 
 
 class Upstream(Protocol):

@@ -13,7 +13,7 @@ from typing import Any
 from naru.config.mcp import as_table, as_text
 
 PROGRAM_KEYS = frozenset({"command", "args", "env", "cwd", "envFile"})
-URL_KEYS = frozenset({"url", "headers", "auth", "caFile"})
+URL_KEYS = frozenset({"url", "headers", "auth", "caFile", "endpointPrefix"})
 COMMON_KEYS = frozenset(
     "timeout startTimeout protocol disabled enabled allowedTools allowed_tools includedTools tools_to_execute "
     "disabledTools disabled_tools excludedTools excluded_tools toolFilter alwaysAllow autoApprove icon iconUrl limits "

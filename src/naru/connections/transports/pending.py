@@ -15,10 +15,14 @@ _TAIL_ID = re.compile(rb'[,{]\s*"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"
 
 
 class PendingAnswers:
-    """Futures by request id. An id counts only if it is an integer that we sent: never a look-alike (R-06)."""
+    """Futures by request id. An id counts only if it is an integer that we sent: never a look-alike (R-06).
+
+    A server whose very first answer, to the only request that waits, brings its id back as text does so with all.
+    """
 
     def __init__(self, counters: Counters) -> None:
         self._counters = counters
+        self._are_texts: bool | None = None
         self._waiting: dict[int, tuple[Outgoing, asyncio.Future[JsonObject]]] = {}
 
     def __len__(self) -> int:
@@ -47,10 +51,13 @@ class PendingAnswers:
             inbox.receive(message, None)
             return
         request_id: Json = message.get("id")
-        waiting = self._waiting.get(request_id) if type(request_id) is int else None
+        as_text = len(self._waiting) == 1 if self._are_texts is None else self._are_texts
+        waiting = self._waiting.get(own_id(request_id, as_text=as_text))
         if waiting is None or waiting[1].done():
             self._counters.strays += 1
             return
+        if self._are_texts is None:
+            self._are_texts = isinstance(request_id, str)
         waiting[1].set_result(message)
 
     def fail_all(self, failure: Failure) -> None:
@@ -70,6 +77,15 @@ class PendingAnswers:
             waiting = self._waiting.get(request_id)
             if waiting and not waiting[1].done():
                 waiting[1].set_exception(LinkError(failure, delivered=True))
+
+
+def own_id(request_id: Json, *, as_text: bool) -> int:
+    """Return the number of ours that an answer's id is, where so allowed also as `"1"`; -1 for any other."""
+    if type(request_id) is int:
+        return request_id
+    if as_text and isinstance(request_id, str) and re.fullmatch(r"[0-9]{1,18}", request_id):
+        return int(request_id)
+    return -1
 
 
 def too_large(length: int | None, cap: int) -> Failure:

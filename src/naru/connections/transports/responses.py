@@ -22,6 +22,12 @@ _SESSION_LOST = re.compile(
     r"|(unknown|invalid|expired|no\s+valid|no\s+such|missing)\s+(\w+\s+)?session|not\s+initialized",
     re.IGNORECASE,
 )
+_SAYS_SESSION_LOST = re.compile(
+    r"(?:bad request: |error: |invalid request: |mcp |http )*"
+    r"(?:session(?: id)?(?: \S+)? (?:was |has |is )*(?:not found|unknown|expired|invalid|terminated)"
+    r"|(?:unknown|invalid|expired|no valid|no such) session(?: id)?(?: provided)?)[.!:]?(?: \S+)?",
+    re.IGNORECASE,
+)
 _ERROR_BODY_BYTES = 64 * 1024
 
 
@@ -31,9 +37,8 @@ async def refusal(
     """Read a reply whose status is not 2xx: the JSON-RPC error in it, or the fault it means; it may quote us."""
     status = response.status
     text, message = await _error_body(response, secrets)
-    if has_session and _means_lost_session(status, text):
-        failure = Failure("call", "session_gone", "the server does not know our session any more.")
-        return LinkError(failure, session_gone=True)
+    if has_session and (status in (404, 410) or (status in (400, 500) and bool(_SESSION_LOST.search(text[:400])))):
+        return session_gone()
     if status in (401, 403):
         return LinkError(_unauthorized(status, secrets.text(response.headers.get("WWW-Authenticate", ""))))
     if status in (429, 503) and (wait := retry_after(response)) is not None:
@@ -88,8 +93,17 @@ async def _error_body(response: aiohttp.ClientResponse | Reply, secrets: SecretV
     return text, value if is_error else None
 
 
-def _means_lost_session(status: int, text: str) -> bool:
-    return status == 404 or (status in (400, 410) and bool(_SESSION_LOST.search(text)))
+def session_gone() -> LinkError:
+    """Return the fault of a session that the server forgot: what it refused was not carried out."""
+    failure = Failure("call", "session_gone", "the server does not know our session any more.")
+    return LinkError(failure, session_gone=True)
+
+
+def means_lost_session(answer: JsonObject) -> bool:
+    """Tell whether an error that came with HTTP 200 says that the session is lost, and nothing else."""
+    error = answer.get("error")
+    message = error.get("message") if isinstance(error, dict) else None
+    return isinstance(message, str) and bool(_SAYS_SESSION_LOST.fullmatch(message.strip()))
 
 
 def _unauthorized(status: int, challenge: str) -> Failure:

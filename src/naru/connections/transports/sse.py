@@ -23,6 +23,9 @@ from naru.connections.transports.responses import refusal
 from naru.messages import Json, JsonObject
 from naru.stores.secret_values import SecretValues
 
+_STREAM_TYPES = ("text/event-stream", "text/plain", "application/octet-stream")
+"""aiohttp takes a missing type for the last; whether it is a stream of events is told by its endpoint event."""
+
 
 class SseTransport:
     """Holds the stream in a task of its own; `open` returns when the server has named where to POST."""
@@ -39,6 +42,9 @@ class SseTransport:
         self._pending = PendingAnswers(self.counters)
         self._inbox: Inbox | None = None
         self._post_to: asyncio.Future[URL] | None = None
+        self._target: URL | None = None
+        """Where a request was accepted first; what the server names may lack the path that a proxy puts before it."""
+        self._prefix = str(config.get("endpointPrefix") or "").rstrip("/")
         self._failure: Failure | None = None
         self._closing = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -70,7 +76,7 @@ class SseTransport:
             if response.status != 200:
                 found = await refusal(response, self._url, self.secrets, has_session=False)
                 raise found if isinstance(found, LinkError) else _not_sse(self._url, f"HTTP {response.status}")
-            if response.content_type != "text/event-stream":
+            if response.content_type not in _STREAM_TYPES:
                 raise _not_sse(self._url, response.content_type)
             parser = EventStreamParser(self._settings.max_body_bytes)
             try:
@@ -104,7 +110,7 @@ class SseTransport:
         if self._post_to.done():
             return
         try:
-            target = self._url.join(URL(text))
+            target = self._url.join(URL(self._prefix + text if text.startswith("/") else text))
         except ValueError:
             raise _not_sse(self._url, "an endpoint that is no URL") from None
         if not is_same_origin(self._url, target):
@@ -146,14 +152,35 @@ class SseTransport:
         headers = {**self._headers, **extra, "Content-Type": "application/json"}
         if version:
             headers["MCP-Protocol-Version"] = version
-        target = await asyncio.shield(self._post_to)
+        target = self._target if self._target is not None else await asyncio.shield(self._post_to)
+        refused = await self._refused(target, headers, body)
+        if refused is not None and (moved := self._below_prefix(target)) and refused.failure.code == "http_404":
+            target, still = moved, await self._refused(moved, headers, body)
+            refused = refused if still is not None else None
+        if refused is not None:
+            raise refused
+        self._target = target
+
+    async def _refused(self, target: URL, headers: Mapping[str, str], body: bytes) -> LinkError | None:
+        """POST once; return the server's refusal. Raises LinkError when nothing came back."""
         try:
             async with await self._remote.request("POST", target, headers, body) as response:
-                if response.status >= 300:
-                    found = await refusal(response, target, self.secrets, has_session=True)
-                    raise found if isinstance(found, LinkError) else _refused(target, response.status, found)
+                if response.status < 300:
+                    return None
+                has_session = self._target is not None
+                if response.status == 404 and not has_session:
+                    return LinkError(_no_endpoint(target))
+                found = await refusal(response, target, self.secrets, has_session=has_session)
+                return found if isinstance(found, LinkError) else _refused(target, response.status, found)
         except (aiohttp.ClientError, OSError) as error:
             raise unreachable(error, target) from error
+
+    def _below_prefix(self, target: URL) -> URL | None:
+        """Return the endpoint below the path that our own address has before its last part, as proxies give one."""
+        prefix = self._url.path.rstrip("/").rpartition("/")[0]
+        if self._target is not None or not prefix or target.path.startswith(f"{prefix}/"):
+            return None
+        return target.with_path(prefix + target.path, keep_query=True)
 
     def abandon(self, call: Outgoing, reason: str) -> None:
         """Tell the server that nobody waits any more."""
@@ -190,6 +217,15 @@ def _not_sse(url: URL, what: str) -> LinkError:
     message = f"{shown(url)} answered {what} instead of an event stream with an endpoint."
     return LinkError(
         Failure("connect", "protocol", message, "If it is a Streamable HTTP server, set transportType HTTP.")
+    )
+
+
+def _no_endpoint(url: URL) -> Failure:
+    return Failure(
+        "connect",
+        "http_404",
+        f"POST {shown(url)}, which the server named as its endpoint, is answered with HTTP 404.",
+        'If a proxy serves it below a path, write that path as `endpointPrefix` into its entry, such as "/tools".',
     )
 
 

@@ -21,8 +21,8 @@ from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
 from naru.connections.transports.bodies import chunks, read_body
 from naru.connections.transports.event_stream import EventStreamParser, EventTooLargeError
 from naru.connections.transports.http_client import HttpClient, Remote, unreachable
-from naru.connections.transports.pending import cancelled, too_large
-from naru.connections.transports.responses import refusal, same_origin_redirect
+from naru.connections.transports.pending import cancelled, own_id, too_large
+from naru.connections.transports.responses import means_lost_session, refusal, same_origin_redirect, session_gone
 from naru.http1.reply import Reply
 from naru.messages import Json, JsonObject
 from naru.stores.secret_values import SecretValues
@@ -54,6 +54,7 @@ class StreamableHttpTransport:
         self._version = ""
         self._is_modern = False
         self._is_forgotten = False
+        self._are_texts: bool | None = None
         self._used_at = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -129,17 +130,30 @@ class StreamableHttpTransport:
         if call.method == "initialize":
             self.session_id = response.headers.get("Mcp-Session-Id", "")
         if response.content_type == "text/event-stream":
-            return await self._streamed_answer(response, call)
-        body = await read_body(response, self._settings.max_body_bytes)
+            answer = await self._streamed_answer(response, call)
+        else:
+            answer = self._whole_answer(await read_body(response, self._settings.max_body_bytes), response, call)
+        if has_session and means_lost_session(answer):
+            self._is_forgotten = True
+            raise session_gone()
+        return answer
+
+    def _whole_answer(self, body: bytes, response: Reply, call: Outgoing) -> JsonObject:
+        """Read an answer that came in one piece; what it is counts, not what its type says."""
         if response.status == 202 or not body.strip():
             raise _protocol(f"the server answered {call.method} with HTTP {response.status} and no body.")
-        if "json" not in response.content_type:
-            start = self.secrets.text(body.decode("utf-8", "replace"))[:80]
-            raise _protocol(f"the server answered {response.content_type or 'no type'} instead of JSON: {start!r}.")
+        if body.lstrip().startswith((b"event:", b"data:", b"id:", b":")):
+            for event in EventStreamParser(self._settings.max_body_bytes).feed(body + b"\n\n"):
+                if answer := self._event(event.name, event.data, call):
+                    return answer
         try:
             value: Json = self.secrets.data(body, wire.decode(body))
         except ValueError as error:
-            raise _protocol(f"the server's answer is not JSON: {error}.") from error
+            if "json" in response.content_type:
+                raise _protocol(f"the server's answer is not JSON: {error}.") from error
+            start = self.secrets.text(body.decode("utf-8", "replace"))[:80]
+            what = response.content_type or "no type"
+            raise _protocol(f"the server answered {what} instead of JSON: {start!r}.") from error
         return self._one_answer(value, call)
 
     def _one_answer(self, value: Json, call: Outgoing) -> JsonObject:
@@ -160,7 +174,10 @@ class StreamableHttpTransport:
             self._inbox.receive(message, call)
             return None
         request_id: Json = message.get("id")
-        if (type(request_id) is int and request_id == call.id) or (request_id is None and "error" in message):
+        if own_id(request_id, as_text=self._are_texts is not False) == call.id:
+            self._are_texts = isinstance(request_id, str)
+            return message
+        if request_id is None and "error" in message:
             return message
         self.counters.strays += 1
         return None
