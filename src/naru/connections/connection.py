@@ -245,19 +245,16 @@ class Connection:
                 raise error.of(self.name, method) from error
 
     async def _over_sessions(self) -> Connection | None:
-        """Return a link with a session, to a server that has both kinds and took the stateless one; else None.
-
-        Most servers ask questions in the way of sessions alone. A process has one link: its first message decides.
-        """
-        is_http = self.transport_type is TransportType.HTTP
-        if self._in_sessions is None or self.era != "modern" or not is_http:
+        """Return a link with a session, in which most servers ask, to one that took the stateless way over HTTP."""
+        links = self._in_sessions
+        if links is None or self.era != "modern" or self.transport_type is not TransportType.HTTP:
             return None
-        link = await self._in_sessions.of("sessions")
-        if link.generation == 0:  # it has no sessions, which the next link may tell otherwise
-            await self._in_sessions.close()
-            self._in_sessions = None
-            return None
-        return link
+        link = await links.of("sessions")
+        if link.generation:
+            return link
+        self._in_sessions = None  # it has none
+        await links.close()
+        return None
 
     async def _send(
         self, method: str, params: Mapping[str, Json] | None, options: RequestOptions, revision: int

@@ -169,7 +169,7 @@ class SseTransport:
                     return None
                 has_session = self._target is not None
                 if response.status == 404 and not has_session:
-                    return LinkError(_no_endpoint(target))
+                    return LinkError(_no_endpoint(target, response.status))
                 found = await refusal(response, target, self.secrets, has_session=has_session)
                 return found if isinstance(found, LinkError) else _refused(target, response.status, found)
         except (aiohttp.ClientError, OSError) as error:
@@ -220,11 +220,11 @@ def _not_sse(url: URL, what: str) -> LinkError:
     )
 
 
-def _no_endpoint(url: URL) -> Failure:
+def _no_endpoint(url: URL, status: int) -> Failure:
     return Failure(
         "connect",
-        "http_404",
-        f"POST {shown(url)}, which the server named as its endpoint, is answered with HTTP 404.",
+        f"http_{status}",
+        f"POST {shown(url)}, which the server named as its endpoint, is answered with HTTP {status}.",
         'If a proxy serves it below a path, write that path as `endpointPrefix` into its entry, such as "/tools".',
     )
 
