@@ -45,9 +45,7 @@ class Connection:
         self._settings = settings
         self._guard = around.guard
         self._keeper = Supervisor(record, around)
-        self._private: PrivateLinks[Connection] | None = None
-        if is_isolated(record):
-            self._private = PrivateLinks(record, around, Connection)
+        self._private = PrivateLinks(record, around, Connection) if is_isolated(record) else None
         self._in_sessions: PrivateLinks[Connection] | None = None
         if record.protocol == "auto" and allowed_questions(record.config):
             self._in_sessions = PrivateLinks(in_protocol(record, "sessions"), around, Connection)
