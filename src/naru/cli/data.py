@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from naru.builtins.data.databases.open import label_of
-from naru.builtins.data.demo.reader import READER, reader_sql
-from naru.builtins.data.documents import Refused, read_documents
+from naru.builtins.data.demo.reader import READER, mysql_reader_sql, reader_sql
+from naru.builtins.data.documents import Reading, Refused, read_documents
 from naru.builtins.data.indexing import Indexed
 from naru.builtins.data.sources import DataSources
+from naru.builtins.data.vectors.choose import collection_name
 from naru.cli.terminal import AsJson, console, print_json, print_warnings
 from naru.config import DataSettings
 
@@ -44,16 +45,32 @@ app = typer.Typer(
 )
 
 
+DatabaseUrl = Annotated[
+    str,
+    typer.Option(
+        "--database",
+        help="sqlite:///file.db, duckdb:///file.duckdb, mysql://…, postgresql://… or a folder of CSV or Parquet files.",
+        envvar="NARU_DATABASE_URL",
+    ),
+]
+
+
 @app.command()
 def index(
     file: Annotated[
-        Path, typer.Argument(help="Tables, JSON, YAML, text, Markdown, HTML, Excel, PDF, Word; or a folder of such.")
-    ],
+        Path | None,
+        typer.Argument(help="Tables, JSON, YAML, text, Markdown, HTML, Excel, PDF, Word; or a folder of such."),
+    ] = None,
+    database: DatabaseUrl = "",
+    values: Annotated[bool, typer.Option(help="Tell a few values of columns that have few.")] = True,
     replace: Annotated[bool, typer.Option("--replace", help="Put what is read in place of all it holds now.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Embed what is new or changed. The collection is CHROMADB_COLLECTION_NAME."""
-    result = asyncio.run(_index(file, replace=replace))
+    """Embed what is new or changed. The collection is CHROMADB_COLLECTION_NAME.
+
+    Without FILE it reads the columns of the database, into a collection of their own.
+    """
+    result = asyncio.run(_index(file, _settings(database), replace=replace, values=values))
     if as_json:
         print_json(asdict(result))
         return
@@ -70,10 +87,11 @@ def index(
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     n_results: Annotated[int, typer.Option("--results", "-n", min=1, max=100, help="How many.")] = 3,
+    database: DatabaseUrl = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show the documents most like QUERY, their closeness and source."""
-    found = asyncio.run(_search(query, n_results))
+    """Show the documents most like QUERY, nearest first."""
+    found = asyncio.run(_search(query, n_results, _settings(database)))
     if as_json:
         print_json(found)
         return
@@ -82,9 +100,9 @@ def search(
 
 
 @app.command()
-def check(as_json: AsJson = False) -> None:
+def check(database: DatabaseUrl = "", as_json: AsJson = False) -> None:
     """Connect to everything and say what is used. Proves that the database is only read."""
-    found = asyncio.run(_check())
+    found = asyncio.run(_check(_settings(database)))
     if as_json:
         print_json(found)
         return
@@ -98,38 +116,53 @@ def check(as_json: AsJson = False) -> None:
 def print_reader_sql(
     database: Annotated[str, typer.Option(help="Database that it may read.")] = "",
     role: Annotated[str, typer.Option(help="Name of the role.")] = READER,
+    schema: Annotated[list[str] | None, typer.Option(help="Schema that it may read; repeatable.")] = None,
+    engine: Annotated[Literal["postgresql", "mysql"], typer.Option(help="Whose SQL.")] = "postgresql",
 ) -> None:
     """Print the SQL that makes a role which only reads. Run it as the database's owner."""
     name = database or DataSettings().postgresql_db_name or "bga_database"
-    print(reader_sql(name, role=role, password="change-me"), end="")  # noqa: S106  # a placeholder to be replaced
+    if engine == "mysql":
+        print(mysql_reader_sql(name, role=role), end="")
+    else:
+        placeholder = "change-me"
+        print(reader_sql(name, role=role, password=placeholder, schemas=schema or ["public"]), end="")
 
 
-async def _index(path: Path, *, replace: bool) -> _IndexResult:
-    reading = await asyncio.to_thread(read_documents, path)
-    sources = DataSources()
+def _settings(database: str) -> DataSettings:
+    return DataSettings(naru_database_url=database) if database else DataSettings()
+
+
+async def _index(path: Path | None, settings: DataSettings, *, replace: bool, values: bool) -> _IndexResult:
+    reading = await asyncio.to_thread(read_documents, path) if path else Reading()
+    sources = DataSources(settings)
     out = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    indexed = Indexed()
+    report = Indexed()
     try:
         with Progress(*columns, console=out, disable=not out.is_terminal) as progress:
-            task = progress.add_task(f"Indexing {path.name}", total=len(reading.documents))
-            async for indexed in sources.index(reading.documents, replace=replace):
-                progress.update(task, completed=indexed.done)
+            task = progress.add_task(f"Indexing {path.name if path else label_of(settings)}", total=None)
+            if path:
+                indexing = sources.index(reading.documents, replace=replace)
+                progress.update(task, total=len(reading.documents))
+            else:
+                indexing = sources.index_database(values=values)
+            async for report in indexing:
+                progress.update(task, completed=report.done)
         return _IndexResult(
-            collection=sources.settings.chromadb_collection_name,
-            documents=await sources.store.count(),
+            collection=collection_name(settings, "" if path else label_of(settings)),
+            documents=await (sources.store if path else sources.columns).count(),
             embeddings=sources.embedder.status,
-            read=len(reading.documents) + len(reading.refused),
-            embedded=indexed.embedded,
-            unchanged=indexed.unchanged,
-            refused=[*reading.refused, *indexed.refused],
+            read=len(reading.documents) + len(reading.refused) if path else report.done,
+            embedded=report.embedded,
+            unchanged=report.unchanged,
+            refused=[*reading.refused, *report.refused],
         )
     finally:
         await sources.close()
 
 
-async def _search(query: str, n_results: int) -> list[dict[str, Any]]:
-    sources = DataSources()
+async def _search(query: str, n_results: int, settings: DataSettings) -> list[dict[str, Any]]:
+    sources = DataSources(settings)
     try:
         (found,) = await sources.find([query], n_results)
         return [
@@ -140,9 +173,8 @@ async def _search(query: str, n_results: int) -> list[dict[str, Any]]:
         await sources.close()
 
 
-async def _check() -> dict[str, Any]:
-    sources = DataSources()
-    settings = sources.settings
+async def _check(settings: DataSettings) -> dict[str, Any]:
+    sources = DataSources(settings)
     try:
         dimensions = len((await sources.embed(["나루"]))[0])
         checked = await sources.database.check()

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from naru.builtins.data.databases.catalogue import documents_of
 from naru.builtins.data.databases.database import Database
-from naru.builtins.data.databases.open import open_database
+from naru.builtins.data.databases.open import label_of, open_database
 from naru.builtins.data.demo.columns import COLUMNS
 from naru.builtins.data.documents import Document
 from naru.builtins.data.embeddings.choose import choose_embedder
@@ -18,6 +19,7 @@ from naru.builtins.data.vectors.choose import choose_store
 from naru.builtins.data.vectors.local import LocalStore
 from naru.builtins.data.vectors.store import Found, VectorStore
 from naru.config import DataSettings
+from naru.errors import NotFoundError
 
 DEMO_COLLECTION = "naru_demo_columns"
 
@@ -34,6 +36,8 @@ class DataSources:
         self.embedder: Embedder = choose_embedder(self.settings)
         self._database: Database | None = None
         self.store: VectorStore = choose_store(self.settings)
+        self.columns: VectorStore = choose_store(self.settings, database=label_of(self.settings))
+        """The columns of the database, as `index_database` found them."""
         self._demo_index: VectorStore | None = None
         self._indexing = asyncio.Lock()
 
@@ -71,17 +75,34 @@ class DataSources:
         async for report in Indexer(self.embedder, store or self.store).run(documents, replace=replace):
             yield report
 
+    async def index_database(self, *, values: bool = True) -> AsyncIterator[Indexed]:
+        """Read the database's catalogue and keep a document for each column in place of those of the last time."""
+        catalogue = await self.database.catalogue(values=values)
+        documents = documents_of(catalogue, label_of(self.settings))
+        if not documents:
+            raise NotFoundError(
+                "The database shows no tables.", remedy="Check its name, and what its user may read (SELECT)."
+            )
+        async for report in self.index(documents, store=self.columns, replace=True):
+            yield report
+
     async def close(self) -> None:
         """Close what was opened, the database before its server."""
         if self._database:
             await self._database.close()
         await self.store.close()
+        await self.columns.close()
         if self._demo_index:
             await self._demo_index.close()
         await self.embedder.close()
 
     async def _searched_store(self) -> VectorStore:
-        """Return the configured store; with nothing configured and nothing indexed, the demo's column catalogue."""
+        """Return the indexed columns of the database that NARU_DATABASE_URL names, or else the configured store.
+
+        With nothing configured and nothing indexed it is the demo's column catalogue.
+        """
+        if self.settings.naru_database_url and await self.columns.count():
+            return self.columns
         if self.settings.is_database_configured or self.settings.chromadb_host or await self.store.count():
             return self.store
         async with self._indexing:

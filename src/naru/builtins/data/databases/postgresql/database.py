@@ -16,6 +16,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from naru.builtins.data.databases.database import Limits, QueryResult
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
+from naru.builtins.data.databases.numbers import unique_names
 from naru.builtins.data.databases.postgresql.bounded import SilentDatabaseError, bounded
 from naru.builtins.data.databases.postgresql.columns import ResultColumn
 from naru.builtins.data.databases.postgresql.errors import query_error, unreachable
@@ -23,7 +24,7 @@ from naru.builtins.data.databases.postgresql.guard import GENERIC_PLANS, PREPARE
 from naru.builtins.data.databases.postgresql.selftest import Proof, prove_read_only
 from naru.builtins.data.databases.postgresql.statement import Statement, read_statement
 from naru.builtins.data.databases.postgresql.transaction import RawRows, run_read_only
-from naru.builtins.data.databases.postgresql.values import records, unique_names
+from naru.builtins.data.databases.postgresql.values import records
 
 POOL_MIN, POOL_MAX = 5, 20
 """The seed's pool (D3)."""

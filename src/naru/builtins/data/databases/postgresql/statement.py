@@ -8,15 +8,15 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from naru.builtins.data.databases.blanks import plain_blanks
 from naru.builtins.data.databases.errors import RefusedStatementError
+from naru.builtins.data.databases.statements import EXPLAIN, MAX_CHARACTERS
 from naru.errors import ConfigError
 from naru.extras import install_command
 
-MAX_CHARACTERS = 20_000
 MAX_DEPTH = 900
 """Levels of the parser's tree; Python's own JSON reader gives up a little later."""
 
@@ -38,6 +38,8 @@ class Statement:
     """`(value).name` and `f.name` on a function in FROM: a field, or else a function of the value."""
     operators: frozenset[QualifiedName]
     types: frozenset[str]
+    explains: bool = False
+    """EXPLAIN stood before it: the plan is wanted, not the rows."""
 
 
 _KEPT_OUT = {
@@ -57,7 +59,8 @@ def read_statement(sql: str) -> Statement:
         RefusedStatementError: it is empty, broken, too long, too deep, more than one, or not a plain SELECT.
     """
     text = plain_blanks(sql)
-    tree, text = _parse(text)
+    explain = EXPLAIN.match(text)
+    tree, text = _parse(text[explain.end() :] if explain else text)
     names = _Names()
     for depth, kind, node in _walk(tree):
         if depth > MAX_DEPTH:
@@ -68,7 +71,7 @@ def read_statement(sql: str) -> Statement:
         if kind in _KEPT_OUT:
             raise RefusedStatementError(f"{_KEPT_OUT[kind]}.", remedy="Leave it out.")
         names.note(kind, node)
-    return names.statement(text)
+    return replace(names.statement(text), explains=explain is not None)
 
 
 _REMEDY = "Write a single SELECT (WITH, VALUES and TABLE are fine)."

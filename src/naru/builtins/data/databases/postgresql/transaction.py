@@ -8,6 +8,7 @@ a sub-select the grammar itself knows neither INTO nor data-changing CTEs. DATA.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,12 +56,24 @@ async def run_read_only(
         Run(b"BEGIN READ ONLY"),
         Run(guard_call(parameters, is_prepared=is_prepared)),
         Describe(f"{BEFORE}{statement.text}\n) naru_described".encode()),
-        Run(_wrapped(statement, limits)),
+        Run(_plan(statement) if statement.explains else _wrapped(statement, limits)),
         Run(b"ROLLBACK"),
     )
     _, _, _, described, rows, _ = await run_pipeline(connection, steps)
     texts = [rows.get_value(place, 0) for place in range(rows.ntuples)]
+    if statement.explains:
+        plan = [json.dumps({PLAN.name: (text or b"").decode()}).encode() for text in texts]
+        return RawRows([PLAN], plan, 0)
     return RawRows(columns_of(described), texts, int(rows.get_value(0, 1) or 0) if texts else 0)
+
+
+PLAN = ResultColumn("QUERY PLAN", 25)
+"""The one column of a plan; 25 is text."""
+
+
+def _plan(statement: Statement) -> bytes:
+    # The statement has been parsed as one SELECT, and EXPLAIN does not run it.
+    return f"EXPLAIN {statement.text}".encode()
 
 
 def _wrapped(statement: Statement, limits: Limits) -> bytes:

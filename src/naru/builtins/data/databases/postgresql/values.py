@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 
 import orjson
 
+from naru.builtins.data.databases.numbers import EXACT_DIGITS, number, unique_names
 from naru.builtins.data.databases.postgresql.columns import NUMERIC, ResultColumn
 from naru.messages import JsonObject
 
-EXACT_DIGITS = 15
-"""Every decimal number of so many digits comes back from a double unchanged."""
 _EXACT_INTEGER = 10**EXACT_DIGITS
-_MAX_NUMBER_LENGTH = 320
-"""Longer texts are no double; spares converting a numeric of 100,000 digits."""
 
 _PLAIN_TYPES = frozenset(
     # bool, "char", name, int2, int4, text, oid, float4, float8, bpchar, varchar, date, time, timestamp, timestamptz,
@@ -28,21 +24,6 @@ _PLAIN_TYPES = frozenset(
     (16, 18, 19, 21, 23, 25, 26, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1266, 2950)
 )
 _INT8 = 20
-
-
-def unique_names(names: Sequence[str]) -> list[str]:
-    """Number repeated column names: `dup`, `dup_2`; a name that a column really has is never taken."""
-    taken = set(names)
-    seen: set[str] = set()
-    unique: list[str] = []
-    for name in names:
-        candidate, count = name, 1
-        while candidate in seen or (count > 1 and candidate in taken):
-            count += 1
-            candidate = f"{name}_{count}"
-        seen.add(candidate)
-        unique.append(candidate)
-    return unique
 
 
 def records(texts: Sequence[bytes], columns: Sequence[ResultColumn]) -> list[JsonObject]:
@@ -62,19 +43,6 @@ def records(texts: Sequence[bytes], columns: Sequence[ResultColumn]) -> list[Jso
             if value is not None and not -_EXACT_INTEGER < value < _EXACT_INTEGER:
                 row[name] = number(str(value))
     return rows  # type: ignore[no-any-return] # a list of rows
-
-
-def number(text: str) -> int | float | str:
-    """Return a JSON number when a double holds it exactly, else the digits as text."""
-    is_fraction = "." in text or "e" in text or "E" in text
-    if len(text) > _MAX_NUMBER_LENGTH:
-        return text
-    if len(text) <= EXACT_DIGITS and not is_fraction:
-        return int(text)
-    value = float(text)
-    if (len(text) > EXACT_DIGITS or "e" in text.lower()) and Decimal(repr(value)) != Decimal(text):
-        return text
-    return value if is_fraction else int(text)
 
 
 def _keeps_digits(column: ResultColumn) -> bool:

@@ -1,0 +1,312 @@
+"""DuckDB, a file or a folder of CSV and Parquet files: its own parser and catalogue say what a statement would do.
+
+Layers: opened read-only, no access to anything outside (`enable_external_access`), no extensions, settings locked;
+the engine's own grammar as JSON, one SELECT; functions by the catalogue's label of their effects, table functions by a
+short list; limits on time, memory, rows and bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from naru.builtins.data.databases.catalogue import Catalogue
+from naru.builtins.data.databases.database import Checked, Limits, QueryResult
+from naru.builtins.data.databases.errors import (
+    DatabaseUnavailableError,
+    QueryError,
+    RefusedStatementError,
+    UnsafeDatabaseError,
+)
+from naru.builtins.data.databases.gather import gathered, quoted, with_values
+from naru.builtins.data.databases.open import limits_of, path_of
+from naru.builtins.data.databases.rows import collected
+from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
+from naru.builtins.data.databases.worker import Worker
+from naru.config import DataSettings
+
+MARK = '"'
+_FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
+_HARMLESS_VOLATILE = frozenset("random uuid uuidv4 uuidv7 gen_random_uuid error".split())
+_REFUSED = frozenset(
+    "pg_sleep current_setting current_query getenv getvariable json_serialize_sql json_serialize_plan "
+    "json_deserialize_sql add_parquet_key which_secret in_search_path txid_current".split()
+)
+"""Not labelled as having effects, yet they wait, or tell of the process rather than of the data."""
+_TABLE_FUNCTIONS = frozenset("range generate_series unnest repeat repeat_row json_each json_tree".split())
+_SETTINGS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "memory_limit": "512MB",
+    "max_temp_directory_size": "1GB",
+    "threads": "2",
+}
+_LOCKED = ("enable_external_access = false", "python_enable_replacements = false", "lock_configuration = true")
+"""Set once it is open, in this order."""
+_READERS = {".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet", ".json": "read_json"}
+MAX_DEPTH = 400
+MUST_BE_REFUSED = (
+    "CREATE TABLE naru_self_test (a INT)",
+    "SELECT 1; SELECT 2",
+    "ATTACH ':memory:' AS naru_self_test",
+    "COPY (SELECT 1) TO '/tmp/naru_self_test'",
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT * FROM '/etc/passwd'",
+    "INSTALL httpfs",
+    "SET enable_external_access = true",
+    "SELECT nextval('naru_self_test')",
+    "SELECT * FROM query('SELECT 1')",
+)
+MUST_FAIL_IN_THE_ENGINE = (
+    "SELECT * FROM read_text('/etc/hostname')",
+    "COPY (SELECT 1) TO '/tmp/naru_self_test'",
+    "SET enable_external_access = true",
+    "ATTACH '/tmp/naru_self_test.duckdb' AS naru_self_test",
+)
+"""Sent past the parser, as a bug in it would."""
+_COLUMNS = """
+SELECT c.schema_name AS schema, c.table_name AS "table", c.column_name AS "column", lower(c.data_type) AS type,
+  c.comment, coalesce(t.comment, v.comment) AS table_comment,
+  EXISTS (SELECT 1 FROM duckdb_constraints() k WHERE k.table_oid = c.table_oid
+    AND k.constraint_type = 'PRIMARY KEY' AND list_contains(k.constraint_column_names, c.column_name)) AS is_key
+FROM duckdb_columns() c LEFT JOIN duckdb_tables() t ON t.table_oid = c.table_oid AND t.database_oid = c.database_oid
+LEFT JOIN duckdb_views() v ON v.view_oid = c.table_oid AND v.database_oid = c.database_oid
+WHERE NOT c.internal AND c.database_name = current_database() ORDER BY 1, 2, c.column_index
+"""
+_KEYS = """
+SELECT schema_name AS schema, table_name AS "table", referenced_table AS other,
+  constraint_column_names AS columns, referenced_column_names AS other_columns
+FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY' AND database_name = current_database()
+"""
+
+
+class DuckDatabase:
+    """Read-only access to one DuckDB file, or to the tables in a folder's files."""
+
+    dialect = "DuckDB"
+
+    def __init__(self, settings: DataSettings) -> None:
+        self._path = path_of(settings.naru_database_url)
+        self._limits = limits_of(settings)
+        self._worker = Worker(self._limits)
+        self._opening = asyncio.Lock()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._judge: _Judge | None = None
+        self._checked: Checked | None = None
+
+    async def query(self, sql: str) -> QueryResult:
+        """Run one SELECT; see `Database.query`."""
+        await self.check()
+        return await self._query(sql)
+
+    async def catalogue(self, *, values: bool = True) -> Catalogue:
+        """Read tables, views, columns, comments and keys."""
+        await self.check()
+        assert self._connection is not None, "check has opened it"
+        cursor = self._connection.cursor()
+
+        def read() -> Catalogue:
+            columns, keys = _dicts(cursor.execute(_COLUMNS)), _dicts(cursor.execute(_KEYS))
+            return gathered(columns, [{**key, "other_schema": key["schema"]} for key in keys], usual_schema="main")
+
+        found = await self._worker.run(read, cursor.interrupt)
+        return await with_values(found, self.query, MARK) if values else found
+
+    async def check(self) -> Checked:
+        """Open it once, and prove that it is only read."""
+        async with self._opening:
+            if self._checked is None:
+                if self._connection is None:
+                    self._connection = await asyncio.to_thread(_open, self._path)
+                    self._judge = _Judge(self._connection.cursor())
+                self._checked = await self._prove()
+            return self._checked
+
+    async def close(self) -> None:
+        """Close the file."""
+        if self._connection:
+            self._connection.close()
+            self._connection = None
+
+    async def _query(self, sql: str) -> QueryResult:
+        asked = read_asked(sql, _FIRST_WORDS)
+        assert self._connection is not None, "check has opened it"
+        assert self._judge is not None, "check has opened it"
+        await asyncio.to_thread(self._judge.judge, asked.query)
+        cursor = self._connection.cursor()
+        return await self._worker.run(functools.partial(_run, cursor, asked.text, self._limits), cursor.interrupt)
+
+    async def _prove(self) -> Checked:
+        for sql in MUST_BE_REFUSED:
+            try:
+                await self._query(sql)
+            except RefusedStatementError:
+                continue
+            except QueryError as error:
+                raise UnsafeDatabaseError(f"Self-test: {sql!r} was stopped by the engine alone ({error}).") from error
+            raise UnsafeDatabaseError(f"Self-test: {sql!r} was not refused.")
+        assert self._connection is not None, "check has opened it"
+        cursor = self._connection.cursor()
+        for sql in MUST_FAIL_IN_THE_ENGINE:
+            try:
+                await asyncio.to_thread(cursor.execute, sql)
+            except duckdb.Error:
+                continue
+            raise UnsafeDatabaseError(f"Self-test: the engine ran {sql!r}.")
+        return Checked(f"DuckDB {duckdb.__version__}", len(MUST_BE_REFUSED) + len(MUST_FAIL_IN_THE_ENGINE))
+
+
+class _Judge:
+    """Reads a statement with the engine's own parser, and its names with the engine's own catalogue."""
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        asked = (
+            "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN "
+            "('scalar', 'aggregate', 'window', 'macro') AND (internal OR function_type <> 'macro') "
+            "AND coalesce(stability, '') <> 'VOLATILE' AND NOT coalesce(has_side_effects, false)"
+        )
+        harmless = {name for (name,) in cursor.execute(asked).fetchall()}
+        self._functions = (harmless | _HARMLESS_VOLATILE) - _REFUSED
+        volatile = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE stability = 'VOLATILE'"
+        self._functions -= {name for (name,) in cursor.execute(volatile).fetchall()} - _HARMLESS_VOLATILE
+        self._parser = cursor
+        self._one_at_a_time = threading.Lock()
+
+    def judge(self, query: str) -> None:
+        """Raise RefusedStatementError unless this is one SELECT of harmless functions over tables."""
+        with self._one_at_a_time:
+            row = self._parser.execute("SELECT json_serialize_sql(?::VARCHAR)", [query]).fetchone()
+        try:
+            tree = json.loads(row[0] if row else "{}")
+        except RecursionError as error:
+            raise RefusedStatementError("The statement is nested too deeply.", remedy="Write it flatter.") from error
+        if tree.get("error"):
+            told = str(tree.get("error_message", "")).split("\n", 1)[0]
+            if tree.get("error_type") == "parser":
+                raise QueryError(f"{told} (DuckDB)")
+            raise RefusedStatementError(f"Only one SELECT is run here: {told}.", remedy=ONE_SELECT)
+        statements = tree.get("statements", [])
+        if len(statements) != 1:
+            raise RefusedStatementError(
+                f"Only one statement is run, and these are {len(statements)}.", remedy=ONE_SELECT
+            )
+        for depth, node in _nodes(statements[0]):
+            if depth > MAX_DEPTH:
+                raise RefusedStatementError("The statement is nested too deeply.", remedy="Write it flatter.")
+            if why := self._refusal(node):
+                raise RefusedStatementError(f"This tool only reads: {why}.", remedy="Write the query without it.")
+
+    def _refusal(self, node: dict[str, Any]) -> str:
+        kind = node.get("type")
+        if node.get("class") == "PARAMETER":
+            return "parameters such as ? have no value here"
+        if kind == "SHOW_REF":
+            return "SHOW, DESCRIBE and SUMMARIZE are no SELECT"
+        if kind == "BASE_TABLE" and any(letter in str(node.get("table_name")) for letter in "/\\*:"):
+            return f"{node['table_name']!r} is a file"
+        if kind == "TABLE_FUNCTION":
+            function = node.get("function") or {}
+            name = str(function.get("function_name", "")).lower()
+            return "" if name in _TABLE_FUNCTIONS else f"{name or 'this'} in FROM reads more than tables"
+        if node.get("class") == "FUNCTION" and not node.get("is_operator"):
+            name = str(node.get("function_name", "")).lower()
+            return "" if name in self._functions or name in _TABLE_FUNCTIONS else f"function {name}"
+        return ""
+
+
+def _nodes(tree: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield every object of the tree with its depth; a generic walk cannot miss a kind of node."""
+    stack = [(0, tree)]
+    while stack:
+        depth, node = stack.pop()
+        if isinstance(node, dict):
+            yield depth, node
+            function = node.get("function")
+            if node.get("type") == "TABLE_FUNCTION" and isinstance(function, dict):
+                # It has been judged as a table function; what it is given is still to come.
+                node = {**node, "function": {**function, "class": ""}}
+            stack.extend((depth + 1, value) for value in node.values())
+        elif isinstance(node, list):
+            stack.extend((depth + 1, value) for value in node)
+
+
+def _run(cursor: duckdb.DuckDBPyConnection, text: str, limits: Limits) -> QueryResult:
+    try:
+        cursor.execute(text)
+        columns = [(str(name), str(type_).lower()) for name, type_, *_ in cursor.description or ()]
+        rows = iter(cursor.fetchone, None)
+        return collected(text.rstrip("; \n"), columns, rows, limits)
+    except duckdb.InterruptException as error:
+        raise QueryError(
+            f"The query was stopped after {limits.statement_seconds:g} seconds.",
+            remedy="Filter earlier, aggregate, or ask for less.",
+        ) from error
+    except duckdb.PermissionException as error:
+        raise RefusedStatementError(f"DuckDB refuses: {_first_line(error)}.", remedy=ONE_SELECT) from error
+    except duckdb.Error as error:
+        raise QueryError(f"{_first_line(error)} (DuckDB)") from error
+    finally:
+        cursor.close()
+
+
+def _first_line(error: Exception) -> str:
+    """Return the engine's own words, and the names that it proposes."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines[1:] if line.startswith(("Candidate", "Did you mean"))]
+    return " ".join([*lines[:1], *told]) or type(error).__name__
+
+
+def _open(path: Path) -> duckdb.DuckDBPyConnection:
+    if not path.exists():
+        raise DatabaseUnavailableError(
+            f"There is no DuckDB file or folder {path}.",
+            remedy="Check NARU_DATABASE_URL: duckdb:///file.duckdb or a folder.",
+        )
+    try:
+        if path.is_dir():
+            connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
+            connection.execute("SET allowed_directories = [?]", [str(path.resolve())])
+            _view_files(connection, path.resolve())
+        else:
+            connection = duckdb.connect(str(path), read_only=True, config=dict(_SETTINGS))
+        for setting in (
+            "enable_external_access = false",
+            "python_enable_replacements = false",
+            "lock_configuration = true",
+        ):
+            connection.execute(f"SET {setting}")
+    except duckdb.Error as error:
+        raise DatabaseUnavailableError(
+            f"{path} cannot be read by DuckDB: {_first_line(error)}",
+            remedy="Check that it is what its name says and that no other process writes to it.",
+        ) from error
+    return connection
+
+
+def _view_files(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Make a view of each file, called as the file; a second one of that name keeps its suffix."""
+    seen: set[str] = set()
+    for file in sorted(folder.rglob("*")):
+        reader = _READERS.get(file.suffix.lower())
+        if reader is None or not file.is_file() or any(part[0] == "." for part in file.relative_to(folder).parts):
+            continue
+        stem = "_".join(file.relative_to(folder).with_suffix("").parts)
+        name = stem if stem.casefold() not in seen else stem + file.suffix.replace(".", "_")
+        seen.add(name.casefold())
+        source = str(file).replace("'", "''")
+        connection.execute(f"CREATE VIEW {quoted(name, MARK)} AS SELECT * FROM {reader}('{source}')")  # noqa: S608  # quoted
+    if not seen:
+        raise duckdb.Error(f"no CSV, Parquet or JSON files in {folder}")
+
+
+def _dicts(cursor: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    names = [name for name, *_ in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

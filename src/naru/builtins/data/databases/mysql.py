@@ -1,0 +1,246 @@
+"""MySQL and MariaDB: a parser that knows their grammar, an allow-list of functions, a read-only transaction, limits.
+
+What sqlglot and the server might read differently is refused before: versioned comments, `--` without a blank after
+it. The session's `sql_mode` is the one that the parser assumes, and the wire takes one statement.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pymysql
+from pymysql.constants import FIELD_TYPE
+from pymysql.cursors import SSCursor
+
+from naru.builtins.data.databases.catalogue import Catalogue
+from naru.builtins.data.databases.database import Checked, Limits, QueryResult
+from naru.builtins.data.databases.errors import (
+    DatabaseUnavailableError,
+    QueryError,
+    RefusedStatementError,
+    UnsafeDatabaseError,
+)
+from naru.builtins.data.databases.gather import gathered, with_values
+from naru.builtins.data.databases.mysql_statement import judge
+from naru.builtins.data.databases.open import limits_of
+from naru.builtins.data.databases.rows import collected
+from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
+from naru.builtins.data.databases.worker import Worker
+from naru.config import DataSettings
+
+MARK = "`"
+CONNECT_SECONDS = 5
+MUST_BE_REFUSED = (
+    "CREATE TABLE naru_self_test (a INT)",
+    "SELECT 1; SELECT 2",
+    "SELECT 1 INTO OUTFILE '/tmp/naru_self_test'",
+    "SELECT LOAD_FILE('/etc/passwd')",
+    "SELECT SLEEP(10)",
+    "SELECT BENCHMARK(1000000000, MD5('naru'))",
+    "SELECT GET_LOCK('naru', 1)",
+    "SELECT /*!50000 SLEEP(10) */ 1",
+    "SELECT 1 --1 INTO OUTFILE '/tmp/naru_self_test'",
+    "SELECT @naru := 1",
+    "SELECT 1 FOR UPDATE",
+)
+MUST_FAIL_IN_THE_SERVER = ("CREATE TABLE naru_self_test (a INT)", "SELECT 1; SELECT 2")
+"""Sent past the parser, as a bug in it would. CREATE is refused by the role, or by the read-only session."""
+_COLUMNS = """
+SELECT c.table_schema AS `schema`, c.table_name AS `table`, c.column_name AS `column`, c.column_type AS `type`,
+  c.column_comment AS comment, IF(t.table_comment = 'VIEW', '', t.table_comment) AS table_comment,
+  c.column_key = 'PRI' AS is_key
+FROM information_schema.columns c JOIN information_schema.tables t
+  ON t.table_schema = c.table_schema AND t.table_name = c.table_name
+WHERE c.table_schema = DATABASE() ORDER BY c.table_name, c.ordinal_position
+"""
+_KEYS = """
+SELECT table_schema AS `schema`, table_name AS `table`, referenced_table_schema AS other_schema,
+  referenced_table_name AS other, constraint_name AS name, column_name AS own, referenced_column_name AS theirs
+FROM information_schema.key_column_usage
+WHERE table_schema = DATABASE() AND referenced_table_name IS NOT NULL
+ORDER BY table_name, constraint_name, ordinal_position
+"""
+
+
+_WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE")
+
+
+class MysqlDatabase:
+    """Read-only access to one MySQL or MariaDB database; a connection for each query."""
+
+    dialect = "MySQL"
+
+    def __init__(self, settings: DataSettings) -> None:
+        split = urlsplit(settings.naru_database_url)
+        self._limits = limits_of(settings)
+        self._schema = unquote(split.path.strip("/"))
+        self._options: dict[str, Any] = {
+            "host": split.hostname or "localhost",
+            "port": split.port or 3306,
+            "user": unquote(split.username or ""),
+            "password": unquote(split.password or ""),
+            "database": self._schema or None,
+        }
+        if socket := parse_qs(split.query).get("unix_socket"):
+            self._options["unix_socket"] = socket[0]
+        self._allows_superuser = settings.postgresql_db_allow_superuser
+        self._worker = Worker(self._limits)
+        self._checking = asyncio.Lock()
+        self._checked: Checked | None = None
+
+    async def query(self, sql: str) -> QueryResult:
+        """Run one SELECT; see `Database.query`."""
+        await self.check()
+        return await self._query(sql)
+
+    async def catalogue(self, *, values: bool = True) -> Catalogue:
+        """Read tables, columns, comments and keys of the URL's database."""
+        await self.check()
+        columns, parts = await asyncio.to_thread(self._read, _COLUMNS), await asyncio.to_thread(self._read, _KEYS)
+        keys: dict[tuple[str, str], dict[str, Any]] = {}
+        for part in parts:
+            key = keys.setdefault((part["table"], part["name"]), {**part, "columns": [], "other_columns": []})
+            key["columns"].append(part["own"])
+            key["other_columns"].append(part["theirs"])
+        found = gathered(columns, list(keys.values()), usual_schema=self._schema)
+        return await with_values(found, self.query, MARK) if values else found
+
+    async def check(self) -> Checked:
+        """Connect once, and prove that it is only read."""
+        async with self._checking:
+            if self._checked is None:
+                self._checked = await self._prove()
+            return self._checked
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    async def _query(self, sql: str) -> QueryResult:
+        asked = read_asked(sql)
+        text = judge(asked.text, asked.query)
+        connection = await asyncio.to_thread(self._connect)
+        work = functools.partial(_run, connection, text, self._limits)
+        return await self._worker.run(work, functools.partial(self._kill, connection))
+
+    def _connect(self) -> Any:
+        seconds = self._limits.statement_seconds
+        try:
+            connection = pymysql.connect(
+                **self._options, charset="utf8mb4", connect_timeout=CONNECT_SECONDS, autocommit=True,
+                read_timeout=seconds + CONNECT_SECONDS, local_infile=False, cursorclass=SSCursor,
+            )  # fmt: skip
+            with connection.cursor() as cursor:
+                cursor.execute("SET SESSION sql_mode = 'STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY', sql_select_limit = %s",
+                               [self._limits.rows + 1])  # fmt: skip
+                if "mariadb" in connection.get_server_info().lower():
+                    cursor.execute("SET SESSION max_statement_time = %s", [seconds])
+                else:
+                    cursor.execute("SET SESSION max_execution_time = %s", [int(seconds * 1000)])
+                cursor.execute("SET SESSION TRANSACTION READ ONLY")
+                cursor.execute("START TRANSACTION READ ONLY")
+        except (pymysql.Error, OSError) as error:
+            raise DatabaseUnavailableError(
+                f"No connection to MySQL: {_told(error)}.",
+                remedy="Check that it runs and that NARU_DATABASE_URL is right; the next call tries again.",
+            ) from error
+        return connection
+
+    def _kill(self, connection: Any) -> None:
+        """Stop a query on the server; the socket is cut whatever comes of it."""
+        with contextlib.suppress(pymysql.Error, OSError, DatabaseUnavailableError):
+            other = self._connect()
+            try:
+                with other.cursor() as cursor:
+                    cursor.execute(f"KILL QUERY {int(connection.thread_id())}")
+            finally:
+                other.close()
+
+    def _read(self, sql: str, *parameters: Any) -> list[dict[str, Any]]:
+        connection = self._connect()
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SET SESSION sql_select_limit = DEFAULT")
+                cursor.execute(sql, parameters or None)
+                names = [str(column[0]) for column in cursor.description]
+                return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        except (pymysql.Error, OSError) as error:
+            raise QueryError(f"{_told(error)} (MySQL)") from error
+        finally:
+            connection.close()
+
+    async def _prove(self) -> Checked:
+        (facts,) = await asyncio.to_thread(self._read, "SELECT VERSION() AS version")
+        grants = [str(next(iter(row.values()))) for row in await asyncio.to_thread(self._read, "SHOW GRANTS")]
+        strong = sorted({right for right in ("FILE", "SUPER", "PROCESS") for grant in grants if _has(grant, right)})
+        if strong and not self._allows_superuser:
+            raise UnsafeDatabaseError(
+                f"The user of NARU_DATABASE_URL has the rights {', '.join(strong)}; a query tool must not.",
+                remedy="Create one that only reads (`naru data reader-sql --engine mysql` prints how).",
+            )
+        for sql in MUST_BE_REFUSED:
+            try:
+                await self._query(sql)
+            except RefusedStatementError:
+                continue
+            except QueryError as error:
+                raise UnsafeDatabaseError(f"Self-test: {sql!r} was stopped by the server alone ({error}).") from error
+            raise UnsafeDatabaseError(f"Self-test: {sql!r} was not refused.")
+        for sql in MUST_FAIL_IN_THE_SERVER:
+            connection = await asyncio.to_thread(self._connect)
+            try:
+                await asyncio.to_thread(_run, connection, sql, self._limits)
+            except (QueryError, RefusedStatementError):
+                continue
+            raise UnsafeDatabaseError(f"Self-test: the server ran {sql!r}.")
+        writes = any(
+            _has(grant, right) for grant in grants for right in ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE")
+        )
+        warnings = ["The user may write; only the parser and the read-only transaction keep it from that."] * writes
+        return Checked(f"MySQL {facts['version']}", len(MUST_BE_REFUSED) + len(MUST_FAIL_IN_THE_SERVER), warnings)
+
+
+def _run(connection: Any, text: str, limits: Limits) -> QueryResult:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(text)
+            columns = [(str(column[0]), _type(column[1])) for column in cursor.description or ()]
+            result = collected(text, columns, cursor.fetchall_unbuffered(), limits)
+            connection.kill_reading = True
+            return result
+    except (pymysql.Error, OSError) as error:
+        if isinstance(error, pymysql.Error) and error.args and error.args[0] in (1792, 1142, 1044, 1227, 1290):
+            raise RefusedStatementError(f"The server refuses: {_told(error)}.", remedy=ONE_SELECT) from error
+        if isinstance(error, pymysql.Error) and error.args and error.args[0] in (1969, 3024, 1317, 2013):
+            raise QueryError(
+                f"The query was stopped after {limits.statement_seconds:g} seconds.",
+                remedy="Filter earlier, aggregate, or ask for less.",
+            ) from error
+        raise QueryError(f"{_told(error)} (MySQL)") from error
+    finally:
+        connection.close()
+
+
+def _type(code: int) -> str:
+    return _TYPES.get(code, str(code))
+
+
+_TYPES: dict[int, str] = {
+    value: name.lower() for name, value in vars(FIELD_TYPE).items() if isinstance(value, int) and name.isupper()
+}
+
+
+def _told(error: BaseException) -> str:
+    if len(error.args) > 1:
+        code, text = error.args[:2]
+        return f"{text} ({code})"
+    return str(error) or type(error).__name__
+
+
+def _has(grant: str, right: str) -> bool:
+    rights = grant.partition(" ON ")[0].removeprefix("GRANT ").upper().split(", ")
+    is_all = "ALL PRIVILEGES" in rights and " ON *.* " in f"{grant} "
+    return right in rights or (is_all and right in ("FILE", "SUPER", "PROCESS"))

@@ -1,0 +1,139 @@
+"""What a MySQL statement is: one SELECT of tables and harmless functions, which parser and server read alike.
+
+Pure: no database.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import sqlglot
+from sqlglot import exp
+
+from naru.builtins.data.databases.errors import RefusedStatementError
+from naru.builtins.data.databases.statements import ONE_SELECT
+
+MAX_DEPTH = 200
+_HIDDEN = re.compile(
+    r"""(?P<kept> '(?:[^'\\]|\\.|'')*'? | "(?:[^"\\]|\\.|"")*"? | `(?:[^`]|``)*`? )
+      | (?P<versioned> /\*M?! | /\*\+ )
+      | (?P<comment> \#[^\n]*(?:\n|\Z) | --(?=[\s\x00-\x1f]|\Z)[^\n]*(?:\n|\Z) | /\*.*?(?:\*/|\Z) )
+      | (?P<doubtful> -- )""",
+    re.VERBOSE | re.DOTALL,
+)
+_ALLOWED_NODES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.CTE, exp.With, exp.Table)
+_REFUSED_NODES = {
+    exp.DML: "it would write",
+    exp.DDL: "it would change the schema",
+    exp.Command: "this is no SELECT",
+    exp.Into: "INTO writes",
+    exp.Lock: "FOR UPDATE and FOR SHARE lock rows",
+    exp.Placeholder: "parameters have no value here",
+    exp.PropertyEQ: "variables are not set",
+    exp.Parameter: "variables are not read",
+    exp.SessionParameter: "the server's variables are not read",
+    exp.LoadData: "LOAD reads files",
+    exp.Pragma: "this is no SELECT",
+    exp.Set: "SET is no SELECT",
+    exp.Use: "USE is no SELECT",
+    exp.Transaction: "transactions are the tool's own",
+    exp.Commit: "transactions are the tool's own",
+    exp.Rollback: "transactions are the tool's own",
+    exp.Kill: "KILL is no SELECT",
+    exp.Describe: "DESCRIBE is no SELECT",
+    exp.Show: "SHOW is no SELECT",
+}
+_HARMLESS = frozenset(
+    # Judged by its name, whether sqlglot has a class for it or not.
+    "abs acos addtime adddate aes_decrypt aes_encrypt any_value ascii asin atan atan2 avg bin bit_and bit_count "
+    "bit_length bit_or bit_xor cast ceil ceiling char char_length character_length charset coalesce collation "
+    "concat concat_ws conv convert convert_tz cos cot count crc32 cume_dist curdate current_date current_time "
+    "current_timestamp curtime database date date_add date_format date_sub datediff day dayname dayofmonth "
+    "dayofweek dayofyear degrees dense_rank elt exp export_set extract field find_in_set first_value floor format "
+    "from_base64 from_days from_unixtime greatest group_concat hex hour if ifnull inet_aton inet_ntoa insert "
+    "instr isnull json_array json_arrayagg json_contains json_contains_path json_depth json_extract json_keys "
+    "json_length json_merge_patch json_merge_preserve json_object json_objectagg json_overlaps json_pretty "
+    "json_quote json_search json_type json_unquote json_valid json_value json_set json_insert json_replace "
+    "json_remove lag last_day last_value lcase lead least left length ln localtime localtimestamp locate log "
+    "log10 log2 lower lpad ltrim makedate maketime max md5 median microsecond mid min minute mod month monthname "
+    "nth_value ntile now nullif nvl oct octet_length ord percent_rank percentile_cont percentile_disc period_add "
+    "period_diff pi position pow power quarter quote radians rand rank regexp_instr regexp_like regexp_replace "
+    "regexp_substr repeat replace reverse right round row_number rpad rtrim sec_to_time second sha sha1 sha2 sign "
+    "sin soundex space sqrt st_astext st_distance st_x st_y std stddev stddev_pop stddev_samp str_to_date strcmp "
+    "subdate substr substring substring_index subtime sum tan time time_format time_to_sec timediff timestamp "
+    "timestampadd timestampdiff to_base64 to_days to_seconds trim trunc truncate ucase unhex unix_timestamp upper "
+    "utc_date utc_time utc_timestamp uuid var_pop var_samp variance version week weekday weekofyear weight_string "
+    "schema current_schema year yearweek user current_user row_count found_rows values mode exists case and or "
+    "xor not between in like rlike regexp binary interval distinct stuff".split()
+)
+_SYSTEM_SCHEMAS = frozenset({"mysql", "performance_schema", "sys"})
+
+
+def judge(text: str, query: str) -> str:
+    """Return the text to send, without comments.
+
+    Raises:
+        RefusedStatementError: it is not one SELECT of harmless functions, or may be read in two ways.
+        QueryError: it is no SQL.
+    """
+    plain = _without_comments(query)
+    try:
+        statements = [one for one in sqlglot.parse(plain, dialect="mysql") if one is not None]
+    except RecursionError as error:
+        raise RefusedStatementError("The statement is nested too deeply.", remedy="Write it flatter.") from error
+    except sqlglot.errors.SqlglotError as error:
+        raise RefusedStatementError(
+            f"This is not read as SQL: {str(error).splitlines()[0][:200]}", remedy=ONE_SELECT
+        ) from error
+    if len(statements) != 1:
+        raise RefusedStatementError(f"Only one statement is run, and these are {len(statements)}.", remedy=ONE_SELECT)
+    if not isinstance(statements[0], exp.Select | exp.SetOperation | exp.Subquery | exp.Values):
+        raise RefusedStatementError("Only one SELECT is run here.", remedy=ONE_SELECT)
+    for node, depth in _nodes(statements[0]):
+        if depth > MAX_DEPTH:
+            raise RefusedStatementError("The statement is nested too deeply.", remedy="Write it flatter.")
+        if why := _refusal(node):
+            raise RefusedStatementError(f"This tool only reads: {why}.", remedy="Write the query without it.")
+    return text[: len(text) - len(query)] + plain.strip().rstrip(";")
+
+
+def _without_comments(query: str) -> str:
+    def keep(found: re.Match[str]) -> str:
+        if found["kept"]:
+            return found[0]
+        if found["versioned"]:
+            raise RefusedStatementError("Comments that the server runs or obeys are refused.", remedy="Leave them out.")
+        if found["doubtful"]:
+            raise RefusedStatementError("`--` without a blank after it is refused.", remedy="Write `- -1`, or a blank.")
+        return " "
+
+    return _HIDDEN.sub(keep, query)
+
+
+def _nodes(tree: exp.Expression) -> Iterator[tuple[exp.Expression, int]]:
+    stack = [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        yield node, depth
+        stack.extend((child, depth + 1) for child in node.iter_expressions())
+
+
+def _refusal(node: exp.Expression) -> str:
+    for kind, why in _REFUSED_NODES.items():
+        if isinstance(node, kind) and not isinstance(node, _ALLOWED_NODES):
+            return why
+    if isinstance(node, exp.Table) and node.db.lower() in _SYSTEM_SCHEMAS:
+        return f"{node.db} is the server's own"
+    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector | exp.Predicate | exp.Case | exp.If):
+        names = {node.name.lower()} if node.key in ("anonymous", "anonymousaggfunc") else _sql_names(node)
+        return "" if names & _HARMLESS else f"function {min(names, default=node.key)}"
+    if isinstance(node, exp.Select) and (node.args.get("kind") or node.args.get("operation_modifiers")):
+        return "modifiers of SELECT"
+    return ""
+
+
+def _sql_names(node: exp.Func) -> set[str]:
+    """Return a known function's names: as it is called in this dialect, and in general."""
+    written = re.match(r"\w+", node.sql(dialect="mysql"))
+    return {name.lower() for name in node.sql_names()} | ({written[0].lower()} if written else set())

@@ -1,0 +1,55 @@
+"""What every engine's statement passes before its own grammar: length, blanks, and whether it only explains."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from naru.builtins.data.databases.blanks import plain_blanks
+from naru.builtins.data.databases.errors import RefusedStatementError
+
+MAX_CHARACTERS = 20_000
+ONE_SELECT = "Write a single SELECT (WITH and VALUES are fine)."
+_FIRST_WORD = re.compile(r"(?:[\s(]|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*([^\W\d_]*)", re.DOTALL)
+_FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES"})
+EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:QUERY\s+PLAN\s+)?(?!ANALYZE\b|ANALYSE\b|\()", re.IGNORECASE)
+"""What may stand before a SELECT: it asks for the plan. ANALYZE, which runs the statement, is not part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A statement, cleaned."""
+
+    text: str
+    """What is sent."""
+    query: str
+    """The SELECT in it: the text, without EXPLAIN."""
+
+
+def read_asked(sql: str, first_words: frozenset[str] = _FIRST_WORDS) -> Asked:
+    """Clean a statement and part it from EXPLAIN. Its first word is judged for the reader's sake, not for safety.
+
+    Raises:
+        RefusedStatementError: it is empty, too long, or holds what no statement does.
+    """
+    text = plain_blanks(sql).strip()
+    if "\x00" in text:
+        raise RefusedStatementError("The statement contains a NUL character.", remedy="Leave it out.")
+    if len(text) > MAX_CHARACTERS:
+        raise RefusedStatementError(
+            f"The statement has {len(text)} characters; at most {MAX_CHARACTERS} are read.",
+            remedy="Write a shorter one.",
+        )
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise RefusedStatementError("The statement is not valid Unicode.", remedy=ONE_SELECT) from error
+    if not text.strip("; \t\r\n"):
+        raise RefusedStatementError("The statement is empty.", remedy=ONE_SELECT)
+    explain = EXPLAIN.match(text)
+    query = text[explain.end() :] if explain else text
+    found = _FIRST_WORD.match(query)
+    word = found[1].upper() if found else ""
+    if word and word not in first_words:
+        raise RefusedStatementError(f"Only one SELECT is run here, and this is {word[:40]}.", remedy=ONE_SELECT)
+    return Asked(text, query)

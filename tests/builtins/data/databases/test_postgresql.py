@@ -1,0 +1,84 @@
+"""Issue 20, lines 2 and 3 on PostgreSQL: its catalogue as documents, EXPLAIN, roles that read later tables too."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from naru.builtins.data.databases.catalogue import documents_of
+from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
+from naru.builtins.data.databases.open import open_database
+from naru.builtins.data.demo.reader import reader_sql
+from naru.config import DataSettings
+from tests.builtins.data.conftest import postgres_versions
+from tests.builtins.data.servers import BgaServer
+
+pytestmark = [pytest.mark.slow, pytest.mark.postgres, postgres_versions]
+
+OTHER = """
+CREATE SCHEMA IF NOT EXISTS sales;
+CREATE TABLE IF NOT EXISTS sales.customer (id int PRIMARY KEY, name text, kind text);
+CREATE TABLE IF NOT EXISTS sales.orders (
+  id int PRIMARY KEY, customer_id int REFERENCES sales.customer, "Amount" numeric);
+COMMENT ON TABLE sales.orders IS '주문';
+COMMENT ON COLUMN sales.orders."Amount" IS '금액';
+DELETE FROM sales.orders; DELETE FROM sales.customer;
+INSERT INTO sales.customer VALUES (1, 'Kim', 'gold'), (2, 'Lee', 'gold');
+INSERT INTO sales.orders VALUES (1, 1, 10.5);
+"""
+
+
+def settings_of(bga: BgaServer, user: str) -> DataSettings:
+    found = bga.parameters(user)
+    return DataSettings(
+        postgresql_db_host=found["host"],
+        postgresql_db_port=int(found.get("port", 5432)),
+        postgresql_db_name=found["dbname"],
+        postgresql_db_user=user,
+        naru_database_url="",
+        _env_file=None,
+    )
+
+
+@pytest.fixture
+def reader(bga: BgaServer):
+    """A role made by what `naru data reader-sql --schema sales` prints, and a table made after it."""
+    bga.admin.execute(OTHER.encode())
+    script = reader_sql("postgres", role="sales_reader", schemas=["sales"])
+    # Its database-wide line would change what the other tests of this server see.
+    kept = [line for line in script.splitlines() if not line.startswith(("REVOKE TEMPORARY", "--"))]
+    bga.admin.execute("\n".join(kept).encode())
+    bga.admin.execute("CREATE TABLE sales.later (id int)")
+    yield "sales_reader"
+    bga.admin.execute("DROP SCHEMA sales CASCADE; DROP OWNED BY sales_reader; DROP ROLE sales_reader")
+
+
+async def test_the_catalogue_is_what_the_role_may_read_in_every_schema(bga: BgaServer, reader: str):
+    database = open_database(settings_of(bga, reader))
+    catalogue = await database.catalogue()
+    assert [table.name for table in catalogue.tables] == ["sales.customer", "sales.later", "sales.orders"]
+    texts = {document.id: document.text for document in documents_of(catalogue, "bga")}
+    assert texts["sales.orders.Amount"] == "sales.orders.Amount (numeric): 금액; of 주문"
+    assert texts["sales.orders.customer_id"].endswith("refers to sales.customer.id")
+    assert texts["sales.customer.kind"].endswith("values: gold")
+    assert (await database.query("SELECT count(*) AS n FROM sales.later")).records == [{"n": 0}]
+    with (
+        psycopg.connect(make_conninfo(**bga.parameters(reader)), autocommit=True) as connection,
+        pytest.raises(psycopg.errors.ReadOnlySqlTransaction),
+    ):
+        connection.execute("DELETE FROM sales.later")
+    await database.close()
+
+
+async def test_explain_of_an_allowed_statement_gives_the_plan_and_runs_nothing(bga: BgaServer):
+    database = open_database(settings_of(bga, "bga_reader"))
+    result = await database.query("EXPLAIN SELECT pg_catalog.length('x')")
+    assert result.columns == [{"name": "QUERY PLAN", "type": "text"}]
+    assert result.records[0]["QUERY PLAN"].startswith("Result")
+    for refused in ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN SELECT pg_sleep(5)", "EXPLAIN DELETE FROM pg_class"):
+        with pytest.raises(RefusedStatementError):
+            await database.query(refused)
+    with pytest.raises(QueryError):
+        await database.query("EXPLAIN SELECT 1 FROM none")
+    await database.close()

