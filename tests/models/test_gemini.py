@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 import base64
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.models.fake_endpoint import Answering, FakeEndpoint, Reply, json_reply, serve, sse
 
-from naru.errors import ModelError
+from naru.errors import ModelError, UserError
 from naru.messages import (
     CallEnd,
     CallStart,
     ChatEvent,
     ChatRequest,
+    Extra,
     Finish,
+    ForeignPart,
     ImagePart,
     Message,
     Reasoning,
+    ResourcePart,
     Text,
     TextPart,
     ToolCall,
@@ -170,3 +174,41 @@ async def test_models_that_generate_are_listed() -> None:
         backend = backend_at(fake)
         assert await backend.models() == ["gemma-3-12b-it"]
         await backend.close()
+
+
+async def test_a_signature_that_the_caller_holds_goes_back_after_a_restart() -> None:  # issue 17, line 1
+    signature = base64.b64encode(b"sig").decode()
+    call = {"functionCall": {"name": "weather", "args": {"city": "Seoul"}}, "thoughtSignature": signature}
+    events, _ = await ask([stream(chunk(call, finish="STOP", usage=(5, 2)))])
+    extra = next(event for event in events if isinstance(event, Extra))
+    assert (extra.place, extra.fields) == ("call", {"extra_content": {"google": {"thought_signature": signature}}})
+    made = ToolCall("other", "weather", {"city": "Seoul"}, carried=extra.fields)
+    said = Message("assistant", "Wait.", carried={"extra_content": {"google": {"thought_signature": signature}}})
+    result = Message("tool", "sunny", tool_call_id="other")
+    history = [*ASK.messages, said, replace(said, content="", tool_calls=(made,)), result]
+    request = ChatRequest(ASK.model, history, tools=ASK.tools)
+    _, fake = await ask([stream(chunk({"text": "ok"}, finish="STOP"))], request)
+    parts = [part for turn in fake.bodies[0]["contents"] for part in turn["parts"]]
+    assert [part.get("thoughtSignature") for part in parts] == [None, signature, signature, None]
+
+
+async def test_a_request_of_system_text_alone_is_answered() -> None:  # issue 17, line 7
+    request = ChatRequest("gemini-2.5-flash", [Message("system", "Say hello."), Message("system", "  ")])
+    events, fake = await ask([stream(chunk({"text": "Hello"}, finish="STOP"))], request)
+    assert events[0] == Text("Hello")
+    assert fake.bodies[0]["contents"] == [{"role": "user", "parts": [{"text": "Say hello."}]}]
+
+
+async def test_files_and_pictures_of_results_are_sent_and_what_has_no_form_is_a_400_that_names_it() -> None:  # line 2
+    pdf = ResourcePart("a.pdf", "application/pdf", blob="QUJD", where="messages[0].content[0]")
+    shot = Message("tool", (TextPart("the screen"), ImagePart("image/png", "QUJD")), tool_call_id="c", name="weather")
+    calling = Message("assistant", "", tool_calls=(ToolCall("c", "weather", {}),))
+    history = [Message("user", (pdf,)), calling, shot]
+    request = ChatRequest(ASK.model, history, tools=ASK.tools)
+    _, fake = await ask([stream(chunk({"text": "ok"}, finish="STOP"))], request)
+    parts = [part for turn in fake.bodies[0]["contents"] for part in turn["parts"]]
+    kinds = [part["inlineData"]["mime_type"] for part in parts if "inlineData" in part]
+    assert kinds == ["application/pdf", "image/png"]
+    video = ForeignPart("video_url", {"type": "video_url"}, "messages[0].content[0]")
+    with pytest.raises(UserError, match=r"messages\[0\]\.content\[0\].*'video_url' cannot be passed on"):
+        await ask([], ChatRequest(ASK.model, [Message("user", (video,))]))

@@ -8,16 +8,19 @@ from typing import Any
 import pytest
 from tests.models.fake_endpoint import Answering, FakeEndpoint, Reply, json_reply, serve
 
-from naru.errors import ModelError
+from naru.errors import ModelError, UserError
 from naru.messages import (
+    AudioPart,
     CallEnd,
     CallStart,
     ChatEvent,
     ChatRequest,
     Finish,
     ImagePart,
+    MediaPart,
     Message,
     Reasoning,
+    ResourcePart,
     Text,
     TextPart,
     ToolCall,
@@ -122,3 +125,37 @@ async def test_installed_models_are_listed() -> None:
         assert await backend.models() == ["gemma3:1b", "b"]
         assert fake.paths == ["/api/tags"]
         await backend.close()
+
+
+CALLED = Message("assistant", "", reasoning="hm", tool_calls=(ToolCall("c", "weather", {}),))
+
+
+async def test_thoughts_go_back_beside_their_calls() -> None:  # issue 17, line 1
+    history = [Message("user", "hi"), CALLED, Message("tool", "sunny", tool_call_id="c")]
+    _, fake = await ask([lines(said(content="ok"), END)], ChatRequest("qwen3:8b", history, tools=[TOOL]))
+    assert fake.bodies[0]["messages"][1]["thinking"] == "hm"
+    _, fake = await ask([lines(said(content="ok"), END)], ChatRequest("llama3.1", history, tools=[TOOL]))
+    assert "thinking" not in fake.bodies[0]["messages"][1], "a family that does not think"
+
+
+async def test_a_results_picture_is_shown_in_a_turn_after_it() -> None:  # issue 17, line 2
+    shot = Message("tool", (TextPart("the screen"), ImagePart("image/png", "AAAA")), tool_call_id="c", name="weather")
+    history = [Message("user", "hi"), CALLED, shot]
+    _, fake = await ask([lines(said(content="ok"), END)], ChatRequest("qwen3-vl:8b", history, tools=[TOOL]))
+    assert [turn["role"] for turn in fake.bodies[0]["messages"]] == ["user", "assistant", "tool", "user"]
+    assert fake.bodies[0]["messages"][3]["images"] == ["AAAA"]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        ImagePart("", url="https://example.com/a.png", where="messages[0].content[0]"),
+        AudioPart("audio/wav", "AAAA", "messages[0].content[0]"),
+        ResourcePart("a.pdf", "application/pdf", blob="AAAA", where="messages[0].content[0]"),
+    ],
+    ids=["picture-by-url", "sound", "pdf"],
+)
+async def test_what_this_api_has_no_form_for_is_a_400_that_names_it(part: MediaPart) -> None:  # issue 17, line 2
+    with pytest.raises(UserError, match=r"messages\[0\]\.content\[0\]: .* cannot be passed on") as refused:
+        await ask([], ChatRequest("qwen3:8b", [Message("user", (part,))]))
+    assert refused.value.param == "messages[0].content[0]"  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ Gemma there has neither system field nor function declarations: its profile fold
 from __future__ import annotations
 
 import base64
+import binascii
 import importlib
 import secrets
 from collections import OrderedDict
@@ -18,7 +19,19 @@ import aiohttp
 
 from naru.errors import ConfigError, ModelError
 from naru.extras import install_command
-from naru.messages import AudioPart, ChatEvent, ChatRequest, ContentPart, ImagePart, JsonObject, Message, Usage
+from naru.messages import (
+    AudioPart,
+    ChatEvent,
+    ChatRequest,
+    ContentPart,
+    Extra,
+    ImagePart,
+    JsonObject,
+    MediaPart,
+    Message,
+    ResourcePart,
+    Usage,
+)
 from naru.models.backend import Backend
 from naru.models.endpoint import Endpoint, HttpClient
 from naru.models.failures import classify, failure, retry_after_seconds
@@ -114,7 +127,7 @@ class GeminiBackend:
         trial = Trial(learned, request, "gemini")
         while True:
             offered = offer(trial.asked, "gemini")
-            sent = prepare(offered.request, learned.profile)
+            sent = prepare(offered.request, learned.profile, _carries, endpoint=self.http.where)
             contents, config = self.arguments(sent, offered.declared(sent))
             responses: list[aiohttp.ClientResponse] = []
             token = _responses.set(responses)
@@ -131,7 +144,10 @@ class GeminiBackend:
             finally:
                 _responses.reset(token)
             if trial.accepted():
-                return chunks, first, answer_reader(offered.request, learned.profile, offered.names), responses
+                learned.succeeded(sent)
+                reader = answer_reader(offered.request, learned.profile, offered.names)
+                reader.notes = sent.notes
+                return chunks, first, reader, responses
             for response in responses:
                 response.close()
 
@@ -176,8 +192,10 @@ class GeminiBackend:
             name = message.name or names.get(message.tool_call_id, "tool")
             return [{"function_response": {"name": name, "response": {"result": message.text}}}]
         parts = _content_parts(message.content)
+        if parts and (signed := _signature(message.carried)):
+            parts[-1]["thought_signature"] = signed
         for call in message.tool_calls:
-            signature = self._signatures.get(call.id, _NO_SIGNATURE)
+            signature = _signature(call.carried) or self._signatures.get(call.id, _NO_SIGNATURE)
             called = {"name": call.name, "args": call.arguments}
             parts.append({"function_call": called, "thought_signature": signature})
         return parts
@@ -191,9 +209,13 @@ class GeminiBackend:
                 call_id = part.function_call.id or f"call_{secrets.token_urlsafe(12)}"
                 if part.thought_signature:
                     self._keep_signature(call_id, part.thought_signature)
-                events += reader.whole_call(call_id, part.function_call.name or "", part.function_call.args or {})
+                called = part.function_call
+                signed = _signed(part.thought_signature)
+                events += reader.whole_call(call_id, called.name or "", called.args or {}, signed)
             elif part.text:
                 events += reader.reasoning(part.text) if part.thought else reader.text(part.text)
+                if signed := _signed(part.thought_signature):
+                    events.append(Extra("message", signed))
         return events
 
     def _keep_signature(self, call_id: str, signature: bytes) -> None:
@@ -259,6 +281,27 @@ def _tool_mode(choice: str | JsonObject | None) -> JsonObject | None:
     return None
 
 
+def _signed(signature: bytes | None) -> JsonObject:
+    """Put a thought signature as Google's OpenAI endpoint does, so that clients can keep it."""
+    return (
+        {"extra_content": {"google": {"thought_signature": base64.b64encode(signature).decode()}}} if signature else {}
+    )
+
+
+def _signature(carried: JsonObject) -> bytes | None:
+    google = (carried.get("extra_content") or {}).get("google")
+    text = google.get("thought_signature") if isinstance(google, dict) else None
+    try:
+        return base64.b64decode(text, validate=True) if isinstance(text, str) else None
+    except binascii.Error:
+        return None
+
+
+def _carries(part: MediaPart) -> bool:
+    """Tell whether this API has a form for a part."""
+    return isinstance(part, ImagePart | AudioPart) or (isinstance(part, ResourcePart) and part.blob is not None)
+
+
 def _content_parts(content: str | tuple[ContentPart, ...]) -> list[JsonObject]:
     if isinstance(content, str):
         return [{"text": content}] if content else []
@@ -266,6 +309,8 @@ def _content_parts(content: str | tuple[ContentPart, ...]) -> list[JsonObject]:
     for part in content:
         if isinstance(part, ImagePart | AudioPart) and part.data:
             parts.append({"inline_data": {"mime_type": part.mime_type, "data": base64.b64decode(part.data)}})
+        elif isinstance(part, ResourcePart) and part.blob is not None:
+            parts.append({"inline_data": {"mime_type": part.mime_type, "data": base64.b64decode(part.blob)}})
         elif isinstance(part, ImagePart):
             parts.append({"file_data": {"mime_type": part.mime_type, "file_uri": part.url}})
         elif text := Message("user", (part,)).text:
@@ -284,4 +329,10 @@ def _usage_of(chunk: Any) -> Usage | None:
     used = chunk.usage_metadata
     if used is None:
         return None
-    return Usage(used.prompt_token_count or 0, (used.candidates_token_count or 0) + (used.thoughts_token_count or 0))
+    thought, cached = used.thoughts_token_count or 0, used.cached_content_token_count or 0
+    details: JsonObject = {}
+    if cached:
+        details["prompt_tokens_details"] = {"cached_tokens": cached}
+    if thought:
+        details["completion_tokens_details"] = {"reasoning_tokens": thought}
+    return Usage(used.prompt_token_count or 0, (used.candidates_token_count or 0) + thought, details)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from naru.messages import ChatEvent, ChatRequest, ImagePart, JsonObject, Message, Usage
+from naru.messages import ChatEvent, ChatRequest, ImagePart, JsonObject, MediaPart, Message, Usage
 from naru.models.backend import Backend
 from naru.models.context_length import of_ollama
 from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint, HttpClient, read_some
@@ -76,9 +76,11 @@ class OllamaBackend:
         trial = Trial(learned, request, "ollama")
         while True:
             offered = offer(trial.asked, trial.form)
-            sent = prepare(offered.request, learned.profile)
+            sent = prepare(offered.request, learned.profile, _carries, endpoint=self.http.where)
             tokens = self._context_tokens or learned.profile.context_tokens or DEFAULT_CONTEXT
-            body = chat_body(sent, model=request.model or self.model, context_tokens=tokens)
+            model = request.model or self.model
+            thinks = learned.profile.reasoning not in ("", "none")
+            body = chat_body(sent, model=model, context_tokens=tokens, thinks=thinks)
             if sent.tools:
                 body["tools"] = offered.declared(sent)
             response = await self.http.post("/api/chat", encode(body))
@@ -90,9 +92,13 @@ class OllamaBackend:
                 break
             else:
                 response.close()
+        learned.succeeded(sent)
+        reader = answer_reader(offered.request, learned.profile, offered.names)
+        reader.notes = sent.notes
         try:
-            yield response, answer_reader(offered.request, learned.profile, offered.names)
+            yield response, reader
         finally:
+            learned.saw_reasoning(reader.reasoned_in)
             response.release()
 
     def _decode(self, line: bytes) -> JsonObject:
@@ -131,8 +137,13 @@ class OllamaBackend:
         await self.http.close()
 
 
-def chat_body(request: ChatRequest, *, model: str, context_tokens: int) -> JsonObject:
-    """Build the body of a streaming request, already prepared."""
+def _carries(part: MediaPart) -> bool:
+    """Tell whether this API has a form for a part: pictures, as data."""
+    return isinstance(part, ImagePart) and bool(part.data)
+
+
+def chat_body(request: ChatRequest, *, model: str, context_tokens: int, thinks: bool = False) -> JsonObject:
+    """Build the body of a streaming request, already prepared; `thinks` gives a model its reasoning back."""
     options: JsonObject = {"num_ctx": context_tokens}
     if request.temperature is not None:
         options["temperature"] = request.temperature
@@ -147,7 +158,7 @@ def chat_body(request: ChatRequest, *, model: str, context_tokens: int) -> JsonO
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     body: JsonObject = {
         "model": model,
-        "messages": [_message(message, names) for message in request.messages],
+        "messages": [_message(message, names, thinks=thinks) for message in request.messages],
         "stream": True,
         "options": options,
     }
@@ -159,8 +170,10 @@ def chat_body(request: ChatRequest, *, model: str, context_tokens: int) -> JsonO
     return body
 
 
-def _message(message: Message, names: dict[str, str]) -> JsonObject:
+def _message(message: Message, names: dict[str, str], *, thinks: bool) -> JsonObject:
     shown: JsonObject = {"role": message.role, "content": message.text}
+    if thinks and message.reasoning and message.role == "assistant":
+        shown["thinking"] = message.reasoning
     if isinstance(message.content, tuple) and message.role != "tool":
         images = [part.data for part in message.content if isinstance(part, ImagePart) and part.data]
         if images:
@@ -178,7 +191,7 @@ def _message(message: Message, names: dict[str, str]) -> JsonObject:
 def _read_message(reader: AnswerReader, message: JsonObject) -> list[ChatEvent]:
     events: list[ChatEvent] = []
     if thinking := message.get("thinking"):
-        events += reader.reasoning(str(thinking))
+        events += reader.reasoning(str(thinking), "thinking")
     if content := message.get("content"):
         events += reader.text(str(content))
     for call in message.get("tool_calls") or ():
