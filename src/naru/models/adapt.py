@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from naru.errors import ModelError
 from naru.messages import CARRIED, ChatRequest, ImagePart, MediaPart, ToolDefinition
-from naru.models.failures import says_nothing
+from naru.models.failures import may_mean_roles
 from naru.models.profile import Profile, ReasoningField
 
 _REFUSED_PARAMETER = re.compile(
@@ -55,7 +55,7 @@ class Learned:
     takes_system: bool = False
     """It has answered a request with a system turn."""
     on_trial: Profile | None = None
-    """The profile before a change that nothing but a silent failure speaks for; it is kept when it helps."""
+    """The profile before a change that the endpoint did not clearly ask for; it is kept when it helps."""
 
     def without_refused(self, request: ChatRequest) -> ChatRequest:
         """Return the request without the tools that this endpoint has refused before."""
@@ -92,9 +92,9 @@ class Learned:
             self.profile = replace(before, system_role=False) if has_tried else alternating
         elif self._refused_reasoning(error, request) or self._refused_images(error, request):
             pass
-        elif error.status in {400, 422}:
-            return self._refused_detail(error, request) or self._refused_parameter(error)
-        elif before.system_role and not self.takes_system and says_nothing(error) and _has_system(request):
+        elif self._refused_detail(error, request) or self._refused_parameter(error):
+            return True
+        elif before.system_role and not self.takes_system and may_mean_roles(error) and _has_system(request):
             self.on_trial, self.profile = before, replace(before, system_role=False)
         if self.profile != before:
             _log.warning("model %s: %s; going on with %s", request.model, error.code, _difference(before, self.profile))
@@ -126,6 +126,8 @@ class Learned:
 
     def _refused_detail(self, error: ModelError, request: ChatRequest) -> bool:
         """Leave out a word inside a tool or a message rather than the whole of it."""
+        if error.status not in {400, 422}:
+            return False
         held = {"strict": any(tool.strict for tool in request.tools), "detail": _has_detail(request)}
         held |= dict.fromkeys(_carried(request), True)
         for name, is_sent in held.items():
@@ -137,7 +139,7 @@ class Learned:
         return False
 
     def _refused_parameter(self, error: ModelError) -> bool:
-        match = _REFUSED_PARAMETER.search(error.message)
+        match = _REFUSED_PARAMETER.search(error.message) if error.status in {400, 422} else None
         name = (match[1] or match[2]) if match else ""
         if name not in _SENT_BY_US or name in self.profile.refused_parameters:
             return False

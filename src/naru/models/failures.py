@@ -32,16 +32,13 @@ GRAMMAR_REFUSED = re.compile(
     re.IGNORECASE,
 )
 """An engine could not make its grammar of the tools' schemas."""
-_REFUSES = r"(?:not|n't|un(?:supported|expected|known|recognized)|invalid|only|must|disallowed|forbidden|cannot)"
 _SYSTEM_UNSUPPORTED = re.compile(
-    # In one sentence a word for system turns and one of refusal, whichever comes first.
-    r"\b(?:system|developer)\b['\"`]?\s*(?:role|message|prompt|instruction|turn)s?\b[^.\n]{0,60}\b" + _REFUSES + r"\b"
-    r"|\brole\b[^.\n]{0,40}\b" + _REFUSES + r"\b[^.\n]{0,60}['\"`](?:system|developer)['\"`]"
-    r"|\b" + _REFUSES + r"\b[^.\n]{0,40}\b(?:role|message)s?\b[^.\n]{0,20}\b(?:system|developer)\b"
-    r"|['\"`](?:system|developer)['\"`][^.\n]{0,30}\b" + _REFUSES + r"\b[^.\n]{0,60}\brole"
-    r"|only supports? user and (?:assistant|model) roles",
+    r"system role not supported|developer instruction is not enabled|system (?:role|message)s? (?:is|are) not supported"
+    r"|only supports? user and (?:assistant|model) roles|role' does not support '(?:system|developer)'",
     re.IGNORECASE,
 )
+"""The clearest words; others are tried (`may_mean_roles`)."""
+_ABOUT_ROLES = re.compile(r"\b(?:system|developer|roles?)\b", re.IGNORECASE)
 _ALTERNATION_REQUIRED = re.compile(r"\broles? must (?:alternate|take turns)|must alternate between", re.IGNORECASE)
 _CONTEXT_EXCEEDED = re.compile(
     r"context[ _-]?(?:length|size|window)|maximum context|exceed_context_size|input token count .* exceeds"
@@ -98,9 +95,11 @@ def http_failure(where: str, status: int, headers: Mapping[str, str], body: byte
     return failure(code, f"{where} answered {status}{said}", status=status, wait_seconds=wait)
 
 
-def says_nothing(error: ModelError) -> bool:
-    """Tell whether an endpoint failed without a word, as templates do that meet a role they do not know."""
-    return error.status == 500 and error.message.endswith(_NOTHING)
+def may_mean_roles(error: ModelError) -> bool:
+    """Tell whether a refusal may be one of system turns: it speaks of roles, or says nothing, as templates do."""
+    if error.status not in {400, 422, 500, 501}:
+        return False
+    return error.message.endswith(_NOTHING) or _ABOUT_ROLES.search(error.message.partition(" answered ")[2]) is not None
 
 
 def classify(status: int | None, text: str) -> str:

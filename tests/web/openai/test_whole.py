@@ -14,8 +14,9 @@ import pytest
 
 from naru.models.families import profile_for
 from naru.models.profile import Profile
-from tests.web.openai.whole import ASK, PNG, Told, tell
-from tests.web.upstream import Reply, delta
+from tests.web.conftest import MemoryHub, application
+from tests.web.openai.whole import ASK, PNG, Told, ask, tell
+from tests.web.upstream import Reply, delta, upstream
 
 CASES = {
     case["id"]: case
@@ -136,6 +137,23 @@ async def test_reasoning_that_a_client_kept_goes_to_families_that_want_it(model:
     assert {name for name in turn if name.startswith("reasoning")} == ({field} if field else set())
     if field:
         assert turn[field] == "thought"
+
+
+@both
+async def test_thoughts_and_signatures_that_a_client_dropped_go_back_all_the_same(stream: bool) -> None:
+    """Clients of OpenAI's form keep role, content and tool_calls; DeepSeek and Gemini then refuse the next request."""
+    signed = {"extra_content": {"google": {"thought_signature": "sig=="}}}
+    async with upstream([calling(call("w", "{}", **signed), reasoning_content="hm"), saying("done")]) as model:
+        app = application(MemoryHub(model.backend(profile_for("deepseek-v4"))))
+        first = await ask(app, stream=stream, functions=[W["function"]])
+        (made,) = first.message["tool_calls"]
+        kept = {name: made[name] for name in ("id", "type", "function")}
+        history = [*ASK, {"role": "assistant", "content": None, "tool_calls": [kept]}]
+        history.append({"role": "tool", "tool_call_id": kept["id"], "content": "ok"})
+        await ask(app, stream=stream, functions=[W["function"]], messages=history)
+        turn = model.asked[1]["messages"][1]
+    assert turn["reasoning_content"] == "hm"
+    assert turn["tool_calls"][0]["extra_content"] == signed["extra_content"]
 
 
 async def test_minimax_gets_its_thoughts_back_between_their_tags() -> None:

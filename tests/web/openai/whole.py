@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
+from starlette.types import ASGIApp
 
 from naru.config import Settings
 from naru.fields import merge
@@ -95,14 +96,20 @@ def with_what_was_asked(told: Told, model: Upstream, hub: MemoryHub) -> Told:
 
 
 async def ask(
-    hub: MemoryHub, *, stream: bool, tools: bool = False, headers: dict[str, str] | None = None, **body: Any
+    hub: MemoryHub | ASGIApp,
+    *,
+    stream: bool,
+    tools: bool = False,
+    headers: dict[str, str] | None = None,
+    **body: Any,
 ) -> Told:
-    """Ask a hub once."""
+    """Ask a hub once, or its application."""
+    app = application(hub) if isinstance(hub, MemoryHub) else hub
     sent = {"model": "m+tools" if tools else "m", "messages": ASK, "stream": stream, **body}
     if stream:
         sent["stream_options"] = {"include_usage": True}
     async with (
-        served(application(hub)) as url,
+        served(app) as url,
         aiohttp.ClientSession() as session,
         session.post(f"{url}/v1/chat/completions", json=sent, headers=headers) as response,
     ):

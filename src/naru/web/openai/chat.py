@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from naru.errors import NaruError
 from naru.messages import JsonObject
@@ -13,13 +14,14 @@ from naru.web.face.seam import Face
 from naru.web.openai.models import Models
 from naru.web.openai.passthrough import PassThrough
 from naru.web.openai.request import ChatCall, read_chat
+from naru.web.openai.thoughts import Thoughts
 from naru.web.openai.wire import ChunkWriter, WholeAnswer, error_object, failed_stream
 from naru.web.routes import Access, Endpoint
 
 
 def endpoints(core: Core) -> list[Endpoint]:
     """Return the chat face's rows; each also under /clients/NAME, for clients that can set nothing but a base URL."""
-    models, chat = Models(core.names), FaceEndpoint(core, OPENAI)
+    models, chat = Models(core.names), FaceEndpoint(core, ChatCompletions())
     embeddings, completions = (
         PassThrough(core.hub, "/embeddings", OPENAI),
         PassThrough(core.hub, "/completions", OPENAI),
@@ -39,17 +41,24 @@ def endpoints(core: Core) -> list[Endpoint]:
 class ChatCompletions(Face[ChatCall]):
     """Answer a chat completion: OpenAI's older API, which every client speaks."""
 
+    def __init__(self) -> None:
+        self._thoughts = Thoughts()
+
     async def read(self, body: JsonObject, headers: Mapping[bytes, bytes], caller: str) -> ChatCall:
-        """Read a request."""
-        return read_chat(body, headers)
+        """Read a request, with what its client has dropped of the model's thoughts."""
+        call = read_chat(body, headers)
+        messages = self._thoughts.restored(call.request.messages)
+        if messages is call.request.messages:
+            return call
+        return replace(call, request=replace(call.request, messages=messages))
 
     def stream(self, asked: ChatCall) -> ChunkWriter:
         """Write chunks."""
-        return ChunkWriter(asked.model_shown, include_usage=asked.include_usage)
+        return ChunkWriter(asked.model_shown, include_usage=asked.include_usage, thoughts=self._thoughts)
 
     def whole(self, asked: ChatCall) -> WholeAnswer:
         """Write one `chat.completion`."""
-        return WholeAnswer(asked.model_shown)
+        return WholeAnswer(asked.model_shown, thoughts=self._thoughts)
 
     def refused(self, error: NaruError) -> bytes:
         """Say an error."""

@@ -33,6 +33,7 @@ from naru.models.json_text import encode
 from naru.stores.redact import REDACTOR
 from naru.web.face.errors import status_of
 from naru.web.face.seam import KEEP_ALIVE, FaceEvent, Step
+from naru.web.openai.thoughts import Thoughts, Turn
 
 DONE = b"data: [DONE]\n\n"
 
@@ -80,8 +81,10 @@ class Outcome:
 class ChunkWriter:
     """Renders one streamed answer: feed it events, send what it returns."""
 
-    def __init__(self, model: str, *, include_usage: bool = False) -> None:
+    def __init__(self, model: str, *, include_usage: bool = False, thoughts: Thoughts | None = None) -> None:
         self.outcome = Outcome()
+        self._thoughts = thoughts
+        self._turn = Turn()
         self._include_usage = include_usage
         self._sent_arguments: set[int] = set()
         identity = {
@@ -112,6 +115,7 @@ class ChunkWriter:
             case ArgumentsDelta(index=index, json=piece):
                 return self._arguments(index, piece)
             case Reasoning(text=text):
+                self._turn.reasoning.append(text)
                 return self._head + b'{"reasoning_content":' + encode(text) + b"}" + self._tail if text else b""
             case CallStart():
                 return self._call_start(event)
@@ -137,6 +141,7 @@ class ChunkWriter:
             return self.feed(Text("" if event.index is not None else event.as_text))
         if isinstance(event, Refusal):
             return self._head + b'{"refusal":' + encode(event.text) + b"}" + self._tail
+        self._turn.take(event)
         match event.place:
             case "answer":
                 self._beside |= event.fields
@@ -157,6 +162,8 @@ class ChunkWriter:
 
     def end(self) -> bytes:
         """Return the one chunk with a finish_reason, the usage if it was asked for, and [DONE]."""
+        if self._thoughts is not None and self.outcome.calls:
+            self._thoughts.keep(self._turn)
         beside = b"," + encode(self._beside)[1:-1] if self._beside else b""
         tail = self._nulls + beside
         if note := self.outcome.note:
@@ -169,9 +176,10 @@ class ChunkWriter:
         return out + DONE
 
     def _call_start(self, event: CallStart) -> bytes:
+        self._turn.ids[event.index] = own = call_id()
         call = {
             "index": event.index,
-            "id": call_id(),
+            "id": own,
             "type": "function",
             "function": {"name": event.name, "arguments": ""},
         }
@@ -188,8 +196,10 @@ class ChunkWriter:
 class WholeAnswer:
     """Collects the same events into one `chat.completion` object."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, *, thoughts: Thoughts | None = None) -> None:
         self.outcome = Outcome()
+        self._thoughts = thoughts
+        self._turn = Turn()
         self._model = model
         self._text: list[str] = []
         self._reasoning: list[str] = []
@@ -216,7 +226,8 @@ class WholeAnswer:
                 name = self._open.pop(index)[0]
                 function = {"name": name, "arguments": arguments_text(arguments)}
                 beside = self._beside_calls.get(index, {})
-                self._calls.append({"id": call_id(), "type": "function", "function": function, **beside})
+                self._turn.ids[index] = own = call_id()
+                self._calls.append({"id": own, "type": "function", "function": function, **beside})
                 self.outcome.calls += 1
             case Usage():
                 self.outcome.usage = event
@@ -229,12 +240,8 @@ class WholeAnswer:
 
     def _seldom(self, event: FaceEvent) -> None:
         match event:
-            case Extra(place="call", fields=fields, index=index):
-                self._beside_calls.setdefault(index, {}).update(fields)
-            case Extra(place="answer", fields=fields):
-                self._beside["answer"] |= fields  # What is said again stands for what was.
-            case Extra(place=place, fields=fields):
-                merge(self._beside[place], fields)
+            case Extra():
+                self._extra(event)
             case Refusal(text=text):
                 self._refusal.append(text)
             case Step(fields=fields):
@@ -242,8 +249,20 @@ class WholeAnswer:
             case BrokenCall():
                 self._text.append("" if event.index is not None else event.as_text)
 
+    def _extra(self, event: Extra) -> None:
+        self._turn.take(event)
+        if event.place == "call":
+            self._beside_calls.setdefault(event.index, {}).update(event.fields)
+        elif event.place == "answer":
+            self._beside["answer"] |= event.fields  # What is said again stands for what was.
+        else:
+            merge(self._beside[event.place], event.fields)
+
     def body(self) -> bytes:
         """Return the JSON body."""
+        if self._thoughts is not None and self._calls:
+            self._turn.reasoning = self._reasoning
+            self._thoughts.keep(self._turn)
         # A call that never ended is none; what was written of it is not lost.
         begun = [f"{name}({''.join(pieces)})" for name, *pieces in self._open.values()]
         content = "".join(self._text + begun)
