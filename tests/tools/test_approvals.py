@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +16,10 @@ import pytest
 from naru.config import ApprovalSettings
 from naru.errors import NotFoundError, PolicyError
 from naru.messages import ToolDefinition
-from naru.tools.approvals import Approvals, Decision, Waiting
+from naru.tools.approvals import Approvals, Decision
 from naru.tools.patience import patient
 from naru.tools.supervision import Call
+from naru.tools.waiting_room import Waiter
 
 DELETE = ToolDefinition("delete", "Delete a file.", annotations={"destructiveHint": True})
 CALL = Call("files", "delete", {"path": "/a"}, "key_1", DELETE)
@@ -26,7 +31,7 @@ def approvals(path: Path | None = None, *, destructive: bool = False, **settings
     return made
 
 
-async def waiting_in(desk: Approvals) -> Waiting:
+async def waiting_in(desk: Approvals) -> Waiter:
     async with asyncio.timeout(30):
         while not desk.waiting:
             await asyncio.sleep(0)
@@ -42,7 +47,7 @@ async def test_a_marked_call_waits_until_a_person_says_yes(decision: str, outcom
     desk = approvals(ask=["files/*"])
     call = asyncio.ensure_future(desk.decide(CALL))
     one = await waiting_in(desk)
-    assert (one.why, one.call.arguments) == ("asked", {"path": "/a"})
+    assert (one.why, json.loads(one.arguments)) == ("asked", {"path": "/a"})
     assert not call.done()
     await desk.answer(one.id, Decision(decision), by="key_op")
     assert await call == outcome
@@ -173,3 +178,59 @@ async def test_the_client_that_called_is_told_and_may_answer_only_where_that_is_
         await desk.decide(replace(CALL, ask=ask))
     assert await approvals(ask=["*"], ask_client=True).decide(replace(CALL, ask=ask)) == "approved_once"
     assert asked == [False, True]
+
+
+async def test_a_call_that_one_process_holds_is_seen_and_answered_in_another(tmp_path: Path) -> None:
+    """Issue 23, line 5: a second object over the same folder stands for the second process."""
+    holder, other = (approvals(tmp_path / "approvals.json", ask=["files/*"]) for _ in range(2))
+    call = asyncio.ensure_future(holder.decide(CALL))
+    one = await waiting_in(other)
+    assert one == (await waiting_in(holder))
+    assert (one.server, one.tool, json.loads(one.arguments)) == ("files", "delete", {"path": "/a"})
+    await other.answer(one.id, Decision.ALWAYS, by="key_op")
+    assert await asyncio.wait_for(call, 30) == "approved_always"
+    assert (holder.waiting, other.waiting) == ([], [])
+    assert [each.given_by for each in other.standing] == ["key_op"]
+    assert await other.decide(CALL) == "approved_always"
+    await other.revoke(other.standing[0].id)
+    assert holder.standing == []
+    with pytest.raises(NotFoundError):
+        await other.answer(one.id, Decision.ONCE, by="key_op")
+
+
+async def test_two_processes_that_allow_something_for_always_keep_both(tmp_path: Path) -> None:
+    desks = [approvals(tmp_path / "approvals.json", ask=["*"]) for _ in range(2)]
+    for desk, tool in zip(desks, ("read", "write"), strict=True):
+        call = asyncio.ensure_future(desk.decide(Call("files", tool, {}, "key_1", ToolDefinition(tool))))
+        await desk.answer((await waiting_in(desk)).id, Decision.ALWAYS, by="key_op")
+        await call
+    assert [one.tool for one in desks[0].standing] == [one.tool for one in desks[1].standing] == ["read", "write"]
+
+
+async def test_a_call_whose_process_was_killed_waits_no_more(tmp_path: Path) -> None:
+    desk = approvals(tmp_path / "approvals.json", ask=["files/*"])
+    call = asyncio.ensure_future(desk.decide(CALL))
+    one = await waiting_in(desk)
+    await asyncio.sleep(0)
+    place = tmp_path / "waiting" / f"{one.id}.json"
+    assert place.stat().st_mode & 0o077 == 0
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    place.write_text(place.read_text().replace(f'"pid": {os.getpid()}', f'"pid": {gone.pid}'))
+    assert approvals(tmp_path / "approvals.json").waiting == []
+    call.cancel()
+    await asyncio.gather(call, return_exceptions=True)
+    assert list((tmp_path / "waiting").iterdir()) == []
+
+
+async def test_the_person_at_the_process_that_holds_a_call_is_asked(tmp_path: Path) -> None:
+    desk = approvals(tmp_path / "approvals.json", ask=["files/*"])
+    asked: list[Waiter] = []
+
+    async def ask(one: Waiter) -> Decision | None:
+        asked.append(one)
+        return Decision.ONCE
+
+    desk.ask_person = ask
+    assert await asyncio.wait_for(desk.decide(CALL), 30) == "approved_once"
+    assert [one.tool for one in asked] == ["delete"]

@@ -1,7 +1,11 @@
-"""`naru approvals`: see and answer the calls that wait for a person's yes in the running hub (N9)."""
+"""`naru approvals`: see and answer the calls that wait for a person's yes, whichever process holds them (N9).
+
+The running hub is asked, so that its audit log says who answered; where none runs, the data folder is read.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +16,10 @@ import typer
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub
 from naru.cli.terminal import AsJson, plain, print_json, print_note, print_table
+from naru.config import Settings
 from naru.messages import JsonObject
+from naru.tools.approvals import Approvals
+from naru.web.admin.approvals import ApprovalDesk
 
 app = typer.Typer(help="Answer calls that wait for a person's yes.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -23,7 +30,9 @@ PATH = "/api/approvals"
 @app.command("list")
 def list_waiting(config: Config = None, as_json: AsJson = False) -> None:
     """Show the calls that wait, and what was allowed for always."""
-    found = RunningHub(settings_from(config)).ask(PATH)
+    settings = settings_from(config)
+    hub = RunningHub(settings)
+    found = hub.ask(PATH) if hub.answers() else _desk(settings).shown()
     if as_json:
         print_json(found)
         return
@@ -63,8 +72,12 @@ def revoke(
     as_json: AsJson = False,
 ) -> None:
     """Take back what was allowed for always."""
-    hub = RunningHub(settings_from(config))
-    hub.ask(f"{PATH}/standing/{quote(approval_id, safe='')}", method="DELETE")
+    settings = settings_from(config)
+    hub = RunningHub(settings)
+    if hub.answers():
+        hub.ask(f"{PATH}/standing/{quote(approval_id, safe='')}", method="DELETE")
+    else:
+        asyncio.run(_desk(settings).approvals.revoke(approval_id))
     if as_json:
         print_json({"revoked": approval_id})
     else:
@@ -79,6 +92,16 @@ def _report(one: JsonObject, outcome: str, *, as_json: bool) -> None:
 
 
 def _answer(call_id: str, decision: str, config: Path | None) -> JsonObject:
-    hub = RunningHub(settings_from(config))
-    answered: JsonObject = hub.ask(f"{PATH}/{quote(call_id, safe='')}", method="POST", body={"decision": decision})
-    return answered
+    settings = settings_from(config)
+    hub = RunningHub(settings)
+    if hub.answers():
+        answered: JsonObject = hub.ask(f"{PATH}/{quote(call_id, safe='')}", method="POST", body={"decision": decision})
+        return answered
+    return asyncio.run(_desk(settings).give(call_id, decision))
+
+
+def _desk(settings: Settings) -> ApprovalDesk:
+    """Return the approvals of the data folder, for where no hub runs."""
+    approvals = Approvals(settings.approvals, settings.hub.data_dir / "approvals.json")
+    approvals.load()
+    return ApprovalDesk(approvals)

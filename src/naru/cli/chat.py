@@ -15,6 +15,7 @@ from rich.markup import escape
 
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RunFinished
 from naru.agent.loop import run as run_agent
+from naru.cli.asking import Desk, ask_here
 from naru.cli.called import as_called
 from naru.cli.lines import Lines
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
@@ -45,13 +46,14 @@ def command(
 async def _chat(settings: Settings, question: str, *, as_json: bool) -> None:
     steps = console(stderr=True)
     async with open_hub(settings, progress=JoinProgress(steps)) as hub:
+        lines = Lines()
+        ask_here(hub.manager.supervision, Desk(lines))
         await hub.manager.started(CONNECT_SECONDS)
         if hub.manager.store_trouble:
             print_warnings([hub.manager.store_trouble])
         print_warnings(f"{name}: {what}" for name, what in unusable(hub.manager).items())
         model = settings.model.model or next(iter(await hub.backend.models()), "")
         turns: list[Message] = []
-        lines = Lines()
         while text := question or await _ask(lines):
             turns.append(Message("user", text))
             try:

@@ -11,13 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from naru.cli.asking import ask_here
 from naru.cli.options import settings_from
 from naru.cli.terminal import print_warnings
 from naru.cli.told_once import check_store, told_once, unusable
 from naru.errors import ConfigError, ConnectionFailedError
+from naru.tools.approvals import Approvals
 from naru.tools.combined import CombinedToolset
 from naru.tools.functions import FunctionToolset
 from naru.tools.registry import REGISTRY, discover
+from naru.tools.supervised import SupervisedToolset
+from naru.tools.supervision import Supervision
 from naru.tools.toolset import Toolset
 
 BUILTINS = {
@@ -52,7 +56,8 @@ class Sources:
             toolsets[OWN] = module_toolset(self.modules)
         server = _server_of(name)
         if not self.modules or server in BUILTINS:
-            toolsets |= {builtin: builtin_toolset(builtin) for builtin in BUILTINS if server in ("", builtin)}
+            chosen = [builtin for builtin in BUILTINS if server in ("", builtin)]
+            toolsets |= {builtin: supervised(builtin, builtin_toolset(builtin)) for builtin in chosen}
         combined = CombinedToolset(toolsets)
         await combined.open()
         try:
@@ -74,6 +79,7 @@ class Sources:
         # The hub is heavy to import, and most tools are found without it.
         async with importlib.import_module("naru.hub").open_servers(settings) as manager:
             check_store(manager)
+            ask_here(manager.supervision)
             registered = [record.name for record in await manager.list_servers()]
             server = next((each for each in sorted(registered, key=len, reverse=True) if _is_of(name, each)), "")
             if server:
@@ -106,6 +112,23 @@ def module_toolset(modules: tuple[str, ...]) -> FunctionToolset:
         for function in registered or _public_functions(module):
             toolset.add(function)
     return toolset
+
+
+def supervised(name: str, toolset: Toolset) -> Toolset:
+    """Put a server that runs here under the rules of this installation, like one that is registered.
+
+    Raises:
+        StoreError: what was allowed for always cannot be read.
+    """
+    settings = settings_from()
+    rules = settings.approvals
+    if not (rules.ask or rules.deny):
+        return toolset
+    approvals = Approvals(rules, settings.hub.data_dir / "approvals.json")
+    approvals.load()
+    supervision = Supervision(gatekeeper=approvals)
+    ask_here(supervision)
+    return SupervisedToolset(toolset, name, supervision)
 
 
 def _public_functions(name: str) -> list[Callable[..., object]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Literal
 
@@ -13,8 +12,8 @@ from starlette.responses import JSONResponse, Response
 
 from naru.connections.foreign_text import show_every_character
 from naru.messages import JsonObject
-from naru.stores.redact import REDACTOR
-from naru.tools.approvals import Approvals, Decision, Standing, Waiting
+from naru.tools.approvals import Approvals, Decision, Standing
+from naru.tools.waiting_room import Waiter
 from naru.web.audited import note_audit
 from naru.web.bodies import parse_body, read_json
 from naru.web.routes import Access, Endpoint
@@ -43,43 +42,46 @@ class ApprovalDesk:
     """The handlers."""
 
     def __init__(self, approvals: Approvals) -> None:
-        self._approvals = approvals
+        self.approvals = approvals
+
+    def shown(self) -> JsonObject:
+        """Return the calls that wait for a yes, and what was allowed for always. Raises StoreError."""
+        return {
+            "waiting": [_waiting(one) for one in self.approvals.waiting],
+            "standing": [_standing(one) for one in self.approvals.standing],
+        }
+
+    async def give(self, waiting_id: str, decision: str) -> JsonObject:
+        """Answer for a waiting call in the name of the folder's owner. Raises NotFoundError, StoreError."""
+        return _waiting(await self.approvals.answer(waiting_id, Decision(decision), by="terminal"))
 
     async def show(self, request: Request) -> Response:
         """List the calls that wait for a yes, and what was allowed for always."""
-        return JSONResponse(
-            {
-                "waiting": [_waiting(one) for one in self._approvals.waiting],
-                "standing": [_standing(one) for one in self._approvals.standing],
-            }
-        )
+        return JSONResponse(self.shown())
 
     async def answer(self, request: Request) -> Response:
         """Answer for a waiting call: `once`, `always` (this caller, this tool as it is now) or `deny`."""
         body = parse_body(AnswerBody, await read_json(request))
         principal: Principal = request.scope["state"]["principal"]
-        found = await self._approvals.answer(request.path_params["id"], Decision(body.decision), by=principal.id)
-        call = found.call
-        note_audit(request.scope, decision=body.decision, server=call.server, tool=call.tool, caller=call.caller)
+        found = await self.approvals.answer(request.path_params["id"], Decision(body.decision), by=principal.id)
+        note_audit(request.scope, decision=body.decision, server=found.server, tool=found.tool, caller=found.caller)
         return JSONResponse(_waiting(found))
 
     async def revoke(self, request: Request) -> Response:
         """Take back what was allowed for always."""
-        revoked = await self._approvals.revoke(request.path_params["id"])
+        revoked = await self.approvals.revoke(request.path_params["id"])
         note_audit(request.scope, server=revoked.server, tool=revoked.tool, caller=revoked.caller)
         return Response(status_code=204)
 
 
-def _waiting(one: Waiting) -> JsonObject:
-    call = one.call
-    arguments = REDACTOR.clean(json.dumps(call.arguments, ensure_ascii=False, indent=1))
+def _waiting(one: Waiter) -> JsonObject:
     return {
         "id": one.id,
-        "server": call.server,
-        "tool": show_every_character(call.tool),
-        "caller": call.caller,
-        "arguments": "\n".join(map(show_every_character, arguments.split("\n"))),
-        "description": call.definition.description if call.definition else "",
+        "server": one.server,
+        "tool": show_every_character(one.tool),
+        "caller": one.caller,
+        "arguments": "\n".join(map(show_every_character, one.arguments.split("\n"))),
+        "description": one.description,
         "why": one.why,
         "askedAt": one.asked_at,
         "expiresAt": one.expires_at,
