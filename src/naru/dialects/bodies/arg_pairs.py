@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.bodies.tagged_values import Ending, read_tagged_text
+from naru.dialects.bodies.tag_scan import Ending
+from naru.dialects.bodies.tagged_values import read_tagged_text
 from naru.dialects.call_writer import CallWriter
+from naru.dialects.offered import properties_of
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import (
     Incomplete,
@@ -21,24 +23,28 @@ from naru.dialects.source import (
 )
 
 _LONGEST_HEAD = 400
+_KEY = lazy_pattern(r"[^<>]{1,200}?(?=\s*<)")
 
 
 class PairTags:
     """GLM's tags with a vendor's prefix or suffix on each name: `<{prefix}arg_key{suffix}>` and so on."""
 
-    __slots__ = ("head", "key", "key_end", "kind", "kind_end", "separator", "value", "value_end")
+    __slots__ = ("around", "head", "key", "key_end", "key_head", "kind", "kind_end", "separator", "value", "value_end")
 
     def __init__(self, prefix: str, suffix: str) -> None:
         def tag(name: str, slash: str = "") -> str:
             return f"<{slash}{prefix}{name}{suffix}>"
 
-        self.key, self.key_end = tag("arg_key"), lazy_pattern(re.escape(tag("arg_key", "/")))
+        self.key, self.key_end = tag("arg_key"), tag("arg_key", "/")
         self.kind, self.kind_end = tag("arg_type"), lazy_pattern(re.escape(tag("arg_type", "/")))
         self.value, self.value_end = tag("arg_value"), tag("arg_value", "/")
         self.separator = tag("tool_sep")
+        self.around = (self.key, self.key_end, self.value_end)
+        """What may stand around a key by mistake."""
         key, value = (re.escape(written) for written in (self.key, self.value))
-        self.head = lazy_pattern(rf"{key}([^<]*){re.escape(tag('arg_key', '/'))}\s*{value}")
+        self.head = lazy_pattern(rf"{key}([^<>]*){re.escape(self.key_end)}\s*{value}")
         """An argument up to its value, where nothing is missing and no type is given."""
+        self.key_head = lazy_pattern(rf"{key}(?P<key>[^<>]*)<")
 
 
 @lru_cache(maxsize=16)
@@ -55,49 +61,78 @@ def read_pairs(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
             raise Incomplete
         head = match_here(source, tags.head, _LONGEST_HEAD)
         if head is not None:
-            writer.key(head[1].strip())
+            key = head[1].strip()
+            writer.key(key)
             source.pos = head.end()
-            yield from read_tagged_text(source, writer, _ending(tags, closers))
+            yield from read_tagged_text(source, writer, _ending(tags, closers, key))
             continue
-        found = yield from literal_at(source, (*closers, tags.key, tags.separator))
+        found = yield from literal_at(source, (*closers, tags.separator))
         if found in closers and found:
             return
-        source.pos += len(found)
-        if found == tags.key:
-            yield from _read_pair(source, writer, tags, closers)
-        elif not found:
-            raise NotACall
+        if found:
+            source.pos += len(found)
+            continue
+        yield from _read_pair(source, writer, tags, closers)
 
 
 def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...]) -> Reading[None]:
-    end = yield from until(source, tags.key_end, 400)
-    writer.key(source.text[source.pos : end.start()].strip())
-    source.pos = end.end()
-    offset = yield from space_end(source)
-    kind = ""
-    found = yield from literal_at(source, (tags.kind, tags.value), offset)
-    if found == tags.kind:
-        source.pos += offset + len(found)
-        end = yield from until(source, tags.kind_end, 100)
-        kind = "text" if source.text[source.pos : end.start()].strip() == "string" else "json"
-        source.pos = end.end()
+    """Read an argument of whose tags some may be missing, doubled or mistaken for another."""
+    before = yield from _tags_here(source, tags.around)
+    found = yield from until(source, _KEY, _LONGEST_HEAD)
+    if found.start() != source.pos:
+        raise NotACall
+    key = found[0].strip()
+    source.pos = found.end()
+    after = yield from _tags_here(source, tags.around)
+    kind = yield from _read_kind(source, tags)
+    opened = yield from _value_opens(source, tags)
+    if [*before, *after] != [tags.key, tags.key_end] or not opened:
+        tool = writer.tool
+        if tool is None or key not in (properties_of(tool) or (key,)) or not (after or opened):
+            raise NotACall
+        writer.repair("misplaced-tag" if opened else "missing-tag", "".join(before + after), tags.value)
+    writer.key(key)
+    yield from read_tagged_text(source, writer, _ending(tags, closers, key, opened=opened), kind=kind)
+
+
+def _tags_here(source: Source, tags: tuple[str, ...]) -> Reading[list[str]]:
+    """Consume tags that follow each other, with white space before each."""
+    found: list[str] = []
+    while True:
         offset = yield from space_end(source)
-        found = yield from literal_at(source, (tags.value,), offset)
-    source.pos += offset + len(found)
+        tag = yield from literal_at(source, tags, offset)
+        if not tag:
+            return found
+        source.pos += offset + len(tag)
+        found.append(tag)
+
+
+def _value_opens(source: Source, tags: PairTags) -> Reading[bool]:
+    """Consume the value's opening tag if it is there; white space after it is the value's."""
+    offset = yield from space_end(source)
+    if not (yield from literal_at(source, (tags.value,), offset)):
+        return False
+    source.pos += offset + len(tags.value)
+    return True
+
+
+def _read_kind(source: Source, tags: PairTags) -> Reading[str]:
+    """Read what the vendor's type tag says about the value."""
+    offset = yield from space_end(source)
+    found = yield from literal_at(source, (tags.kind,), offset)
     if not found:
-        writer.repair("missing-tag", "", tags.value)
+        return ""
+    source.pos += offset + len(found)
+    end = yield from until(source, tags.kind_end, 100)
+    kind = "text" if source.text[source.pos : end.start()].strip() == "string" else "json"
+    source.pos = end.end()
+    return kind
 
-    yield from read_tagged_text(source, writer, _ending(tags, closers), kind=kind)
 
-
-@lru_cache(maxsize=64)
-def _ending(tags: PairTags, closers: tuple[str, ...]) -> Ending:
-    def implied(source: Source, writer: CallWriter, found: str, at_line_start: bool) -> Reading[bool]:
-        offset = yield from space_end(source, len(found))
-        missing = source.pos + offset >= len(source.text)
-        missing = missing or bool((yield from literal_at(source, ("<",), offset)))
-        if missing:
-            writer.repair("missing-tag", "", tags.value_end)
-        return missing
-
-    return Ending(tags.value_end, (tags.key, *closers), closers, implied)
+@lru_cache(maxsize=256)
+def _ending(tags: PairTags, closers: tuple[str, ...], key: str, *, opened: bool = True) -> Ending:
+    own = tuple(closer for closer in closers if not closer.startswith("</function"))
+    return Ending(
+        key, tags.value_end, openers=(tags.value,), head=tags.key_head, ends=own, arguments=(tags.key,),
+        calls=tuple(f"<{closer[2:]}" for closer in own if closer.startswith("</")), mends=opened,
+    )  # fmt: skip

@@ -205,7 +205,8 @@ def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...]) ->
         if (yield from literal_at(source, closers)):
             return
         if not (yield from literal_at(source, _PAIR_STARTS)):
-            raise NotACall
+            yield from read_pairs(source, writer, pair_tags(), closers)
+            return
         head = yield from until(source, _PAIR_HEAD, 60)
         if head.start() != source.pos:
             raise NotACall

@@ -7,10 +7,12 @@ One reader for `<function=N><parameter=K>`, `<invoke name="N"><parameter name="K
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from naru.dialects.bodies.json_calls import read_arguments, read_json
-from naru.dialects.bodies.tagged_values import Ending, read_tagged_text
+from naru.dialects.bodies.tag_scan import Ending
+from naru.dialects.bodies.tagged_values import read_tagged_text
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.offered import properties_of
 from naru.dialects.patterns import lazy_pattern
@@ -40,6 +42,8 @@ _XTML_HEAD = lazy_pattern(r"<\|open\|>call\b(?P<rest>[^<>]*)<\|sep\|>")
 _ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*\"([^\"]*)\"")
 _ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 _LONGEST_TAG = 400
+_SECTIONS = ("tool_call>", "tool_calls>", "function_calls>")
+"""What stands around calls, by its tags without the vendor's prefix."""
 
 
 class Tags:
@@ -52,11 +56,12 @@ class Tags:
         call_end: the closing tags of the call.
         trim: whether line breaks around a value are layout.
         child: the beginning of an argument's tag where the arguments' own names are the tags.
+        calls: what the opening tag of another such call begins with.
     """
 
-    __slots__ = ("call_end", "child", "followers", "head", "next", "parameter", "trim", "value_end")
+    __slots__ = ("call_end", "calls", "child", "ends", "head", "next", "parameter", "trim", "value_end")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keywords
         self,
         parameter: tuple[str, ...],
         head: re.Pattern[str],
@@ -65,16 +70,18 @@ class Tags:
         *,
         trim: bool = True,
         child: str = "",
+        calls: tuple[str, ...] = (),
     ) -> None:
         self.parameter = parameter
         self.head = head
         self.value_end = value_end
         self.call_end = call_end
-        self.followers = (child,) if child else (*parameter, *call_end, "</tool_call>")
-        """What may come after an argument."""
         self.next = Tokens((*call_end, *parameter))
         self.trim = trim
         self.child = child
+        self.calls = calls
+        self.ends = (*call_end, "</tool_call>") if call_end[0] == "</function>" else call_end
+        """What ends the call where its own closing tag is missing, that tag included."""
 
 
 def _unescaped(attribute: str) -> str:
@@ -90,15 +97,30 @@ def _tags(lead: str, vendor: str, tag: str) -> Tags:
     start = re.escape(f"{lead}<{vendor}")
     if lead:
         head = lazy_pattern(start + r"(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
-        return Tags((), head, f"{lead}</{{}}>", (f"{lead}</{tag}>",), child=f"{lead}<")
+        return Tags(
+            (),
+            head,
+            f"{lead}</{{}}>",
+            (f"{lead}</{tag}>",),
+            child=f"{lead}<",
+            calls=(f"{lead}<{tag}", f"{lead}<tool_call>"),
+        )
     head = lazy_pattern(
         start + r"(?P<tag>parameter|param|arg)(?:=|\s+(?:name|key)\s*=\s*)"
         r"(?P<quote>[\"']?)(?P<key>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*)?>"
     )
     opens = (f"<{vendor}param", f"<{vendor}arg")
     ends = (f"</{vendor}{tag}>",)
+    sections = tuple(f"<{vendor}{name}" for name in _SECTIONS) if vendor or tag != "invoke" else ("<function_calls>",)
     plain = "｜" not in vendor and "|" not in vendor
-    return Tags(opens, head, f"</{vendor}{{}}>", ends, trim=plain)
+    return Tags(
+        opens,
+        head,
+        f"</{vendor}{{}}>",
+        ends,
+        trim=plain,
+        calls=(f"<{vendor}{tag}", *sections),
+    )
 
 
 _XTML = Tags(
@@ -114,7 +136,7 @@ _XTML = Tags(
 def child_tags(name: str) -> Tags:
     """Return the tags of a call whose arguments are children named after them, inside a tag named `name`."""
     head = lazy_pattern(r"<(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
-    return Tags((), head, "</{}>", (f"</{name}>",), child="<")
+    return Tags((), head, "</{}>", (f"</{name}>",), child="<", calls=(f"<{name}>",))
 
 
 def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
@@ -215,7 +237,10 @@ def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Mat
     writer.key(key)
     kind = _kind(head["rest"]) if head["rest"] else ""
     tag = head["tag"] if "{}" in tags.value_end else ""
-    yield from read_tagged_text(source, writer, _ending(tags, tag), kind=kind, trim=tags.trim)
+    declared = tuple(properties_of(writer.tool)) if tags.child and writer.tool is not None else ()
+    ending = _ending(tags, tag, key, declared)
+    decode = elements_reader(tags.child) if len(tags.child) > 1 else None
+    yield from read_tagged_text(source, writer, ending, kind=kind, trim=tags.trim, decode=decode)
 
 
 def _is_declared(writer: CallWriter, key: str) -> bool:
@@ -232,43 +257,51 @@ def _kind(attributes: str) -> str:
     return ""
 
 
-@lru_cache(maxsize=128)
-def _ending(tags: Tags, tag: str) -> Ending:
+@lru_cache(maxsize=256)
+def _ending(tags: Tags, tag: str, key: str, declared: tuple[str, ...]) -> Ending:
     closer = tags.value_end.format(tag)
-    if tags.child:
-        return Ending(closer, tags.followers)
-
-    def implied(source: Source, writer: CallWriter, found: str, at_line_start: bool) -> Reading[bool]:
-        if found in tags.call_end:
-            missing = yield from _ends_a_call(source, len(found))
-        else:
-            missing = at_line_start and (yield from _opens_another(source, writer, tags))
-        if missing:
-            writer.repair("missing-tag", "", closer)
-        return missing
-
-    return Ending(closer, tags.followers, (*tags.call_end, *tags.parameter), implied)
+    if not tags.child:
+        return Ending(key, closer, openers=tags.parameter, head=tags.head, ends=tags.ends, calls=tags.calls)
+    arguments = tuple(f"{tags.child}{name}>" for name in declared) or (tags.child,)
+    opener = f"{tags.child}{tag}>"
+    return Ending(
+        key, closer, openers=(opener,), head=tags.head, ends=tags.call_end, arguments=arguments, calls=tags.calls,
+        mends=False,
+    )  # fmt: skip
 
 
-def _ends_a_call(source: Source, size: int) -> Reading[bool]:
-    """Tell whether nothing but the end of the calls, or another call, comes after a call's closing tag."""
-    offset = yield from space_end(source, size)
-    if source.pos + offset >= len(source.text):
-        return True
-    found = yield from literal_at(source, ("</tool_call>", "<tool_call>", "</function_calls>", "<function"), offset)
-    if not found.startswith("</"):
-        return bool(found)
-    while source.pos + offset + len(found) >= len(source.text) and not source.final:
-        yield
-    return source.text[source.pos + offset + len(found) :][:1] in ("", "\n", "\r", "<")
+@lru_cache(maxsize=8)
+def elements_reader(begin: str) -> Callable[[str], object]:
+    """Return what reads nested elements whose tags begin with `begin`: `item`s are a list, others an object."""
+    opening = re.compile(rf"\s*{re.escape(begin)}([\w.\-]+)>")
+
+    def read(text: str) -> object:
+        if not text.lstrip().startswith(begin):
+            return text
+        found: list[tuple[str, object]] = []
+        at = 0
+        while at < len(text):
+            tag = opening.match(text, at)
+            end = _element_end(text, tag, begin) if tag is not None else None
+            if tag is None or end is None:
+                if text[at:].strip():
+                    return text
+                break
+            found.append((tag[1], read(text[tag.end() : end[0]])))
+            at = end[1]
+        if all(name == "item" for name, _ in found):
+            return [inner for _, inner in found]
+        return dict(found)
+
+    return read
 
 
-def _opens_another(source: Source, writer: CallWriter, tags: Tags) -> Reading[bool]:
-    """Tell whether the opening tag at `pos` is of a declared argument that has no value yet."""
-    try:
-        head = yield from until(source, tags.head, _LONGEST_TAG)
-    except NotACall:
-        return False
-    if head.start() != source.pos or writer.tool is None:
-        return False
-    return head["key"] in properties_of(writer.tool) and not writer.has(head["key"])
+def _element_end(text: str, tag: re.Match[str], begin: str) -> tuple[int, int] | None:
+    """Return where the content of an element ends and where what follows it begins."""
+    depth = 1
+    same = re.compile(rf"{re.escape(begin[:-1])}<(/?){re.escape(tag[1])}>")
+    for found in same.finditer(text, tag.end()):
+        depth += -1 if found[1] else 1
+        if depth == 0:
+            return found.start(), found.end()
+    return None

@@ -1,0 +1,368 @@
+"""Finds where a value between tags ends: at the closing tag with which its call goes on or is over.
+
+A value may document calls. Own opening tags inside it are counted, so that nested pairs do not end it; a closing tag
+of another form never does; and an end of the whole call that text follows is taken back when the call's own closing
+tags come once more. Where the value's closing tag was forgotten or misspelt, the next argument of the tool that has
+no value yet, or the end of the call, tells where it should have been.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.offered import properties_of
+from naru.dialects.patterns import lazy_pattern
+from naru.dialects.scanner import stray_closers
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, solid, space_end
+from naru.dialects.tokens import Tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Literal
+
+    Role = Literal["closer", "opener", "argument", "end", "call", "tag"]
+
+_HOLD = 4000
+"""Characters: as long a text waits for its meaning at most."""
+_LONGEST_TAG = 400
+_MOST_CLOSERS = 4
+_CLOSING = lazy_pattern(r"</([\w:.\-]{1,80})>")
+_CLOSING_SO_FAR = lazy_pattern(r"</[\w:.\-]{0,80}\Z")
+_MISSPELT = frozenset({"param", "parameter", "arg", "argument", "arg_key", "arg_value", "value"})
+
+
+class Ending:
+    """The tags that tell how a value ends.
+
+    Args:
+        key: the argument's name.
+        closer: the value's closing tag.
+        openers: what the opening tags of such values begin with, for counting.
+        arguments: what the opening tags of arguments begin with, where those are other tags.
+        head: the whole opening tag of an argument, with the group `key`.
+        ends: the closing tags of the call.
+        calls: what the opening tags of other such calls, and of what stands around them, begin with.
+        mends: whether a value without its closing tag may be mended.
+    """
+
+    __slots__ = ("arguments", "calls", "closer", "ends", "head", "key", "mends", "roles", "tokens")
+
+    def __init__(  # noqa: PLR0913 - keywords
+        self,
+        key: str,
+        closer: str,
+        *,
+        openers: tuple[str, ...],
+        head: re.Pattern[str],
+        ends: tuple[str, ...],
+        arguments: tuple[str, ...] = (),
+        calls: tuple[str, ...] = (),
+        mends: bool = True,
+    ) -> None:
+        self.key: Final = key
+        self.closer: Final = closer
+        self.head: Final = head
+        self.ends: Final = Tokens(ends)
+        self.arguments: Final = Tokens(arguments or openers)
+        self.calls: Final = Tokens(calls)
+        self.mends: Final = mends
+        self.roles: dict[str, Role] = {"</": "tag"} if mends else {}
+        for token in calls:
+            self.roles[token] = "call"
+        for token in ends:
+            self.roles[token] = "end"
+        for token in arguments:
+            self.roles[token] = "argument"
+        for token in openers:
+            self.roles[token] = "opener"
+        self.roles[closer] = "closer"
+        self.tokens: Final = Tokens(self.roles)
+
+
+class _End:
+    """Where a value may end: `size` characters after it are its closing tag, or what stands for it."""
+
+    __slots__ = ("at", "repair", "size")
+
+    def __init__(self, at: int, size: int, repair: str = "") -> None:
+        self.at = at
+        self.size = size
+        self.repair = repair
+
+
+def plain_end(source: Source, ending: Ending) -> tuple[int, int] | None:
+    """Return the length of the value and of its closing tag if the first bracket in it is that tag, beyond doubt."""
+    closer, text, start = ending.closer, source.text, source.pos
+    end = text.find(closer[0], start)
+    if end < 0 or not text.startswith(closer, end):
+        return None
+    after = solid(source, end + len(closer) - start)
+    if after < 0:
+        return None
+    if ending.arguments.at(text, start + after):
+        head = ending.head.match(text, start + after, start + after + _LONGEST_TAG)
+        return (end - start, len(closer)) if head is not None else None
+    call_end = ending.ends.at(text, start + after)
+    if not call_end:
+        return None
+    closers, offset = stray_closers(), after + len(call_end)
+    for _ in range(_MOST_CLOSERS):
+        following = solid(source, offset)
+        if following < 0:
+            return (end - start, len(closer)) if source.final else None
+        if ending.calls.at(text, start + following):
+            return end - start, len(closer)
+        found = closers.at(text, start + following)
+        if not found:
+            return None
+        offset = following + len(found)
+    return None
+
+
+class _Scan:
+    """What is known of one value's end so far; offsets count from the source's position."""
+
+    __slots__ = (
+        "_add", "_ending", "_source", "_start", "_writer", "at", "calls", "depth", "doubled", "full", "implied",
+        "loose", "opened", "weak", "wrong",
+    )  # fmt: skip
+
+    def __init__(self, source: Source, writer: CallWriter, ending: Ending, add: Callable[[str], object]) -> None:
+        self._source = source
+        self._writer = writer
+        self._ending = ending
+        self._add = add
+        self.at = 0
+        """Up to where the text was looked at."""
+        self.depth = 0
+        self.calls = 0
+        """How many calls are open that stand in the value."""
+        self._start = source.offset
+        self.doubled = False
+        """Whether the value begins with such an opening tag, which may be its own once more."""
+        self.opened = False
+        """Whether such an opening tag stands in the value."""
+        self.full: _End | None = None
+        """An end of the whole call that text follows."""
+        self.weak: _End | None = None
+        """An end of the call, without the value's closing tag, that text follows."""
+        self.implied: _End | None = None
+        """Where another argument begins though this value was not closed."""
+        self.wrong: _End | None = None
+        """A misspelt closing tag."""
+        self.loose: _End | None = None
+        """The last closing tag that belongs to a nested opening tag."""
+
+    def run(self) -> Reading[None]:
+        source, tokens = self._source, self._ending.tokens
+        while True:
+            start = source.pos + self.at
+            place, token = tokens.find(source.text, start)
+            if not token:
+                self.at = (len(source.text) if source.final else tokens.unfinished(source.text, start)) - source.pos
+                if source.final:
+                    self._end_with_the_text()
+                    return
+                if self._is_held_too_long():
+                    return
+                self._pass_on()
+                yield
+                continue
+            self.at = place - source.pos
+            self._pass_on()
+            rest = source.text[place : place + tokens.longest]
+            if not source.final and len(rest) < tokens.longest and tokens.may_become(rest):
+                yield
+                continue
+            if (yield from self._step(token, self._ending.roles[token])):
+                return
+
+    def _first_held(self) -> _End | None:
+        ends = [end for end in (self.full, self.weak, self.implied, self.wrong) if end is not None]
+        return min(ends, key=lambda end: end.at) if ends else None
+
+    def _pass_on(self) -> None:
+        """Hand over the text that was looked at, unless the value may have ended before."""
+        if not self.at or self._first_held() is not None:
+            return
+        source, size, loose = self._source, self.at, self.loose
+        if loose is not None:
+            if source.text[source.pos + loose.at + loose.size : source.pos + self.at].strip():
+                self.loose = None
+            else:
+                size = loose.at
+                loose.at = 0
+        self._add(source.text[source.pos : source.pos + size])
+        source.pos += size
+        self.at -= size
+
+    def _is_held_too_long(self) -> bool:
+        first = self._first_held()
+        if first is None or self.at - first.at < _HOLD:
+            return False
+        if self.full is not None:
+            self._end(self.full)
+            return True
+        self.weak = self.implied = self.wrong = None
+        return False
+
+    def _end_with_the_text(self) -> None:
+        end = self.full or (None if self._source.cut else self.weak)
+        if end is None:
+            self._pass_on()
+            raise Incomplete
+        self._end(end)
+
+    def _end(self, end: _End) -> None:
+        source = self._source
+        if end.repair:
+            self._writer.repair(end.repair, source.text[source.pos + end.at :][: end.size], self._ending.closer)
+        self._add(source.text[source.pos : source.pos + end.at])
+        source.pos += end.at + end.size
+
+    def _step(self, token: str, role: Role) -> Reading[bool]:
+        """Look at a tag; True when the value has ended."""
+        if role == "closer":
+            return (yield from self._at_closer(len(token)))
+        if role == "end":
+            return (yield from self._at_call_end(len(token)))
+        if role == "tag":
+            yield from self._at_tag()
+            return False
+        if role == "call":
+            self.calls += 1
+            self.at += len(token)
+            return False
+        if self._ending.arguments.at(self._source.text, self._source.pos + self.at):
+            key = yield from self._key_at(self.at)
+            if key is None:
+                self.at += len(token)
+                return False
+            if self.depth == 0 and self.implied is None and self._ending.mends and self._awaits(key):
+                before = self._right_before(self.at)
+                self.implied = before or _End(self.at, 0, "missing-tag")
+        if role == "opener":
+            if not self.opened and not self.at and self._source.offset == self._start:
+                self.doubled = True
+            self.depth += 1
+            self.opened = True
+        self.at += len(token)
+        return False
+
+    def _awaits(self, key: str) -> bool:
+        writer = self._writer
+        return writer.tool is not None and key in properties_of(writer.tool) and not writer.has(key)
+
+    def _right_before(self, at: int) -> _End | None:
+        """Return the closing tag between which and `at` there is only white space."""
+        source = self._source
+        for end in (self.loose, self.wrong):
+            if end is not None and not source.text[source.pos + end.at + end.size : source.pos + at].strip():
+                return end
+        return None
+
+    def _at_closer(self, size: int) -> Reading[bool]:
+        at = self.at
+        if self.depth:
+            self.depth -= 1
+            self.loose = _End(at, size)
+            self.at += size
+            return False
+        source, offset, doubled = self._source, at + size, False
+        while True:
+            following = yield from space_end(source, offset)
+            if not (yield from literal_at(source, (self._ending.closer,), following)):
+                break
+            offset, doubled = following + size, True
+        end = _End(at, offset - at, "doubled-tag" if doubled else "")
+        if source.pos + following >= len(source.text):
+            self._end(end)
+            return True
+        if (yield from self._key_at(following)) is not None:
+            self._end(end)
+            return True
+        call_end = yield from literal_at(source, self._ending.ends, following)
+        if call_end:
+            if (yield from self._is_over(following + len(call_end))):
+                self._end(end)
+                return True
+            self.full = end
+        self.at = at + size
+        return False
+
+    def _at_call_end(self, size: int) -> Reading[bool]:
+        """Look at a closing tag of the call that no closing tag of the value stands before."""
+        at = self.at
+        if self.calls:
+            self.calls -= 1
+            self.at += size
+            return False
+        over = yield from self._is_over(at + size, or_another=False)
+        end = self.full or self.implied or self._right_before(at)
+        if end is None and self._ending.mends and not self.opened:
+            end = _End(at, 0, "missing-tag")
+        if over:
+            if end is None or (self.doubled and end is not self.full):
+                raise NotACall
+            self._end(end)
+            return True
+        if end is not None and self.weak is None:
+            self.weak = end
+        self.at = at + size
+        return False
+
+    def _at_tag(self) -> Reading[None]:
+        """Look at a closing tag that may be a misspelling of the value's."""
+        source, at = self._source, self.at
+        while not source.final and _CLOSING_SO_FAR.match(source.text, source.pos + at):
+            yield
+        tag = _CLOSING.match(source.text, source.pos + at)
+        if tag is not None and tag[1].lower() in (*_MISSPELT, self._ending.key.lower()):
+            size = len(tag[0])
+            following = yield from space_end(source, at + size)
+            ends = yield from literal_at(source, self._ending.ends, following)
+            key = None if ends else (yield from self._key_at(following))
+            if ends or (key is not None and self._awaits(key)):
+                self.wrong = _End(at, size, "wrong-tag")
+            if self.depth:
+                self.depth -= 1
+        self.at = at + 2
+
+    def _key_at(self, offset: int) -> Reading[str | None]:
+        """Return the name of the argument whose opening tag stands at `offset`, if one does."""
+        source = self._source
+        if not (yield from literal_at(source, self._ending.arguments, offset)):
+            return None
+        while True:
+            start = source.pos + offset
+            head = self._ending.head.match(source.text, start, start + _LONGEST_TAG)
+            if head is not None:
+                return head["key"].strip()
+            if source.final or len(source.text) - start >= _LONGEST_TAG:
+                return None
+            yield
+
+    def _is_over(self, offset: int, *, or_another: bool = True) -> Reading[bool]:
+        """Tell whether nothing but closing tags and the end of the text, or another call, comes at `offset`."""
+        source = self._source
+        for _ in range(_MOST_CLOSERS):
+            offset = yield from space_end(source, offset)
+            if source.pos + offset >= len(source.text):
+                return True
+            found = yield from literal_at(source, stray_closers(), offset)
+            if not found:
+                break
+            offset += len(found)
+        return or_another and bool((yield from literal_at(source, self._ending.calls, offset)))
+
+
+def scan(source: Source, writer: CallWriter, ending: Ending, add: Callable[[str], object]) -> Reading[None]:
+    """Hand over the value at `pos` as it arrives, and consume its closing tag.
+
+    Raises:
+        NotACall: It has no end that makes sense.
+        Incomplete: The text ends before it.
+    """
+    yield from _Scan(source, writer, ending, add).run()

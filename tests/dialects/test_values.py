@@ -1,0 +1,185 @@
+"""Values between tags: whatever stands in one comes back as it was, and slips of tags are mended or refused."""
+
+# ruff: noqa: E501 - calls are easier to read in one line
+
+import random
+
+import pytest
+
+from naru.dialects import StreamParser, Tool, parse
+from tests.dialects.reading import pieces, read_every_way
+
+WRITE = Tool(
+    "write_file",
+    {"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}, "required": ["path"]},
+)
+BASH = Tool(
+    "bash", {"type": "object", "properties": {"command": {"type": "string"}, "timeout": {"type": "integer"}}}
+)  # fmt: skip
+PLAN = Tool(
+    "plan",
+    {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "stops": {"type": "array", "items": {"type": "string"}},
+            "grid": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+            "opts": {"type": "object"},
+        },
+    },
+)
+TOOLS = [WRITE, BASH, PLAN]
+
+FORMS = {
+    "glm": "<tool_call>write_file<arg_key>path</arg_key><arg_value>t</arg_value><arg_key>content</arg_key>"
+    "<arg_value>{}</arg_value></tool_call>",
+    "qwen": "<tool_call>\n<function=write_file>\n<parameter=path>\nt\n</parameter>\n<parameter=content>\n{}\n</parameter>"
+    "\n</function>\n</tool_call>",
+    "minimax": '<minimax:tool_call>\n<invoke name="write_file">\n<parameter name="path">t</parameter>\n'
+    '<parameter name="content">{}</parameter>\n</invoke>\n</minimax:tool_call>',
+    "dsml": '<｜DSML｜function_calls>\n<｜DSML｜invoke name="write_file">\n<｜DSML｜parameter name="path" string="true">t'
+    '</｜DSML｜parameter>\n<｜DSML｜parameter name="content" string="true">{}</｜DSML｜parameter>\n</｜DSML｜invoke>\n'
+    "</｜DSML｜function_calls>",
+    "seed": "<seed:tool_call><function=write_file><parameter=path>t</parameter><parameter=content>{}</parameter>"
+    "</function></seed:tool_call>",
+    "cline": "<write_file>\n<path>t</path>\n<content>{}</content>\n</write_file>",
+    "invoke": '<function_calls><invoke name="write_file"><parameter name="path">t</parameter><parameter name="content">{}'
+    "</parameter></invoke></function_calls>",
+}
+BITS = (
+    "text", "a line\n", '```json\n{"a": 1}\n```', "<b>bold</b>", "<tool_call>", "[TOOL_CALLS]f[ARGS]{}", "<think>x</think>",
+    '{"name": "bash", "arguments": {}}', "Action: bash\nAction Input: ls", "\n", '"quoted"', "<|tool_call>", "<!-- c -->",
+    "&lt;", "</div>", "x < y > z", "<parameter>", "<arg_key>", "[bash(command=1)]", "<![CDATA[x]]>",
+)  # fmt: skip
+CLOSERS = (
+    "</arg_value>", "</tool_call>", "</arg_value></tool_call>", "</parameter>", "</function>", "</invoke>", "</content>",
+    "</parameter>\n</function>\n</tool_call>", "</parameter></invoke></minimax:tool_call>", "</｜DSML｜parameter>",
+    "</｜DSML｜invoke>", "</seed:tool_call>", "</write_file>", "</function_calls>", "</param>", "</Parameter>",
+)  # fmt: skip
+"""Closing tags that nothing opens; text follows each, since one before a call could as well have been meant."""
+
+
+def values(seed: int, count: int):
+    rng = random.Random(seed)
+    for _ in range(count):
+        parts = []
+        for _ in range(rng.randint(1, 5)):
+            kind = rng.random()
+            if kind < 0.5:
+                parts.append(rng.choice(BITS))
+            elif kind < 0.7:
+                parts.append(rng.choice(CLOSERS) + " then")
+            else:
+                parts.append(FORMS[rng.choice(list(FORMS))].format(rng.choice(["q", "line\n", "<b></b>"])))
+        yield "x" + " ".join(parts) + "y"
+
+
+def assert_comes_back(form: str, value: str) -> None:
+    text = FORMS[form].format(value)
+    whole = parse(text, TOOLS)
+    assert [call.arguments for call in whole.calls] == [{"path": "t", "content": value}], text
+    for size in (1, 5):
+        parser = StreamParser(TOOLS, keep=True)
+        for delta in pieces(text, size):
+            parser.feed(delta)
+        parser.close()
+        assert parser.parsed() == whole, text
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_value_comes_back_as_it_was(form):
+    """Issue 15, 2: closers, markers, fences, calls of this form and of others."""
+    for value in values(15, 40):
+        assert_comes_back(form, value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+def test_300_values_come_back_as_they_were(form):
+    for value in values(2, 300):
+        assert_comes_back(form, value)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("inner", FORMS)
+def test_a_value_that_documents_a_call_is_counted_by_depth(form, inner):
+    assert_comes_back(form, f"Write {FORMS[inner].format('q')} or {FORMS[inner].format('a<b>')} as you like.")
+
+
+def test_a_foreign_closer_does_not_cut_a_value():
+    assert_comes_back("glm", "a</function><b>")
+
+
+MENDED = [
+    "<tool_call>bash<arg_key>command</arg_key></arg_key><arg_value>ls</arg_value></tool_call>",
+    "<tool_call>bash<arg_key><arg_key>command</arg_key><arg_value>ls</arg_value></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value></arg_value></tool_call>",
+    "<tool_call>bash<arg_key>command<arg_value>ls</arg_value></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key>ls</arg_value></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_key></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_value><arg_value>ls</arg_value></tool_call>",
+    "<tool_call>bash</arg_value><arg_key>command</arg_key><arg_value>ls</arg_value></tool_call>",
+    "<tool_call>bash\ncommand</arg_key><arg_value>ls</arg_value></tool_call>",
+    "<tool_call><function=bash><parameter=command>ls</param></function></tool_call>",
+    "<tool_call><function=bash><parameter=command>ls</Parameter></function></tool_call>",
+    "<tool_call><function=bash><parameter=command>ls</command></function></tool_call>",
+    "<tool_call><function=bash><parameter=command>ls</parameter></parameter></function></tool_call>",
+    "<tool_call>\n<function=bash>\n<parameter=command>\nls\n</parameter>\n</parameter>\n</function>\n</tool_call>",
+    '<function_calls><invoke name="bash"><parameter name="command">ls</command></invoke></function_calls>',
+]
+REFUSED = [
+    "<tool_call>bash<arg_key>command</arg_key><arg_value><arg_value>ls</arg_value></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key>ls</tool_call>",
+    "<tool_call>bash</arg_key><arg_value>ls</arg_value></tool_call>",
+    "<tool_call><function=bash><parameter=<arg_key>command>ls</parameter></function></tool_call>",
+    "<tool_call><function=bash>command>ls</parameter></function></tool_call>",
+    "<tool_call><function=bash</arg_value><parameter=command>ls</parameter></function></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls",
+    "<tool_call><function=bash><parameter=command>ls",
+    "<bash><command>ls</path></bash>",
+    "<bash><command>ls</bash>",
+]
+
+
+@pytest.mark.parametrize("text", MENDED)
+def test_a_slip_of_a_tag_is_mended_and_reported(text):
+    """Issue 15, 3."""
+    parsed = read_every_way(text, TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.calls] == [("bash", {"command": "ls"})]
+    assert {mended.kind for mended in parsed.repairs} <= {"misplaced-tag", "missing-tag", "doubled-tag", "wrong-tag"}
+    assert parsed.repairs
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_slip_that_leaves_doubt_is_text(text):
+    parsed = read_every_way(text, TOOLS)
+    assert (parsed.calls, parsed.content) == ((), text)
+
+
+@pytest.mark.parametrize("first", ["t", "t</param>", "t</path>", "t</parameter>"])
+def test_a_missing_or_misspelt_closer_before_another_argument_is_mended(first):
+    text = f"<tool_call><function=write_file><parameter=path>{first}<parameter=content>hi</parameter></function></tool_call>"
+    parsed = read_every_way(text, TOOLS)
+    assert [call.arguments for call in parsed.calls] == [{"path": "t", "content": "hi"}]
+
+
+def element(name: str, inner: str) -> str:
+    return f"]<]minimax[>[<{name}>{inner}]<]minimax[>[</{name}>"
+
+
+@pytest.mark.parametrize(
+    ("key", "inner", "value"),
+    [
+        ("stops", element("item", "A") + element("item", "B"), ["A", "B"]),
+        ("grid", element("item", element("item", "1") + element("item", "2")) + element("item", ""), [[1, 2], ""]),
+        ("opts", element("pace", "slow") + element("deep", element("x", "1")), {"pace": "slow", "deep": {"x": "1"}}),
+        ("stops", "\n" + element("item", "A") + "\n", ["A"]),
+    ],
+)
+def test_nested_elements_of_minimax_m3_are_lists_and_objects(key, inner, value):
+    """Issue 15, 4."""
+    call = f']<]minimax[>[<invoke name="plan">{element(key, inner)}]<]minimax[>[</invoke>'
+    parsed = read_every_way(f"]<]minimax[>[<tool_call>{call}]<]minimax[>[</tool_call>", TOOLS)
+    assert [call.arguments for call in parsed.calls] == [{key: value}]
