@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,14 @@ Model = Annotated[
 BaseUrl = Annotated[
     str, typer.Option("--base-url", help="Any OpenAI-compatible endpoint; without it the local engine.")
 ]
+
+
+class Transport(StrEnum):
+    """How MCP clients come."""
+
+    STDIO = "stdio"
+    SSE = "sse"
+    HTTP = "http"
 
 
 Config = Annotated[

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
-from naru.cli.serve_mcp import Transport, serve_own_tools, serve_servers_on_stdio
+from naru.cli.options import BaseUrl, Config, JoinProgress, Model, Transport, settings_from
+from naru.cli.serve_mcp import serve_own_tools, serve_servers_on_stdio
 from naru.cli.serving import address_of, listen, run_until_interrupted, serve, tls_of
 from naru.cli.terminal import console, print_note
 from naru.config import Settings, settings_path

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO
 
 from starlette.types import Receive, Scope, Send
 
+from naru.cli.options import Transport
 from naru.cli.serving import address_of, listen, serve, tls_of
 from naru.cli.terminal import console, print_note
 from naru.cli.tool_sources import BUILTINS, builtin_toolset
@@ -25,18 +25,11 @@ from naru.hub import key_file, open_approvals, open_servers
 from naru.telemetry.audit import open_audit
 from naru.tools.supervised import SupervisedToolset
 from naru.tools.supervision import Supervision
+from naru.tools.toolset import Toolset
 from naru.web.access import KeyRing, RateLimiter
 from naru.web.admission import auth_is_on, who_may_come
 from naru.web.routes import Access, Endpoint
 from naru.web.security import check_bind, guard
-
-
-class Transport(StrEnum):
-    """How MCP clients come."""
-
-    STDIO = "stdio"
-    SSE = "sse"
-    HTTP = "http"
 
 
 async def serve_servers_on_stdio(settings: Settings, settings_file: Path | None) -> None:
@@ -59,11 +52,20 @@ async def serve_own_tools(name: str, settings: Settings, transport: Transport) -
     """
     if name not in BUILTINS:
         raise ConfigError(f"There are no tools called {name!r}.", remedy=f"There are: {', '.join(BUILTINS)}.")
+    await serve_toolset(builtin_toolset(name), name, settings, transport)
+
+
+async def serve_toolset(tools: Toolset, name: str, settings: Settings, transport: Transport) -> None:
+    """Serve a Toolset under its tools' own names, each call with a person's yes where one is needed, and audited.
+
+    Raises:
+        ConfigError: this configuration would serve an open port.
+    """
     out = take_stdout() if transport is Transport.STDIO else None
     audit = open_audit(settings)
     keys_asked = transport is not Transport.STDIO and _asks_for_keys(settings)
     supervision = Supervision(audit, open_approvals(settings, asks_for_keys=keys_asked))
-    toolset = SupervisedToolset(builtin_toolset(name), name, supervision)
+    toolset = SupervisedToolset(tools, name, supervision)
     await toolset.open()
     engine = Engine(
         OwnUpstreams(OwnTools(name, toolset, timeout_seconds=settings.agent.tool_timeout_seconds)),

@@ -13,6 +13,7 @@ from typing import Annotated, TextIO
 import orjson
 import typer
 
+from naru.cli import tool_serve
 from naru.cli.called import as_called
 from naru.cli.exit_codes import Exit, exit_code
 from naru.cli.terminal import plain
@@ -32,6 +33,7 @@ app = typer.Typer(
     add_completion=False, help="Run, list and describe tools.", no_args_is_help=True, rich_markup_mode=None
 )
 
+app.command("serve")(tool_serve.command)
 Modules = Annotated[
     list[str] | None, typer.Option("--module", "-m", help="Python module or package whose functions are tools.")
 ]
@@ -68,7 +70,8 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command
         if as_json:
             _write(sys.stdout, orjson.dumps({"success": False, "error": REDACTOR.clean(str(error))}).decode())
         else:
-            hint = f" See: naru tool schema {name}" if isinstance(error, InvalidArgumentsError) else ""
+            again = "".join(f"-m {each} " for each in module or ())
+            hint = f" See: naru tool schema {again}{name}" if isinstance(error, InvalidArgumentsError) else ""
             _write(sys.stderr, as_called(f"naru tool run: {REDACTOR.clean(str(error))}{hint}"))
         raise typer.Exit(exit_code(error)) from error
     except KeyboardInterrupt:

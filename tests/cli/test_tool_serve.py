@@ -1,0 +1,180 @@
+"""Issue 19 line 10: one's own functions as an MCP server in one line, filtered, approved and audited like any other."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from naru.cli.options import Transport
+from naru.cli.tool_serve import entry
+from naru.config import Settings
+
+WAIT_SECONDS = 60
+SOURCE = """
+from naru.tools import register_tool
+
+@register_tool(annotations={"readOnlyHint": True})
+def add(a: int, b: int = 2) -> dict:
+    '''Add two numbers.'''
+    return {"sum": a + b}
+
+@register_tool(annotations={"destructiveHint": True})
+def wipe() -> str:
+    return "wiped"
+
+@register_tool
+def hidden() -> str:
+    return "never"
+"""
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+
+
+def ask(number: int, method: str, **params: object) -> dict:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "their_tools.py").write_text(SOURCE)
+    (tmp_path / "their_server.py").write_text(
+        "import their_tools\nimport naru\n"
+        "naru.serve([their_tools.add, their_tools.wipe, their_tools.hidden], name='theirs', deny=['hid*'])\n"
+    )
+    return {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "PYTHONPATH": str(tmp_path),
+        "NARU_HUB__DATA_DIR": str(tmp_path / "data"),
+        "NARU_APPROVALS__DENY": '["*/wipe"]',
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["command", "python"])
+def test_over_stdio_with_the_filter_the_approvals_and_the_audit(way, home, tmp_path):
+    words = [
+        "-m",
+        "naru.cli.main",
+        "tool",
+        "serve",
+        "--module",
+        "their_tools",
+        "--name",
+        "theirs",
+        "--deny",
+        "hid*",
+        "--stdio",
+    ]
+    given = [
+        INITIALIZE,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        ask(2, "tools/list"),
+        ask(3, "tools/call", name="add", arguments={"a": "40"}),
+        ask(4, "tools/call", name="wipe", arguments={}),
+        ask(5, "tools/call", name="hidden", arguments={}),
+    ]
+    process = subprocess.Popen(
+        [sys.executable, *(words if way == "command" else [str(tmp_path / "their_server.py")])],
+        env=home,
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    answers: dict[int, dict] = {}
+    try:
+        for message in given:  # one at a time: answers come in the order of the calls
+            process.stdin.write(json.dumps(message) + "\n")
+            process.stdin.flush()
+            if "id" in message:
+                answers[message["id"]] = json.loads(process.stdout.readline())
+        _, told = process.communicate(timeout=WAIT_SECONDS)
+    finally:
+        process.kill()
+        process.wait()
+    assert [tool["name"] for tool in answers[2]["result"]["tools"]] == ["add", "wipe"]
+    assert answers[3]["result"]["structuredContent"] == {"sum": 42}
+    assert answers[4]["result"]["isError"] is True
+    assert "wiped" not in json.dumps(answers[4])
+    assert "error" in answers[5]
+    if way == "command":
+        shown = json.loads(told[told.index("{") : told.rindex("}") + 1])["mcpServers"]["theirs"]
+        assert shown["args"][:2] == ["tool", "serve"]
+        assert "--stdio" in shown["args"]
+        assert shown["env"] == {"PYTHONPATH": str(tmp_path)}
+    audit = "".join(path.read_text() for path in (tmp_path / "data").rglob("audit.jsonl"))
+    assert '"add"' in audit
+    assert '"wipe"' in audit
+
+
+@pytest.mark.slow
+def test_over_http(home, tmp_path):
+    words = [
+        sys.executable,
+        "-m",
+        "naru.cli.main",
+        "tool",
+        "serve",
+        "-m",
+        "their_tools",
+        "--allow",
+        "add",
+        "--port",
+        "0",
+    ]
+    process = subprocess.Popen(words, env=home, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        address = ""
+        for line in process.stderr:
+            if found := re.search(r"Naru serves their_tools on (http\S+)/mcp", line):
+                address = found[1]
+                break
+        assert address
+        session, _ = post(f"{address}/mcp", INITIALIZE)
+        _, listed = post(f"{address}/mcp", ask(2, "tools/list"), {"mcp-session-id": session})
+    finally:
+        process.terminate()
+        process.communicate(timeout=WAIT_SECONDS)
+    assert '"add"' in listed
+    assert "wipe" not in listed
+
+
+def post(url: str, message: dict, more: dict[str, str] | None = None) -> tuple[str, str]:
+    """Return the session and the body of an answer."""
+    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream", **(more or {})}
+    request = urllib.request.Request(url, json.dumps(message).encode(), headers)
+    with urllib.request.urlopen(request, timeout=WAIT_SECONDS) as answer:
+        return answer.headers.get("mcp-session-id", ""), answer.read().decode()
+
+
+def test_the_entry_of_a_client_points_at_what_is_served():
+    settings = Settings()
+    assert '"url": "http://127.0.0.1:20006/mcp"' in entry("t", [], settings, Transport.HTTP)
+    assert '"url": "http://127.0.0.1:20006/sse"' in entry("t", [], settings, Transport.SSE)
+
+
+def test_the_hint_after_a_refused_call_repeats_the_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "naru.cli.main", "tool", "run", "-m", "tests.cli.tool_examples", "add", "a=x"],
+        capture_output=True,
+        text=True,
+        timeout=WAIT_SECONDS,
+        check=False,
+    )
+    assert "tool schema -m tests.cli.tool_examples add" in done.stderr
