@@ -49,8 +49,8 @@ def ask(number: int, method: str, **params: object) -> dict:
 def home(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "their_tools.py").write_text(SOURCE)
     (tmp_path / "their_server.py").write_text(
-        "import their_tools\nimport naru\n"
-        "naru.serve([their_tools.add, their_tools.wipe, their_tools.hidden], name='theirs', deny=['hid*'])\n"
+        "import their_tools\nfrom naru.serve import serve\n"
+        "serve([their_tools.add, their_tools.wipe, their_tools.hidden], name='theirs', deny=['hid*'])\n"
     )
     return {
         **os.environ,
