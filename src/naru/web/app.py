@@ -43,6 +43,8 @@ class Keys:
     """What the key face needs."""
 
     key_ring: KeyRing
+    may_start_programs: bool
+    """Whether servers that start a program may be registered over HTTP (S-20)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
         *mcp_faces.endpoints(gateway),
         *jsonrpc_servers.endpoints(hub),
         *admin_servers.endpoints(hub),
-        *keys.endpoints(Keys(ring)),
+        *keys.endpoints(Keys(ring, hub.settings.mcp.security.allow_remote_exec)),
         *(approvals.endpoints(hub.approvals) if hub.approvals is not None else ()),
     ]
     rows += openapi.endpoints(lambda: rows)

@@ -40,6 +40,7 @@ class AdminHub:
     settings: Settings
     manager: Manager
     key_ring: KeyRing
+    may_start_programs: bool = False
 
     def client(self, key: str = "", **headers: str) -> httpx.AsyncClient:
         """Return a client that speaks to the application in process."""

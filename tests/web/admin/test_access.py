@@ -64,7 +64,8 @@ async def test_a02_a_key_is_made_shown_once_listed_and_revoked(hub: AdminHub, tm
         assert secret not in listed
         assert "sha256" not in listed
         async with hub.client(secret) as user:
-            assert (await user.get("/api/session")).json() == {"id": key_id, "role": "user", "owner": "Kim"}
+            who = {"id": key_id, "role": "user", "owner": "Kim", "mayStartPrograms": False}
+            assert (await user.get("/api/session")).json() == who
             assert (await user.post("/api/keys", json={"role": "read"})).status_code == 403
             assert (await admin.delete(f"/api/keys/{key_id}")).status_code == 204
             assert (await user.get("/api/session")).status_code == 401

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx2 as httpx
+import yaml
 
 import naru
 from naru.config import Settings
@@ -234,3 +235,10 @@ def test_every_reason_of_the_hub_has_its_korean_line() -> None:
     told = set(re.findall(r"^  (\w+): \[", korean, re.MULTILINE))
     assert len(codes) > 20
     assert codes - told == set()
+
+
+def test_every_code_of_an_answer_has_its_korean_line() -> None:
+    listed = yaml.safe_load((Path(naru.__file__).parents[2] / "docs" / "reference" / "errors.yaml").read_text())["api"]
+    korean = STATIC.joinpath("reasons.js").read_text(encoding="utf-8")
+    told = set(re.findall(r'^  (\w+): "', korean, re.MULTILINE))
+    assert set(listed) - told == set()

@@ -30,6 +30,11 @@ class KeyHub(Protocol):
         """The keys and sessions."""
         ...
 
+    @property
+    def may_start_programs(self) -> bool:
+        """Whether servers that start a program may be registered over HTTP (S-20)."""
+        ...
+
 
 class KeyBody(BaseModel):
     """A key to make."""
@@ -87,7 +92,14 @@ class AdminKeys:
     async def who_am_i(self, request: Request) -> Response:
         """Say whose key this is and what it may do."""
         principal: Principal = request.scope["state"]["principal"]
-        return JSONResponse({"id": principal.id, "role": principal.role.name.lower(), "owner": principal.owner})
+        return JSONResponse(
+            {
+                "id": principal.id,
+                "role": principal.role.name.lower(),
+                "owner": principal.owner,
+                "mayStartPrograms": principal.role >= Access.ADMIN and self._hub.may_start_programs,
+            }
+        )
 
     async def open_session(self, request: Request) -> Response:
         """Open a browser session for twelve hours with the key that comes with this request (S-68)."""

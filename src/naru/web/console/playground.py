@@ -133,9 +133,10 @@ def step_data(event: AgentEvent, readable: Sequence[Tool] = ()) -> JsonObject | 
                 "repairs": [repair.as_data() for repair in read.repairs],
             }
         case CallStarted(call=call):
-            return {"step": "call", "name": call.name, "arguments": call.arguments}
+            return {"step": "call", "id": call.id, "name": call.name, "arguments": call.arguments}
         case CallFinished(call=call, result=result, seconds=seconds, ran=ran):
-            return {"step": "result", "name": call.name, "ran": ran, "seconds": seconds, **result_data(result)}
+            told = {"step": "result", "id": call.id, "name": call.name, "ran": ran, "seconds": seconds}
+            return {**told, **result_data(result)}
         case AnswerText(text=text):
             return {"step": "text", "text": text}
         case RunFinished(reason=reason, answer=answer, rounds=rounds, usage=usage, note=note):

@@ -1,5 +1,5 @@
 // The hub's API. Errors carry what was tried, what happened and what to do.
-import { t } from "./text.js";
+import { isKorean, t } from "./text.js";
 
 async function answer(response) {
   if (response.status === 204) return null;
@@ -7,10 +7,20 @@ async function answer(response) {
   let body = text;
   try { body = JSON.parse(text); } catch { /* plain text */ }
   if (response.ok) return body;
+  const code = body?.code ?? body?.error?.code;
   const said = body?.detail ? `${body.detail} ${body.remedy ?? ""}`.trim() : body?.error?.message;
-  const error = new Error(said ?? `${response.status} ${response.statusText}`);
+  const error = new Error(await inReadersLanguage(code, said ?? `${response.status} ${response.statusText}`));
   error.status = response.status;
+  error.code = code;
   throw error;
+}
+
+// The hub's sentences are English: in Korean the code says what is wrong, and the hub's words follow for their details.
+async function inReadersLanguage(code, said) {
+  if (!isKorean() || !code) return said;
+  const { refusal } = await import("./reasons.js");
+  const known = refusal(code);
+  return known ? `${known} (${said})` : said;
 }
 
 // An answer that ahead.js has asked for serves the first who wants it.
@@ -57,12 +67,31 @@ export async function* events(path, body, signal) {
   }
 }
 
-// Changes of servers as they happen; `hear(name, state)` gets the server's present state.
-export function follow(hear, name) {
-  const path = name ? `/api/mcp/servers/${encodeURIComponent(name)}/events` : "/api/mcp/events";
-  const source = new EventSource(`${path}?present=0`);
-  for (const kind of ["registered", "updated", "removed", "status", "tools"]) {
-    source.addEventListener(kind, (event) => hear(kind, JSON.parse(event.data)));
+// Changes of servers as they happen, over one connection for the whole console; it opens again by itself.
+let source;
+const hearers = new Set();
+function live() {
+  if (source) return;
+  source = new EventSource("/api/mcp/events?present=0");
+  const tell = (kind, data) => { for (const hear of [...hearers]) hear(kind, data); };
+  for (const kind of ["registered", "updated", "removed", "status", "tools", "approvals"]) {
+    source.addEventListener(kind, (event) => tell(kind, JSON.parse(event.data)));
   }
-  return () => source.close();
+  source.addEventListener("open", () => tell("online", {}));
+  source.addEventListener("error", () => {
+    tell("offline", {});
+    if (source.readyState !== EventSource.CLOSED) return;
+    source = undefined; // refused for good, as after signing out, or while a proxy answers for the hub
+    setTimeout(() => hearers.size && live(), 3000);
+  });
+}
+
+// `hear(kind, data)` is told of every change until the returned function is called; with a name, of that server's alone.
+export function follow(hear, name) {
+  const mine = (kind, data) => {
+    if (["online", "offline", "approvals"].includes(kind) ? hear.all : !name || data.name === name) hear(kind, data);
+  };
+  hearers.add(mine);
+  live();
+  return () => hearers.delete(mine);
 }

@@ -1,6 +1,6 @@
 // The frame: navigation, sign-in, language and theme; each page draws itself into an element of its own and may return how
 // to leave it.
-import { api } from "./api.js";
+import { api, follow } from "./api.js";
 import { action, field, fill, glyph, h, onSubmit, title } from "./dom.js";
 import { switchLanguage, switchTheme, t, themeName } from "./text.js";
 
@@ -39,6 +39,8 @@ function navigation(current) {
       `${t("theme")}: ${themeName()}`),
     who && who.id !== "local" && action(t("signOut"), async () => {
       await api("/api/session", { method: "DELETE" });
+      following?.();
+      following = undefined;
       who = null;
       show();
     }));
@@ -54,15 +56,46 @@ async function countApprovals() {
   badge.textContent = total;
 }
 
+// What holds for every page: the badge is right at once, and a hub that went away is told, and taken up again.
+let following;
+function followHub() {
+  const hear = (kind) => {
+    if (kind === "approvals" || kind === "tools") countApprovals().catch(() => {});
+    if (kind === "offline") away(true);
+    if (kind === "online" && away(false)) show();
+  };
+  hear.all = true;
+  following ??= follow(hear);
+}
+
+function away(isAway) {
+  const banner = document.getElementById("away");
+  const was = !banner.hidden;
+  banner.hidden = !isAway;
+  document.body.classList.toggle("stale", isAway);
+  banner.textContent = isAway ? t("awayHub") : "";
+  return was;
+}
+
 function login() {
-  const key = h("input", { type: "password", autocomplete: "current-password", required: true });
+  const wrong = h("p", { className: "bad", role: "alert", id: "wrong-key" });
+  const key = h("input", { type: "password", "aria-describedby": "wrong-key", autocomplete: "current-password", required: true });
   const button = h("button", { className: "main" }, t("signIn"));
   const send = onSubmit(button, async () => {
-    await api("/api/session", { method: "POST", headers: { Authorization: `Bearer ${key.value}` } });
+    wrong.textContent = "";
+    try {
+      await api("/api/session", { method: "POST", headers: { Authorization: `Bearer ${key.value}` } });
+    } catch (error) {
+      if (error.status !== 401) throw error;
+      wrong.textContent = t("wrongKey");
+      key.setAttribute("aria-invalid", "true");
+      key.select();
+      return;
+    }
     show();
   });
   fill(main, title(t("login")), h("form", { className: "card", onsubmit: send }, h("p", { className: "soft" }, t("loginHint")),
-    field(t("key"), key), button));
+    field(t("key"), key), wrong, button));
   key.focus();
 }
 
@@ -93,6 +126,7 @@ async function show() {
     main.replaceChildren(place);
     place.querySelector("[autofocus]")?.focus({ preventScroll: true });
     countApprovals().catch(() => {});
+    followHub();
   } catch (error) {
     if (mine !== drawn) return;
     if (error.status === 401) { who = null; navigation(page); login(); return; }

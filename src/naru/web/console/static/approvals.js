@@ -16,7 +16,7 @@ export function withheldTool(tool, approve, server) {
 }
 
 // A call that is held until a person answers (N9): what would be called, with what, by whom, and until when.
-function waitingCall(one, load) {
+export function waitingCall(one, load) {
   const answer = (decision) => async () => {
     await api(`/api/approvals/${encodeURIComponent(one.id)}`, { method: "POST", body: { decision } });
     say(t("answeredCall", { name: one.tool }));

@@ -2,7 +2,7 @@ import { api } from "./api.js";
 import { field, fill, h, json, onSubmit, title } from "./dom.js";
 import { t } from "./text.js";
 
-const example = '<think>날씨를 물었다.</think>\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "서울"}\n</tool_call>';
+const example = () => `<think>${t("exampleThought")}</think>\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "${t("exampleCity")}"}\n</tool_call>`;
 const weather = { type: "function", function: { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } } };
 
 // The text with each piece coloured by what it was read as. Positions count characters, not UTF-16 units.
@@ -17,7 +17,7 @@ export function spansOf(text, parsed) {
 export async function inspectPage(main) {
   const { tools } = await api("/api/console/tools?limit=12&schemas=1");
   const offered = tools.map((tool) => ({ type: "function", function: { name: tool.name, description: tool.description, parameters: tool.inputSchema } }));
-  const text = h("textarea", { rows: 9, value: example, spellcheck: false });
+  const text = h("textarea", { rows: 9, value: example(), spellcheck: false });
   const toolsText = h("textarea", { rows: 9, value: JSON.stringify([weather, ...offered], null, 1), spellcheck: false });
   const model = h("input", { autocomplete: "off", placeholder: "qwen2.5" });
   const out = h("section", { "aria-live": "polite" });

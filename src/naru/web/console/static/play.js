@@ -1,4 +1,5 @@
 import { api, events } from "./api.js";
+import { waitingCall } from "./approvals.js";
 import { action, field, fill, h, title } from "./dom.js";
 import { has, t } from "./text.js";
 import { callInside, coloured, modelInside, waterfall } from "./waterfall.js";
@@ -51,6 +52,23 @@ export async function playPage(main) {
   return () => stop();
 }
 
+const same = (text, given) => { try { return JSON.stringify(JSON.parse(text)) === JSON.stringify(given); } catch { return true; } };
+
+// Calls that wait for a yes are answered where they are seen to wait.
+async function showHeld(going) {
+  const { waiting } = await api("/api/approvals");
+  const left = new Set(waiting);
+  const isOf = (held, one) => (one.label === `${held.server}__${held.tool}` || one.label === held.tool)
+    && same(held.arguments, one.given);
+  for (const one of going.values()) {
+    const held = [...left].find((other) => isOf(other, one));
+    left.delete(held);
+    if (held?.id === one.held) continue;
+    one.held = held?.id;
+    fill(one.place, held && waitingCall(held, async () => fill(one.place)));
+  }
+}
+
 // One question with everything that follows, drawn step by step as the loop goes.
 function newTurn(text) {
   const answer = h("div", { className: "card answer" });
@@ -60,32 +78,54 @@ function newTurn(text) {
   fall.list.hidden = true;
   const view = h("article", { className: "turn" }, h("p", { className: "asked" }, text), fall.list, answer, failed, note);
   let round = {};
-  let call = {};
-  let at = 0;
+  let at = 0, until = 0; // calls of one round begin together; the model goes on when the last has ended
+  let thinking = performance.now();
+  const going = new Map(); // the calls that run now, by their ids
+  const clock = setInterval(() => {
+    for (const one of going.values()) one.tick();
+    if (thinking !== undefined) note.textContent = t("thinks", { seconds: Math.floor((performance.now() - thinking) / 1000) });
+  }, 500);
+  const asking = setInterval(() => {
+    if ([...going.values()].some((one) => one.seconds() > 0.8)) showHeld(going).catch(() => {});
+  }, 1500);
+  const finish = () => { clearInterval(clock); clearInterval(asking); thinking = undefined; for (const one of going.values()) one.end(); going.clear(); };
   const heard = {
     text: (step) => { answer.append(step.text); },
     round: (step) => { round = { number: step.round, final: step.final, offered: step.offered }; },
     prompt: (step) => { round.prompt = step.messages; },
     model: (step) => {
       fall.list.hidden = false;
+      at = Math.max(at, until);
       const inside = modelInside({ ...round, raw: step.raw, read: coloured(step.raw, step.spans), repairs: step.repairs });
       fall.add("model", t("round", { number: step.round }), round.final ? t("lastTurn") : t("modelTime"), at, step.seconds, inside);
       at += step.seconds;
+      thinking = undefined;
+      note.textContent = "";
     },
-    call: (step) => { call = step; },
+    call: (step) => {
+      fall.list.hidden = false;
+      going.set(step.id, Object.assign(fall.pending(step.name, at), { given: step.arguments }));
+    },
     result: (step) => {
       fall.list.hidden = false;
-      const kind = step.isError ? "tool failed" : "tool";
-      const given = call.name === step.name ? call.arguments : {};
-      fall.add(kind, step.name, step.ran ? "" : t("notRun"), at, step.seconds, callInside(step.name, given, step));
-      at += step.seconds;
+      const mine = going.get(step.id);
+      mine?.end();
+      going.delete(step.id);
+      const start = mine?.start ?? at;
+      fall.add(step.isError ? "tool failed" : "tool", step.name, step.ran ? "" : t("notRun"), start, step.seconds, callInside(step.name, mine?.given ?? {}, step));
+      until = Math.max(until, start + step.seconds);
+      if (!going.size) thinking = performance.now();
     },
     end: (step) => {
+      finish();
+      at = Math.max(at, until);
       if (step.answer && answer.textContent !== step.answer) answer.textContent = step.answer;
       note.textContent = [
         t("ended", { reason: has(step.reason) ? t(step.reason) : step.reason }), t("seconds", { seconds: at.toFixed(1) }),
-        t("tokens", { prompt: step.usage.prompt_tokens, completion: step.usage.completion_tokens }), step.note,
+        t("tokens", { prompt: step.usage.prompt_tokens, completion: step.usage.completion_tokens }), step.reason !== "answered" && step.note,
       ].filter(Boolean).join(" · ");
+      // What the servers' trouble is stands on their page; here a word that leads there is enough.
+      if (step.note && step.reason === "answered") note.append(" · ", h("a", { href: "#/servers" }, t("serversAway")));
     },
     error: (step) => { throw new Error(step.message); },
   };
@@ -93,6 +133,6 @@ function newTurn(text) {
     view,
     hear: (step) => heard[step.step]?.(step),
     answer: () => answer.textContent,
-    fail: (message) => { failed.textContent = message; if (!answer.textContent) answer.remove(); },
+    fail: (message) => { finish(); note.textContent = ""; failed.textContent = message; if (!answer.textContent) answer.remove(); },
   };
 }

@@ -1,6 +1,6 @@
 // Add or change a server: a form, or the JSON that other products use; what is wrong is said before it is sent.
 import { api } from "./api.js";
-import { check, field, h, onSubmit, say } from "./dom.js";
+import { check, field, fill, h, onSubmit, say, snippet } from "./dom.js";
 import { t } from "./text.js";
 
 const base = "/api/mcp/servers";
@@ -31,7 +31,15 @@ export function pastedServers(text) {
   });
 }
 
-function form(server) {
+// The same server for the command line, which may start programs where this page may not.
+const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+function commandOf(parts) {
+  const env = parts.env.value.split("\n").map((line) => line.trim()).filter(Boolean).map((line) => `--env ${quoted(line)}`);
+  const words = [parts.command.value.trim() || "npx", ...parts.args.value.split("\n").filter(Boolean)].map(quoted);
+  return ["naru servers add", quoted(parts.name.value || "NAME"), ...env, "--", ...words].join(" ");
+}
+
+function form(server, mayStartPrograms, onFit) {
   const config = server?.config ?? {};
   const parts = {
     name: h("input", {
@@ -49,7 +57,9 @@ function form(server) {
     auto: h("input", { type: "checkbox", checked: server?.autoConnect ?? true }),
   };
   const remote = h("div", {}, field(t("url"), parts.url), field(t("headers"), parts.headers, t("headersHint")));
-  const local = h("div", {}, field(t("command"), parts.command), field(t("args"), parts.args, t("argsHint")), field(t("env"), parts.env, t("envHint")));
+  const refused = h("div", { className: "card notice wait-card", hidden: true }, h("p", {}, t("noPrograms")), h("div"));
+  const asCommand = () => fill(refused.lastChild, snippet(commandOf(parts)));
+  const local = h("div", {}, refused, field(t("command"), parts.command), field(t("args"), parts.args, t("argsHint")), field(t("env"), parts.env, t("envHint")));
   const fit = () => {
     const isProgram = parts.way.value === "STDIO";
     remote.hidden = isProgram;
@@ -57,7 +67,11 @@ function form(server) {
     parts.url.required = !isProgram;
     parts.command.required = isProgram;
     parts.url.disabled = isProgram;
+    refused.hidden = !isProgram || mayStartPrograms;
+    if (!refused.hidden) asCommand();
+    onFit(refused.hidden);
   };
+  for (const input of [parts.name, parts.command, parts.args, parts.env]) input.addEventListener("input", () => refused.hidden || asCommand());
   parts.way.addEventListener("change", fit);
   fit();
   const view = h("div", {}, h("div", { className: "fields" }, field(t("name"), parts.name, t("nameHint")), field(t("transport"), parts.way)),
@@ -77,13 +91,14 @@ function form(server) {
   return { view, value, parts };
 }
 
-export function editServer(server, done) {
-  const { view, value, parts } = form(server);
+export async function editServer(server, done) {
+  const { mayStartPrograms } = await api("/api/session");
+  const button = h("button", { className: "main" }, t("save"));
+  const { view, value, parts } = form(server, mayStartPrograms, (isPossible) => { button.disabled = !isPossible; });
   const pasted = h("textarea", { rows: 9, spellcheck: false, placeholder: '{"mcpServers": {"docs": {"url": "https://host/mcp"}}}' });
   const found = h("p", { className: "small soft", role: "status" });
   const byPaste = h("div", { hidden: true }, field(t("byPaste"), pasted, t("pasteHint")), found);
   const problem = h("p", { className: "bad", role: "alert" });
-  const button = h("button", { className: "main" }, t("save"));
   const tab = (label, isPaste) => h("button", { type: "button", "aria-pressed": String(byPaste.hidden !== isPaste), onclick: () => choose(isPaste) }, label);
   const tabs = h("div", { className: "chips" });
   const choose = (isPaste) => {
@@ -93,6 +108,7 @@ export function editServer(server, done) {
     pasted.required = isPaste;
     problem.textContent = "";
     tabs.replaceChildren(tab(t("byForm"), false), tab(t("byPaste"), true));
+    button.disabled = false;
     if (isPaste) pasted.focus();
     else parts.way.dispatchEvent(new Event("change"));
   };
@@ -107,6 +123,7 @@ export function editServer(server, done) {
   });
   const save = onSubmit(button, async () => {
     problem.textContent = "";
+    if (!byPaste.hidden && found.classList.contains("bad")) return pasted.focus(); // said where it was pasted
     try {
       const said = await store(server, byPaste.hidden ? [value()] : pastedServers(pasted.value));
       box.close();

@@ -26,7 +26,19 @@ export function waterfall() {
       h("div", { className: "inside" }, inside))));
     place();
   };
-  return { list, add, end: () => total };
+  // A row of what goes on: its time runs, and what a person has to answer stands in it.
+  const pending = (label, start) => {
+    const begun = performance.now();
+    const time = h("span", { className: "time" });
+    const place = h("div", { "aria-live": "polite" });
+    const row = h("li", { className: "tool running" }, h("div", { className: "going" }, h("span", { className: "label" }, label), time), place);
+    list.append(row);
+    const seconds = () => (performance.now() - begun) / 1000;
+    const tick = () => { time.textContent = t("runsFor", { seconds: Math.floor(seconds()) }); };
+    tick();
+    return { start, label, place, seconds, tick, end: () => row.remove() };
+  };
+  return { list, add, pending, end: () => total };
 }
 
 export function modelInside({ offered, prompt, raw, read, repairs }) {
