@@ -91,7 +91,7 @@ def test_calls_side_by_side_keep_their_own_arguments_and_a_held_one_is_answered_
         browser.sees("Both were found.")
         rows = opened(browser)
         assert len(rows) == 2
-        for row, who, name in zip(rows, ("EMP001", "EMP002"), ("Kim Minjun", "Lee"), strict=True):
+        for row, who, name in zip(rows, ("EMP001", "EMP002"), ("Kim Minjun", "이서연"), strict=True):
             assert f'"employee_id": "{who}"' in row
             assert name in row
         left = browser.driver.execute_script(
@@ -176,12 +176,13 @@ def test_a_hub_that_goes_away_is_told_and_taken_up_again(tmp_path: Path) -> None
         with open_browser(url, tmp_path / "profile") as browser:
             browser.open("servers")
             browser.sees("hr", "Connected")
+            own = [sys.executable, "-m", "naru.builtins.hr.server"]
             banner = "return document.getElementById('away').innerText"
             hub.terminate()
             hub.wait(timeout=90)
             browser.wait(lambda: "does not answer" in browser.driver.execute_script(banner))
             subprocess.run(
-                [sys.executable, "-m", "naru.cli.main", "servers", "add", "later", "http://127.0.0.1:9/mcp"],
+                [sys.executable, "-m", "naru.cli.main", "servers", "add", "later", "--", *own],
                 env=environment,
                 check=True,
                 capture_output=True,

@@ -112,3 +112,16 @@ def test_a_broken_keys_file_is_told_with_the_place(keys: KeyFile) -> None:
     keys.path.write_text('{"keys": [\n  {"id": "a",}\n]}')
     with pytest.raises(StoreError, match="line 2, column"):
         KeyFile(keys.path).find(secret.encode())
+
+
+def test_the_configured_key_is_found_by_its_id_as_others_are(tmp_path: Path) -> None:
+    fixed = "Zq7xW2pLm9vRt4sB8nKc3Jd6Hf5Gy1Ua0Ei"
+    keys = KeyFile(tmp_path / "keys.json", fixed_admin_key=fixed)
+    configured = keys.find(fixed.encode())
+    assert configured is not None
+    assert keys.of_id(configured.id) == configured
+    made, _ = keys.create("user")
+    past, _ = keys.create("user", expires_at=1)
+    assert keys.of_id(made.id) == made
+    assert keys.of_id(past.id) is None
+    assert keys.of_id("none") is None

@@ -98,6 +98,14 @@ class KeyFile:
         self._last_used[key.id] = now
         return key
 
+    def of_id(self, key_id: str) -> ApiKey | None:
+        """Return the key of that id while it is valid, the configuration's among them. Raises StoreError."""
+        if self._fixed and key_id == self._configured.id:
+            return self._configured
+        now = int(time.time() * 1000)
+        found = next((key for key in self.list() if key.id == key_id), None)
+        return found if found is not None and (found.expires_at is None or found.expires_at > now) else None
+
     def last_used_at(self, key_id: str) -> int | None:
         """Return when this process last accepted the key."""
         return self._last_used.get(key_id)

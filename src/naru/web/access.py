@@ -69,11 +69,7 @@ class KeyRing:
         found = self._sessions.get(_digest(token))
         if found is None or found[1] <= time.monotonic():
             return None
-        now = time.time() * 1000
-        for key in self.keys.list():
-            if key.id == found[0] and (key.expires_at is None or key.expires_at > now):
-                return key
-        return None
+        return self.keys.of_id(found[0])
 
 
 def principal_of(key: ApiKey) -> Principal:
