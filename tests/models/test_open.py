@@ -93,3 +93,14 @@ def test_a_broken_findings_file_is_put_up_with(tmp_path: Path) -> None:
     path = tmp_path / "probes.json"
     path.write_text("{nonsense")
     assert Findings(path).apply("e", "m", Profile()) == Profile()
+
+
+def test_two_probes_side_by_side_keep_what_both_found(tmp_path: Path) -> None:
+    """A probe takes minutes: what it read at its start is old when it saves (issue 23, line 2)."""
+    path = tmp_path / "probes.json"
+    first, second = Findings(path), Findings(path)
+    first.keep("e", "one", Profile(strategy="guided"))
+    second.keep("e", "two", Profile(strategy="prompted"))
+    found = Findings(path)
+    assert found.apply("e", "one", Profile()).strategy == "guided"
+    assert found.apply("e", "two", Profile()).strategy == "prompted"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from naru.errors import ModelError, NotFoundError
@@ -90,3 +92,20 @@ async def test_closing_closes_every_endpoint() -> None:
     it, backends = router()
     await it.close()
     assert all(backend.closed for backend in backends.values())
+
+
+async def test_many_who_ask_for_an_unknown_model_ask_its_endpoints_once() -> None:
+    it, _ = router()
+    asked = 0
+
+    class Slow(ScriptedBackend):
+        async def models(self) -> list[str]:
+            nonlocal asked
+            asked += 1
+            await asyncio.sleep(0.01)
+            return ["m"]
+
+    it.routes[0].backend = Slow([])
+    it.routes[0].listed_at = float("-inf")
+    await asyncio.gather(*(it.models() for _ in range(5)))
+    assert asked == 1

@@ -8,8 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from naru.errors import NaruError
 from naru.models.adapt import Learned
 from naru.models.families import profile_for
 from naru.models.profile import Profile
+from naru.stores.atomic_file import file_lock, replace_file
 
 _log = logging.getLogger(__name__)
 _ASK_SECONDS = 5.0
@@ -50,17 +49,16 @@ class Findings:
         return replace(profile, **measured) if measured else profile
 
     def keep(self, endpoint: str, model: str, profile: Profile) -> None:
-        """Save what was measured, in one step."""
+        """Save what was measured, in one step, beside what others have saved. Raises StoreError."""
         row = asdict(profile)
-        self._rows[_key(endpoint, model)] = {name: row[name] for name in _MEASURED}
+        found = {_key(endpoint, model): {name: row[name] for name in _MEASURED}}
         if self._path is None:
+            self._rows |= found
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
-            json.dump(self._rows, file, ensure_ascii=False, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(file.name).replace(self._path)
+        with file_lock(self._path):  # a probe takes minutes, in which another may have saved its own
+            self._rows = {**self._read(), **found}
+            replace_file(self._path, json.dumps(self._rows, ensure_ascii=False, indent=2).encode(), backup=False)
 
     def _read(self) -> dict[str, dict[str, Any]]:
         if self._path is None or not self._path.is_file():

@@ -46,6 +46,7 @@ class Router:
     def __init__(self, routes: Sequence[Route], aliases: Mapping[str, str] | None = None) -> None:
         self.routes = list(routes)
         self._aliases = dict(aliases or {})
+        self._asking = asyncio.Lock()
         self._by_name = {route.name: route for route in routes}
 
     @property
@@ -130,7 +131,8 @@ class Router:
         return [*names, *(alias for alias in self._aliases if alias not in names)]
 
     async def _list_all(self) -> None:
-        await asyncio.gather(*(self._list(route) for route in self.routes))
+        async with self._asking:  # who comes meanwhile takes what the first is told
+            await asyncio.gather(*(self._list(route) for route in self.routes))
 
     async def _list(self, route: Route) -> None:
         if time.monotonic() - route.listed_at < _LISTED_SECONDS:

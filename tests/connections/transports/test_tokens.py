@@ -9,11 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from naru.connections.manager import Manager
 from naru.connections.transports.addresses import may_carry_secrets
+from naru.connections.transports.tokens import Grant, TokenSource, grant_of
 from naru.errors import ToolError
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.memory import MemoryStore
@@ -173,6 +176,23 @@ async def test_an_odd_lifetime_is_none(
     assert await connect(manager, server, grant(authority))
     assert await echo(manager) == "x"
     assert len(authority.forms) == 1
+
+
+async def test_a_renewal_whose_caller_has_gone_is_not_lost(authority: Authority, tmp_path: Path) -> None:
+    """A refresh token is good once: an answer that nobody waits for any more holds the only next one (issue 23)."""
+    authority.rotates = True
+    url = f"{authority.url}/token"
+    made = grant_of({"tokenUrl": url, "clientId": "c", "refreshToken": "REFRESH-0"}, URL(authority.url))
+    assert isinstance(made, Grant)
+    async with aiohttp.ClientSession() as session:
+        source = TokenSource(made, session, tmp_path / "token.json")
+        gone = asyncio.ensure_future(source.current())
+        await asyncio.sleep(0)
+        gone.cancel()
+        assert await source.current() == "t1", "who comes next takes the answer that was under way"
+        assert [form["refresh_token"] for form in authority.forms] == ["REFRESH-0"]
+        assert "REFRESH-1" in (tmp_path / "token.json").read_text()
+        await source.close()
 
 
 async def test_a_rotated_refresh_token_outlives_this_process(

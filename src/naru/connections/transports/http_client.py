@@ -5,6 +5,7 @@ One connector and one SSLContext for all servers: making a client per call costs
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 import ssl
@@ -83,6 +84,7 @@ class HttpClient:
         """Close all pooled connections."""
         for pool in list(self._pools.values()):
             pool.close()
+        await asyncio.gather(*(source.close() for source in self._sources.values()))
         self._sources.clear()
         if self._session is not None:
             await self._session.close()

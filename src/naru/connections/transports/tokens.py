@@ -69,14 +69,14 @@ class TokenSource:
         self._token = ""
         self._expires_at = 0.0
         self._fetched_at = -_QUIET_SECONDS
-        self._lock = asyncio.Lock()
+        self._renewal: asyncio.Task[str] | None = None
         self._now = asyncio.get_running_loop().time
 
     async def current(self) -> str:
         """Return a token that is not about to expire. Raises LinkError."""
         if self._token and self._now() < self._expires_at:
             return self._token
-        return await self._renew(self._token)
+        return await self._renew()
 
     async def instead_of(self, refused: str) -> str:
         """Return another token than one that was refused; empty when a fresh one was. Raises LinkError."""
@@ -84,26 +84,41 @@ class TokenSource:
             return self._token
         if self._now() - self._fetched_at < _QUIET_SECONDS:
             return ""
-        return await self._renew(refused)
+        return await self._renew()
 
-    async def _renew(self, stale: str) -> str:
-        async with self._lock:
-            if self._token != stale and self._now() < self._expires_at:
-                return self._token  # renewed while this one waited
-            answer = await self._ask()
-            token = str(answer["access_token"])
-            seconds = answer.get("expires_in")
-            usable = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
-            life = float(seconds) if usable and seconds is not None else float("inf")
-            self._fetched_at = self._now()
-            self._expires_at = self._fetched_at + max(life - _LEEWAY_SECONDS, life / 2)
-            self._token = token
-            rotated = answer.get("refresh_token")
-            if isinstance(rotated, str) and rotated and rotated != self._refresh_token:
-                self._refresh_token = rotated
-                await asyncio.to_thread(self._keep, rotated)
-            REDACTOR.learn({token, self._refresh_token} - {""})
-            return token
+    async def _renew(self) -> str:
+        """Renew in a task of its own: a refresh token is good once, and whoever asked may go before the answer came."""
+        if self._renewal is None:
+            self._renewal = asyncio.ensure_future(self._renewed())
+            self._renewal.add_done_callback(self._over)
+        return await asyncio.shield(self._renewal)
+
+    def _over(self, renewal: asyncio.Task[str]) -> None:
+        self._renewal = None
+        if not renewal.cancelled():
+            renewal.exception()  # seen, even if all who waited have gone
+
+    async def close(self) -> None:
+        """Give up what is being renewed."""
+        if self._renewal is not None:
+            self._renewal.cancel()
+            await asyncio.gather(self._renewal, return_exceptions=True)
+
+    async def _renewed(self) -> str:
+        answer = await self._ask()
+        token = str(answer["access_token"])
+        seconds = answer.get("expires_in")
+        usable = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
+        life = float(seconds) if usable and seconds is not None else float("inf")
+        self._fetched_at = self._now()
+        self._expires_at = self._fetched_at + max(life - _LEEWAY_SECONDS, life / 2)
+        self._token = token
+        rotated = answer.get("refresh_token")
+        if isinstance(rotated, str) and rotated and rotated != self._refresh_token:
+            self._refresh_token = rotated
+            await asyncio.to_thread(self._keep, rotated)
+        REDACTOR.learn({token, self._refresh_token} - {""})
+        return token
 
     async def _ask(self) -> JsonObject:
         if not self._token_url:
