@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from pathlib import Path
 
 import pytest
 
-from naru.config import ServerSettings
+from naru.config import ApprovalSettings, ServerSettings
+from naru.connections.manager import Change
 from naru.stores.keys import KeyFile
+from naru.tools.approvals import Approvals, Decision
+from naru.tools.supervision import Call
 from naru.web.access import KeyRing
 from naru.web.admission import auth_is_on, who_may_come
 from naru.web.hosts import host_name
 from naru.web.security import Gate, guard
+from tests.connections.conftest import until
+from tests.web.test_app_security import opened
 from tests.web.test_security import TABLE, ask, echo
 
 OPEN = ("GET", "/api/mcp/servers")
@@ -144,3 +150,21 @@ def test_the_start_says_in_one_line_who_may_come(settings: dict[str, object], we
 )
 def test_a_host_is_told_from_its_port(authority: str, host: str) -> None:
     assert host_name(authority) == host
+
+
+@pytest.mark.slow
+async def test_a_running_hub_tells_of_keys_and_held_calls_of_other_processes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(tmp_path) as (hub, _):
+        heard: list[Change] = []
+        hub.manager.subscribe(heard.append)
+        other = Approvals(ApprovalSettings(ask=["*"]), tmp_path / "approvals.json")
+        call = asyncio.ensure_future(other.decide(Call("files", "delete", {})))
+        await until(lambda: Change("", "approvals") in heard)
+        assert hub.approvals is not None
+        (waiting,) = hub.approvals.waiting
+        await hub.approvals.answer(waiting.id, Decision.ONCE, by="key_op")
+        assert await asyncio.wait_for(call, 30) == "approved_once"
+        KeyFile(tmp_path / "keys.json").ensure_admin()
+        await until(lambda: "From now on a key is asked for: a key was made" in caplog.text)

@@ -89,7 +89,7 @@ class Approvals:
         self._path = path.expanduser() if path else None
         self._asks_for_destructive = asks_for_destructive
         self._held: dict[str, _Held] = {}
-        self._room = WaitingRoom(self._path.with_name("waiting") if self._path else None)
+        self._room = WaitingRoom(self.room)
         self._standing: dict[str, Standing] = {}
         self._signature: object = None
         self.ask_person: AskPerson | None = None
@@ -118,6 +118,11 @@ class Approvals:
                 remedy=f"Put {self._path.name}.bak in its place, or remove it to be asked again.",
             ) from error
         self._standing, self._signature = {one.id: one for one in kept}, signature
+
+    @property
+    def room(self) -> Path | None:
+        """The folder in which the calls that wait in any process are seen."""
+        return self._path.with_name("waiting") if self._path else None
 
     @property
     def waiting(self) -> Sequence[Waiter]:

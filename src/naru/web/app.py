@@ -6,16 +6,18 @@ import asyncio
 import contextlib
 import importlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from naru.connections.manager import Change
 from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
@@ -99,15 +101,25 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     async def look() -> None:
         asgi.admission.look()
 
-    version = partial(files_version, [hub.keys.path])
-    watching = asyncio.create_task(watch(version, look, seen=await version()), name="watch the keys")
+    async def tell() -> None:
+        hub.manager.announce(Change("", "approvals"))
+
+    watching = [await _watched(hub.keys.path, look)]
+    if hub.approvals is not None and (room := hub.approvals.room) is not None:
+        watching.append(await _watched(room, tell))  # calls that other processes hold
     try:
         async with tokens or contextlib.nullcontext():
             yield App(asgi, tuple(rows), gateway, hub)
     finally:
-        watching.cancel()
+        for task in watching:
+            task.cancel()
         gateway.end_streams()
         await gateway.close()
+
+
+async def _watched(path: Path, act: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+    version = partial(files_version, [path])
+    return asyncio.create_task(watch(version, act, seen=await version()), name=f"watch {path.name}")
 
 
 async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
