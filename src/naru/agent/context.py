@@ -31,6 +31,11 @@ def tools_tokens(tools: Sequence[ToolDefinition]) -> int:
     )
 
 
+def request_tokens(messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> int:
+    """Estimate what a request's turns and tools take."""
+    return sum(map(_message_tokens, messages)) + tools_tokens(tools)
+
+
 def trimmed(
     messages: Sequence[Message], context_tokens: int, tools: Sequence[ToolDefinition] = ()
 ) -> tuple[Message, ...]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from naru.web import models
+from naru.web.anthropic import messages as anthropic
 from naru.web.face.core import Core
 from naru.web.face.hub import ChatHub
 from naru.web.openai import chat as openai
 from naru.web.routes import Endpoint
 
-FACES = (openai,)
+FACES = (models, openai, anthropic)
 
 
 def endpoints(hub: ChatHub) -> list[Endpoint]:

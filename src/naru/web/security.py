@@ -34,7 +34,8 @@ _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _QUERY_TOKENS = (b"api_key=", b"apikey=", b"access_token=", b"token=", b"key=")
 CORS_HEADERS = (
     "Authorization, Content-Type, Accept, X-API-Key, Last-Event-ID, If-Match, "
-    "Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, X-Mcp-Servers, X-Naru-Client"
+    "Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, X-Mcp-Servers, X-Naru-Client, "
+    "Anthropic-Version, Anthropic-Beta, Anthropic-Dangerous-Direct-Browser-Access"
 )
 CORS_EXPOSED = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, ETag"
 

@@ -104,6 +104,7 @@ async def test_the_endpoint_is_asked_what_it_can_read(
     assert {key: sent.get(key) for key in asked} == asked
 
 
+HIDDEN = {"type": "redacted_thinking", "data": "x"}
 FOREIGN = {"id": "t", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
 CALLED = [USER, {"role": "assistant", "content": None, "tool_calls": [FOREIGN]}]
 USED = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}
@@ -163,8 +164,8 @@ def item(number: int) -> dict[str, Any]:
             id="langchains-roles",
         ),
         pytest.param(
-            [USER, {"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"}]}, USER],
-            [USER, {"role": "assistant", "content": ""}, USER],
+            [USER, {"role": "assistant", "content": [HIDDEN]}, USER],
+            [USER, {"role": "assistant", "content": "", "thinking_blocks": [HIDDEN]}, USER],
             id="nothing-but-a-hidden-thought",
         ),
         pytest.param(

@@ -31,12 +31,14 @@ from naru.messages import (
     ToolDefinition,
 )
 from naru.models.backend import deliver, for_model, take_all
+from naru.tools.names import SEPARATOR
 from naru.tools.toolset import CallContext, ProgressCallback, Toolset
+from naru.tools.wrappers import FilteredToolset
 from naru.web.face.exchange import Exchange, Outgoing
 from naru.web.face.hub import ChatHub
 from naru.web.face.memory import Recent, place_of
 from naru.web.face.repeats import answered_calls, without_repeats
-from naru.web.face.seam import FaceEvent, FaceTake, HubTools, ToolNote
+from naru.web.face.seam import Asked, FaceEvent, FaceTake, HubTools, ToolNote
 
 CLIENT_PREFIX = "client__"
 """Put before a client's tool whose name one of the hub's has; taken off again on the way back."""
@@ -55,8 +57,24 @@ class Answers:
         self._hub_turns: Recent[tuple[Message, ...]] = Recent()
         """What the hub's tools gave before a client's own tool was called: the client does not hold it."""
 
-    async def deliver(self, exchange: Exchange, caller: str, servers: tuple[str, ...] | None, take: FaceTake) -> None:
-        """Answer one exchange; `servers` are those whose tools Naru runs, None for no tools of the hub.
+    def toolset(self, asked: Asked) -> Toolset:
+        """Return the tools of the hub that a request asks for.
+
+        Raises:
+            NotFoundError: it names a server that is not registered.
+        """
+        toolset = self._hub.tools(asked.servers or None)
+        if not asked.picks:
+            return toolset
+
+        def wanted(tool: ToolDefinition) -> bool:
+            pick = asked.picks.get(tool.server)
+            return pick is None or pick.takes(tool.name.removeprefix(f"{tool.server}{SEPARATOR}"), tool.name)
+
+        return FilteredToolset(toolset, wanted)
+
+    async def deliver(self, exchange: Exchange, caller: str, asked: Asked, take: FaceTake) -> None:
+        """Answer one exchange, with the hub's tools where they are asked for.
 
         Events that are there together are taken together, so that the client gets them in one write.
         """
@@ -64,10 +82,10 @@ class Answers:
         kept = self._kept_call(exchange, caller)
         if kept is not None:
             await take_all(kept, take)
-        elif servers is not None and exchange.profile.dialect != "shell":
+        elif asked.servers is not None and exchange.profile.dialect != "shell":
             hear = _heard(take) if exchange.profile.steps else None
             context = CallContext(caller=caller, on_progress=hear)
-            await take_all(self._run(request, context, self._hub.tools(servers or None)), take)
+            await take_all(self._run(request, context, self.toolset(asked)), take)
         else:
             backend = for_model(self._hub.backend, request.model)
             for before_model in self._hub.hooks.before_model:  # the agent loop does so itself

@@ -107,7 +107,7 @@ class FaceEndpoint(Generic[AskedT]):
         told = (
             Streamed(face.stream(asked), client, dialect) if asked.stream else Whole(face.whole(asked), client, dialect)
         )
-        await answers.deliver(exchange, caller, asked.servers, told.take)
+        await answers.deliver(exchange, caller, asked, told.take)
         await told.end()
         if dialect.outgoing is not None:
             answers.keep(dialect.outgoing, caller)

@@ -6,13 +6,14 @@ Everything else (profiles, aliases, `+tools`, `mcp_servers`, Plan B, the loop, l
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from naru.agent.events import CallFinished, CallStarted, RunFinished
 from naru.errors import NaruError
 from naru.messages import ChatEvent, ChatRequest, JsonObject, ToolDefinition
 from naru.models.queue import Place
+from naru.tools.names import SEPARATOR
 
 KEEP_ALIVE = b": keep-alive\n\n"
 
@@ -49,6 +50,32 @@ HUB_EVENTS = (HubTools, CallStarted, CallFinished, ToolNote, Step, RunFinished)
 FaceTake = Callable[[Sequence[FaceEvent]], Awaitable[None] | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """Which tools of one server a request wants, by the server's own names or by those they are offered under."""
+
+    only: frozenset[str] | None = None
+    """None is all of them."""
+    never: frozenset[str] = frozenset()
+
+    def takes(self, own_name: str, name: str) -> bool:
+        """Tell whether a tool is wanted."""
+        names = {own_name, name}
+        return (self.only is None or bool(names & self.only)) and not names & self.never
+
+
+class HubNames:
+    """Whose tool an offered name is, and what its server calls it."""
+
+    def __init__(self, tools: Sequence[ToolDefinition] = ()) -> None:
+        self._servers = {tool.name: tool.server for tool in tools}
+
+    def split(self, name: str) -> tuple[str, str]:
+        """Return the server, and the tool's own name; a name that had to be respelled stays as it is."""
+        server = self._servers.get(name, "")
+        return server, name.removeprefix(f"{server}{SEPARATOR}") if server else name
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What one request asks; a face's own class adds what its client wants to be told."""
@@ -57,6 +84,8 @@ class Asked:
     stream: bool = False
     servers: tuple[str, ...] | None = None
     """Servers whose tools Naru shall run; empty means all of them, None none."""
+    picks: Mapping[str, Pick] = field(default_factory=dict)
+    """Which of those servers' tools, where not all of them are wanted."""
     model_shown: str = ""
     """The model's name as the client wrote it."""
     single_call: bool = False

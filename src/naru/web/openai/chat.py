@@ -11,7 +11,6 @@ from naru.models.json_text import encode
 from naru.web.face.core import Core
 from naru.web.face.endpoint import FaceEndpoint
 from naru.web.face.seam import Face
-from naru.web.openai.models import Models
 from naru.web.openai.passthrough import PassThrough
 from naru.web.openai.request import ChatCall, read_chat
 from naru.web.openai.thoughts import Thoughts
@@ -21,7 +20,7 @@ from naru.web.routes import Access, Endpoint
 
 def endpoints(core: Core) -> list[Endpoint]:
     """Return the chat face's rows; each also under /clients/NAME, for clients that can set nothing but a base URL."""
-    models, chat = Models(core.names), FaceEndpoint(core, ChatCompletions())
+    chat = FaceEndpoint(core, ChatCompletions())
     embeddings, completions = (
         PassThrough(core.hub, "/embeddings", OPENAI),
         PassThrough(core.hub, "/completions", OPENAI),
@@ -30,8 +29,6 @@ def endpoints(core: Core) -> list[Endpoint]:
     for prefix in ("", "/clients/{client}"):
         rows += [
             Endpoint(f"{prefix}/v1/chat/completions", ("POST",), chat, Access.USER, raw=True, media=True),
-            Endpoint(f"{prefix}/v1/models", ("GET",), models.list, Access.READ),
-            Endpoint(f"{prefix}/v1/models/{{model:path}}", ("GET",), models.one, Access.READ),
             Endpoint(f"{prefix}/v1/embeddings", ("POST",), embeddings, Access.USER, raw=True),
             Endpoint(f"{prefix}/v1/completions", ("POST",), completions, Access.USER, raw=True),
         ]

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from naru.tools.names import exposed_name
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.parts import text_of
 
 Item = Mapping[str, Any]
 _THOUGHTS = ("thinking", "redacted_thinking", "reasoning")
-_BLOCKS = (*_THOUGHTS, "tool_use", "tool_result")
+_CALLS = ("tool_use", "mcp_tool_use")
+_RESULTS = ("tool_result", "mcp_tool_result")
+_BLOCKS = (*_THOUGHTS, *_CALLS, *_RESULTS)
 
 
 def chat_items(raw: Sequence[Any]) -> Iterator[tuple[int, Item]]:
@@ -56,15 +59,27 @@ def _is_block(part: Any) -> bool:
 
 
 def _from_blocks(item: Item, content: Sequence[Any]) -> Iterator[Item]:
-    """Give a turn's results as turns of their own, before what else it says."""
+    """Give a turn's results as turns of their own, before what else it says.
+
+    What was called at the provider stands, with its results, within the assistant's turn, and words follow it there.
+    """
+    said: list[Any] = []
+    for part in content:
+        if not _is_block(part) or part["type"] not in _RESULTS:
+            said.append(part)
+            continue
+        if item.get("role") == "assistant":
+            yield from _said(item, said)
+            said = []
+        yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": part.get("content")}
+    yield from _said(item, said)
+
+
+def _said(item: Item, content: Sequence[Any]) -> Iterator[Item]:
+    """Give what a turn says, thinks and calls."""
     blocks = [part for part in content if _is_block(part)]
-    for part in blocks:
-        if part["type"] == "tool_result":
-            yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": part.get("content")}
     rest = [part for part in content if not _is_block(part)]
-    calls = [
-        _call(part.get("id"), part.get("name"), part.get("input")) for part in blocks if part["type"] == "tool_use"
-    ]
+    calls = [_call(part.get("id"), _called(part), part.get("input")) for part in blocks if part["type"] in _CALLS]
     thoughts = [text_of(part.get("thinking") or part.get("text")) for part in blocks if part["type"] in _THOUGHTS]
     if rest or calls or thoughts:
         turn = {**item, "content": rest}
@@ -72,7 +87,15 @@ def _from_blocks(item: Item, content: Sequence[Any]) -> Iterator[Item]:
             turn["tool_calls"] = [*(item.get("tool_calls") or ()), *calls]
         if any(thoughts):
             turn["reasoning_content"] = "\n".join(filter(None, thoughts))
+        signed = [part for part in blocks if part.get("signature") or part["type"] == "redacted_thinking"]
+        if signed:  # Whoever signed them wants all of them back, as they were.
+            turn["thinking_blocks"] = [part for part in blocks if part["type"] in _THOUGHTS]
         yield turn
+
+
+def _called(part: Item) -> Any:
+    server, name = part.get("server_name"), part.get("name")
+    return exposed_name(server, name) if isinstance(server, str) and server and isinstance(name, str) else name
 
 
 def _call(call_id: Any, name: Any, arguments: Any) -> Item:

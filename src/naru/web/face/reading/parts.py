@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from naru.messages import AudioPart, ContentPart, ForeignPart, ImagePart, MediaPart, ResourcePart, TextPart
@@ -135,10 +136,23 @@ def _document(item: Item, where: str) -> MediaPart | None:
     kind, data = text_of(source.get("media_type")), text_of(source.get("data"))
     if source.get("type") == "text":
         return ResourcePart(title, kind or "text/plain", text=data)
+    if "content" in source:
+        return _written(title, source["content"], where)
     if data:
         return _file(title, f"data:{kind};base64,{data}", where)
     url = text_of(source.get("url"))
     return ForeignPart("file", {"type": "file", "file": {"filename": title, "file_data": url}}, where) if url else None
+
+
+def _search_result(item: Item, where: str) -> ResourcePart | None:
+    found = _written(text_of(item.get("source")), item.get("content"), where)
+    return replace(found, text=f"{text_of(item['title'])}\n{found.text}") if found and item.get("title") else found
+
+
+def _written(name: str, content: Any, where: str) -> ResourcePart | None:
+    """Return a document that stands in blocks of its own; only text can."""
+    words = content_of(content, where)
+    return ResourcePart(name, "text/plain", text=words) if isinstance(words, str) else None
 
 
 def _file(name: str, data: str, where: str) -> ResourcePart:
@@ -165,5 +179,6 @@ _READERS: Mapping[str, Callable[[Item, str], ContentPart | None]] = {
     "file": _file_part,
     "input_file": _file_part,
     "document": _document,
+    "search_result": _search_result,
     "resource": _resource,
 }

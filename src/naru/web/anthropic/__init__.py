@@ -1,0 +1,1 @@
+"""Anthropic's Messages API: what Claude Code and the `anthropic` packages speak."""

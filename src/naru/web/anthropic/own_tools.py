@@ -1,0 +1,40 @@
+"""Tools that Anthropic's models know by heart and the client runs: they are named by a type and carry no schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from naru.messages import JsonObject
+
+
+def _tool(name: str, description: str, required: tuple[str, ...], **properties: JsonObject) -> JsonObject:
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return {"name": name, "description": description, "input_schema": schema}
+
+
+_TEXT: JsonObject = {"type": "string"}
+_EDITOR = _tool(
+    "str_replace_based_edit_tool",
+    "View, create and edit text files: `view` a file or folder, `create` a file with file_text, `str_replace` old_str "
+    "(which must occur exactly once) by new_str, `insert` insert_text after insert_line.",
+    ("command", "path"),
+    command={"type": "string", "enum": ["view", "create", "str_replace", "insert"]},
+    path=_TEXT,
+    file_text=_TEXT,
+    old_str=_TEXT,
+    new_str=_TEXT,
+    insert_line={"type": "integer"},
+    insert_text=_TEXT,
+    view_range={"type": "array", "items": {"type": "integer"}},
+)
+OWN_TOOLS: Mapping[str, JsonObject] = {
+    "bash": _tool(
+        "bash",
+        "Run a command in a persistent bash session, or restart it.",
+        (),
+        command=_TEXT,
+        restart={"type": "boolean"},
+    ),
+    "text_editor": _EDITOR,
+}
+"""By type, without its date."""

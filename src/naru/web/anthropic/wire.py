@@ -1,0 +1,342 @@
+"""Messages' wire form, written by Naru alone: the stream's events, whole messages, errors."""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from naru.agent.events import CallFinished, CallStarted
+from naru.errors import NaruError
+from naru.messages import (
+    ArgumentsDelta,
+    BrokenCall,
+    CallEnd,
+    CallStart,
+    Extra,
+    Finish,
+    JsonObject,
+    Reasoning,
+    Refusal,
+    Text,
+    Usage,
+)
+from naru.models.json_text import encode
+from naru.stores.redact import REDACTOR
+from naru.web.face.errors import status_of
+from naru.web.face.seam import FaceEvent, HubNames, HubTools
+
+_KINDS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+_REASONS = {"length": "max_tokens", "content_filter": "refusal"}
+PING = b'event: ping\ndata: {"type":"ping"}\n\n'
+
+
+def error_object(error: NaruError) -> JsonObject:
+    """Return Anthropic's error object."""
+    status = status_of(error)
+    kind = _KINDS.get(status, "invalid_request_error" if status < 500 else "api_error")
+    # The message may quote a provider's own words (S-67).
+    return {"type": "error", "error": {"type": kind, "message": REDACTOR.clean(str(error))}, "request_id": None}
+
+
+def failed_stream(error: NaruError) -> bytes:
+    """Return the event that ends a stream that breaks off."""
+    return b"event: error\ndata: " + encode(error_object(error)) + b"\n\n"
+
+
+@dataclass(slots=True)
+class Ending:
+    """What has been said so far, and the stop_reason and usage that follow from it."""
+
+    calls: int = 0
+    upstream: str = "stop"
+    usage: Usage = field(default_factory=Usage)
+
+    def note(self, event: Usage | Finish) -> bytes:
+        """Take an event of the end; nothing is written of it yet."""
+        if isinstance(event, Usage):
+            self.usage = event
+        else:
+            self.upstream = event.reason
+        return b""
+
+    @property
+    def stop_reason(self) -> str:
+        """`max_tokens` and `refusal` win; `tool_use` if and only if complete calls were sent."""
+        return _REASONS.get(self.upstream) or ("tool_use" if self.calls else "end_turn")
+
+    def usage_object(self) -> JsonObject:
+        """Return Anthropic's `usage`."""
+        cached = min(self.usage.cached_tokens, self.usage.prompt_tokens)
+        return {
+            "input_tokens": self.usage.prompt_tokens - cached,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": cached,
+            "output_tokens": self.usage.completion_tokens,
+        }
+
+
+def message_object(model: str, content: list[JsonObject], ending: Ending | None) -> JsonObject:
+    """Return a message; without an ending it has only begun."""
+    return {
+        "id": f"msg_{secrets.token_hex(12)}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": content,
+        "stop_reason": ending.stop_reason if ending else None,
+        "stop_sequence": None,
+        "usage": (ending or Ending()).usage_object(),
+    }
+
+
+def _tool_use(name: str, arguments: JsonObject) -> JsonObject:
+    return {"type": "tool_use", "id": f"toolu_{secrets.token_hex(12)}", "name": name, "input": arguments}
+
+
+def signature_of(event: Extra) -> str:
+    """Return the signature of the thoughts that an endpoint of this kind sent beside its text."""
+    blocks = event.fields.get("thinking_blocks") if event.place == "message" else None
+    return "".join(
+        str(block.get("signature") or "")
+        for block in (blocks if isinstance(blocks, list) else ())
+        if isinstance(block, dict)
+    )
+
+
+class HubBlocks:
+    """The blocks of what ran here, for clients that asked for MCP servers in Anthropic's form."""
+
+    def __init__(self) -> None:
+        self._names = HubNames()
+
+    def block(self, event: HubTools | CallStarted | CallFinished) -> JsonObject | None:
+        """Return the block of a call or of its result."""
+        if isinstance(event, HubTools):
+            self._names = HubNames(event.tools)
+            return None
+        block_id = f"mcptoolu_{event.call.id}"
+        if isinstance(event, CallFinished):
+            content = [{"type": "text", "text": event.result.text}]
+            error = event.result.is_error
+            return {"type": "mcp_tool_result", "tool_use_id": block_id, "is_error": error, "content": content}
+        server, tool = self._names.split(event.call.name)
+        called = {"name": tool, "server_name": server, "input": event.call.arguments}
+        return {"type": "mcp_tool_use", "id": block_id, **called}
+
+
+class EventWriter:
+    """Renders one streamed answer: one block at a time, as the API does."""
+
+    def __init__(self, model: str, *, shows_hub_calls: bool = False) -> None:
+        self._model = model
+        self._ending = Ending()
+        self._hub = HubBlocks() if shows_hub_calls else None
+        self._index = -1
+        self._open = ""
+        """Type of the block that is open."""
+        self._call: int | None = None
+        """Index of the call whose block is open."""
+        self._said_arguments = False
+        self._waiting: deque[CallStart | ArgumentsDelta | CallEnd] = deque()
+        """Events of calls whose turn comes when the open one has ended."""
+        self._text_head = b""
+        self._signature = ""
+        self._writers: Mapping[type, Callable[[Any], bytes]] = {
+            Text: self._text,
+            Refusal: self._text,
+            Reasoning: self._thinking,
+            CallStart: self._call_event,
+            ArgumentsDelta: self._call_event,
+            CallEnd: self._call_event,
+            BrokenCall: self._broken,
+            Extra: self._beside,
+            Usage: self._ending.note,
+            Finish: self._ending.note,
+            HubTools: self._hub_event,
+            CallStarted: self._hub_event,
+            CallFinished: self._hub_event,
+        }
+
+    def start(self) -> bytes:
+        """Return `message_start`."""
+        return _event("message_start", {"message": message_object(self._model, [], None)})
+
+    def feed(self, event: FaceEvent) -> bytes:
+        """Write one event."""
+        write = self._writers.get(type(event))
+        return write(event) if write is not None else b""
+
+    def end(self) -> bytes:
+        """Return the end of the last block, `message_delta`, `message_stop`."""
+        last = self._close()
+        delta = {"stop_reason": self._ending.stop_reason, "stop_sequence": None}
+        return (
+            last
+            + _event("message_delta", {"delta": delta, "usage": self._ending.usage_object()})
+            + _event("message_stop", {})
+        )
+
+    def fail(self, error: NaruError) -> bytes:
+        """Return the error."""
+        return failed_stream(error)
+
+    def _text(self, event: Text | Refusal) -> bytes:
+        if not event.text:
+            return b""
+        head = b""
+        if self._open != "text":
+            head = self._begin({"type": "text", "text": ""})
+            self._text_head = (
+                b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,'
+                b'"delta":{"type":"text_delta","text":' % self._index
+            )
+        return head + self._text_head + encode(event.text) + b"}}\n\n"
+
+    def _thinking(self, event: Reasoning) -> bytes:
+        if not event.text:
+            return b""
+        head = b"" if self._open == "thinking" else self._begin({"type": "thinking", "thinking": "", "signature": ""})
+        return head + self._delta({"type": "thinking_delta", "thinking": event.text})
+
+    def _beside(self, event: Extra) -> bytes:
+        self._signature += signature_of(event)
+        return b""
+
+    def _hub_event(self, event: HubTools | CallStarted | CallFinished) -> bytes:
+        block = self._hub.block(event) if self._hub is not None else None
+        if block:
+            return self._begin(block) + self._close()
+        return PING if isinstance(event, CallStarted) else b""
+
+    def _call_event(self, event: CallStart | ArgumentsDelta | CallEnd) -> bytes:
+        if self._call is not None and event.index != self._call:
+            self._waiting.append(event)  # Blocks do not overlap in this API.
+            return b""
+        match event:
+            case CallStart(name=name, index=index):
+                out = self._begin(_tool_use(name, {}))
+                self._call, self._said_arguments = index, False
+                return out
+            case ArgumentsDelta(json=piece):
+                self._said_arguments = self._said_arguments or bool(piece)
+                return self._delta({"type": "input_json_delta", "partial_json": piece}) if piece else b""
+            case CallEnd(arguments=arguments):
+                out = b""
+                if not self._said_arguments:
+                    out = self._delta({"type": "input_json_delta", "partial_json": encode(arguments).decode()})
+                self._ending.calls += 1
+                return out + self._next_call()
+
+    def _next_call(self) -> bytes:
+        out = self._close()
+        waiting, self._waiting = self._waiting, deque()
+        return out + b"".join(map(self._call_event, waiting))
+
+    def _broken(self, event: BrokenCall) -> bytes:
+        """End the block of a call that will not end by itself; words of one that never had a block."""
+        if event.index is not None and event.index == self._call:
+            return self._next_call()
+        self._waiting = deque(one for one in self._waiting if one.index != event.index)
+        return self._text(Text(event.as_text))
+
+    def _begin(self, block: JsonObject) -> bytes:
+        out = self._close()
+        self._index += 1
+        self._open = block["type"]
+        return out + _event("content_block_start", {"index": self._index, "content_block": block})
+
+    def _delta(self, delta: JsonObject) -> bytes:
+        return _event("content_block_delta", {"index": self._index, "delta": delta})
+
+    def _close(self) -> bytes:
+        if not self._open:
+            return b""
+        signed = b""
+        if self._open == "thinking":
+            signed = self._delta({"type": "signature_delta", "signature": self._signature})
+            self._signature = ""
+        self._open, self._call = "", None
+        return signed + _event("content_block_stop", {"index": self._index})
+
+
+def _event(kind: str, fields: JsonObject) -> bytes:
+    return b"event: %s\ndata: " % kind.encode() + encode({"type": kind, **fields}) + b"\n\n"
+
+
+class MessageWriter:
+    """Collects the same events into one message."""
+
+    def __init__(self, model: str, *, shows_hub_calls: bool = False) -> None:
+        self._model = model
+        self._ending = Ending()
+        self._hub = HubBlocks() if shows_hub_calls else None
+        self._blocks: list[JsonObject] = []
+        self._pieces: list[str] = []
+        """Of the text or thinking block that is last."""
+        self._open: dict[int, list[str]] = {}
+        """Name and pieces of arguments of the calls that have not ended."""
+
+    def feed(self, event: FaceEvent) -> None:
+        """Take one event."""
+        match event:
+            case Text(text=text) | Refusal(text=text):
+                self._add("text", text)
+            case Reasoning(text=text):
+                self._add("thinking", text)
+            case CallStart(index=index, name=name):
+                self._open[index] = [name]
+            case ArgumentsDelta(index=index, json=piece):
+                self._open[index].append(piece)
+            case CallEnd(index=index, arguments=arguments):
+                self._blocks.append(_tool_use(self._open.pop(index)[0], arguments))
+                self._ending.calls += 1
+            case Usage() | Finish():
+                self._ending.note(event)
+            case HubTools() | CallStarted() | CallFinished() if self._hub is not None:
+                self._blocks += [block] if (block := self._hub.block(event)) else []
+            case BrokenCall() | Extra():
+                self._seldom(event)
+
+    def _seldom(self, event: BrokenCall | Extra) -> None:
+        if isinstance(event, BrokenCall):
+            if event.index is not None:
+                self._open.pop(event.index, None)
+            self._add("text", event.as_text)
+        elif self._blocks and self._blocks[-1]["type"] == "thinking":
+            self._blocks[-1]["signature"] += signature_of(event)
+
+    def body(self) -> bytes:
+        """Return the JSON body."""
+        # A call that never ended is none; what was written of it is not lost.
+        for name, *pieces in self._open.values():
+            self._add("text", f"{name}({''.join(pieces)})")
+        content = [_joined(block) for block in self._blocks]
+        return encode(message_object(self._model, content, self._ending))
+
+    def _add(self, kind: str, text: str) -> None:
+        if not text:
+            return
+        if not self._blocks or self._blocks[-1]["type"] != kind:
+            self._pieces = []
+            signed: JsonObject = {"signature": ""} if kind == "thinking" else {}
+            self._blocks.append({"type": kind, kind: self._pieces, **signed})
+        self._pieces.append(text)
+
+
+def _joined(block: JsonObject) -> JsonObject:
+    kind: Any = block["type"]
+    return {**block, kind: "".join(block[kind])} if kind in ("text", "thinking") else block

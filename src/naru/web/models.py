@@ -1,0 +1,81 @@
+"""GET /v1/models, in the form that the asker reads: Anthropic's where its version header is sent, else OpenAI's."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from naru.errors import NaruError, NotFoundError
+from naru.messages import JsonObject
+from naru.models.json_text import encode
+from naru.web.anthropic.messages import ANTHROPIC
+from naru.web.face.core import Core
+from naru.web.face.errors import status_of
+from naru.web.face.seam import Form
+from naru.web.openai.chat import OPENAI
+from naru.web.routes import Access, Endpoint
+
+
+def endpoints(core: Core) -> list[Endpoint]:
+    """Return the rows, each also under /clients/NAME."""
+    models = Models(core)
+    return [
+        row
+        for prefix in ("", "/clients/{client}")
+        for row in (
+            Endpoint(f"{prefix}/v1/models", ("GET",), models.list, Access.READ),
+            Endpoint(f"{prefix}/v1/models/{{model:path}}", ("GET",), models.one, Access.READ),
+        )
+    ]
+
+
+class Models:
+    """Answers the list of models, and one of them."""
+
+    def __init__(self, core: Core) -> None:
+        self._names = core.names
+        self._created = int(time.time())
+
+    async def list(self, request: Request) -> Response:
+        """List the names of models, those with `+tools` and aliases too."""
+        form = _form(request)
+        try:
+            names = await self._names.all()
+        except NaruError as error:
+            return _refused(form, error)
+        rows = [self._row(form, name) for name in names]
+        if form is OPENAI:
+            return _json({"object": "list", "data": rows})
+        ends = {"first_id": names[0] if names else None, "last_id": names[-1] if names else None}
+        return _json({"data": rows, "has_more": False, **ends})
+
+    async def one(self, request: Request) -> Response:
+        """Tell of one model."""
+        form, wanted = _form(request), request.path_params["model"]
+        try:
+            if wanted not in await self._names.all():
+                raise NotFoundError(f"There is no model {wanted!r}; GET /v1/models lists them.")
+        except NaruError as error:
+            return _refused(form, error)
+        return _json(self._row(form, wanted))
+
+    def _row(self, form: Form, name: str) -> JsonObject:
+        if form is OPENAI:
+            return {"id": name, "object": "model", "created": self._created, "owned_by": "naru"}
+        created = datetime.fromtimestamp(self._created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return {"id": name, "type": "model", "display_name": name, "created_at": created, "lifecycle": "active"}
+
+
+def _form(request: Request) -> Form:
+    return ANTHROPIC if "anthropic-version" in request.headers else OPENAI
+
+
+def _refused(form: Form, error: NaruError) -> Response:
+    return Response(form.refused(error), status_of(error), media_type="application/json")
+
+
+def _json(value: JsonObject) -> Response:
+    return Response(encode(value), media_type="application/json")
