@@ -65,6 +65,8 @@ class ChatSettings(Section):
     """Further model names: alias → model."""
     steps: dict[str, Literal["", "reasoning", "text", "field"]] = {}
     """Profile → how its clients hear of a run's calls while they run: `reasoning`, `text`, `field`, or empty: not."""
+    keep_responses_days: int = Field(30, ge=0, le=3650)
+    """How long answers of `/v1/responses` are kept for `previous_response_id`; 0 keeps none."""
     plan_b: Literal["ticket", "inline", "posix"] = "ticket"
     """What a shell block holds: a ticket that runs once, a signed payload, or the tool's name with quoted JSON."""
 

@@ -7,9 +7,10 @@ from naru.web.anthropic import messages as anthropic
 from naru.web.face.core import Core
 from naru.web.face.hub import ChatHub
 from naru.web.openai import chat as openai
+from naru.web.responses import responses
 from naru.web.routes import Endpoint
 
-FACES = (models, openai, anthropic)
+FACES = (models, openai, responses, anthropic)
 
 
 def endpoints(hub: ChatHub) -> list[Endpoint]:

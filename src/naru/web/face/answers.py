@@ -17,6 +17,8 @@ from naru.agent.events import (
     ReasoningText,
     RunFinished,
 )
+from naru.agent.execute import Executor, Outcome
+from naru.agent.limits import Budget
 from naru.agent.loop import run
 from naru.messages import (
     CallEnd,
@@ -31,7 +33,6 @@ from naru.messages import (
     ToolDefinition,
 )
 from naru.models.backend import deliver, for_model, take_all
-from naru.tools.names import SEPARATOR
 from naru.tools.toolset import CallContext, ProgressCallback, Toolset
 from naru.tools.wrappers import FilteredToolset
 from naru.web.face.exchange import Exchange, Outgoing
@@ -69,7 +70,7 @@ class Answers:
 
         def wanted(tool: ToolDefinition) -> bool:
             pick = asked.picks.get(tool.server)
-            return pick is None or pick.takes(tool.name.removeprefix(f"{tool.server}{SEPARATOR}"), tool.name)
+            return pick is None or pick.takes(tool)
 
         return FilteredToolset(toolset, wanted)
 
@@ -85,7 +86,7 @@ class Answers:
         elif asked.servers is not None and exchange.profile.dialect != "shell":
             hear = _heard(take) if exchange.profile.steps else None
             context = CallContext(caller=caller, on_progress=hear)
-            await take_all(self._run(request, context, self.toolset(asked)), take)
+            await take_all(self._run(request, context, asked), take)
         else:
             backend = for_model(self._hub.backend, request.model)
             for before_model in self._hub.hooks.before_model:  # the agent loop does so itself
@@ -117,15 +118,39 @@ class Answers:
             self._left_over.put(place_of(caller, messages, call), rest)
         yield [CallStart(0, "", call.name), CallEnd(0, call.arguments), Finish("tool_calls")]
 
-    async def _run(self, request: ChatRequest, context: CallContext, toolset: Toolset) -> Batches:
-        """Run the agent loop on the hub's tools; give its answer, and calls of the client's own tools."""
+    async def _run(self, request: ChatRequest, context: CallContext, asked: Asked) -> Batches:
+        """Run the agent loop on the hub's tools; give its answer, and the calls that are the client's."""
         caller = context.caller
         shown = request.messages
+        toolset = self.toolset(asked)
         hub_tools = await toolset.tools()
         renamed = _renamed(request.tools, hub_tools)
         request = replace(_with_names(request, renamed), messages=self._with_hub_turns(caller, request.messages))
         back = {new: old for old, new in renamed.items()}
         yield [HubTools(hub_tools)]
+        if asked.approved:
+            outcomes = await Executor(toolset, Budget(self._hub.limits), context).run(asked.approved)
+            for outcome in outcomes:
+                ran = CallFinished(0, outcome.call, outcome.result, outcome.seconds, outcome.ran)
+                yield [CallStarted(0, outcome.call), ran]
+            request = replace(request, messages=[*request.messages, *_made(outcomes)])
+        if asked.asks:
+            request = replace(request, tools=[*request.tools, *filter(asked.asks_for, hub_tools)])
+            toolset = FilteredToolset(toolset, lambda tool: not asked.asks_for(tool))
+        async with aclosing(self._loop(request, shown, context, toolset, back)) as batches:
+            async for batch in batches:
+                yield batch
+
+    async def _loop(
+        self,
+        request: ChatRequest,
+        shown: Sequence[Message],
+        context: CallContext,
+        toolset: Toolset,
+        back: Mapping[str, str],
+    ) -> Batches:
+        """Give what the loop says; `shown` is the history as the client holds it, `back` its own names of its tools."""
+        caller = context.caller
         finished: list[CallFinished] = []
         said: dict[int, Message] = {}
         backend = for_model(self._hub.backend, request.model)
@@ -186,6 +211,12 @@ def _heard(take: FaceTake) -> ProgressCallback:
 def _handed(index: int, call: ToolCall) -> list[FaceEvent]:
     beside = [Extra("call", call.carried, index)] if call.carried else []
     return [CallStart(index, call.id, call.name), *beside, CallEnd(index, call.arguments)]
+
+
+def _made(outcomes: Sequence[Outcome]) -> list[Message]:
+    """Return approved calls and what they gave as turns."""
+    calls = Message("assistant", tool_calls=tuple(one.call for one in outcomes))
+    return [calls, *(Message("tool", one.content, tool_call_id=one.call.id, name=one.call.name) for one in outcomes)]
 
 
 def _turns_of(finished: Sequence[CallFinished], said: Mapping[int, Message]) -> tuple[Message, ...]:

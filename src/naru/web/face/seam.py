@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 from naru.agent.events import CallFinished, CallStarted, RunFinished
 from naru.errors import NaruError
-from naru.messages import ChatEvent, ChatRequest, JsonObject, ToolDefinition
+from naru.messages import ChatEvent, ChatRequest, JsonObject, ToolCall, ToolDefinition
 from naru.models.queue import Place
 from naru.tools.names import SEPARATOR
 
@@ -57,10 +57,14 @@ class Pick:
     only: frozenset[str] | None = None
     """None is all of them."""
     never: frozenset[str] = frozenset()
+    reads_only: bool = False
+    """Those alone that say of themselves that they change nothing."""
 
-    def takes(self, own_name: str, name: str) -> bool:
+    def takes(self, tool: ToolDefinition) -> bool:
         """Tell whether a tool is wanted."""
-        names = {own_name, name}
+        if self.reads_only and tool.annotations.get("readOnlyHint") is not True:
+            return False
+        names = {tool.name, tool.name.removeprefix(f"{tool.server}{SEPARATOR}")}
         return (self.only is None or bool(names & self.only)) and not names & self.never
 
 
@@ -86,10 +90,19 @@ class Asked:
     """Servers whose tools Naru shall run; empty means all of them, None none."""
     picks: Mapping[str, Pick] = field(default_factory=dict)
     """Which of those servers' tools, where not all of them are wanted."""
+    asks: Mapping[str, Pick] = field(default_factory=dict)
+    """Those of their tools, by server, whose calls the client's person approves first: they are handed to it."""
+    approved: tuple[ToolCall, ...] = ()
+    """Calls that it has approved since: they run before the model is asked."""
     model_shown: str = ""
     """The model's name as the client wrote it."""
     single_call: bool = False
     """At most one call in a turn was asked for; a second one the model writes waits for the next turn."""
+
+    def asks_for(self, tool: ToolDefinition) -> bool:
+        """Tell whether a person approves a tool's calls first."""
+        pick = self.asks.get(tool.server)
+        return pick is not None and pick.takes(tool)
 
 
 AskedT = TypeVar("AskedT", bound=Asked)
@@ -144,6 +157,14 @@ class WholeWriter(Protocol):
 
     def body(self) -> bytes:
         """Return the JSON body."""
+        ...
+
+
+class Keeping(Protocol):
+    """A writer, of either kind, whose answer can be asked for again."""
+
+    async def keep(self) -> None:
+        """Keep the answer; called at its end, before the client is told that."""
         ...
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Sequence
+from typing import cast
 
 from naru.agent.events import CallFinished, CallStarted, RunFinished
 from naru.messages import ChatEvent, Finish, Notice, Reasoning, Text
 from naru.web.face.client import ChatClient
 from naru.web.face.exchange import Exchange, Outgoing
-from naru.web.face.seam import HUB_EVENTS, FaceEvent, Step, StreamWriter, ToolNote, WholeWriter
+from naru.web.face.seam import HUB_EVENTS, FaceEvent, Keeping, Step, StreamWriter, ToolNote, WholeWriter
 from naru.web.face.steps import told
 
 
@@ -74,7 +75,9 @@ class Streamed:
     async def end(self) -> None:
         """Send the end."""
         rest = b"".join(map(self._writer.feed, self._dialect.rest()))
-        await self._client.end(self._unsent + rest + self._writer.end())
+        data = self._unsent + rest + self._writer.end()
+        await _kept(self._writer)
+        await self._client.end(data)
 
 
 class Whole:
@@ -94,4 +97,12 @@ class Whole:
         """Send it."""
         for event in self._dialect.rest():
             self._writer.feed(event)
-        await self._client.answer(self._writer.body())
+        body = self._writer.body()
+        await _kept(self._writer)
+        await self._client.answer(body)
+
+
+async def _kept(writer: object) -> None:
+    """Have an answer kept whose API keeps answers: before its client is told the end."""
+    if hasattr(writer, "keep"):
+        await cast("Keeping", writer).keep()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from naru.messages import ChatRequest, JsonObject
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.body import flag, number, read_wanted, stop_texts
 from naru.web.face.reading.history import read_messages
+from naru.web.face.reading.mcp_tools import McpAsked, read_mcp_tool
 from naru.web.face.reading.tools import chosen_tools, read_tools
 from naru.web.face.seam import Asked
 
@@ -38,7 +40,10 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
     wanted = read_wanted(body, headers)
     if body.get("n") not in (None, 1):
         raise BadRequestError("n must be 1; ask several times for several answers.", param="n")
+    body, mcp = _without_mcp_tools(body)
     servers = wanted.servers
+    if mcp.servers and servers != ():
+        servers = (*(servers or ()), *mcp.servers)
     tools, choice = chosen_tools(read_tools(body), body, others=servers is not None)
     if choice == "none":
         # Not offering them is the one way that every engine respects.
@@ -60,9 +65,31 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
         stream=flag(body, "stream"),
         include_usage=isinstance(options, dict) and options.get("include_usage") is True,
         servers=servers,
+        picks=mcp.picks,
         model_shown=wanted.shown,
         single_call=body.get("parallel_tool_calls") is False,
     )
+
+
+def _without_mcp_tools(body: JsonObject) -> tuple[JsonObject, McpAsked]:
+    """Take out `{"type": "mcp"}`, which names a server of the hub as in the Responses API."""
+    raw, asked = body.get("tools"), McpAsked()
+    if not isinstance(raw, list) or not any(isinstance(one, dict) and one.get("type") == "mcp" for one in raw):
+        return body, asked
+    own: list[Any] = []
+    for position, item in enumerate(raw):
+        if not isinstance(item, dict) or item.get("type") != "mcp":
+            own.append(item)
+            continue
+        where = f"tools[{position}]"
+        if item.get("require_approval", "never") != "never":
+            raise BadRequestError(
+                f'{where}.require_approval must be "never": a chat completion has no way to ask. The hub\'s own '
+                "approvals hold all the same; /v1/responses can ask.",
+                param=where,
+            )
+        asked = read_mcp_tool({**item, "require_approval": "never"}, where, asked)
+    return {**body, "tools": own}, asked
 
 
 def _max_tokens(body: JsonObject) -> int | None:

@@ -1,0 +1,69 @@
+"""`{"type": "mcp"}` among the tools of a request: servers of the hub, which of their tools, which of them ask first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from naru.messages import JsonObject
+from naru.web.face.errors import BadRequestError
+from naru.web.face.seam import Pick
+
+
+@dataclass(frozen=True, slots=True)
+class McpAsked:
+    """The servers that a request names among its tools."""
+
+    servers: tuple[str, ...] = ()
+    picks: Mapping[str, Pick] = field(default_factory=dict)
+    asks: Mapping[str, Pick] = field(default_factory=dict)
+    """Tools whose calls the client's person approves first, by server."""
+
+
+def read_mcp_tool(item: JsonObject, where: str, before: McpAsked) -> McpAsked:
+    """Read one entry and add it to those before it.
+
+    Raises:
+        BadRequestError: it names no server, or something in it cannot be read.
+    """
+    label = item.get("server_label")
+    if not isinstance(label, str) or not label:
+        raise BadRequestError(f"{where} needs a server_label: the name of a server of this hub.", param=where)
+    if item.get("connector_id"):
+        raise BadRequestError(
+            f"{where} names a connector, which only OpenAI's servers have; name a server of this hub.", param=where
+        )
+    pick = _pick(item.get("allowed_tools"), f"{where}.allowed_tools") or Pick()
+    asks = _asks(item.get("require_approval"), f"{where}.require_approval")
+    return McpAsked(
+        (*before.servers, *(() if label in before.servers else (label,))),
+        {**before.picks, label: pick},
+        {**before.asks, label: asks} if asks is not None else before.asks,
+    )
+
+
+def _pick(value: Any, where: str) -> Pick | None:
+    names = value.get("tool_names") if isinstance(value, dict) else value
+    reads = value.get("read_only") is True if isinstance(value, dict) else False
+    if names is None:
+        return Pick(reads_only=reads) if reads else None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise BadRequestError(f"{where} must be a list of tool names.", param=where)
+    return Pick(frozenset(names), reads_only=reads)
+
+
+def _asks(value: Any, where: str) -> Pick | None:
+    """Read who is asked first: `always`, `never`, or names of each; what is named in neither is asked."""
+    match value:
+        case "never":
+            return None
+        case None | "always":
+            return Pick()
+        case dict():
+            never = _pick(value.get("never"), f"{where}.never")
+            always = _pick(value.get("always"), f"{where}.always")
+            if always is not None and never is None:
+                return always
+            return Pick(always.only if always else None, (never.only or frozenset()) if never else frozenset())
+    raise BadRequestError(f'{where} must be "always", "never" or an object of both.', param=where)

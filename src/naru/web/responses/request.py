@@ -1,0 +1,145 @@
+"""Reads a Responses request with what was kept of the conversation before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from naru.messages import ChatRequest, JsonObject
+from naru.web.face.errors import BadRequestError
+from naru.web.face.reading.body import flag, number, read_wanted
+from naru.web.face.seam import Asked
+from naru.web.responses.items import LOCAL_SHELL, read_items
+from naru.web.responses.output import Shown
+from naru.web.responses.tools import OfferedTools, read_offer
+
+_REFUSED = {
+    "background": "This server answers while the client waits; ask without background, or with stream.",
+    "conversation": "Conversations are not kept as such here; use previous_response_id, or send the items.",
+    "prompt": "Prompts by id are kept on OpenAI's servers; send instructions and input.",
+}
+_PASSED = ("top_p", "seed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponsesCall(Asked):
+    """A Responses request as it was asked for."""
+
+    body: JsonObject
+    caller: str
+    items: Sequence[JsonObject]
+    """What this request brings, for the store."""
+    shown: Shown
+    stores: bool = True
+
+
+def check_body(body: JsonObject) -> None:
+    """Refuse what cannot be done here.
+
+    Raises:
+        BadRequestError: says what to do in its place.
+    """
+    for name, why in _REFUSED.items():
+        if body.get(name):
+            raise BadRequestError(f"{name} is not possible here. {why}", param=name)
+    for name in ("text", "reasoning", "metadata"):
+        if not isinstance(body.get(name), dict | None):
+            raise BadRequestError(f"{name} must be an object.", param=name)
+
+
+def read_call(
+    body: JsonObject, headers: Mapping[bytes, bytes], caller: str, items: list[JsonObject], before: list[JsonObject]
+) -> ResponsesCall:
+    """Read a decoded request.
+
+    Args:
+        body: the request.
+        headers: its headers.
+        caller: whose it is.
+        items: its own input items.
+        before: those of the conversation that it goes on with.
+
+    Raises:
+        BadRequestError: something in it cannot be taken; the message names it.
+    """
+    wanted = read_wanted(body, headers)
+    offer = read_offer(body, others=wanted.servers is not None)
+    conversation = read_items([*before, *items], _instructions(body))
+    servers, tools, choice = wanted.servers, offer.tools, offer.choice
+    if offer.mcp.servers and servers != ():
+        servers = (*(servers or ()), *offer.mcp.servers)
+    if choice == "none":
+        # Not offering them is the one way that every engine respects.
+        tools, choice, servers = (), None, None
+    limit = number(body, "max_output_tokens")
+    single = body.get("parallel_tool_calls") is False
+    request = ChatRequest(
+        model=wanted.model,
+        messages=conversation.messages,
+        tools=tools,
+        tool_choice=choice,
+        temperature=number(body, "temperature"),
+        max_tokens=int(limit) if limit is not None and limit > 0 else None,
+        extra=_extra(body, single=single and bool(tools or servers is not None)),
+        notes=offer.notes,
+    )
+    return ResponsesCall(
+        request=request,
+        stream=flag(body, "stream"),
+        servers=servers,
+        picks=offer.mcp.picks,
+        asks=offer.mcp.asks,
+        approved=tuple(call for _, call in conversation.approved) if servers is not None else (),
+        model_shown=wanted.shown,
+        single_call=single,
+        body=body,
+        caller=caller,
+        items=items,
+        shown=_shown(body, offer),
+        stores=body.get("store") is not False,
+    )
+
+
+def _instructions(body: JsonObject) -> str:
+    value = body.get("instructions")
+    if not isinstance(value, str | None):
+        raise BadRequestError("instructions must be text.", param="instructions")
+    return value or ""
+
+
+def _shown(body: JsonObject, offer: OfferedTools) -> Shown:
+    asks, custom = offer.mcp.asks, set(offer.custom)
+    if any(tool.name == LOCAL_SHELL for tool in offer.tools) and LOCAL_SHELL in _types(body):
+        custom.add(LOCAL_SHELL)
+    reasoning = body.get("reasoning") or {}
+    return Shown(
+        custom=frozenset(custom),
+        namespaces=offer.namespaces,
+        asks=lambda tool: tool.server in asks and asks[tool.server].takes(tool),
+        hub_calls=bool(offer.mcp.servers),
+        summaries=bool(reasoning.get("summary") or reasoning.get("generate_summary")),
+    )
+
+
+def _types(body: JsonObject) -> set[Any]:
+    return {tool.get("type") for tool in body.get("tools") or () if isinstance(tool, dict)}
+
+
+def _extra(body: JsonObject, *, single: bool) -> JsonObject:
+    """Return what the wires know by the names of chat completions."""
+    extra: JsonObject = {name: body[name] for name in _PASSED if body.get(name) is not None}
+    if single:
+        extra["parallel_tool_calls"] = False
+    text = body.get("text") or {}
+    form = text.get("format")
+    if isinstance(form, dict) and form.get("type") == "json_schema":
+        named = {key: form[key] for key in ("name", "schema", "strict", "description") if form.get(key) is not None}
+        extra["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", **named}}
+    elif isinstance(form, dict) and form.get("type") == "json_object":
+        extra["response_format"] = {"type": "json_object"}
+    if text.get("verbosity"):
+        extra["verbosity"] = text["verbosity"]
+    if effort := (body.get("reasoning") or {}).get("effort"):
+        extra["reasoning_effort"] = effort
+    return extra

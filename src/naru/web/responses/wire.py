@@ -1,0 +1,158 @@
+"""Responses' wire form, written by Naru alone: the object, the stream's numbered events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from naru.errors import ModelError, NaruError
+from naru.messages import JsonObject, Text
+from naru.models.json_text import encode
+from naru.stores.redact import REDACTOR
+from naru.web.face.seam import FaceEvent
+from naru.web.responses.output import Output, Shown, Step, made_id
+
+Keep = Callable[[JsonObject], Awaitable[None]]
+"""Keeps a response that has ended."""
+_ECHOED = ("instructions", "max_output_tokens", "max_tool_calls", "previous_response_id", "prompt_cache_key")
+_ECHOED_TOO = ("safety_identifier", "service_tier", "temperature", "top_logprobs", "top_p", "user")
+_REASONS = {"length": "max_output_tokens", "content_filter": "content_filter"}
+
+
+class Answer:
+    """One response: what was asked of it, and what has come of it."""
+
+    def __init__(self, body: JsonObject, model: str, shown: Shown, keep: Keep | None) -> None:
+        self.output = Output(shown)
+        self._keep = keep
+        self._object: JsonObject = {
+            "id": made_id("resp"),
+            "object": "response",
+            "created_at": int(time.time()),
+            "model": model,
+            "background": False,
+            "metadata": body.get("metadata") or {},
+            "parallel_tool_calls": body.get("parallel_tool_calls") is not False,
+            "reasoning": body.get("reasoning") or {"effort": None, "summary": None},
+            "text": body.get("text") or {"format": {"type": "text"}},
+            "tool_choice": body.get("tool_choice") or "auto",
+            "tools": [_without_secrets(tool) for tool in body.get("tools") or ()],
+            "truncation": body.get("truncation") or "disabled",
+            **{name: body.get(name) for name in (*_ECHOED, *_ECHOED_TOO)},
+        }
+
+    def object(self, status: str, error: JsonObject | None = None) -> JsonObject:
+        """Return the response as it stands."""
+        ended = status != "in_progress"
+        reason = _REASONS.get(self.output.finish) if status == "incomplete" else None
+        return {
+            **self._object,
+            "status": status,
+            "completed_at": int(time.time()) if status == "completed" else None,
+            "error": error,
+            "incomplete_details": {"reason": reason} if reason else None,
+            "output": self.output.items if ended else [],
+            "usage": self._usage() if ended and error is None else None,
+        }
+
+    def ended(self) -> JsonObject:
+        """Return the response at its end."""
+        return self.object("incomplete" if self.output.is_cut else "completed")
+
+    async def keep(self) -> None:
+        """Keep the response, before its client is told the end."""
+        if self._keep is not None:
+            await self._keep(self.ended())
+
+    def _usage(self) -> JsonObject:
+        usage = self.output.usage
+        return {
+            "input_tokens": usage.prompt_tokens,
+            "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
+            "output_tokens": usage.completion_tokens,
+            "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+            "total_tokens": usage.total_tokens,
+        }
+
+
+def _without_secrets(tool: Any) -> Any:
+    """Return a tool as it is told back: never the headers and tokens of its server."""
+    hidden = ("headers", "authorization")
+    return {key: value for key, value in tool.items() if key not in hidden} if isinstance(tool, dict) else tool
+
+
+class EventWriter:
+    """Renders one streamed response."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.keep = answer.keep
+        self._answer = answer
+        self._number = 0
+        self._text_head = b""
+        self._text_position = -1
+
+    def start(self) -> bytes:
+        """Return `response.created` and `response.in_progress`."""
+        begun = {"response": self._answer.object("in_progress")}
+        return self._event("response.created", begun) + self._event("response.in_progress", begun)
+
+    def feed(self, event: FaceEvent) -> bytes:
+        """Write one event."""
+        output = self._answer.output
+        if type(event) is Text and event.text and output.text_position >= 0:
+            if self._text_position != output.text_position:
+                self._text_position = output.text_position
+                item = output.items[self._text_position]["id"]
+                self._text_head = (
+                    b'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","content_index":0,'
+                    b'"logprobs":[],"item_id":"%s","output_index":%d,"sequence_number":'
+                    % (item.encode(), self._text_position)
+                )
+            output.more_text(event.text)
+            self._number += 1
+            return self._text_head + b'%d,"delta":' % (self._number - 1) + encode(event.text) + b"}\n\n"
+        return self._events(output.feed(event))
+
+    def end(self) -> bytes:
+        """Return the ends of open items, and the last event with the whole response."""
+        last = self._events(self._answer.output.close())
+        response = self._answer.ended()
+        return last + self._event(f"response.{response['status']}", {"response": response})
+
+    def fail(self, error: NaruError) -> bytes:
+        """Return `response.failed`."""
+        last = self._events(self._answer.output.close())
+        return last + self._event("response.failed", {"response": self._answer.object("failed", error_of(error))})
+
+    def _events(self, steps: list[Step]) -> bytes:
+        return b"".join([self._event(kind, fields) for kind, fields in steps])
+
+    def _event(self, kind: str, fields: JsonObject) -> bytes:
+        data = encode({"type": kind, "sequence_number": self._number, **fields})
+        self._number += 1
+        return b"event: %s\ndata: " % kind.encode() + data + b"\n\n"
+
+
+class ObjectWriter:
+    """Collects the same events into one response."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.keep = answer.keep
+        self._answer = answer
+
+    def feed(self, event: FaceEvent) -> None:
+        """Take one event."""
+        self._answer.output.feed(event)
+
+    def body(self) -> bytes:
+        """Return the JSON body."""
+        self._answer.output.close()
+        return encode(self._answer.ended())
+
+
+def error_of(error: NaruError) -> JsonObject:
+    """Return a response's own error."""
+    limited = isinstance(error, ModelError) and error.status == 429
+    # The message may quote a provider's own words (S-67).
+    return {"code": "rate_limit_exceeded" if limited else "server_error", "message": REDACTOR.clean(str(error))}
