@@ -225,13 +225,7 @@ class Output:
                 steps.append(("response.custom_tool_call_input.delta", {**where, "delta": item["input"]}))
                 steps.append(("response.custom_tool_call_input.done", {**where, "input": item["input"]}))
             case "local_shell_call":
-                command = event.arguments.get("command")
-                words = [str(word) for word in command] if isinstance(command, list) else ["bash", "-lc", str(command)]
-                known = {
-                    key: event.arguments[key] for key in ("timeout_ms", "working_directory") if key in event.arguments
-                }
-                env = event.arguments.get("env")
-                item["action"] |= {"command": words, "env": env if isinstance(env, dict) else {}, **known}
+                item["action"] |= _shell_action(event.arguments)
                 item["status"] = "completed"
             case _:
                 item["arguments"] = arguments
@@ -353,3 +347,10 @@ class Output:
 
     def _place(self, position: int, counter: str = "content_index") -> JsonObject:
         return {**self._where(position), counter: 0}
+
+
+def _shell_action(arguments: JsonObject) -> JsonObject:
+    command, env = arguments.get("command"), arguments.get("env")
+    words = [str(word) for word in command] if isinstance(command, list) else ["bash", "-lc", str(command)]
+    known: JsonObject = {key: arguments[key] for key in ("timeout_ms", "working_directory") if key in arguments}
+    return {"command": words, "env": env if isinstance(env, dict) else {}, **known}
