@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from naru.agent.closeness import Closeness
-from naru.agent.hooks import BeforeModel, Choose, Hooks
+from naru.agent.hooks import BeforeModel, Hooks, Rank
 from naru.agent.limits import Limits
 from naru.agent.trace import Journal
 from naru.builtins.data.embeddings.choose import choose_embedder
+from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.builtins.data.retrieval import retrieval_hook
 from naru.config import DataSettings, Settings, load_settings
 from naru.connections.follow import Follower
@@ -31,6 +32,7 @@ from naru.stores.history import History
 from naru.stores.keys import KeyFile
 from naru.stores.open import open_store, store_url
 from naru.stores.runs import RunStore
+from naru.stores.vectors import VectorShelf, file_name
 from naru.telemetry.audit import Audit, open_audit
 from naru.telemetry.figures import Figures
 from naru.telemetry.recorder import Recorder, recording
@@ -78,8 +80,8 @@ class Hub:
         self.backend = backend
         self.runs = RunStore(settings.hub.data_dir / "runs.db")
         self.journal: Journal | None = self.runs if settings.agent.keep_runs else None
-        self.choose: Choose | None = None
-        """Picks tools by meaning, where that is set."""
+        self.rank: Rank | None = None
+        """Orders tools by meaning beside words, where there is an embedder."""
         self.before_model: Sequence[BeforeModel] = ()
         """Puts reference documents before the model, where that is set."""
         self.closing = False
@@ -99,7 +101,7 @@ class Hub:
     @property
     def hooks(self) -> Hooks:
         """What goes with every run."""
-        return Hooks(before_model=self.before_model, journal=self.journal, choose=self.choose)
+        return Hooks(before_model=self.before_model, journal=self.journal, rank=self.rank)
 
     @property
     def approvals(self) -> Approvals | None:
@@ -174,10 +176,7 @@ async def open_hub(
         stack.push_async_callback(backend.close)
         hub = Hub(settings, key_file(settings), manager, backend, figures)
         await stack.enter_async_context(recording(hub.recorder))
-        if settings.mcp.tool_selection == "embeddings":
-            embedder = choose_embedder(DataSettings())
-            stack.push_async_callback(embedder.close)
-            hub.choose = Closeness(embedder.embed).choose
+        hub.rank = open_rank(settings, stack)
         if settings.agent.retrieved_documents:
             sources = open_documents()
             stack.push_async_callback(sources.close)
@@ -186,6 +185,21 @@ async def open_hub(
             yield hub
         finally:
             hub.closing = True
+
+
+def open_rank(settings: Settings, stack: AsyncExitStack) -> Rank | None:
+    """Return what orders tools by meaning beside words; None where words alone do.
+
+    `auto` takes the light encoder, which knows sixteen languages; `embeddings` what the data server embeds with, whose
+    scale may be another: it ranks, and says nothing of how close a tool is.
+    """
+    how, is_installed = settings.mcp.tool_selection, SentenceEncoder.is_installed()
+    if how == "words" or (how == "auto" and not is_installed):
+        return None
+    embedder = SentenceEncoder() if how == "auto" else choose_embedder(DataSettings())
+    stack.push_async_callback(embedder.close)
+    shelf = VectorShelf(settings.hub.data_dir / f"vectors-{file_name(embedder.name)}.db")
+    return Closeness(embedder.embed, shelf, tells_closeness=how == "auto").rank
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -10,11 +11,12 @@ from naru.agent.closeness import Closeness
 from naru.agent.hooks import Hooks
 from naru.agent.limits import Limits
 from naru.agent.loop import run
-from naru.agent.selection import most_relevant
+from naru.agent.selection import first_of, most_relevant
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.errors import UpstreamError
 from naru.messages import ChatRequest, Message, ToolDefinition
 from naru.models.scripted import ScriptedBackend
+from naru.stores.vectors import VectorShelf
 
 WORDS = {
     "get_weather": "Forecast of rain, sun and temperature for a place.",
@@ -42,8 +44,19 @@ class Axes:
         return [[float(any(word in text.lower() for word in words)) for words in AXES.values()] for text in texts]
 
 
+class Offering:
+    """The tools as a Toolset."""
+
+    async def open(self) -> None: ...
+    async def close(self) -> None: ...
+    async def tools(self) -> Sequence[ToolDefinition]:
+        return TOOLS
+
+    async def call(self, name, arguments, context): ...
+
+
 async def names(closeness: Closeness, question: str, most: int = 1) -> list[str]:
-    return [tool.name for tool in await closeness.choose(TOOLS, question, most)]
+    return [tool.name for tool in first_of(await closeness.rank(TOOLS, [question]), TOOLS, most)]
 
 
 async def test_h13_a_question_without_a_common_word_finds_its_tool_by_meaning() -> None:
@@ -61,10 +74,33 @@ async def test_each_text_is_embedded_once_and_an_edited_tool_anew() -> None:
     closeness = Closeness(axes.embed)
     for question in ("a tune", "an umbrella", "a charge"):
         await names(closeness, question)
-    assert len(axes.texts) == len(TOOLS) + 3
+    poles = 2
+    assert len(axes.texts) == len(TOOLS) + poles + 3
     edited = [*TOOLS[:-1], ToolDefinition(name="read_mail", description="Another text.", input_schema={})]
-    await closeness.choose(edited, "a tune", 1)
-    assert len(axes.texts) == len(TOOLS) + 3 + 2
+    await closeness.rank(edited, ["a tune"])
+    assert len(axes.texts) == len(TOOLS) + poles + 3 + 2
+
+
+async def test_issue_14_2_a_new_start_embeds_no_tool_that_is_on_the_shelf(tmp_path: Path) -> None:
+    axes, later = Axes(), Axes()
+    many = [ToolDefinition(f"tool_{number}", f"Does the thing number {number}.") for number in range(500)]
+    first = await Closeness(axes.embed, VectorShelf(tmp_path / "vectors.db")).rank(many, ["a tune"])
+    again = await Closeness(later.embed, VectorShelf(tmp_path / "vectors.db")).rank(many, ["a tune"])
+    assert len(axes.texts) > len(many)
+    assert [text for text in later.texts if "thing number" in text] == []
+    assert [one.tool.name for one in again] == [one.tool.name for one in first]
+
+
+async def test_a_shelf_that_cannot_be_read_leaves_the_choice_to_words(tmp_path: Path) -> None:
+    (tmp_path / "vectors.db").write_text("no database")
+    closeness = Closeness(Axes().embed, VectorShelf(tmp_path / "vectors.db"))
+    assert "translate" in await names(closeness, "translate this text into another language", 1)
+
+
+async def test_issue_14_2_what_was_said_before_finds_the_tool_of_a_follow_up() -> None:
+    ranked = await Closeness(Axes().embed).rank(TOOLS, ["And tomorrow?", "Do I need an umbrella?\nAnd tomorrow?"])
+    assert ranked[0].tool.name == "get_weather"
+    assert ranked[0].closeness == 0, "to the question itself"
 
 
 async def test_an_embedder_that_fails_leaves_the_choice_to_words(caplog: pytest.LogCaptureFixture) -> None:
@@ -73,14 +109,22 @@ async def test_an_embedder_that_fails_leaves_the_choice_to_words(caplog: pytest.
     axes.fault = UpstreamError("the endpoint is away.")
     question = "translate a text"
     for _ in range(3):
-        assert await closeness.choose(TOOLS, question, 2) == most_relevant(TOOLS, question, 2)
+        ranked = await closeness.rank(TOOLS, [question])
+        assert first_of(ranked, TOOLS, 2) == most_relevant(TOOLS, question, 2)
+        assert ranked[0].closeness is None
     assert caplog.text.count("the endpoint is away") == 1, "said once"
 
 
 @pytest.mark.parametrize("most", [0, 6, 60])
 async def test_nothing_is_embedded_where_nothing_is_chosen(most: int) -> None:
     axes = Axes()
-    assert await Closeness(axes.embed).choose(TOOLS, "a tune", most) == TOOLS
+    backend = ScriptedBackend(["Fine."])
+    request = ChatRequest("scripted", [Message("user", "a tune")])
+    async for _ in run(
+        backend, Offering(), request, limits=Limits(max_tools=most), hooks=Hooks(rank=Closeness(axes.embed).rank)
+    ):
+        pass
+    assert list(backend.requests[0].tools) == TOOLS
     assert axes.texts == []
 
 
@@ -89,22 +133,14 @@ async def test_odd_vectors_and_questions_are_no_exception() -> None:
         return [[] if kind == "query" else [0.0] * (position % 3) for position, _ in enumerate(texts)]
 
     for question in ("", "x" * 10_000, "\ud800"):
-        assert len(await Closeness(embed).choose(TOOLS, question, 2)) == 2
+        assert len(await names(Closeness(embed), question, 2)) == 2
 
 
-async def test_a_run_offers_what_the_hook_chose() -> None:
-    class Toolset:
-        async def open(self) -> None: ...
-        async def close(self) -> None: ...
-        async def tools(self) -> Sequence[ToolDefinition]:
-            return TOOLS
-
-        async def call(self, name, arguments, context): ...
-
+async def test_a_run_offers_what_the_hook_ranked_first() -> None:
     backend = ScriptedBackend(["Fine."])
     request = ChatRequest("scripted", [Message("user", "Will I need an umbrella?")])
-    hooks = Hooks(choose=Closeness(Axes().embed).choose)
-    async for _ in run(backend, Toolset(), request, limits=Limits(max_tools=1), hooks=hooks):
+    hooks = Hooks(rank=Closeness(Axes().embed).rank)
+    async for _ in run(backend, Offering(), request, limits=Limits(max_tools=1), hooks=hooks):
         pass
     assert [tool.name for tool in backend.requests[0].tools] == ["get_weather"]
 

@@ -87,15 +87,17 @@ async def test_a_journal_that_fails_costs_no_answer(shop: Shop) -> None:
     assert shop.ran
 
 
-async def test_a_call_made_before_the_model_was_asked_is_kept_and_replays(tmp_path: Path) -> None:
+async def test_issue_14_1_who_wrote_a_call_and_what_was_mended_is_in_the_record(tmp_path: Path) -> None:
     store = RunStore(tmp_path / "runs.db")
-    small = ScriptedBackend(["EMP003 is in Sales."], profile=Profile(small=True), model="qwen2.5-coder-0.5b")
+    call = '{"name": "get_employee_info", "arguments": {"employeeId": "EMP003"}}'
+    small = ScriptedBackend([call, "EMP003 is in Sales."], profile=Profile(small=True), model="qwen2.5-coder-0.5b")
     request = ChatRequest("qwen2.5-coder-0.5b", (Message("user", "Which department is EMP003 in?"),))
-    tools = CombinedToolset({"hr": hr_toolset()})
-    async for _ in run(small, tools, request, hooks=Hooks(journal=store)):
+    async for _ in run(small, CombinedToolset({"hr": hr_toolset()}), request, hooks=Hooks(journal=store)):
         pass
     found = await only_run(store)
-    assert [(one["round"], len(one["calls"])) for one in found["rounds"]] == [(0, 1), (1, 0)]
-    assert found["answer"] == "EMP003 is in Sales."
+    (made,) = found["rounds"][0]["calls"]
+    assert (made["writer"], made["mended"], made["arguments"]) == ("model", True, {"employee_id": "EMP003"})
+    (written,) = found["rounds"][0]["written"]
+    assert (written["id"], written["arguments"]) == (made["id"], {"employeeId": "EMP003"})
     again = await replay(found)
     assert (again["same"], again["differences"]) == (True, [])

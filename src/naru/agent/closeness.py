@@ -1,4 +1,4 @@
-"""Which tools lie close to a question in meaning: vectors beside words, where an embedder is configured (H13)."""
+"""Which tools lie close to a question in meaning: vectors beside words, where there is an embedder (H13)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import hashlib
 import logging
 import math
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, Protocol
 
-from naru.agent.selection import ToolIndex, most_relevant, schema_text
+from naru.agent.selection import Ranked, index_of, said_of
 from naru.errors import NaruError
 from naru.messages import ToolDefinition
 
@@ -17,63 +18,108 @@ logger = logging.getLogger(__name__)
 Embed = Callable[[Sequence[str], Literal["query", "passage"]], Awaitable[list[list[float]]]]
 """Returns a vector for each text, in order; an empty one for a blank text. Raises NaruError."""
 _KEPT = 5_000
-"""Vectors of tools that are remembered."""
+"""Vectors of tools that are held in memory."""
 _CALM = 60
 """Reciprocal rank fusion's constant: how little the very first places weigh more than the next (Cormack 2009)."""
 _MOST_CHARACTERS = 2_000
+ORDER = "Please do this for me: cancel it, change it, add it, delete it, send it."
+QUESTION = "What is it? When, where, who, how many?"
+"""Two sentences for the encoder, in any language it knows: a tool that changes something lies nearer to the first."""
+
+
+class Shelf(Protocol):
+    """Keeps vectors from one start to the next, by what they are of."""
+
+    async def get(self, keys: Sequence[str]) -> Mapping[str, list[float]]:
+        """Return what is known of these keys. Raises NaruError."""
+        ...
+
+    async def put(self, vectors: Mapping[str, list[float]]) -> None:
+        """Keep vectors. Raises NaruError."""
+        ...
 
 
 class Closeness:
-    """Chooses by the places that words (BM25) and vectors give a tool, added up as reciprocal ranks.
+    """Ranks by the places that words (BM25) and vectors give a tool, added up as reciprocal ranks.
 
-    Ranks need no common scale, so neither way can drown the other. A tool is embedded once for each text it has; when
-    the embedder fails, words choose alone.
+    Ranks need no common scale, so neither way can drown the other. A tool is embedded once for each text it has, also
+    over restarts where there is a shelf; when the embedder fails, words rank alone.
     """
 
-    def __init__(self, embed: Embed) -> None:
+    def __init__(self, embed: Embed, shelf: Shelf | None = None, *, tells_closeness: bool = True) -> None:
+        """Take what embeds and what keeps vectors.
+
+        Args:
+            embed: turns texts into vectors.
+            shelf: keeps them from one start to the next.
+            tells_closeness: its cosines are on the scale of the embedded encoder, which planners know.
+        """
+        self._tells_closeness = tells_closeness
         self._embed = embed
+        self._shelf = shelf
         self._vectors: OrderedDict[str, list[float]] = OrderedDict()
         self._failed = ""
+        self._poles: list[list[float]] = []
 
-    async def choose(self, tools: Sequence[ToolDefinition], question: str, most: int) -> Sequence[ToolDefinition]:
-        """Return at most so many tools in their own order; 0 is no limit."""
-        if not most or len(tools) <= most:
-            return tools
+    async def rank(self, tools: Sequence[ToolDefinition], texts: Sequence[str]) -> Sequence[Ranked]:
+        """Return all tools, most relevant first, for a question and what was said before it.
+
+        `closeness` is to the first text, which is the question itself.
+        """
+        by_words = [index_of(tools).rank(text) for text in texts]
         try:
-            near = await self._by_meaning(tools, question)
+            near = await self._by_meaning(tools, texts)
             self._failed = ""
         except NaruError as error:
             if str(error) != self._failed:
                 logger.warning("tools are chosen by their words alone: %s", error)
             self._failed = str(error)
-            return most_relevant(tools, question, most)
-        by_words = [one.tool.name for one in ToolIndex(tools).rank(question) if one.score > 0]
-        points: dict[str, float] = {}
-        for order in (by_words, near):
-            for place, name in enumerate(order):
-                points[name] = points.get(name, 0.0) + 1 / (_CALM + place)
-        chosen = sorted(points, key=lambda name: -points[name])[:most]
-        return [tool for tool in tools if tool.name in chosen]
+            return by_words[0]
+        orders = [[one.tool.name for one in ranked if one.score > 0] for ranked in by_words]
+        orders += [sorted(scores, key=lambda name: -scores[name]) for scores in near[: len(texts)]]
+        ranked = fused(by_words[0], orders, near[0])
+        if not self._tells_closeness:
+            return [replace(one, closeness=None) for one in ranked]
+        order, question = near[-2:]
+        return [replace(one, ordered=order[one.tool.name] - question[one.tool.name]) for one in ranked]
 
-    async def _by_meaning(self, tools: Sequence[ToolDefinition], question: str) -> list[str]:
-        """Return the tools' names, nearest first. Raises NaruError."""
-        texts = {tool.name: _said(tool) for tool in tools}
-        missing = [text for text in dict.fromkeys(texts.values()) if _key(text) not in self._vectors]
-        if missing:
-            for text, vector in zip(missing, await self._embed(missing, "passage"), strict=True):
-                self._vectors[_key(text)] = vector
-        (asked,) = await self._embed([question], "query")
-        scores = {name: _cosine(asked, self._vectors[_key(text)]) for name, text in texts.items()}
-        for text in texts.values():
+    async def _by_meaning(self, tools: Sequence[ToolDefinition], texts: Sequence[str]) -> list[dict[str, float]]:
+        """Return for each text, then for the two poles, how near each tool is. Raises NaruError."""
+        keys = {tool.name: said_of(tool)[:_MOST_CHARACTERS] for tool in tools}
+        await self._learn(list(dict.fromkeys(keys.values())))
+        if not self._poles:
+            self._poles = await self._embed([ORDER, QUESTION], "query")
+        asked = [*await self._embed(list(texts), "query"), *self._poles]
+        for text in keys.values():
             self._vectors.move_to_end(_key(text))
-        while len(self._vectors) > max(_KEPT, len(texts)):
+        while len(self._vectors) > max(_KEPT, len(keys)):
             self._vectors.popitem(last=False)
-        return sorted(scores, key=lambda name: -scores[name])
+        return [{name: _cosine(vector, self._vectors[_key(text)]) for name, text in keys.items()} for vector in asked]
+
+    async def _learn(self, texts: Sequence[str]) -> None:
+        """Have a vector of each text: from memory, the shelf, else the embedder. Raises NaruError."""
+        missing = {_key(text): text for text in texts if _key(text) not in self._vectors}
+        if missing and self._shelf is not None:
+            self._vectors.update(await self._shelf.get(list(missing)))
+            missing = {key: text for key, text in missing.items() if key not in self._vectors}
+        if not missing:
+            return
+        vectors = dict(zip(missing, await self._embed(list(missing.values()), "passage"), strict=True))
+        self._vectors.update(vectors)
+        if self._shelf is not None:
+            await self._shelf.put(vectors)
 
 
-def _said(tool: ToolDefinition) -> str:
-    name = tool.name.replace("_", " ").replace(".", " ")
-    return f"{name}. {tool.title} {tool.description} {schema_text(tool.input_schema)}"[:_MOST_CHARACTERS]
+def fused(ranked: Sequence[Ranked], orders: Sequence[Sequence[str]], near: Mapping[str, float]) -> list[Ranked]:
+    """Return the tools by the sum of their reciprocal places in several orders."""
+    points: dict[str, float] = {}
+    for order in orders:
+        for place, name in enumerate(order):
+            points[name] = points.get(name, 0.0) + 1 / (_CALM + place)
+    scored = [
+        replace(one, score=points.get(one.tool.name, 0.0), closeness=near.get(one.tool.name, 0.0)) for one in ranked
+    ]
+    return sorted(scored, key=lambda one: -one.score)
 
 
 def _key(text: str) -> str:

@@ -24,6 +24,14 @@ EndReason = Literal[
 
 `cut_off`: the limit on a reply's length came before its call was complete.
 """
+Writer = Literal["model", "grammar"]
+"""Who wrote a call: the model freely, or the model under a grammar that left it valid calls alone. Nobody else may."""
+_WRITTEN: dict[str, str] = {"model": "written by the model", "grammar": "written by the model, held to valid calls"}
+
+
+def written_by(writer: str, mended: bool) -> str:
+    """Say for people who wrote a call, and whether it was put right; empty for runs kept before this was noted."""
+    return _WRITTEN.get(writer, "") + (", mended" if mended else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,9 @@ class CallStarted:
 
     round: int
     call: ToolCall
+    writer: Writer = "model"
+    mended: bool = False
+    """Its name or arguments were put right before it ran: the round's ModelAnswered holds what was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +104,8 @@ class CallFinished:
     result: ToolResult
     seconds: float
     ran: bool = True
+    writer: Writer = "model"
+    mended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

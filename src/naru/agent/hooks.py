@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from naru.agent.execute import Outcome
+from naru.agent.selection import Ranked
 from naru.agent.trace import Journal
 from naru.messages import ChatRequest, ToolDefinition
 
@@ -13,8 +14,8 @@ BeforeModel = Callable[[ChatRequest], Awaitable[ChatRequest]]
 """Sees the request before the first model call and may add to it, such as retrieved documents (D5)."""
 Missing = Callable[[Sequence[Outcome]], str]
 """Says what the run must still produce before it may end; empty when nothing is missing (D6)."""
-Choose = Callable[[Sequence[ToolDefinition], str, int], Awaitable[Sequence[ToolDefinition]]]
-"""Picks at most so many of the tools for a question, in place of its words alone (H13); 0 is no limit."""
+Rank = Callable[[Sequence[ToolDefinition], Sequence[str]], Awaitable[Sequence[Ranked]]]
+"""Orders tools by a question and what was said before it, in place of the question's words alone (H13)."""
 INSISTED = 2
 """How often a model is told that a required result is missing."""
 
@@ -26,7 +27,7 @@ class Hooks:
     before_model: Sequence[BeforeModel] = ()
     missing: Missing | None = None
     journal: Journal | None = None
-    choose: Choose | None = None
+    rank: Rank | None = None
 
 
 def requires_tool(name: str) -> Missing:

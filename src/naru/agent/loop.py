@@ -28,23 +28,24 @@ from naru.agent.events import (
     ReasoningText,
     RoundStarted,
     RunFinished,
+    Writer,
 )
 from naru.agent.execute import Executor, Outcome, refused, unreadable
-from naru.agent.hooks import INSISTED, Choose, Hooks, Missing
+from naru.agent.hooks import INSISTED, Hooks, Missing, Rank
 from naru.agent.limits import Budget, Limits
 from naru.agent.paging import PagedToolset
 from naru.agent.planner import OrdinaryPlanner, Planner
 from naru.agent.prompts import CUT_OFF, MODEL_FAILED, cut, tools_note
-from naru.agent.selection import most_relevant
-from naru.agent.small import SmallPlanner
+from naru.agent.selection import Ranked, first_of, index_of
+from naru.agent.small.planner import SmallPlanner
 from naru.agent.trace import recorded
 from naru.agent.traced import traced
 from naru.agent.turns import Turn
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Reasoning, Refusal, Text, ToolCall, ToolDefinition, Usage
 from naru.models.backend import Backend, for_model, inform
-from naru.models.profile import Profile
 from naru.models.queue import Caller, current_caller
+from naru.models.strategy import is_guided
 from naru.telemetry.tracing import active
 from naru.tools.combined import CombinedToolset
 from naru.tools.toolset import CallContext, Toolset
@@ -79,12 +80,21 @@ async def run(
     budget = Budget(replace(limits, max_result_characters=min(limits.max_result_characters, room)))
     wanted = toolset is not None
     toolset = toolset or CombinedToolset({})
-    tools = await _offered(await toolset.tools(), request, limits, profile, hooks.choose)
+    tools = await toolset.tools()
+    helped = profile.small and not request.tools
+    most = min(filter(None, (limits.max_tools, profile.tool_budget)), default=0)
+    ranked = await _ranked(tools, request, hooks.rank) if helped or 0 < most < len(tools) else ()
+    # A small model's planner shows few of all in each round, other ones in the next.
+    tools = tools if helped else first_of(ranked, tools, most)
     problems = tuple(toolset.problems()) if isinstance(toolset, ToolsetWithProblems) else ()
     # Small planners read results themselves.
-    pages = PagedToolset(toolset, limits.page_characters) if tools and not profile.small else None
+    pages = PagedToolset(toolset, limits.page_characters) if tools and not helped else None
     note = tools_note(problems, missing=wanted and not tools and not request.tools)
-    planner = _planner_for(backend, request, tools, note, pages)
+    planner: Planner = (
+        SmallPlanner(request, ranked, note=note, context_tokens=profile.context_tokens)
+        if helped and tools
+        else OrdinaryPlanner(request, tools, note=note, context_tokens=profile.context_tokens, pages=pages)
+    )
     executor = Executor(pages or toolset, budget, context, pages.cut if pages else cut)
     work = _Run(backend, executor, planner, budget)
     work.client_tools = frozenset(tool.name for tool in request.tools)
@@ -100,15 +110,11 @@ async def run(
             yield event
 
 
-async def _offered(
-    tools: Sequence[ToolDefinition], request: ChatRequest, limits: Limits, profile: Profile, choose: Choose | None
-) -> Sequence[ToolDefinition]:
-    """Return what may be offered: the most relevant ones, where setting or probe set a limit (H13)."""
-    if profile.small:
-        return tools  # Its planner shows few of all in each round, other ones in the next.
-    most = min(filter(None, (limits.max_tools, profile.tool_budget)), default=0)
-    question = next((turn.text for turn in reversed(request.messages) if turn.role == "user"), "")
-    return most_relevant(tools, question, most) if choose is None else await choose(tools, question, most)
+async def _ranked(tools: Sequence[ToolDefinition], request: ChatRequest, rank: Rank | None) -> Sequence[Ranked]:
+    """Return all tools, most relevant first, to the question and to what was asked before it (H13)."""
+    asked = [turn.text for turn in request.messages if turn.role == "user"]
+    texts = [asked[-1] if asked else "", *(["\n".join(asked[-2:])] if len(asked) > 1 else [])]
+    return index_of(tools).rank(texts[0]) if rank is None else await rank(tools, texts)
 
 
 @runtime_checkable
@@ -120,13 +126,10 @@ class ToolsetWithProblems(Protocol):
         ...
 
 
-def _planner_for(
-    backend: Backend, request: ChatRequest, tools: Sequence[ToolDefinition], note: str, pages: PagedToolset | None
-) -> Planner:
-    if backend.profile.small and tools and not request.tools:
-        return SmallPlanner(request, tools, note=note, makes_sure_calls=backend.profile.evident_calls)
-    context_tokens = backend.profile.context_tokens
-    return OrdinaryPlanner(request, tools, note=note, context_tokens=context_tokens, pages=pages)
+def _is_mended(written: ToolCall, made: ToolCall) -> bool:
+    """Tell whether a call was put right; a server's prefix that the model was not shown does not count."""
+    names = [one.name.rsplit("__", 1)[-1] for one in (written, made)]
+    return names[0] != names[1] or written.arguments != made.arguments
 
 
 class _Run:
@@ -168,11 +171,12 @@ class _Run:
                 for event in ending:
                     yield event
                 return
-            if turn.is_words and not self._take_evident(turn):
+            if turn.is_words:
                 if self._planner.asks_again():
                     continue
                 break
-            async for event in self._act(turn):
+            writer: Writer = "grammar" if is_guided(request, self._backend.profile) else "model"
+            async for event in self._act(turn, writer):
                 yield event
             self._reason = self._stuck()
         async for event in self._conclude(self._reason or "answered"):
@@ -191,11 +195,7 @@ class _Run:
         return None
 
     async def _turn(self, request: ChatRequest, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
-        """Take the call that leaves no doubt, else ask the model."""
-        sure = self._planner.sure_call()
-        if sure is not None:
-            turn.calls.append(sure)
-            return
+        """Ask the model; its failure ends the search when there is something to end with."""
         self._budget.rounds += 1
         yield RoundStarted(self._budget.rounds, offered=tuple(tool.name for tool in request.tools))
         try:
@@ -222,12 +222,6 @@ class _Run:
         self._insisted += 1
         self._planner.insist(turn.text, missing)
         return True
-
-    def _take_evident(self, turn: Turn) -> bool:
-        call = self._planner.evident_call()
-        if call is not None:
-            turn.calls.append(call)
-        return call is not None
 
     async def _ask(self, request: ChatRequest, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         """Ask the model once and pass on what it writes, as soon as it cannot be a call."""
@@ -312,11 +306,12 @@ class _Run:
             yield AnswerBeside(extra)
         yield self._finished(reason, answer or turn.refusal, turn.end)
 
-    async def _act(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+    async def _act(self, turn: Turn, writer: Writer) -> AsyncGenerator[AgentEvent, None]:
         """Judge the turn's calls, run those that may, and tell the planner what came of them."""
         number = self._budget.rounds
         outcomes: dict[str, Outcome] = {}
         to_run: list[ToolCall] = []
+        mended: set[str] = set()
         for call in turn.calls:
             verdict = self._planner.judge(call)
             if call.name in self.client_tools:
@@ -325,14 +320,16 @@ class _Run:
                 outcomes[call.id] = refused(verdict.call, verdict.refusal)
             else:
                 to_run.append(verdict.call)
-                yield CallStarted(number, verdict.call)
+                mended |= {call.id} if _is_mended(call, verdict.call) else set()
+                yield CallStarted(number, verdict.call, writer, call.id in mended)
         self._has_said = self._has_said or bool(turn.streamed)
         for outcome in await self._executor.run(to_run):
             outcomes[outcome.call.id] = outcome
         ordered = [outcomes[call.id] for call in turn.calls] + [unreadable(broken) for broken in turn.broken]
         self._ran += [outcome.call.name for outcome in ordered if outcome.ran]
         for outcome in ordered:
-            yield CallFinished(number, outcome.call, outcome.result, outcome.seconds, outcome.ran)
+            one, is_mended = outcome.call, outcome.call.id in mended
+            yield CallFinished(number, one, outcome.result, outcome.seconds, outcome.ran, writer, is_mended)
         self._outcomes += ordered
         self._planner.record(turn.said, ordered)
         self._fruitless = 0 if any(one.ran and not one.failed for one in ordered) else self._fruitless + 1
@@ -348,11 +345,7 @@ class _Run:
 
     async def _conclude(self, reason: EndReason) -> AsyncGenerator[AgentEvent, None]:
         """Take the last turn, without tools; the answer is never empty (R10)."""
-        attempt, ready, thought = 0, self._planner.ready_answer(), self._thought
-        if ready:
-            yield AnswerText(ready)
-            yield self._finished(reason, ready)
-            return
+        attempt, thought = 0, self._thought
         while reason != "model_failed":
             attempt += 1
             request = self._planner.last_request(attempt)
@@ -379,16 +372,16 @@ class _Run:
             thought = turn.reasoning if not turn.text.strip() else thought
         # A model that put all its words into its thoughts has answered there.
         answer = thought.strip() or self._planner.fallback_answer()
-        if reason == "model_failed":
+        if reason == "model_failed" and not self._planner.has_words:
             answer = f"{MODEL_FAILED.format(fault=self.note)}\n\n{answer}"
         yield AnswerText(answer, self._budget.rounds)
         yield self._finished(reason, answer)
 
     @property
     def _may_end_without_model(self) -> bool:
-        """Whether what the tools gave may stand for an answer when the model fails: by setting, and if it is any."""
+        """Whether what there is may stand for an answer when the model fails: by setting, and if it is any."""
         found = any(one.ran and not one.failed and one.shown.strip() for one in self._outcomes)
-        return found and not self._budget.limits.fails_with_model
+        return (found or self._planner.has_words) and not self._budget.limits.fails_with_model
 
     @property
     def _thought(self) -> str:

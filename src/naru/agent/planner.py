@@ -38,6 +38,11 @@ class Planner(Protocol):
         """Tell whether any call gave something to answer from."""
         ...
 
+    @property
+    def has_words(self) -> bool:
+        """Tell whether the model has said something that can stand as the answer."""
+        ...
+
     def next_request(self) -> ChatRequest | None:
         """Return what to ask now, with the tools to offer; None when the search is over."""
         ...
@@ -60,18 +65,6 @@ class Planner(Protocol):
 
     def insist(self, text: str, missing: str) -> None:
         """Take in that the model wanted to end with this text, and tell it what is missing (D6)."""
-        ...
-
-    def sure_call(self) -> ToolCall | None:
-        """Return the call to make before the model is asked, if there is just one that fits; else None."""
-        ...
-
-    def evident_call(self) -> ToolCall | None:
-        """Return the call that question and tools leave no doubt about, when the model made none."""
-        ...
-
-    def ready_answer(self) -> str:
-        """Return an answer that needs no further model call; empty when there is none."""
         ...
 
     def last_request(self, attempt: int) -> ChatRequest | None:
@@ -120,6 +113,8 @@ class OrdinaryPlanner:
         """Tell whether any call ran."""
         return any(one.ran for one in self._outcomes)
 
+    has_words = False
+
     def next_request(self) -> ChatRequest | None:
         """Ask with the whole conversation and all tools."""
         messages = trimmed(self._messages, self._context_tokens, self._tools)
@@ -159,18 +154,6 @@ class OrdinaryPlanner:
     def insist(self, text: str, missing: str) -> None:
         """Append the model's words and what is missing."""
         self._messages += [Message("assistant", text), Message("user", missing)]
-
-    def sure_call(self) -> ToolCall | None:
-        """Leave calling to the model."""
-        return None
-
-    def evident_call(self) -> ToolCall | None:
-        """Leave calling to the model."""
-        return None
-
-    def ready_answer(self) -> str:
-        """Leave answering to the model."""
-        return ""
 
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Ask once more, without tools, to answer from what is there (R10)."""

@@ -87,15 +87,16 @@ def _note(run: JsonObject, event: AgentEvent, at: float) -> None:
             rounds[-1]["prompt"] = [message_data(turn) for turn in messages]
         case ModelAnswered(raw=raw, calls=calls, seconds=seconds, first_seconds=first):
             rounds[-1] |= {"raw": raw, "seconds": round(seconds, 3), "first_seconds": round(first, 3)}
-            rounds[-1]["written"] = [{"name": call.name, "arguments": call.arguments} for call in calls]
-        case CallFinished(call=call, result=result, seconds=seconds, ran=ran):
-            if not rounds:  # A call that left no doubt, made before the model was asked.
-                rounds.append({"round": 0, "final": False, "offered": [call.name], "at": round(at, 3), "calls": []})
+            rounds[-1]["written"] = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls]
+        case CallFinished(call=call, result=result, seconds=seconds, ran=ran, writer=writer, mended=mended):
             rounds[-1]["calls"].append(
                 {
+                    "id": call.id,
                     "name": call.name,
                     "arguments": call.arguments,
                     "ran": ran,
+                    "writer": writer,
+                    "mended": mended,
                     "is_error": result.is_error,
                     "text": result.text,
                     "seconds": round(seconds, 3),
@@ -126,7 +127,7 @@ def message_from(data: JsonObject) -> Message:
 
 def recorded_texts(run: JsonObject) -> list[str]:
     """Return what the model wrote in each round, for a scripted backend; calls given natively are written as text."""
-    return [_as_text(one) for one in run["rounds"] if one["round"]]
+    return [_as_text(one) for one in run["rounds"] if one["round"]]  # Runs of older versions have a round 0.
 
 
 def _as_text(one: JsonObject) -> str:

@@ -116,7 +116,8 @@ async def _answer_as_json(hub: Hub, request: ChatRequest) -> str:
         async for event in events:
             match event:
                 case CallFinished(call=call, result=result, seconds=seconds, ran=ran):
-                    outcome = {"text": result.text, "isError": result.is_error, "ran": ran, "seconds": seconds}
+                    wrote = {"writer": event.writer, "mended": event.mended}
+                    outcome = {"text": result.text, "isError": result.is_error, "ran": ran, "seconds": seconds, **wrote}
                     calls.append({"name": call.name, "arguments": call.arguments, **outcome})
                 case RunFinished(answer=answer, reason=reason, rounds=rounds):
                     told |= {"answer": answer, "ended": reason, "rounds": rounds, "calls": calls}

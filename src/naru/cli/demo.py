@@ -18,7 +18,9 @@ from naru.agent.events import (
     ModelText,
     RoundStarted,
     RunFinished,
+    written_by,
 )
+from naru.agent.hooks import Hooks
 from naru.agent.loop import run as run_agent
 from naru.cli.called import as_called
 from naru.cli.options import BaseUrl, JoinProgress, Model, settings_from
@@ -101,7 +103,7 @@ async def _ask(hub: Hub, model: str, question: str, facts: tuple[str, ...], out:
     known: dict[str, Any] = {}
     answer = ""
     text = ""
-    async for event in run_agent(hub.backend, hub.tools(), request, limits=hub.limits):
+    async for event in run_agent(hub.backend, hub.tools(), request, limits=hub.limits, hooks=Hooks(rank=hub.rank)):
         if isinstance(event, ModelText):
             text += event.text
             continue
@@ -121,9 +123,10 @@ async def _ask(hub: Hub, model: str, question: str, facts: tuple[str, ...], out:
 
 def _show(event: AgentEvent, out: Console) -> None:
     match event:
-        case CallStarted(call=call):
+        case CallStarted(call=call, writer=writer, mended=mended):
             given = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-            out.print(f"  [yellow]call[/yellow]    {escape(f'{call.name}({given})')}")
+            by = written_by(writer, mended)
+            out.print(f"  [yellow]call[/yellow]    {escape(f'{call.name}({given})')} [dim]{by}[/dim]")
         case CallFinished(result=result, seconds=seconds):
             out.print(f"  [green]result[/green]  {escape(_short(result.text))} [dim]{seconds * 1000:.0f} ms[/dim]")
         case RunFinished(answer=answer, reason=reason):

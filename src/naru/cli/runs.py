@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from naru.agent.events import written_by
 from naru.agent.replay import replay as replay_run
 from naru.cli.exit_codes import Exit
 from naru.cli.options import BaseUrl, Config, JoinProgress, settings_from
@@ -144,7 +145,8 @@ def _print_run(run: JsonObject) -> None:
         if one["round"]:  # Round 0 holds calls that were made before the model was asked.
             line("model", "cyan", _short(one.get("raw", "")), f"{one.get('seconds', 0):.2f} s")
         for call in one["calls"]:
-            line("call", "yellow", f"{call['name']} {_short(call['arguments'])}", "" if call["ran"] else "not run")
+            note = written_by(call.get("writer", ""), call.get("mended", False)) if call["ran"] else "not run"
+            line("call", "yellow", f"{call['name']} {_short(call['arguments'])}", note)
             shown = ("failed", "red") if call["is_error"] else ("result", "green")
             line(*shown, _short(call["text"]), f"{call['seconds'] * 1000:.0f} ms")
     line("answer", "bold green", run["answer"] or run.get("note") or "none")

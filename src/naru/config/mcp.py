@@ -186,6 +186,6 @@ class McpSettings(BaseModel):
     """What may be registered, started and returned."""
     max_tools_per_request: int = Field(0, ge=0)
     """Tools offered to a model in one request, chosen by relevance; 0 leaves it to the model's profile (H13)."""
-    tool_selection: Literal["words", "embeddings"] = "words"
-    """What relevance goes by: the words that question and tool share, or their meaning as well, with the data server's
-    embeddings (`TEXT_EMBEDDING_MODEL_URL`, or the extra `naru[embed]`)."""
+    tool_selection: Literal["auto", "words", "embeddings"] = "auto"
+    """What relevance goes by: the words that question and tool share, or their meaning as well. `auto` takes the
+    embedded encoder (sixteen languages) where it is installed; `embeddings` what the data server embeds with."""

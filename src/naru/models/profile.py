@@ -38,8 +38,6 @@ class Profile:
     strategy: Strategy = "native"
     small: bool = False
     """Needs the help of UPLIFT.md: few tools, fresh rounds, grounded arguments."""
-    evident_calls: bool = True
-    """For small ones: a call that the question leaves no doubt about is made without asking for it first."""
     tool_budget: int = 0
     """Tools that the model can be shown at once; 0 is no limit (H13)."""
     max_tokens_field: str = "max_tokens"

@@ -136,7 +136,7 @@ def step_data(event: AgentEvent, readable: Sequence[Tool] = ()) -> JsonObject | 
             return {"step": "call", "id": call.id, "name": call.name, "arguments": call.arguments}
         case CallFinished(call=call, result=result, seconds=seconds, ran=ran):
             told = {"step": "result", "id": call.id, "name": call.name, "ran": ran, "seconds": seconds}
-            return {**told, **result_data(result)}
+            return {**told, "writer": event.writer, "mended": event.mended, **result_data(result)}
         case AnswerText(text=text):
             return {"step": "text", "text": text}
         case RunFinished(reason=reason, answer=answer, rounds=rounds, usage=usage, note=note):

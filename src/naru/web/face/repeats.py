@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from naru.agent.limits import canonical
-from naru.agent.prompts import final_turn
+from naru.agent.small.prompts import final_turn
 from naru.messages import (
     CallEnd,
     CallStart,

@@ -2,7 +2,7 @@ import { api, events } from "./api.js";
 import { waitingCall } from "./approvals.js";
 import { action, field, fill, h, title } from "./dom.js";
 import { has, t } from "./text.js";
-import { callInside, coloured, modelInside, waterfall } from "./waterfall.js";
+import { callInside, coloured, modelInside, waterfall, writtenBy } from "./waterfall.js";
 
 export async function playPage(main) {
   const [{ models }, { servers }] = await Promise.all([api("/api/models"), api("/api/console/servers?limit=200")]);
@@ -112,7 +112,7 @@ function newTurn(text) {
       mine?.end();
       going.delete(step.id);
       const start = mine?.start ?? at;
-      fall.add(step.isError ? "tool failed" : "tool", step.name, step.ran ? "" : t("notRun"), start, step.seconds, callInside(step.name, mine?.given ?? {}, step));
+      fall.add(step.isError ? "tool failed" : "tool", step.name, step.ran ? writtenBy(step) : t("notRun"), start, step.seconds, callInside(step.name, mine?.given ?? {}, step));
       until = Math.max(until, start + step.seconds);
       if (!going.size) thinking = performance.now();
     },

@@ -2,7 +2,7 @@ import { api, query } from "./api.js";
 import { action, empty, fill, h, json, listen, searchBox, title } from "./dom.js";
 import { spansOf } from "./inspect.js";
 import { has, t, when } from "./text.js";
-import { callInside, modelInside, waterfall } from "./waterfall.js";
+import { callInside, modelInside, waterfall, writtenBy } from "./waterfall.js";
 
 const reasons = ["answered", "max_iterations", "max_calls", "wall_time", "token_budget", "repeated_call", "no_progress",
   "no_tools", "client_calls", "model_failed", "failed", "cancelled"];
@@ -73,7 +73,7 @@ function steps(run) {
     at += round.seconds ?? 0;
     for (const call of round.calls) {
       const result = { isError: call.is_error, content: [{ type: "text", text: call.text }], structured: null };
-      fall.add(call.is_error ? "tool failed" : "tool", call.name, call.ran ? "" : t("notRun"), at, call.seconds, callInside(call.name, call.arguments, result));
+      fall.add(call.is_error ? "tool failed" : "tool", call.name, call.ran ? writtenBy(call) : t("notRun"), at, call.seconds, callInside(call.name, call.arguments, result));
       at += call.seconds;
     }
   }

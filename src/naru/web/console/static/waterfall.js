@@ -51,6 +51,10 @@ export function modelInside({ offered, prompt, raw, read, repairs }) {
   ];
 }
 
+// Who wrote a call that ran: the model in every case; runs of older versions do not say.
+export const writtenBy = ({ writer, mended }) =>
+  [writer === "model" && t("byModel"), writer === "grammar" && t("byGrammar"), mended && t("mended")].filter(Boolean).join(", ");
+
 export function callInside(name, given, result) {
   return [h("h3", {}, t("call")), json({ name, arguments: given }), h("h3", {}, t("result")), resultView(result)];
 }

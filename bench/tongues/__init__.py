@@ -1,0 +1,1 @@
+"""Six servers, questions in ten languages and conversations: the set by which help for small models is measured."""

@@ -1,0 +1,1 @@
+"""Servers that no rule was made for, as plain functions."""

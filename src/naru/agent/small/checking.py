@@ -1,0 +1,40 @@
+"""Is this an answer? What is looked at is form: empty, a call, the question again, values that no source holds."""
+
+from __future__ import annotations
+
+import re
+
+from naru.agent.answers import looks_like_call
+from naru.agent.small.sources import Sources, bare, numbers, spans
+
+_FENCE = re.compile(r"^```\w*\n?|\n?```$")
+_CALL_SHAPES = re.compile(r'"(?:name|function|tool)"\s*:[^}]*"(?:arguments|parameters)"\s*:|</?tool_call>')
+_OVER_AND_OVER = re.compile(r"(\S.{4,80}?)(?:[\s,.;:]{0,3}\1){3,}", re.DOTALL)
+_LOOKED_AT = 2000
+
+
+def tidy(text: str) -> str:
+    """Strip a fence round the whole of an answer."""
+    stripped = text.strip()
+    if stripped.startswith("```") and stripped.endswith("```") and stripped.count("```") == 2:
+        stripped = _FENCE.sub("", stripped).strip()
+    return stripped
+
+
+def is_no_answer(text: str, question: str) -> bool:
+    """Tell whether a text can be no answer at all: nothing, a call, JSON, the question itself, one phrase for ever."""
+    said = text.strip()
+    if not bare(said) or looks_like_call(said) or _CALL_SHAPES.search(said):
+        return True
+    is_json = said[:1] + said[-1:] in ("{}", "[]")
+    return is_json or bare(said) == bare(question) or bool(_OVER_AND_OVER.search(said[:_LOOKED_AT]))
+
+
+def invented(text: str, sources: Sources) -> list[str]:
+    """Return the ids and numbers of a text that no source holds; a bare digit may be a count."""
+    known = [one.numbers for one in sources.all]
+    return [
+        one
+        for one in spans(text)
+        if len(bare(one)) > 1 and not sources.hold(one) and not any(numbers(one) & some for some in known)
+    ]

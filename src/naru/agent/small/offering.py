@@ -1,0 +1,194 @@
+"""Which tools a small model is shown in a round: the nearest, and what leads to them, by facts of their schemas.
+
+A tool that needs an id nobody gave is led up to by one that can be called now and speaks of that id; a value that a
+result gave leads on to a tool that takes it and lies nearer to the question than the one that ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from naru.agent.execute import Outcome
+from naru.agent.selection import Ranked, index_of, plain_name
+from naru.agent.small.parameters import Parameter, leaves, parameters
+from naru.agent.small.reading import decoded, is_nothing
+from naru.agent.small.shown import known_values
+from naru.agent.small.sources import Sources, bare, spans
+from naru.messages import ToolDefinition
+
+AT_ONCE = 3
+"""Tools that a small model chooses from well (UPLIFT)."""
+ALL = 4
+"""So many are always shown, all of them."""
+LEADS = 2
+"""Tools that may lead up to one that lacks an id."""
+TELLING_NAME = 3
+"""Letters from which the beginning of a key says which parameter is meant: `film` for `film_id`."""
+MAY_CHANGE = 0.1
+"""How much nearer to an order than to a question a tool that says nothing of itself must lie to count as changing."""
+
+
+def reads(tool: ToolDefinition) -> bool:
+    """Tell whether a tool says that it only reads."""
+    return tool.annotations.get("readOnlyHint") is True
+
+
+def says_it_changes(tool: ToolDefinition) -> bool:
+    """Tell whether a tool says that it changes something."""
+    return tool.annotations.get("readOnlyHint") is False or tool.annotations.get("destructiveHint") is True
+
+
+class Offering:
+    """The tools of one run, nearest first, and what became of them."""
+
+    def __init__(self, ranked: Sequence[Ranked], sources: Sources, numbered: frozenset[str]) -> None:
+        self._ranked = list(ranked)
+        self._place = {one.tool.name: place for place, one in enumerate(ranked)}
+        self._sources = sources
+        self._numbered = numbered
+        self._set_aside: set[str] = set()
+        self._led_from: ToolDefinition | None = None
+        self.changing: frozenset[str] = frozenset(
+            one.tool.name
+            for one in ranked
+            if says_it_changes(one.tool) or (not reads(one.tool) and one.ordered > MAY_CHANGE)
+        )
+
+    def lacks(self, tool: ToolDefinition) -> list[Parameter]:
+        """Return the ids that a tool needs and no source holds."""
+        return [one for one in parameters(tool) if self._is_open(one) and not self._known(one)]
+
+    def _is_open(self, one: Parameter) -> bool:
+        return one.required and (one.takes_id or (one.kind == "integer" and one.name in self._numbered))
+
+    def _known(self, one: Parameter) -> Sequence[Any]:
+        values = known_values(one, self._sources, self._numbered)
+        return [value for value in values if one.fits(str(value))] if one.takes_id else values
+
+    def first(self, most: int = AT_ONCE) -> list[ToolDefinition]:
+        """Return what to show for the question: the nearest that can be called, and what leads to the very nearest."""
+        left = [one.tool for one in self._ranked if one.tool.name not in self._set_aside]
+        if len(left) <= ALL:
+            return self._in_order(left)
+        ready = [tool for tool in left if not self.lacks(tool)]
+        chosen = [tool for tool in left[:most] if tool in ready] or left[:1]
+        if self.lacks(left[0]):
+            chosen = [*self.leading_to(left[0]), *chosen]
+        chosen += [tool for tool in ready if tool not in chosen]
+        return self._in_order(list(dict.fromkeys(tool.name for tool in chosen))[:most])
+
+    def _in_order(self, tools: Sequence[ToolDefinition | str]) -> list[ToolDefinition]:
+        """Return tools in the order of their names: the same tools make the same prompt."""
+        names = {one if isinstance(one, str) else one.name for one in tools}
+        return sorted((one.tool for one in self._ranked if one.tool.name in names), key=lambda tool: tool.name)
+
+    def leading_to(self, tool: ToolDefinition) -> list[ToolDefinition]:
+        """Return tools that can be called now and speak of the ids that this one needs."""
+        open_ones = [one for one in parameters(tool) if one.required and not one.is_choice]
+        wanted = " ".join(f"{plain_name(one.name)} {one.schema.get('description', '')}" for one in open_ones)
+        others = [
+            one.tool
+            for one in self._ranked
+            if one.tool.name != tool.name
+            and one.tool.server == tool.server
+            and one.tool.name not in self._set_aside | self.changing
+            and not self.lacks(one.tool)
+            and not {p.name for p in parameters(one.tool)} & {p.name for p in open_ones}
+        ]
+        self._led_from = tool
+        spoken = index_of(others).rank(f"{wanted} {plain_name(tool.name)}") if others else []
+        return [one.tool for one in spoken if one.score > 0][:LEADS]
+
+    def after(self, last: Outcome) -> list[ToolDefinition]:
+        """Return the tools to go on with after a call; none when the search is over."""
+        tool = next(one.tool for one in self._ranked if one.tool.name == last.call.name)
+        if is_nothing(last):
+            if tool.name in self.changing:
+                return []
+            if (wider := _without_options(tool, last)) is not None:
+                return [wider]
+            self._set_aside.add(tool.name)
+            ids = self._looked_up(last)
+            return self._in_order(self._taking(ids)[:AT_ONCE] if ids else self.leading_to(tool))
+        if (led := self._led_from) is not None and self._takes_from(led, last):
+            self._led_from = None
+            return [led]
+        ran = self._place[tool.name]
+        nearer = [one.tool for one in self._ranked[:ran] if one.tool.name not in self.changing]
+        follow = [one for one in nearer if self._takes_from(one, last)]
+        again = [tool] if self._another(tool, last) else []
+        return self._in_order([*follow[:AT_ONCE], *again])
+
+    def _looked_up(self, last: Outcome) -> list[str]:
+        """Return the ids that the person gave and a call did not find."""
+        given = [str(value) for value in leaves(last.call.arguments) if not isinstance(value, bool)]
+        return [value for value in given if spans(value) and self._sources.hold(value)]
+
+    def _taking(self, ids: Sequence[str]) -> list[ToolDefinition]:
+        """Return the tools that an id which was not found is one for, by its shape: it was looked up in another."""
+        left = [one.tool for one in self._ranked if one.tool.name not in self._set_aside | self.changing]
+        return [tool for tool in left if any(self._is_for(one, value) for one in parameters(tool) for value in ids)]
+
+    def _is_for(self, one: Parameter, value: str) -> bool:
+        if one.takes_id:
+            return one.fits(value)
+        return one.required and one.kind == "integer" and one.name in self._numbered and value.isdigit()
+
+    def _takes_from(self, tool: ToolDefinition, last: Outcome) -> bool:
+        """Tell whether a tool takes a value that a result gave and the call did not."""
+        given = {bare(str(value)) for value in leaves(last.call.arguments)}
+        fresh = [
+            (key, value) for key, value in _entries(decoded(last.result.text.strip())) if bare(str(value)) not in given
+        ]
+        return any(_meets(one, key, value) for one in parameters(tool) if one.required for key, value in fresh)
+
+    def _another(self, tool: ToolDefinition, last: Outcome) -> bool:
+        """Tell whether the question names a second id of the kind that the call took."""
+        used = [str(value) for value in leaves(last.call.arguments)]
+        forms = {_form(value) for value in used if spans(value)}
+        asked = [span for span in self._sources.question.spans if _form(span) in forms]
+        seen = {bare(str(value)) for value in self.used}
+        return any(bare(span) not in seen for span in asked)
+
+    used: frozenset[str] = frozenset()
+    """Values that calls of this run have taken."""
+
+
+def _without_options(tool: ToolDefinition, last: Outcome) -> ToolDefinition | None:
+    """Return a tool without the optional parameters with which it found nothing, so that it may be asked wider."""
+    given = {one.name for one in parameters(tool) if not one.required} & last.call.arguments.keys()
+    if not given or last.failed:
+        return None
+    kept = {name: one for name, one in tool.input_schema["properties"].items() if name not in given}
+    return replace(tool, input_schema={**tool.input_schema, "properties": kept})
+
+
+def _entries(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _entries(inner, str(name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _entries(inner)  # A bare value in a list has no key of its own.
+    elif isinstance(value, str | int) and not isinstance(value, bool) and str(value):
+        yield key, value
+
+
+def _meets(one: Parameter, key: str, value: Any) -> bool:
+    """Tell whether a value of a result is one for a parameter: by its key, or by the id's shape."""
+    if one.is_choice or (isinstance(value, int) and one.kind == "string"):
+        return False
+    if one.takes_id:
+        return isinstance(value, str) and one.fits(value) and any(letter.isdigit() for letter in value)
+    name, other = bare(one.name), bare(key)
+    if other:
+        shorter, longer = sorted((name, other), key=len)
+        return name == other or (len(shorter) >= TELLING_NAME and longer.startswith(shorter))
+    is_id = isinstance(value, str) and value[-1:].isdigit() and value[:1].isalpha() and " " not in value
+    return is_id and one.kind == "string"
+
+
+def _form(value: str) -> str:
+    return "".join("0" if one.isdigit() else "a" if one.isalpha() else one for one in value)

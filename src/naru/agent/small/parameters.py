@@ -1,0 +1,134 @@
+"""What a schema shows of the values that a parameter takes: ids of a shape, numbers that name a thing (form alone)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from naru.agent.small.sources import bare, folded
+from naru.messages import JsonObject, ToolDefinition
+from naru.models.grammar import resolved
+
+_SAMPLE = re.compile(
+    r"(?<![A-Za-z0-9])(?:[A-Za-z]+[-_#]?\d+(?:[-_/.]?[A-Za-z0-9]+)*|[A-Z]+[-_#](?![A-Za-z0-9]))", re.ASCII
+)
+"""An id that is shown as an example, or the beginning of all: `F-99`, `K00001`, `APP-`."""
+_LETTERS_IN_PATTERN = re.compile(r"[A-Za-z]{1,8}(?=[-_]?(?:\\d|\[0-9\]|\[\\d\]))")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a tool."""
+
+    name: str
+    schema: JsonObject
+    required: bool
+    samples: tuple[str, ...] = ()
+    """Ids that its description, examples or pattern show."""
+    pattern: re.Pattern[str] | None = None
+
+    @property
+    def kind(self) -> str:
+        """Its JSON type; empty when it may be several."""
+        kind = self.schema.get("type")
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def is_choice(self) -> bool:
+        """Tell whether the schema lists what may be given: that is the model's to choose."""
+        return bool(self.schema.get("enum")) or "const" in self.schema or self.kind == "boolean"
+
+    @property
+    def takes_id(self) -> bool:
+        """Tell whether it takes ids of a shape that the schema shows."""
+        return not self.is_choice and self.kind in ("", "string") and bool(self.samples)
+
+    def shows(self, value: str) -> bool:
+        """Tell whether a value is one of the schema's own examples, which small models copy."""
+        return any(bare(value) == bare(one) for one in self.samples)
+
+    def fits(self, value: str) -> bool:
+        """Tell whether an id has the letters that this parameter's ids begin with, or matches its pattern."""
+        if self.pattern is not None:
+            return self.pattern.search(value) is not None
+        return any(_lead(one) == _lead(value) for one in self.samples)
+
+
+def _lead(value: str) -> str:
+    """Return the letters before the first digit, as they are compared."""
+    return re.split(r"\d", folded(value), maxsplit=1)[0].strip("-_#/. ")
+
+
+def parameters(tool: ToolDefinition) -> list[Parameter]:
+    """Return a tool's parameters, in order; references followed, `null` left out."""
+    properties = tool.input_schema.get("properties")
+    needed = tool.input_schema.get("required") or ()
+    found = []
+    for name, schema in properties.items() if isinstance(properties, dict) else ():
+        plain = without_null(resolved(schema, tool.input_schema))
+        found.append(Parameter(name, plain, name in needed, tuple(_samples(plain)), _compiled(plain.get("pattern"))))
+    return found
+
+
+def without_null(schema: Any) -> JsonObject:
+    """Return the one branch of a schema that is not `null`, with what is said around it."""
+    if not isinstance(schema, dict):
+        return {}
+    plain: JsonObject = dict(schema)
+    if isinstance(kinds := plain.get("type"), list):
+        rest = [one for one in kinds if one != "null"]
+        plain["type"] = rest[0] if len(rest) == 1 else rest
+    for key in ("anyOf", "oneOf"):
+        branches = [one for one in plain.get(key) or () if not (isinstance(one, dict) and one.get("type") == "null")]
+        if len(branches) == 1 and isinstance(branches[0], dict):
+            del plain[key]
+            plain |= branches[0]
+    return plain
+
+
+def _samples(schema: JsonObject) -> Iterator[str]:
+    texts = [str(schema.get("description", "")), *map(str, schema.get("examples") or ())]
+    for text in texts:
+        yield from _SAMPLE.findall(text)
+    if schema.get("format") is None and (lead := _LETTERS_IN_PATTERN.search(str(schema.get("pattern", "")))):
+        yield lead[0]
+
+
+@lru_cache(maxsize=512)
+def _pattern(text: str) -> re.Pattern[str] | None:
+    try:
+        return re.compile(text)
+    except re.error:
+        return None
+
+
+def _compiled(pattern: Any) -> re.Pattern[str] | None:
+    return _pattern(pattern) if isinstance(pattern, str) else None
+
+
+def shared_numbers(tools: Sequence[ToolDefinition]) -> frozenset[str]:
+    """Return the whole-number parameters that more than one tool cannot do without: they name a thing.
+
+    A quantity belongs to one tool; a `member_no` goes from tool to tool.
+    """
+    counted: dict[str, int] = {}
+    for tool in tools:
+        for one in parameters(tool):
+            if one.required and one.kind == "integer":
+                counted[one.name] = counted.get(one.name, 0) + 1
+    return frozenset(name for name, count in counted.items() if count > 1)
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Return the single values in arguments."""
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves(inner)
+    else:
+        yield value

@@ -1,0 +1,323 @@
+"""Leads a small model through one question: few tools, fresh rounds, one doubt at a time."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from naru.agent.answers import looks_like_call
+from naru.agent.context import trimmed
+from naru.agent.execute import Outcome
+from naru.agent.limits import canonical
+from naru.agent.planner import Verdict
+from naru.agent.selection import Ranked
+from naru.agent.small.checking import invented, is_no_answer, tidy
+from naru.agent.small.grounding import carries_something, ground
+from naru.agent.small.offering import Offering, reads
+from naru.agent.small.parameters import leaves, parameters, shared_numbers
+from naru.agent.small.prompts import (
+    answer_in,
+    done_turn,
+    final_turn,
+    language_of,
+    nothing_turn,
+    translation,
+)
+from naru.agent.small.reading import is_nothing, told
+from naru.agent.small.shown import NONE, narrowed, shown
+from naru.agent.small.sources import Sources
+from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
+from naru.models.strategy import OVERRIDE
+
+CALL_TOKENS = 300
+ANSWER_TOKENS = 400
+TALK_TOKENS = 1000
+"""Where a small model that runs on and on is stopped."""
+NEAR = 0.3
+"""Closeness from which words in place of a call are doubted once: ask, with the names and "none" to pick from."""
+FAR = 0.15
+"""Closeness below which a call that holds nothing of what was said is none that anybody asked for."""
+REFUSED_AT_MOST = 2
+TELLING_LETTERS = 20
+"""A shorter text says too little of its language."""
+
+Way = Literal["free", "pick", "guided", "talk"]
+"""How the next round is asked: free; a name or "none"; a call with known ids; without tools."""
+
+
+class SmallPlanner:
+    """Leads a small model through one question. Every call is the model's own; see the package's docstring."""
+
+    streams_early = False
+
+    def __init__(
+        self,
+        request: ChatRequest,
+        ranked: Sequence[Ranked],
+        *,
+        note: str = "",
+        context_tokens: int = 8192,
+    ) -> None:
+        self._request = request
+        self._note = note
+        self._context_tokens = context_tokens
+        self._asked_at = max((at for at, turn in enumerate(request.messages) if turn.role == "user"), default=0)
+        self._question = request.messages[self._asked_at].text if request.messages else ""
+        self._real = _shown_names([one.tool for one in ranked])
+        named = {tool.name: name for name, tool in self._real.items()}
+        own = [replace(one, tool=replace(one.tool, name=named[one.tool.name])) for one in ranked]
+        self._closeness = {one.tool.name: one.closeness for one in own}
+        self._tools = {one.tool.name: one.tool for one in own}
+        self._numbered = shared_numbers(list(self._tools.values()))
+        self._sources = Sources(self._question, [_said(turn) for turn in request.messages[: self._asked_at]])
+        self._offering = Offering(own, self._sources, self._numbered)
+        self._offered = self._offering.first()
+        self._way: Way = "free" if self._offered else "talk"
+        self._outcomes: list[Outcome] = []
+        self._refused = 0
+        self._doubted = False
+        self._over = False
+        self._own = ""
+        self._missing = ""
+
+    @property
+    def has_results(self) -> bool:
+        """Tell whether any call ran."""
+        return bool(self._ran)
+
+    @property
+    def has_words(self) -> bool:
+        """Tell whether the model has said something that can stand as the answer."""
+        return bool(self._own)
+
+    @property
+    def _found(self) -> list[Outcome]:
+        return [one for one in self._outcomes if not is_nothing(one)]
+
+    @property
+    def _ran(self) -> list[Outcome]:
+        return [one for one in self._outcomes if one.ran]
+
+    def next_request(self) -> ChatRequest | None:
+        """Ask the question anew, with the results so far in front and the few tools that may still help."""
+        if self._over:
+            return None
+        if self._way == "talk" or not self._offered:
+            return None if self._ran else self._ask(self._question, (), TALK_TOKENS)
+        tools = [shown(tool) for tool in self._offered]
+        said = self._with_results()
+        if self._way == "free":
+            return self._ask(said, tools, CALL_TOKENS)
+        used = self._offering.used
+        tools = [narrowed(tool, self._sources, self._numbered, used) for tool in self._offered]
+        if self._way == "pick":
+            tools.append(NONE)
+        asked = self._ask(said, tools, CALL_TOKENS)
+        return replace(asked, tool_choice="required", extra={**asked.extra, OVERRIDE: "guided"})
+
+    def _ask(self, said: str, tools: Sequence[ToolDefinition], most: int) -> ChatRequest:
+        """Return a fresh round: what came before, then this, with the person's own settings where there are any."""
+        system = [self._note] if self._note else []
+        if not tools:
+            system.append(answer_in(self._question))
+        turns = [*self._system(system), *self._before(), Message("user", said)]
+        return replace(
+            self._request,
+            messages=trimmed(turns, self._context_tokens, tools),
+            tools=tuple(tools),
+            temperature=self._request.temperature or 0.0,
+            max_tokens=self._request.max_tokens or most,
+        )
+
+    def _system(self, more: Sequence[str]) -> list[Message]:
+        """Return one system turn: the person's own, which holds in every round, then ours."""
+        own = [turn.text for turn in self._request.messages if turn.role == "system" and turn.text]
+        text = "\n\n".join([*own, *filter(None, more)])
+        return [Message("system", text)] if text else []
+
+    def _before(self) -> list[Message]:
+        """Return the conversation before the question as plain turns; results stand with the answer they led to."""
+        turns: list[Message] = []
+        for turn in self._request.messages[: self._asked_at]:
+            if turn.role == "tool":
+                turns.append(Message("user", turn.text))
+            elif turn.role != "system" and turn.text:
+                turns.append(Message(turn.role, turn.text))
+        return turns
+
+    def _with_results(self) -> str:
+        said = "\n".join(filter(None, (self._question, self._missing)))
+        if not self._found:
+            return said
+        return "\n\n".join([*map(told, self._found), said])
+
+    def judge(self, call: ToolCall) -> Verdict:
+        """Mend or refuse a call; refused ones are asked for once more under a grammar."""
+        if call.name == NONE.name:
+            self._over = True
+            return Verdict(call, "No tool is needed.")
+        name = self._resolved(call.name)
+        if not name:
+            return self._again(call, f"There is no tool {call.name}.", self._offered)
+        tool = self._tools[name]
+        grounded = ground(replace(call, name=name), tool, self._sources, self._numbered)
+        if grounded.refusal:
+            fits = [one for one in self._offering.first() if not self._offering.lacks(one) and one.name != name]
+            knows = [] if self._offering.lacks(tool) else [tool]
+            return self._again(call, grounded.refusal, [*knows, *self._offering.leading_to(tool)] or fits)
+        if not self._is_asked_for(grounded.call):
+            self._way = "talk"
+            return Verdict(call, f"Nothing of what was asked is in this call of {name}.")
+        made = replace(grounded.call, name=self._real[name].name)
+        if canonical(made) in {canonical(one.call) for one in self._ran}:
+            self._over = True
+            return Verdict(made, "This call has been made already.")
+        return Verdict(made)
+
+    def _again(self, call: ToolCall, why: str, offered: Sequence[ToolDefinition]) -> Verdict:
+        """Refuse, and ask once more with what can be called now."""
+        self._refused += 1
+        allowed = [tool for tool in offered if tool.name not in self._offering.changing or reads(tool)]
+        if self._refused > REFUSED_AT_MOST or not allowed:
+            self._way, self._over = "talk", bool(self._ran)
+        else:
+            self._way, self._offered = "guided", list({tool.name: tool for tool in allowed}.values())
+        return Verdict(call, why)
+
+    def _is_asked_for(self, call: ToolCall) -> bool:
+        """Tell whether a call has to do with what was said: it holds something of it, or its tool lies near."""
+        closeness = self._closeness[call.name]
+        return bool(self._ran) or closeness is None or closeness > FAR or carries_something(call, self._sources)
+
+    def _is_far(self) -> bool:
+        """Tell whether no tool that ran has to do with the question: then it was none for a tool."""
+        names = {_bare(one.call.name) for one in self._ran}
+        return all((closeness or 0.0) < FAR for name, closeness in self._closeness.items() if name in names)
+
+    def _resolved(self, name: str) -> str:
+        """Return the shown name that a model meant: small ones drop prefixes and add endings."""
+        if name in self._tools:
+            return name
+        last = _bare(name)
+        if last in self._tools:
+            return last
+        close = difflib.get_close_matches(last, [tool.name for tool in self._offered], n=1, cutoff=0.75)
+        return close[0] if close else ""
+
+    def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
+        """Take in what came of the calls, and decide what may come next."""
+        for one in outcomes:
+            self._outcomes.append(one)
+            if one.ran:
+                self._sources.add_result(one.result.text)
+                self._offering.used |= {str(value) for value in leaves(one.call.arguments)}
+        if not any(one.ran for one in outcomes):
+            return
+        named = {tool.name: name for name, tool in self._real.items()}
+        last = next(one for one in reversed(outcomes) if one.ran)
+        self._offered = self._offering.after(replace(last, call=replace(last.call, name=named[last.call.name])))
+        self._way = "guided"
+        self._over = not self._offered
+
+    def accept_answer(self, text: str) -> bool:
+        """Take words as the answer, unless a call is still wanted."""
+        if self._way in ("pick", "guided"):
+            # Words where only a call was asked for, from an endpoint that no grammar holds.
+            self._over = True
+            if self._ran and not self._own:
+                self._own = self.judge_answer(text)
+            return bool(self._ran and self._own)
+        is_call = looks_like_call(tidy(text))
+        if not is_call and not self._ran:
+            self._own = tidy(text)
+        if self._way == "free" and not self._doubted and (is_call or self._is_near()):
+            return False
+        return not self._ran and not is_no_answer(text, self._question)
+
+    def _is_near(self) -> bool:
+        """Tell whether the question is likely one for a tool: near in meaning, or with an id that a tool takes."""
+        near = any((self._closeness[tool.name] or 0.0) > NEAR for tool in self._offered)
+        given = self._sources.question.spans
+        takes = (one for tool in self._offered for one in parameters(tool) if one.takes_id)
+        return near or any(one.fits(span) for one in takes for span in given)
+
+    def asks_again(self) -> bool:
+        """Ask once more with the names and "none" to pick from, when words came where a call was likely."""
+        if self._over or self._doubted or self._way != "free":
+            return False
+        readers = [tool for tool in self._offered if tool.name not in self._offering.changing]
+        able = [tool for tool in readers if not self._offering.lacks(tool)]
+        self._doubted, self._way, self._offered = True, "pick", able or readers
+        return bool(self._offered)
+
+    def insist(self, text: str, missing: str) -> None:
+        """Put what is missing with the question: each round is a fresh one."""
+        self._missing = missing
+        self._offered, self._way, self._over = self._offering.first(), "free", False
+
+    def last_request(self, attempt: int) -> ChatRequest | None:
+        """Put the results in front and the question last, with no tools; a second try is a little freer."""
+        if attempt > 2 or (not self._ran and self._own):
+            return None
+        if attempt == 2 and self._own and self._is_foreign(self._own):
+            instruction, said = translation(self._own, language_of(self._question))
+        elif not self._ran or (not self._found and self._is_far()):
+            instruction, said = answer_in(self._question), self._question
+        elif self._found and any(_bare(one.call.name) in self._offering.changing for one in self._found):
+            instruction, said = done_turn(self._question, "\n\n".join(map(told, self._found)))
+        elif self._found:
+            instruction, said = final_turn(self._question, "\n\n".join(map(told, self._found)), attempt)
+        else:
+            instruction, said = nothing_turn(self._question, "\n\n".join(map(told, self._ran)))
+        turns = [*self._system([self._note, instruction]), *self._before(), Message("user", said)]
+        return replace(
+            self._request,
+            messages=trimmed(turns, self._context_tokens),
+            tools=(),
+            temperature=(self._request.temperature or 0.0) if attempt == 1 else 0.4,
+            max_tokens=self._request.max_tokens or ANSWER_TOKENS,
+        )
+
+    def judge_answer(self, text: str) -> str:
+        """Return the answer without fences; empty when it must be asked for again."""
+        answer = tidy(text)
+        if is_no_answer(answer, self._question):
+            return ""
+        is_sound = not invented(answer, self._sources)
+        if is_sound and not self._is_foreign(answer):
+            return answer
+        if is_sound or self._found or not self._ran:
+            self._own = self._own or answer  # It may be worked out from what was found.
+        return ""
+
+    def _is_foreign(self, text: str) -> bool:
+        """Tell whether a text is in another language than the question, as far as that can be told."""
+        letters = sum(one.isalpha() for one in text)
+        return letters >= TELLING_LETTERS and language_of(text) != language_of(self._question)
+
+    def fallback_answer(self) -> str:
+        """Give the model's own last words; the tools' data only when it gave none."""
+        if self._own:
+            return self._own
+        if self._found:
+            return "\n\n".join(map(told, self._found))
+        if self._ran:
+            return "\n".join(one.shown for one in self._ran)
+        return "The model gave no answer."
+
+
+def _said(turn: Message) -> str:
+    calls = " ".join(str(value) for call in turn.tool_calls for value in leaves(call.arguments))
+    return f"{turn.text} {calls}"
+
+
+def _bare(name: str) -> str:
+    return name.rsplit("__", 1)[-1]
+
+
+def _shown_names(tools: Sequence[ToolDefinition]) -> dict[str, ToolDefinition]:
+    """Show bare names where they are unique: a small model loses prefixes."""
+    last = [_bare(tool.name) for tool in tools]
+    return {(name if last.count(name) == 1 else tool.name): tool for name, tool in zip(last, tools, strict=True)}

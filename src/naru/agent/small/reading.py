@@ -1,0 +1,121 @@
+"""Results as lines that a small model reads well and a person can be shown; and whether they hold anything at all."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from naru.agent.execute import Outcome
+from naru.agent.prompts import cut
+from naru.messages import TextPart, ToolCall, ToolResult
+
+_DEEPEST = 4
+_RESULT_CHARACTERS = 4000
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
+
+
+def call_line(call: ToolCall) -> str:
+    """Return a call as a person reads it: `member_loans(card=M-0012)`."""
+    given = ", ".join(f"{key}={_scalar(value)}" for key, value in call.arguments.items())
+    return f"{call.name.rsplit('__', 1)[-1]}({given})"
+
+
+def told(one: Outcome) -> str:
+    """Return what a model is told of a call and what it gave."""
+    return f"{call_line(one.call)}:\n{cut(readable(one.result) or one.shown, _RESULT_CHARACTERS)}"
+
+
+def is_nothing(one: Outcome) -> bool:
+    """Tell whether a call failed or found nothing: an error, no row, nothing beside what the call itself gave."""
+    if one.failed or not one.ran:
+        return True
+    text = one.result.text.strip()
+    if not text:
+        return all(isinstance(part, TextPart) for part in one.result.content)
+    if text[:1] not in "{[n":
+        return False
+    value = decoded(text)
+    if isinstance(value, dict) and value:
+        if value.get("error") or value.get("errors"):
+            return True
+        given = [str(argument) for argument in one.call.arguments.values()]
+        said = [inner for inner in value.values() if str(inner) not in given]
+        # `{"found": false}`, `{"items": [], "total": 0}`: a lone 0 may be what was asked for.
+        return any(inner in _EMPTY or inner is False for inner in said) and not any(said)
+    return value in _EMPTY
+
+
+def readable(result: ToolResult) -> str:
+    """Return a result's text, JSON turned into `key: value` lines; other text as it is."""
+    text = result.text.strip()
+    if text[:1] not in "{[":
+        return text
+    value = decoded(text)
+    if value is None:
+        return text
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return "\n".join(_lines(value)) or text
+
+
+def decoded(text: str) -> Any:
+    """Return what a text says in JSON: one value, or the list of several that follow each other; None for others.
+
+    Servers give a list as one text part for each row, which is JSON after JSON.
+    """
+    values, at = [], 0
+    reader = json.JSONDecoder()
+    while at < len(text):
+        try:
+            value, at = reader.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return None
+        values.append(value)
+        while at < len(text) and text[at].isspace():
+            at += 1
+    return values[0] if len(values) == 1 else values or None
+
+
+def row_line(row: dict[str, Any]) -> str:
+    """Return one row as a line of its values; keys only where there are more than two."""
+    shown = {key: value for key, value in row.items() if value not in (None, "")}
+    if len(shown) <= 2:
+        return " ".join(str(value) for value in shown.values())
+    return ", ".join(f"{_words(key)}: {value}" for key, value in shown.items())
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _lines(value: Any, depth: int = 0) -> list[str]:
+    if depth > _DEEPEST:
+        return [json.dumps(value, ensure_ascii=False)]
+    pad = "  " * depth
+    if isinstance(value, dict):
+        lines = []
+        for key, inner in value.items():
+            if isinstance(inner, dict | list) and inner:
+                lines += [f"{pad}{_words(str(key))}:", *_lines(inner, depth + 1)]
+            else:
+                lines.append(f"{pad}{_words(str(key))}: {_scalar(inner)}")
+        return lines
+    if isinstance(value, list):
+        if not value:
+            return [f"{pad}(none)"]
+        lines = []
+        for item in value:
+            if isinstance(item, dict) and all(not isinstance(one, dict | list) for one in item.values()):
+                lines.append(f"{pad}- {row_line(item)}")
+            else:
+                inner = _lines(item, depth + 1)
+                lines.append(f"{pad}- {inner[0].strip()}")
+                lines += inner[1:]
+        return lines
+    return [f"{pad}{_scalar(value)}"]
+
+
+def _scalar(value: Any) -> str:
+    if value is None or value in ([], {}):
+        return "(none)"
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)

@@ -1,0 +1,68 @@
+"""A tool as a small model is shown it: no references, titles, defaults or `null` that it would copy into a call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from naru.agent.small.parameters import Parameter, parameters, without_null
+from naru.agent.small.sources import Sources
+from naru.messages import JsonObject, ToolDefinition
+from naru.models.grammar import resolved
+
+_LEFT_OUT = frozenset(
+    {"title", "default", "$schema", "$defs", "definitions", "additionalProperties", "examples", "format"}
+)
+_DEEPEST = 6
+_DESCRIPTION_CHARACTERS = 400
+NONE = ToolDefinition("none", "None of these is needed: answer in words.")
+"""What a model picks among names when no tool fits."""
+
+
+def shown(tool: ToolDefinition) -> ToolDefinition:
+    """Return the tool with a plain schema; the real one still judges the call."""
+    root = tool.input_schema
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {one.name: _plain(one.schema, root, 0) for one in parameters(tool)},
+    }
+    if needed := [one.name for one in parameters(tool) if one.required]:
+        schema["required"] = needed
+    return replace(tool, title="", description=tool.description[:_DESCRIPTION_CHARACTERS], input_schema=schema)
+
+
+def _plain(schema: Any, root: JsonObject, depth: int) -> Any:
+    if isinstance(schema, list):
+        return [_plain(one, root, depth) for one in schema]
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return schema
+    kept: JsonObject = {}
+    for key, value in without_null(resolved(schema, root)).items():
+        if key == "properties" and isinstance(value, dict):
+            kept[key] = {name: _plain(inner, root, depth + 1) for name, inner in value.items()}
+        elif key not in _LEFT_OUT:
+            kept[key] = _plain(value, root, depth + 1)
+    return kept
+
+
+def narrowed(tool: ToolDefinition, sources: Sources, numbered: frozenset[str], used: frozenset[str]) -> ToolDefinition:
+    """Return a shown tool whose ids can only be those that are known: an `enum` is what a grammar holds a model to."""
+    plain = shown(tool)
+    properties = dict(plain.input_schema["properties"])
+    for one in parameters(tool):
+        values = known_values(one, sources, numbered)
+        fresh = [value for value in values if str(value) not in used] or values
+        if fresh:
+            kept = {key: value for key, value in properties[one.name].items() if key in ("description", "type")}
+            properties[one.name] = {**kept, "enum": fresh}
+    return replace(plain, input_schema={**plain.input_schema, "properties": properties})
+
+
+def known_values(one: Parameter, sources: Sources, numbered: frozenset[str]) -> Sequence[Any]:
+    """Return the values that a parameter for ids could take; none where it takes anything else."""
+    if one.takes_id:
+        return [span for span in sources.spans() if one.fits(span)] or list(sources.spans())
+    if one.required and one.kind == "integer" and one.name in numbered:
+        return [int(span) for span in sources.spans() if span.isascii() and span.isdigit()]
+    return []

@@ -1,0 +1,105 @@
+"""What a value may come from: the question, what was said before it, and the results; compared by form alone."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_SPAN = re.compile(r"[A-Za-z0-9]+(?:[-_./:#@][A-Za-z0-9]+)*", re.ASCII)
+_NUMBER = re.compile(r"\d+(?:[., \u00a0]\d{3})*(?:[.,]\d+)?")
+_LONGEST_RUN = 6
+"""Tokens that may make up one id: `KR-2026/11-B`."""
+
+
+def folded(text: str) -> str:
+    """Return a text as it is compared: one form for full-width letters, digits of all scripts and upper case."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(str(unicodedata.digit(one, one)) if one.isdigit() else one for one in plain)
+
+
+def bare(text: str) -> str:
+    """Return only letters and digits, folded."""
+    return "".join(one for one in folded(text) if one.isalnum())
+
+
+def spans(text: str) -> list[str]:
+    """Return what could be an id or a number: runs of Latin letters and digits that hold a digit, as written."""
+    found = (one.strip(".:/") for one in _SPAN.findall(unicodedata.normalize("NFKC", text)))
+    return [one for one in dict.fromkeys(found) if any(letter.isdigit() for letter in one)]
+
+
+def numbers(text: str) -> set[float]:
+    """Return the numbers in a text, whichever way thousands and decimals are written."""
+    found: set[float] = set()
+    for written in _NUMBER.findall(folded(text)):
+        found.update(_readings(written))
+    return found
+
+
+def _readings(written: str) -> Iterable[float]:
+    """Return what a number can mean: `1.250` is a thousand and more, or a little over one."""
+    plain = re.sub(r"[ \u00a0]", "", written)
+    for candidate in (plain.replace(",", ""), plain.replace(".", "").replace(",", "."), plain.replace(",", ".")):
+        try:
+            yield float(candidate)
+        except ValueError:
+            continue
+
+
+class Text:
+    """One source, read once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.spans = spans(text)
+        self.numbers = numbers(text)
+        self._folded = folded(text)
+        tokens = [bare(one) for one in _TOKEN.findall(self._folded)]
+        self._runs = {
+            "".join(tokens[start:end])
+            for start in range(len(tokens))
+            for end in range(start + 1, min(len(tokens), start + _LONGEST_RUN) + 1)
+        }
+
+    def holds(self, value: Any) -> bool:
+        """Tell whether a value stands here, however it is spaced, hyphened and capitalised."""
+        if isinstance(value, bool) or value is None:
+            return False
+        if isinstance(value, int | float):
+            return float(value) in self.numbers
+        wanted = bare(str(value))
+        if not wanted:
+            return False
+        if wanted in self._runs or wanted.lstrip("0") in self._runs:
+            return True
+        # Scripts without spaces, and particles that stick to a word: letters on both sides are no border.
+        return not wanted.isascii() and wanted in bare(self._folded)
+
+
+class Sources:
+    """The question, the turns before it, the results so far."""
+
+    def __init__(self, question: str, before: Sequence[str] = ()) -> None:
+        self.question = Text(question)
+        self.before = [Text(one) for one in before]
+        self.results: list[Text] = []
+
+    def add_result(self, text: str) -> None:
+        """Take in a result."""
+        self.results.append(Text(text))
+
+    @property
+    def all(self) -> list[Text]:
+        """Every source, the question first, then the newest."""
+        return [self.question, *reversed(self.results), *reversed(self.before)]
+
+    def hold(self, value: Any) -> bool:
+        """Tell whether a value stands in any source."""
+        return any(one.holds(value) for one in self.all)
+
+    def spans(self) -> list[str]:
+        """Return all that could be an id or a number, the likeliest first."""
+        return list(dict.fromkeys(span for one in self.all for span in one.spans))

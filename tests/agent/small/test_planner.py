@@ -1,0 +1,220 @@
+"""Issue 14: the model leads. Right calls and answers stay as they are; what is asked once more, and what is not."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import pytest
+from bench.tongues.law import breaches
+from pydantic import Field
+from tests.agent.small.conftest import asked, calls
+
+from naru.agent.selection import Ranked
+from naru.messages import Message
+
+ORDERS = {"ORD-88123": {"order_id": "ORD-88123", "ordered_on": "2026-11-20", "eta": "2026-12-03", "status": "packed"}}
+
+
+def order(order_id: Annotated[str, Field(description="Order id such as ORD-00000")]) -> dict:
+    """When an order was made, when it will arrive, and its status."""
+    return ORDERS.get(order_id) or {"found": False}
+
+
+def weather(city: str, unit: Annotated[str, Field(json_schema_extra={"enum": ["C", "F"]})] = "C") -> dict:
+    """Weather of a city now."""
+    return {"city": city, "degrees": 12, "sky": "rain", "unit": unit}
+
+
+def flights(origin: str, to: str, passengers: int = 1) -> dict:
+    """Flights from one city to another."""
+    return {"flights": [{"flight": "OZ201", "pilot": "Ana Sol", "seats": 180, "available": 4}], "for": passengers}
+
+
+def tasks(status: Annotated[str, Field(json_schema_extra={"enum": ["open", "done", "late"]})] = "open") -> list[dict]:
+    """List tasks by status."""
+    return [{"task": "T-7", "title": "Paint the fence", "hours": 5, "status": status}]
+
+
+def find_customer(name: str) -> dict:
+    """Find customers by name; gives their ids."""
+    found = [{"customer_id": "C-77", "name": "Lena Hoffmann"}]
+    return {"items": [one for one in found if name.casefold() in one["name"].casefold()]}
+
+
+def customer(customer_id: Annotated[str, Field(description="C- and a number")]) -> dict:
+    """A customer's address and discount."""
+    return {"customer_id": customer_id, "address": "Mill Lane 3"} if customer_id == "C-77" else {"found": False}
+
+
+SHOP = (order, weather, flights, tasks)
+
+RIGHT = [
+    ("What's the weather in the capital of France?", "weather", {"city": "Paris"}, "It is 12 °C and raining in Paris."),
+    ("부산 날씨 어때?", "weather", {"city": "Busan"}, "부산은 지금 12도이고 비가 옵니다."),
+    ("¿Qué tiempo hace en Madrid?", "weather", {"city": "Madrid"}, "En Madrid hace 12 grados y llueve."),
+    ("How warm is it in Cologne, in Fahrenheit?", "weather", {"city": "Cologne", "unit": "F"}, "It is about 54 °F."),
+    ("Do I need an umbrella in Oslo today?", "weather", {"city": "Oslo"}, "Yes."),
+    ("오슬로에 우산 가져가야 해?", "weather", {"city": "Oslo"}, "네, 비가 와요."),
+    ("Which tasks are not done?", "tasks", {"status": "open"}, "Paint the fence."),
+    ("What is no longer open?", "tasks", {"status": "done"}, "Paint the fence (T-7)."),
+    ("Welche Aufgaben sind überfällig?", "tasks", {"status": "late"}, "Den Zaun streichen, 5 Stunden."),
+    ("How many working days will the fence take at an hour a day?", "tasks", {}, "Five working days."),
+    ("Flights from Seoul to Oslo for a party of four", "flights",
+     {"origin": "Seoul", "to": "Oslo", "passengers": 4}, "OZ201 has 4 seats left."),
+    ("How many seats are left from Seoul to Rome?", "flights", {"origin": "Seoul", "to": "Rome"}, "4"),
+    ("What share of the seats Seoul-Rome is sold?", "flights", {"origin": "Seoul", "to": "Rome"}, "About 98 %."),
+    ("The name of the pilot from Seoul to Rome?", "flights", {"origin": "Seoul", "to": "Rome"}, "Ana Sol"),
+    ("On what date will ORD-88123 arrive?", "order", {"order_id": "ORD-88123"}, "It arrives on December 3."),
+    ("주문 ORD-88123 언제 와?", "order", {"order_id": "ORD-88123"}, "12월 3일에 도착합니다."),
+    ("Где мой заказ ORD-88123?", "order", {"order_id": "ORD-88123"}, "Заказ упакован и придёт 3 декабря."),
+    ("How many days from order to delivery, ORD-88123?", "order", {"order_id": "ORD-88123"}, "13 days."),
+    ("Is ORD-88123 shipped?", "order", {"order_id": "ORD-88123"}, "No, it is packed."),
+    ("マドリードの天気は？", "weather", {"city": "マドリード"}, "マドリードは雨です。"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "name", "arguments", "answer"), RIGHT)
+async def test_issue_14_right_calls_run_as_written_and_right_answers_are_never_exchanged(
+    question: str, name: str, arguments: dict, answer: str
+) -> None:
+    record, _ = await asked(question, [json.dumps({"name": name, "arguments": arguments}), answer], SHOP)
+    assert calls(record) == [(name, arguments)]
+    assert record["answer"] == answer
+    assert breaches(record) == []
+
+
+@pytest.mark.parametrize("words", ["You are welcome!", "천만에요!", "Paris."])
+async def test_words_without_a_call_are_the_answer_and_no_tool_runs(words: str) -> None:
+    record, backend = await asked("고마워!", [words], SHOP)
+    assert (calls(record), record["answer"], len(backend.requests)) == ([], words, 1)
+
+
+async def test_issue_14_2_few_tools_are_all_shown_in_every_language_without_an_encoder() -> None:
+    for question in ("¿Qué tiempo hace en Madrid?", "Zeig mir meine Aufgaben", "北京今天天气怎么样？"):
+        _, backend = await asked(question, ["Hm."], SHOP)
+        assert [tool.name for tool in backend.requests[0].tools] == ["flights", "order", "tasks", "weather"]
+
+
+async def test_an_id_from_nowhere_is_asked_for_once_more_with_the_known_ones_alone() -> None:
+    wrong, right = (json.dumps({"name": "order", "arguments": {"order_id": one}}) for one in ("ORD-00000", "ORD-88123"))
+    record, backend = await asked("When does ORD-88123 arrive?", [wrong, right, "On December 3."], SHOP)
+    assert calls(record) == [("order", {"order_id": "ORD-88123"})]
+    again = backend.requests[1]
+    assert again.tools[0].input_schema["properties"]["order_id"]["enum"] == ["ORD-88123"]
+    assert again.tool_choice == "required"
+    assert record["rounds"][1]["calls"][0]["writer"] == "grammar"
+
+
+async def test_an_id_that_nobody_gave_is_looked_up_by_a_name_first() -> None:
+    script = [
+        '{"name": "customer", "arguments": {"customer_id": "C-12"}}',
+        '{"name": "find_customer", "arguments": {"name": "Lena Hoffmann"}}',
+        '{"name": "customer", "arguments": {"customer_id": "C-77"}}',
+        "She lives in Mill Lane 3.",
+    ]
+    tools = (*SHOP, find_customer, customer)
+    record, backend = await asked("What is the address of customer Lena Hoffmann?", script, tools)
+    assert [name for name, _ in calls(record)] == ["find_customer", "customer"]
+    assert record["answer"] == "She lives in Mill Lane 3."
+    assert [tool.name for tool in backend.requests[2].tools] == ["customer"], "the id leads back to what was wanted"
+
+
+async def test_what_is_not_there_is_told_without_a_value_that_no_result_holds() -> None:
+    script = ['{"name": "order", "arguments": {"order_id": "ORD-1"}}', "It arrives on 2026-12-24.", "On 2026-12-25."]
+    record, _ = await asked("When does ORD-1 arrive?", script, SHOP)
+    assert "2026" not in record["answer"]
+    assert "found" in record["answer"]
+
+
+async def test_a_call_that_has_run_ends_the_search() -> None:
+    call = '{"name": "weather", "arguments": {"city": "Oslo"}}'
+    record, _ = await asked("Weather in Oslo?", [call, "Rain, 12 °C."], SHOP)
+    assert len(calls(record)) == 1
+
+
+async def test_issue_14_6_earlier_turns_and_the_system_prompt_are_shown_in_every_round_and_are_sources() -> None:
+    turns = [
+        Message("system", "You speak like a pirate."),
+        Message("user", "Tell me about ORD-88123"),
+        Message("assistant", "It is packed."),
+        Message("user", "And when will it arrive?"),
+    ]
+    call = '{"name": "order", "arguments": {"order_id": "ORD-88123"}}'
+    record, backend = await asked(turns, [call, "Arr, on December 3."], SHOP)
+    assert calls(record) == [("order", {"order_id": "ORD-88123"})]
+    for request in backend.requests:
+        assert "You speak like a pirate." in request.messages[0].text
+        assert [turn.text for turn in request.messages[1:3]] == ["Tell me about ORD-88123", "It is packed."]
+
+
+async def test_issue_14_1_a_call_with_nothing_of_the_question_for_a_tool_far_from_it_does_not_run() -> None:
+    async def far(tools, texts):
+        return [Ranked(tool, 0.0, closeness=0.02) for tool in tools]
+
+    script = ['{"name": "weather", "arguments": {"city": "London"}}', "Gern geschehen!"]
+    record, _ = await asked("Danke schön!", script, SHOP, far)
+    assert (calls(record), record["answer"]) == ([], "Gern geschehen!")
+
+
+async def test_issue_14_3_words_for_a_question_near_a_tool_are_doubted_once_with_none_to_choose() -> None:
+    async def near(tools, texts):
+        return [Ranked(tool, 0.0, closeness=0.6) for tool in tools]
+
+    answered, backend = await asked("Oslo weather?", ["Sunny.", '{"name": "none", "arguments": {}}'], SHOP, near)
+    assert (calls(answered), answered["answer"]) == ([], "Sunny.")
+    assert "none" in [tool.name for tool in backend.requests[1].tools]
+    call = '{"name": "weather", "arguments": {"city": "Oslo"}}'
+    called, _ = await asked("Oslo weather?", ["Sunny.", call, "Rain."], SHOP, near)
+    assert (calls(called), called["answer"]) == ([("weather", {"city": "Oslo"})], "Rain.")
+    assert breaches(called) == []
+
+
+async def test_a_tool_that_changes_something_is_never_offered_under_a_forced_choice() -> None:
+    def cancel_order(order_id: Annotated[str, Field(description="Order id such as ORD-00000")]) -> dict:
+        """Cancel an order for good."""
+        return {"cancelled": order_id}
+
+    async def ranked(tools, texts):
+        return [Ranked(tool, 0.0, closeness=0.5, ordered=0.4 * (tool.name == "cancel_order")) for tool in tools]
+
+    wrong = '{"name": "order", "arguments": {"order_id": "ORD-00000"}}'
+    right = '{"name": "order", "arguments": {"order_id": "ORD-88123"}}'
+    _, backend = await asked("What about ORD-88123?", [wrong, right, "Packed."], (order, cancel_order), ranked)
+    assert [tool.name for tool in backend.requests[0].tools] == ["cancel_order", "order"]
+    assert [tool.name for tool in backend.requests[1].tools] == ["order"]
+
+
+async def test_a_search_that_found_nothing_with_its_options_is_asked_wider() -> None:
+    def courses(weekday: Annotated[str | None, Field(description="monday to sunday")] = None) -> list[dict]:
+        """List the courses of a weekday, or of the whole week."""
+        return [] if weekday else [{"course": "boxing", "weekday": "thursday", "places_left": 0}]
+
+    script = [
+        '{"name": "courses", "arguments": {"weekday": "Donnerstag"}}',
+        '{"name": "courses", "arguments": {}}',
+        "Boxing is full.",
+    ]
+    record, backend = await asked("Was gibt es am Donnerstag?", script, (courses,))
+    assert calls(record) == [("courses", {"weekday": "Donnerstag"}), ("courses", {})]
+    assert backend.requests[1].tools[0].input_schema["properties"] == {}
+    assert record["answer"] == "Boxing is full."
+
+
+async def test_a_model_that_fails_after_it_has_spoken_leaves_its_words() -> None:
+    async def near(tools, texts):
+        return [Ranked(tool, 0.0, closeness=0.6) for tool in tools]
+
+    record, _ = await asked("Oslo weather?", ["Sunny, I think."], SHOP, near)
+    assert record["answer"] == "Sunny, I think."
+
+
+async def test_an_id_that_was_looked_up_by_the_wrong_tool_goes_to_the_one_of_its_shape() -> None:
+    script = [
+        '{"name": "find_customer", "arguments": {"name": "ORD-88123"}}',
+        '{"name": "order", "arguments": {"order_id": "ORD-88123"}}',
+        "It is packed.",
+    ]
+    record, backend = await asked("주문 ORD-88123 어떻게 됐어?", script, (order, find_customer, weather))
+    assert [name for name, _ in calls(record)] == ["find_customer", "order"]
+    assert [tool.name for tool in backend.requests[1].tools] == ["order"]

@@ -1,0 +1,55 @@
+"""Issue 14: `{"found": false}`, `{"items": [], "total": 0}` and `{"error": …}` are nothing; a 0 that was asked for is."""
+
+from __future__ import annotations
+
+import pytest
+
+from naru.agent.execute import Outcome
+from naru.agent.small.checking import invented, is_no_answer
+from naru.agent.small.reading import is_nothing, readable, told
+from naru.agent.small.sources import Sources
+from naru.messages import ToolCall, ToolResult
+
+
+def outcome(text: str, *, is_error: bool = False, **arguments: object) -> Outcome:
+    return Outcome(ToolCall("1", "shop__look_up", arguments), ToolResult.of_text(text, is_error=is_error), text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", "null", '{"found": false}', '{"items": [], "total": 0}', '{"error": "No such order."}',
+     '{"result": []}', '{"district": "Riverside", "outage": null}'],
+)  # fmt: skip
+def test_nothing_was_found(text: str) -> None:
+    assert is_nothing(outcome(text, district="Riverside"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"places_left": 0}', '{"cancelled": "B7731"}', '[{"id": 1}]', "No rain.", '{"open": false, "until": "9:00"}'],
+)
+def test_something_was_found(text: str) -> None:
+    assert not is_nothing(outcome(text, code="B7731"))
+
+
+def test_a_failed_call_found_nothing() -> None:
+    assert is_nothing(outcome("Order 7: 3 lamps", is_error=True))
+
+
+def test_results_are_told_as_lines_under_their_call() -> None:
+    assert told(outcome('{"eta": "2026-12-03", "paid": true}', order="7")) == (
+        "look_up(order=7):\neta: 2026-12-03\npaid: yes"
+    )
+    assert readable(ToolResult.of_text('{"a": 1}\n{"a": 2}')) == "- 1\n- 2"
+
+
+@pytest.mark.parametrize("text", ["", "…", '{"name": "look_up", "arguments": {}}', "[]", "Who is it?", "ha " * 40])
+def test_these_are_no_answers(text: str) -> None:
+    assert is_no_answer(text, "Who is it?")
+
+
+def test_values_that_no_source_holds_are_found_in_an_answer() -> None:
+    sources = Sources("How long is Night Orchard?")
+    sources.add_result('{"minutes": 131, "film_id": "F-15"}')
+    assert invented("Night Orchard (F-15) takes 131 minutes.", sources) == []
+    assert invented("It takes 142 minutes, film F-99.", sources) == ["142", "F-99"]
