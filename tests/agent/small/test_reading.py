@@ -1,4 +1,4 @@
-"""Issue 14: `{"found": false}`, `{"items": [], "total": 0}` and `{"error": …}` are nothing; a 0 that was asked for is."""
+"""Issue 14: `{"found": false}`, no items, `{"error": …}` are nothing that was found; a lone 0 is something."""
 
 from __future__ import annotations
 
