@@ -89,9 +89,10 @@ def register_tool(function: F, /) -> F: ...
 
 @overload
 def register_tool(
-    name: str = "",
+    target: str = "",
     /,
     *,
+    name: str = "",
     description: str | None = None,
     schema: JsonObject | None = None,
     annotations: JsonObject | None = None,
