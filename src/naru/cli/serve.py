@@ -10,7 +10,7 @@ import typer
 
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, Transport, settings_from
 from naru.cli.serve_mcp import serve_own_tools, serve_servers_on_stdio
-from naru.cli.serving import address_of, listen, run_until_interrupted, serve, tls_of
+from naru.cli.serving import address_of, listen, listen_beside, run_until_interrupted, serve, tls_of
 from naru.cli.terminal import console, print_note
 from naru.config import Settings, settings_path
 from naru.errors import ModelError
@@ -82,7 +82,8 @@ async def _serve(settings: Settings, config: Path | None) -> None:
             async with opened as hub, open_app(hub) as app:
                 _tell(settings, f"Naru serves {await _models(hub)} on {address}", WHERE.format(address=address))
                 _tell(settings, who_may_come(settings.server, were_made=were_made))
-                await serve(app.asgi, bound, app.stopping, tls=tls)
+                with listen_beside(settings.server) as also:
+                    await serve(app.asgi, bound, app.stopping, tls=tls, also=also)
 
 
 def _tell(settings: Settings, line: str, more: str = "") -> None:

@@ -11,7 +11,7 @@ import signal
 import socket
 import ssl
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import uvicorn
@@ -54,6 +54,16 @@ def listen(host: str, port: int) -> socket.socket:
 def _reason(error: OSError) -> str:
     """Return the system's words without Python's repetition of the address."""
     return (error.strerror or str(error)).partition(" (while attempting")[0]
+
+
+@contextlib.contextmanager
+def listen_beside(settings: ServerSettings) -> Iterator[socket.socket | None]:
+    """Listen on Ollama's port too, where that is set. Raises ConfigError."""
+    if not settings.ollama_port:
+        yield None
+        return
+    with listen(settings.host, settings.ollama_port) as bound:
+        yield bound
 
 
 def address_of(bound: socket.socket, settings: ServerSettings) -> str:
@@ -99,9 +109,14 @@ class _Server(uvicorn.Server):
 
 
 async def serve(
-    app: ASGIApp, bound: socket.socket, on_stop: Callable[[], None], *, tls: ssl.SSLContext | None = None
+    app: ASGIApp,
+    bound: socket.socket,
+    on_stop: Callable[[], None],
+    *,
+    tls: ssl.SSLContext | None = None,
+    also: socket.socket | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; `on_stop` is called when the stop begins."""
+    """Serve until SIGINT or SIGTERM, on a second socket too; `on_stop` is called when the stop begins."""
     config = uvicorn.Config(
         app,
         http=OneWriteProtocol,
@@ -122,7 +137,7 @@ async def serve(
     gc.set_threshold(20_000, 20, 20)
     # uvicorn raises the signal again once it has stopped; by then everything here still has to be closed.
     signal.signal(signal.SIGTERM, lambda *_: None)
-    await _Server(config, on_stop).serve(sockets=[bound])
+    await _Server(config, on_stop).serve(sockets=[bound] if also is None else [bound, also])
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:

@@ -30,6 +30,8 @@ class ServerSettings(Section):
     """Address to bind; anything beyond loopback switches authentication on (SECURITY S-01)."""
     port: int = Field(20006, ge=0, le=65535)
     """Port to bind; 0 takes a free one."""
+    ollama_port: int = Field(0, ge=0, le=65535)
+    """A second port, for programs that know nothing but Ollama's (11434); the same server answers there. 0 is none."""
     auth: Literal["auto", "on", "off"] = "auto"
     """Whether a key is asked for: `auto` asks once others than this machine may come, or a key was made (A-01)."""
     api_key: SecretStr = SecretStr("")

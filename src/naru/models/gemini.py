@@ -32,6 +32,7 @@ from naru.messages import (
     ResourcePart,
     Usage,
 )
+from naru.models.answer_form import form_asked
 from naru.models.backend import Backend
 from naru.models.endpoint import Endpoint, HttpClient
 from naru.models.failures import classify, failure, retry_after_seconds
@@ -174,8 +175,9 @@ class GeminiBackend:
             config["tools"] = [{"function_declarations": list(declarations)}]
             if (mode := _tool_mode(request.tool_choice)) is not None:
                 config["tool_config"] = {"function_calling_config": mode}
-        if request.response_schema is not None:
-            config |= {"response_mime_type": "application/json", "response_json_schema": request.response_schema}
+        if (form := form_asked(request)) is not None:
+            config |= {"response_mime_type": "application/json"}
+            config |= {} if form == "json" else {"response_json_schema": form}
         for field, value in (
             ("temperature", request.temperature),
             ("max_output_tokens", request.max_tokens),

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from naru.messages import ChatEvent, ChatRequest, ImagePart, JsonObject, MediaPart, Message, Usage
+from naru.models.answer_form import form_asked
 from naru.models.backend import Backend
 from naru.models.context_length import of_ollama
 from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint, HttpClient, read_some
@@ -162,8 +163,10 @@ def chat_body(request: ChatRequest, *, model: str, context_tokens: int, thinks: 
         "stream": True,
         "options": options,
     }
-    if request.response_schema is not None:
-        body["format"] = request.response_schema
+    if (form := form_asked(request)) is not None:
+        body["format"] = form
+    if "reasoning_effort" in request.extra:
+        body["think"] = request.extra["reasoning_effort"] != "none"
     for field in ("think", "keep_alive"):
         if field in request.extra:
             body[field] = request.extra[field]

@@ -6,11 +6,12 @@ from naru.web import models
 from naru.web.anthropic import messages as anthropic
 from naru.web.face.core import Core
 from naru.web.face.hub import ChatHub
+from naru.web.ollama import ollama
 from naru.web.openai import chat as openai
 from naru.web.responses import responses
 from naru.web.routes import Endpoint
 
-FACES = (models, openai, responses, anthropic)
+FACES = (models, openai, responses, anthropic, ollama)
 
 
 def endpoints(hub: ChatHub) -> list[Endpoint]:

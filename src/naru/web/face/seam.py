@@ -151,8 +151,8 @@ class StreamWriter(Protocol):
 class WholeWriter(Protocol):
     """Collects one answer."""
 
-    def feed(self, event: FaceEvent) -> None:
-        """Take one event."""
+    def feed(self, event: FaceEvent) -> object:
+        """Take one event; what this returns is not sent."""
         ...
 
     def body(self) -> bytes:

@@ -1,0 +1,122 @@
+"""Reads Ollama's requests for an answer: /api/chat and /api/generate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from naru.messages import ChatRequest, JsonObject
+from naru.web.face.errors import BadRequestError
+from naru.web.face.reading.body import flag, number, read_wanted, stop_texts
+from naru.web.face.reading.history import read_messages
+from naru.web.face.reading.parts import content_of
+from naru.web.face.reading.tools import read_tools
+from naru.web.face.seam import Asked
+
+LATEST = ":latest"
+"""What Ollama's clients put after a name that has no tag."""
+_SAMPLING = ("top_p", "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty")
+_PICTURES = {"/9j/": "image/jpeg", "iVBOR": "image/png", "R0lG": "image/gif", "UklGR": "image/webp"}
+"""How base64 of each kind begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OllamaCall(Asked):
+    """A request as it was asked for."""
+
+    generates: bool = False
+    """It came by /api/generate."""
+    thinks: bool = True
+    """Thoughts are told."""
+
+
+def read_call(body: JsonObject, headers: Mapping[bytes, bytes], *, generates: bool) -> OllamaCall:
+    """Read a decoded request.
+
+    Raises:
+        BadRequestError: something in it cannot be taken; the message names it.
+    """
+    wanted = read_wanted(body, headers)
+    if not wanted.shown:
+        raise BadRequestError("model is required", param="model")
+    options = body.get("options") or {}
+    if not isinstance(options, dict):
+        raise BadRequestError("options must be an object.", param="options")
+    limit = number(options, "num_predict")
+    request = ChatRequest(
+        model=wanted.model,
+        messages=read_messages(_prompt(body) if generates else _turns(body.get("messages"))),
+        tools=() if generates else read_tools(body),
+        temperature=number(options, "temperature"),
+        max_tokens=int(limit) if limit is not None and limit > 0 else None,
+        stop=stop_texts(options),
+        extra=_extra(body, options),
+    )
+    return OllamaCall(
+        request=request,
+        stream=body.get("stream") is None or flag(body, "stream"),
+        servers=wanted.servers,
+        model_shown=wanted.shown,
+        generates=generates,
+        thinks=body.get("think") is not False,
+    )
+
+
+def _extra(body: JsonObject, options: JsonObject) -> JsonObject:
+    """Return what the wires know by OpenAI's names."""
+    extra: JsonObject = {name: options[name] for name in _SAMPLING if options.get(name) is not None}
+    form = body.get("format")
+    if isinstance(form, dict):
+        extra["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": form}}
+    elif form == "json":
+        extra["response_format"] = {"type": "json_object"}
+    elif form:
+        raise BadRequestError('format must be "json" or a JSON Schema.', param="format")
+    think = body.get("think")
+    if isinstance(think, str):
+        extra["reasoning_effort"] = think
+    elif think:
+        extra["reasoning_effort"] = "medium"
+    return extra
+
+
+def _prompt(body: JsonObject) -> list[JsonObject]:
+    for name in ("suffix", "context"):
+        if body.get(name):
+            raise BadRequestError(f"{name} is not possible here; use /api/chat with the turns.", param=name)
+    turns = [{"role": "system", "content": body["system"]}] if body.get("system") else []
+    return [
+        *turns,
+        _with_pictures({"role": "user", "content": body.get("prompt"), "images": body.get("images")}, "prompt"),
+    ]
+
+
+def _turns(raw: Any) -> list[Any]:
+    if not isinstance(raw, list):
+        raise BadRequestError("messages must be a list.", param="messages")
+    turns: list[Any] = []
+    for position, item in enumerate(raw):
+        if not isinstance(item, dict):
+            raise BadRequestError(f"messages[{position}] must be an object.", param=f"messages[{position}]")
+        turn = _with_pictures(item, f"messages[{position}]")
+        if item.get("thinking"):
+            turn = {**turn, "reasoning_content": item["thinking"]}
+        turns.append(turn)
+    return turns
+
+
+def _with_pictures(item: JsonObject, where: str) -> JsonObject:
+    pictures = item.get("images")
+    if not pictures:
+        return {key: value for key, value in item.items() if key != "images"}
+    if not isinstance(pictures, Sequence) or not all(isinstance(one, str) for one in pictures):
+        raise BadRequestError(f"{where}.images must be a list of base64 texts.", param=where)
+    parts: list[JsonObject] = [{"type": "text", "text": item.get("content") or ""}]
+    parts += [{"type": "image", "data": one, "mimeType": _kind(one)} for one in pictures]
+    content_of(parts, where)
+    return {**{key: value for key, value in item.items() if key != "images"}, "content": parts}
+
+
+def _kind(picture: str) -> str:
+    return next((kind for begins, kind in _PICTURES.items() if picture.startswith(begins)), "image/png")

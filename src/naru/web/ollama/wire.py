@@ -1,0 +1,121 @@
+"""Ollama's wire form, written by Naru alone: lines of JSON, the last with counts and durations; errors."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from naru.errors import NaruError
+from naru.messages import BrokenCall, CallEnd, CallStart, Finish, JsonObject, Reasoning, Refusal, Text, Usage
+from naru.models.json_text import encode
+from naru.stores.redact import REDACTOR
+from naru.web.face.seam import FaceEvent
+
+
+def error_object(error: NaruError) -> JsonObject:
+    """Return Ollama's error object."""
+    # The message may quote a provider's own words (S-67).
+    return {"error": REDACTOR.clean(str(error))}
+
+
+def now() -> str:
+    """Return the time as Ollama writes it."""
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+class Lines:
+    """Renders one answer of /api/chat or /api/generate: streamed as lines, or whole."""
+
+    def __init__(self, model: str, *, generates: bool, thinks: bool) -> None:
+        self._generates = generates
+        self._thinks = thinks
+        self._model = model
+        self._began = time.monotonic_ns()
+        self._first: int | None = None
+        self._usage = Usage()
+        self._finish = "stop"
+        self._names: dict[int, str] = {}
+        head = {"model": model, "created_at": now()}
+        self._head = encode(head)[:-1] + (b"," if generates else b',"message":{"role":"assistant",')
+        self._tail = b',"done":false}\n' if generates else b'},"done":false}\n'
+        self._text_head = self._head + (b'"response":' if generates else b'"content":')
+        self._text: list[str] = []
+        self._thoughts: list[str] = []
+        self._calls: list[JsonObject] = []
+
+    def start(self) -> bytes:
+        """Nothing comes before the first words."""
+        return b""
+
+    def feed(self, event: FaceEvent) -> bytes:
+        """Write one event as a line, where it is one."""
+        match event:
+            case Text(text=text) | Refusal(text=text) if text:
+                return self._said(text)
+            case Reasoning(text=text) if text and self._thinks:
+                self._note_first()
+                self._thoughts.append(text)
+                words = b'"response":"","thinking":' if self._generates else b'"content":"","thinking":'
+                return self._head + words + encode(text) + self._tail
+            case CallStart(index=index, name=name):
+                self._names[index] = name
+            case CallEnd(index=index, arguments=arguments):
+                return self._called(self._names.pop(index, ""), arguments)
+            case BrokenCall() if event.as_text:
+                return self._said(event.as_text)
+            case Usage():
+                self._usage = event
+            case Finish(reason=reason):
+                self._finish = reason
+        return b""
+
+    def end(self) -> bytes:
+        """Return the last line."""
+        said: JsonObject = {"response": ""} if self._generates else {"message": {"role": "assistant", "content": ""}}
+        return encode({"model": self._model, "created_at": now(), **said, **self._ending()}) + b"\n"
+
+    def fail(self, error: NaruError) -> bytes:
+        """Return the error as the last line."""
+        return encode(error_object(error)) + b"\n"
+
+    def body(self) -> bytes:
+        """Return the whole answer."""
+        text, thought = "".join(self._text), "".join(self._thoughts)
+        said: JsonObject = {"thinking": thought} if thought else {}
+        if self._generates:
+            said = {"response": text, **said}
+        else:
+            calls: JsonObject = {"tool_calls": self._calls} if self._calls else {}
+            said = {"message": {"role": "assistant", "content": text, **said, **calls}}
+        return encode({"model": self._model, "created_at": now(), **said, **self._ending()})
+
+    def _said(self, text: str) -> bytes:
+        self._note_first()
+        self._text.append(text)
+        return self._text_head + encode(text) + self._tail
+
+    def _called(self, name: str, arguments: dict[str, Any]) -> bytes:
+        self._note_first()
+        call = {"function": {"name": name, "arguments": arguments}}
+        self._calls.append(call)
+        return self._head + b'"content":"","tool_calls":' + encode([call]) + self._tail
+
+    def _note_first(self) -> None:
+        if self._first is None:
+            self._first = time.monotonic_ns()
+
+    def _ending(self) -> JsonObject:
+        """Return what stands at the end; times are those seen here, in nanoseconds."""
+        ended = time.monotonic_ns()
+        first = self._first or ended
+        return {
+            "done": True,
+            "done_reason": "length" if self._finish == "length" else "stop",
+            "total_duration": ended - self._began,
+            "load_duration": 0,
+            "prompt_eval_count": self._usage.prompt_tokens,
+            "prompt_eval_duration": first - self._began,
+            "eval_count": self._usage.completion_tokens,
+            "eval_duration": ended - first,
+        }

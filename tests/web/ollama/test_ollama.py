@@ -1,0 +1,183 @@
+"""Ollama's API before a scripted model: the `ollama` package is the reference (issue 18, line 4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import ollama
+import pytest
+
+from naru.errors import ModelError
+from naru.messages import CallEnd, CallStart, ChatEvent, Finish, ImagePart, Reasoning, Text, Usage
+from naru.models.scripted import Answer, ScriptedBackend
+from tests.web.conftest import MemoryHub, application, served
+from tests.web.faces.strict import strictly
+from tests.web.upstream import upstream
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "Current weather.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+ASK: list[Any] = [{"role": "user", "content": "날씨?"}]
+HUB_CALL = '<tool_call>\n{"name": "hub__echo", "arguments": {"text": "hi"}}\n</tool_call>'
+ANSWER: Sequence[ChatEvent] = (
+    Reasoning("Two cities."),
+    Text("Let me "),
+    Text("look."),
+    *(CallStart(0, "a", "get_weather"), CallEnd(0, {"city": "Seoul"})),
+    *(CallStart(1, "b", "get_weather"), CallEnd(1, {"city": "Busan"})),
+    Usage(11, 7),
+    Finish("tool_calls"),
+)
+
+
+@asynccontextmanager
+async def before(answers: Sequence[Answer]) -> AsyncIterator[tuple[ollama.AsyncClient, MemoryHub, str]]:
+    hub = MemoryHub(ScriptedBackend(answers, model="m"))
+    async with served(application(hub)) as url:
+        client = ollama.AsyncClient(host=url)
+        yield client, hub, url
+        await client._client.aclose()
+
+
+async def lines(url: str, body: dict[str, Any]) -> list[Any]:
+    async with aiohttp.ClientSession() as session, session.post(url, json=body) as response:
+        assert response.headers["content-type"].startswith("application/x-ndjson")
+        return [json.loads(line) for line in (await response.text()).splitlines()]
+
+
+async def test_a_streamed_and_a_whole_answer_say_the_same_in_ollamas_form() -> None:
+    async with before([ANSWER] * 3) as (client, _, url):
+        whole = await client.chat(model="m", messages=ASK, tools=[WEATHER], think=True)
+        pieces = [piece async for piece in await client.chat(model="m", messages=ASK, tools=[WEATHER], stream=True)]
+        raw = await lines(f"{url}/api/chat", {"model": "m", "messages": ASK, "tools": [WEATHER]})
+    for line in raw:
+        strictly(ollama.ChatResponse, line)
+    calls = [("get_weather", {"city": "Seoul"}), ("get_weather", {"city": "Busan"})]
+    assert whole.message.thinking == "".join(piece.message.thinking or "" for piece in pieces) == "Two cities."
+    assert whole.message.content == "".join(piece.message.content or "" for piece in pieces) == "Let me look."
+    assert [(one.function.name, one.function.arguments) for one in whole.message.tool_calls or ()] == calls
+    streamed = [one for piece in pieces for one in piece.message.tool_calls or ()]
+    assert [(one.function.name, one.function.arguments) for one in streamed] == calls
+    for last in (whole, pieces[-1]):
+        assert (last.done, last.done_reason, last.prompt_eval_count, last.eval_count) == (True, "stop", 11, 7)
+        assert (last.total_duration or 0) > 0
+    assert [piece.done for piece in pieces] == [False] * (len(pieces) - 1) + [True]
+
+
+async def test_a_prompt_is_answered_and_an_answer_that_was_cut_says_so() -> None:
+    answer = [Text("Half"), Usage(3, 1), Finish("length")]
+    async with before([answer, answer]) as (client, hub, _):
+        whole = await client.generate(model="m:latest", prompt="Go on.", system="Be brief.")
+        pieces = [piece async for piece in await client.generate(model="m", prompt="Go on.", stream=True)]
+    assert whole.response == "".join(piece.response or "" for piece in pieces) == "Half"
+    assert whole.done_reason == pieces[-1].done_reason == "length"
+    first = hub.backend.requests[0]  # type: ignore[attr-defined]
+    assert (first.model, [turn.text for turn in first.messages]) == ("m", ["Be brief.", "Go on."])
+
+
+async def test_thoughts_are_left_out_where_none_are_wanted() -> None:
+    async with before([[Reasoning("Hm."), Text("Yes."), Finish("stop")]]) as (client, _, _):
+        told = await client.chat(model="m", messages=ASK, think=False)
+    assert (told.message.thinking, told.message.content) == (None, "Yes.")
+
+
+async def test_hub_tools_run_here_and_a_written_call_is_a_call() -> None:
+    async with before([HUB_CALL, "It said hi."]) as (client, hub, _):
+        told = await client.chat(model="m+tools", messages=ASK)
+        assert told.message.content == "It said hi."
+        assert hub.toolset.called == [("hub__echo", {"text": "hi"})]
+
+
+async def test_turns_pictures_options_and_formats_reach_the_model() -> None:
+    turns: list[Any] = [
+        {"role": "user", "content": "Look.", "images": ["iVBORw0KGgo="]},
+        {
+            "role": "assistant",
+            "content": "",
+            "thinking": "Hm.",
+            "tool_calls": [{"function": {"name": "get_weather", "arguments": {"city": "Seoul"}}}],
+        },
+        {"role": "tool", "tool_name": "get_weather", "content": "Sunny"},
+    ]
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    options = {"temperature": 0.5, "num_predict": 9, "stop": ["END"], "top_k": 3, "seed": 1, "num_ctx": 512}
+    async with before(["{}", "{}"]) as (client, hub, _):
+        await client.chat(model="m", messages=turns, tools=[WEATHER], options=options, format=schema, think="low")
+        await client.chat(model="m", messages=ASK, format="json")
+    asked, plain = hub.backend.requests  # type: ignore[attr-defined]
+    assert any(isinstance(part, ImagePart) and part.mime_type == "image/png" for part in asked.messages[0].content)
+    assert asked.messages[1].reasoning == "Hm."
+    assert asked.messages[2].tool_call_id == asked.messages[1].tool_calls[0].id
+    assert (asked.temperature, asked.max_tokens, list(asked.stop)) == (0.5, 9, ["END"])
+    assert (asked.extra["top_k"], asked.extra["seed"], asked.extra["reasoning_effort"]) == (3, 1, "low")
+    assert asked.extra["response_format"]["json_schema"]["schema"] == schema
+    assert plain.extra["response_format"] == {"type": "json_object"}
+
+
+async def test_models_are_listed_shown_and_said_to_run() -> None:
+    async with before([]) as (client, _, url):
+        listed = await client.list()
+        shown = await client.show("m:latest")
+        running = await client.ps()
+        with pytest.raises(ollama.ResponseError, match="not found") as refused:
+            await client.show("none")
+        async with aiohttp.ClientSession() as session, session.get(f"{url}/api/version") as response:
+            version = await response.json()
+    assert {"m", "m+tools"} <= {one.model for one in listed.models}
+    assert {"completion", "tools"} <= set(shown.capabilities or ())
+    assert [one.model for one in running.models] == ["m"]
+    assert refused.value.status_code == 404
+    assert version["version"]
+
+
+@pytest.mark.parametrize("what", ["pull", "push", "create"])
+async def test_what_would_change_the_models_is_refused_with_a_reason(what: str) -> None:
+    async with before([]) as (client, _, _):
+        with pytest.raises(ollama.ResponseError, match="settings"):
+            await (client.create(model="x", from_="y") if what == "create" else getattr(client, what)("x"))
+
+
+async def test_texts_are_embedded_by_the_endpoint() -> None:
+    async with upstream([]) as endpoint:
+        hub = MemoryHub(endpoint.backend())
+        async with served(application(hub)) as url:
+            client = ollama.AsyncClient(host=url)
+            with pytest.raises(ollama.ResponseError, match="no list of embeddings"):
+                await client.embed(model="m", input="a")  # This endpoint answers with something else.
+            await client._client.aclose()
+        assert endpoint.asked[-1] == {"model": "m", "input": "a"}
+        await hub.backend.close()
+
+
+async def test_errors_are_told_in_ollamas_form_before_and_within_a_stream() -> None:
+    class Breaking(ScriptedBackend):
+        async def stream(self, request: Any) -> Any:
+            yield Text("Half")
+            raise ModelError("The line broke.")
+
+    async with before([ModelError("No room.", status=429)]) as (client, hub, _):
+        with pytest.raises(ollama.ResponseError, match="No room") as refused:
+            await client.chat(model="m", messages=ASK)
+        assert refused.value.status_code == 429
+        for body in ({"messages": []}, {"messages": ASK, "format": "yaml"}):
+            with pytest.raises(ollama.ResponseError):
+                await client._request(dict, "POST", "/api/chat", json={"model": "m", **body})
+        hub.backend = Breaking([])
+        said: list[str] = []
+
+        async def listen() -> None:
+            async for piece in await client.chat(model="m", messages=ASK, stream=True):
+                said.append(piece.message.content or "")  # noqa: PERF401 - what came before the break shall be seen
+
+        with pytest.raises(ollama.ResponseError, match="The line broke"):
+            await listen()
+        assert said == ["Half"]
