@@ -11,7 +11,7 @@ from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.scanner import Body, draft_openers, draft_tokens, stray_closers
-from naru.dialects.shown import DOUBTFUL, Before
+from naru.dialects.shown import DOUBTFUL, NOTHING_BEFORE, Before
 from naru.dialects.source import NotACall, Reading, Source, literal_at, space_end, until
 
 _TAG_END = lazy_pattern(">")
@@ -28,12 +28,24 @@ class Attempt:
         reader: the reader of what may be calls.
         kind: `marked`, `tag`, `line`, `fence`, `action`, `draft` or `invented`.
         opener: the marker that announced it.
-        before: what stands before it.
+        before: the text that stands before it.
         source: what is read.
         writer: takes the calls.
     """
 
-    __slots__ = ("before", "calls", "events", "held", "index", "kind", "opener", "reader", "repairs", "start")
+    __slots__ = (
+        "_before",
+        "_text_before",
+        "calls",
+        "events",
+        "held",
+        "index",
+        "kind",
+        "opener",
+        "reader",
+        "repairs",
+        "start",
+    )
 
     def __init__(  # noqa: PLR0913 - keywords
         self,
@@ -41,21 +53,33 @@ class Attempt:
         kind: str,
         opener: str,
         *,
-        before: Before,
+        before: str,
         source: Source,
         writer: CallWriter,
     ) -> None:
         self.reader = reader
         self.kind = kind
         self.opener = opener
-        self.before = before
+        self._text_before = before
+        self._before: Before | None = None
         self.start = source.offset
         self.events = writer.position
         self.calls = len(writer.calls)
         self.repairs = len(writer.repairs)
         self.index = writer.next_index
-        self.held = kind in HELD or before.doubt >= DOUBTFUL
+        self.held = kind in HELD
         """Whether its events must wait for its end."""
+
+    @property
+    def before(self) -> Before:
+        """What stands before it, looked at when it is first asked for."""
+        if self._before is None:
+            self._before = Before(self._text_before) if self._text_before else NOTHING_BEFORE
+        return self._before
+
+    def is_doubtful(self) -> bool:
+        """Tell whether what stands before it speaks against a call, so that none should be announced."""
+        return self._before is None and self.before.doubt >= DOUBTFUL
 
 
 class Group:

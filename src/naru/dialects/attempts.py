@@ -7,15 +7,18 @@ they were shown, not made (`shown.py`).
 from __future__ import annotations
 
 from naru.dialects.attempt import HELD, Attempt, Group, undo
+from naru.dialects.bodies.unmarked import LONGEST_FENCE
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.scanner import Body
-from naru.dialects.shown import NOTHING_BEFORE, doubt_before, is_shown
+from naru.dialects.shown import is_shown
 from naru.dialects.source import Incomplete, NotACall, Reading
 from naru.dialects.state import ReaderState
 
 _KEEPS_SPACE = frozenset(row.name for row in MARKED if row.keep_space)
 _HEADERS = tuple(opener for row in MARKED if row.reader == "header" for opener in row.openers)
 _LONG_FAILURE = 2000
+_INDENT = 100
+"""Characters: white space right before a call, as much of it as tells anything."""
 
 
 class Attempts:
@@ -28,14 +31,14 @@ class Attempts:
         """Begin an attempt at the source's position."""
         state = self._state
         source, writer, said = state.source, state.writer, state.said
-        before = NOTHING_BEFORE
+        before = ""
         if state.group is None and said.has_content and kind != "draft":
-            before = doubt_before(said.recent() + said.space)
+            before = said.recent() + said.space[-_INDENT:]
         source.mark()
         writer.span_start = source.offset
         state.attempt = Attempt(reader, kind, opener, before=before, source=source, writer=writer)
         if state.attempt.held:
-            writer.hold()
+            writer.hold(state.attempt.events)
 
     def go_on(self, attempt: Attempt) -> bool:
         """Run an attempt as far as the text goes; False when it needs more."""
@@ -51,6 +54,9 @@ class Attempts:
         except NotACall:
             self._fail(attempt, ended=False)
             return True
+        if not attempt.held and attempt.is_doubtful():
+            attempt.held = True
+            self._state.writer.hold(attempt.events)
         return False
 
     def _succeed(self, attempt: Attempt, body: Body | None) -> None:
@@ -217,6 +223,6 @@ class Attempts:
 def _fence_at(text: str, at: int) -> str:
     """Return the whole mark that opens a fence: only one as long closes it."""
     end = at
-    while text.startswith(text[at], end):
+    while end - at < LONGEST_FENCE and text.startswith(text[at], end):
         end += 1
     return text[at:end]

@@ -231,10 +231,9 @@ class CallWriter:
         """How many events were written so far."""
         return self.taken + len(self.events)
 
-    def hold(self) -> None:
-        """Keep the events from here on."""
-        if self.held_from is None:
-            self.held_from = self.position
+    def hold(self, first: int) -> None:
+        """Keep the events from a position on."""
+        self.held_from = first if self.held_from is None else min(first, self.held_from)
 
     def accept(self) -> None:
         """Let what was held come: the calls so far were made, not shown."""

@@ -29,8 +29,10 @@ _UNFINISHED_CHANNELS = frozenset(word[:size] for word in _CHANNELS for size in r
 _LONGEST_WORD = 32
 _LONGEST_HEAD = 200
 _UNFINISHED_WORDS = frozenset(word[:size] for word in _WORDS for size in range(1, len(word)))
+_INDENT = lazy_pattern(r"[ \t]*")
+_FIRST_INDENT = lazy_pattern(r"\ufeff{0,2}[ \t]*")
 _TAG = lazy_pattern(r"<([^<>\s]{0,128})(>?)")
-_NAME_THEN_JSON = lazy_pattern(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*(?::\d*)?)\s*(\{|`{1,3}|\S?)")
+_NAME_THEN_JSON = lazy_pattern(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*(?::\d{0,6})?)\s{0,40}(\{|`{1,3}|\S?)")
 _CHANNEL = lazy_pattern(r"(?:assistant)?(?: ?commentary)? ?to=(?:functions\.)?([\w.\-]*)\s*")
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = ("[TOOL_CALLS]", "[THINK]", "[/THINK]", "[Calling tool:", "[TOOL_CALL]")
@@ -94,15 +96,26 @@ class LineStarts:
             header = self._header(source)
             if header is not None:
                 return header if header is not WAIT or not source.final else None
-        while text.startswith((" ", "\t", "\ufeff"), at):
-            at += 1
-        if at >= len(text):
-            return None if source.final else WAIT
-        self.at_beginning = False
+        indent = (_INDENT if source.offset else _FIRST_INDENT).match(text, at)
+        at = indent.end() if indent else at
         if at - source.pos > 3 and self._said.has_content:
+            self.at_beginning = False
             return None
+        if at >= len(text) and not source.final:
+            return self._indented(source, at)
+        if at >= len(text):
+            return None
+        self.at_beginning = False
         found = self._by_character(source, at)
         return None if found is WAIT and source.final else found
+
+    def _indented(self, source: Source, at: int) -> Candidate | None:
+        """Pass over the blanks at the reply's beginning, of which there may be many."""
+        blanks = source.text[source.pos : at]
+        if len(blanks) > _LONGEST_WORD and blanks.isspace():
+            source.pos = at
+            self._said.say(blanks, source.offset)
+        return WAIT
 
     def _header(self, source: Source) -> Candidate | None:
         rest = source.text[source.pos : source.pos + len(_HEADER)]

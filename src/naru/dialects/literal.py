@@ -38,17 +38,19 @@ _BARE = lazy_pattern(r"(?:(?!\s/[/*])[^,\]\})\n])*")
 BARE_KEY = lazy_pattern(r"[^\s:={}\[\],\"'][^:={}\[\],\"'\n]*")
 _AFTER_COMMA_IN_LIST = lazy_pattern(r"[\"'“‘\[\]{(\-\d]|(?:true|false|null|True|False|None)\b|[)}]")
 _QUOTED_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\"|'(?:[^'\\\n]|\\.){0,300}'|[“‘][^”’\n]{0,300}[”’\"]"
-_AFTER_COMMA_IN_OBJECT = lazy_pattern(rf"[}}\])]|(?:{_QUOTED_KEY}|[A-Za-z_][\w.\-]*)\s*[:=]")
+_LONGEST_BARE_KEY = 64
+_AFTER_COMMA_IN_OBJECT = lazy_pattern(rf"[}}\])]|(?:{_QUOTED_KEY}|[A-Za-z_][\w.\-]{{0,{_LONGEST_BARE_KEY}}})\s*[:=]")
 _OPEN_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\\?\Z|'(?:[^'\\\n]|\\.){0,300}\\?\Z|[“‘][^”’\n]{0,300}\Z"
 _UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})\s*\Z|{_OPEN_KEY}")
 _AFTER_COMMA_IN_CALL = lazy_pattern(
-    r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]*\s*="
+    r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]{0,64}\s*="
 )
-_CLOSED = lazy_pattern(r"[}\])\s]*")
+_MOST_BRACKETS = 200
+_CLOSED = lazy_pattern(rf"[}}\])\s]{{0,{_MOST_BRACKETS}}}")
 _CLOSER = {"{": "}", "[": "]", "(": ")"}
-_UNFINISHED_WORD = lazy_pattern(r"(?:[A-Za-z_][\w.\-\\]*\s*|\*|/(?:/[^\n]{0,400}|\*[^*]{0,400}\*?)?)\Z")
+_UNFINISHED_WORD = lazy_pattern(r"(?:[A-Za-z_][\w.\-\\]{0,64}\s*|\*|/(?:/[^\n]{0,400}|\*[^*]{0,400}\*?)?)\Z")
 _AFTER_COMMA = {"[": _AFTER_COMMA_IN_LIST, "{": _AFTER_COMMA_IN_OBJECT, "(": _AFTER_COMMA_IN_CALL}
-_LOOK_AHEAD = 4096
+_LOOK_AHEAD = 1024
 
 
 def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -153,6 +155,8 @@ def ends_there(text: str, at: int) -> bool | None:
     """Tell whether the brackets from `at` on end something: right before another quote they are part of the text."""
     found = _CLOSED.match(text, at)
     end = found.end() if found else at
+    if end - at == _MOST_BRACKETS:
+        return True
     if end >= len(text):
         return None
     return text[end] not in "\"'”" or text[end - 1].isspace()

@@ -164,11 +164,6 @@ class Before:
         self.paragraph_doubt = structure + said
 
 
-def doubt_before(text: str) -> Before:
-    """Look at the text before a call, white space at its end included."""
-    return Before(text)
-
-
 def _opening(line: str) -> str:
     """Return the mark at the end of a line's beginning that opens a quotation or a parenthesis."""
     bare = line.rstrip()

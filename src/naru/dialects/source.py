@@ -26,7 +26,7 @@ else:
 
 _SPACE = lazy_pattern(r"\s*")
 _SOLID = lazy_pattern(r"\S")
-_SPACE_LIMIT = 10_000
+_SPACE_LIMIT = 4_000
 
 
 class NotACall(Exception):  # noqa: N818 - control flow between readers, never an error that a caller sees

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from naru.dialects.attempt import Attempt, Group
 from naru.dialects.call_writer import CallWriter
@@ -10,8 +10,12 @@ from naru.dialects.line_starts import LineStarts
 from naru.dialects.offered import Offered
 from naru.dialects.scanner import Body, Markers, first_body, markers
 from naru.dialects.source import Source
-from naru.dialects.tool import Tool
+from naru.dialects.tool import Tool, as_tools
 from naru.dialects.transcript import Transcript
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class ReaderState:
@@ -19,7 +23,7 @@ class ReaderState:
 
     __slots__ = (
         "answer_closer", "attempt", "body", "group", "in_code", "line_start", "lines", "markers", "mentioned",
-        "no_line_before", "no_marker_before", "prose_at", "said", "source", "tried", "writer",
+        "no_line_before", "no_marker_before", "prose_at", "said", "source", "ticks", "tried", "writer",
     )  # fmt: skip
 
     def __init__(self, writer: CallWriter, said: Transcript, markers: Markers, body: Body | None) -> None:
@@ -40,6 +44,8 @@ class ReaderState:
         """Whether a line begins here that was not looked at yet."""
         self.in_code = False
         """Whether the text is inside inline code."""
+        self.ticks = 0
+        """How many backticks of a run, which may go on, were said already."""
         self.no_line_before = 0
         """Up to where no line begins a call: an attempt showed it."""
         self.no_marker_before = 0
@@ -55,7 +61,7 @@ class ReaderState:
         """Tell whether text without a trigger can, from here on, be nothing but text."""
         return (
             self.body is None and self.attempt is None and self.group is None
-            and not self.line_start and not self.in_code
+            and not self.line_start and not self.in_code and not self.ticks
             and self.source.pos == len(self.source.text) and self.said.goes_on()
             and not self.source.final and not self.markers.hinted
         )  # fmt: skip
@@ -70,10 +76,15 @@ class ReaderState:
 
 
 def new_state(
-    tools: Sequence[Tool], hint: str | None, generation_prompt: str | None, *, keep: bool, emits: bool
+    tools: Sequence[Tool | Mapping[str, Any]],
+    hint: str | None,
+    generation_prompt: str | None,
+    *,
+    keep: bool,
+    emits: bool,
 ) -> ReaderState:
     """Return the state at the beginning of a reply; `keep` and `emits` say whether text is kept, events are made."""
-    writer = CallWriter(Offered(tools), emits=emits)
+    writer = CallWriter(Offered(as_tools(tools)), emits=emits)
     said = Transcript(writer.events, keep=keep, emits=emits)
     prompt = (generation_prompt or "")[-4000:]
     table = markers("granite" if hint and "granite" in hint.lower() else "")

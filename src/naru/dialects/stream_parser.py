@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from naru.dialects.events import Event, Parsed, ParsedCall, Repair, Span
 from naru.dialects.scanner import TRIGGER
 from naru.dialects.state import ReaderState, new_state
 from naru.dialects.text_reader import TextReader
 from naru.dialects.tool import Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _CUT = ("length", "max_tokens", "MAX_TOKENS", "incomplete")
 
@@ -22,7 +26,7 @@ class StreamParser:
     that shows that the calls were drafts.
 
     Args:
-        tools: What was offered; nothing else is ever read as a call.
+        tools: What was offered, as `Tool`s or as the dictionaries of a chat request; nothing else is read as a call.
         hint: Model or dialect name; narrows, never restricts.
         generation_prompt: The end of the prompt, which may have opened a reasoning block; "" says that it has not.
         keep: Whether to keep the text for `parsed`; without it memory holds undecided text only.
@@ -30,7 +34,7 @@ class StreamParser:
 
     def __init__(
         self,
-        tools: Sequence[Tool],
+        tools: Sequence[Tool | Mapping[str, Any]],
         *,
         hint: str | None = None,
         generation_prompt: str | None = None,
@@ -116,7 +120,7 @@ class StreamParser:
 
 def parse(
     text: str,
-    tools: Sequence[Tool],
+    tools: Sequence[Tool | Mapping[str, Any]],
     *,
     hint: str | None = None,
     generation_prompt: str | None = None,

@@ -9,6 +9,8 @@ from naru.dialects.scanner import Body, Marker
 from naru.dialects.shown import LOOK_AHEAD
 from naru.dialects.state import ReaderState
 
+_FENCE = 3
+"""So many backticks are a fence, or a part of one; less begin or end inline code."""
 _MAY_FOLLOW_CALLS = ("calls", "closer", "structure", "stop")
 """What stands after a call without telling anything about it."""
 
@@ -132,12 +134,17 @@ class TextReader:
                 if state.lines.may_begin(text, at):
                     return self._new_line(at)
             elif first == "`":
+                before = state.ticks if place == source.pos else 0
                 while text.startswith("`", at):
                     at += 1
                 if at == len(text) and not source.final:
+                    state.ticks = before
                     state.say_upto(place)
+                    if before + at - place >= _FENCE:
+                        state.ticks = before + at - place
+                        state.say_upto(at)
                     return False
-                state.in_code ^= at - place < 3
+                state.in_code ^= before + at - place < _FENCE
             elif not state.in_code and source.base + place >= state.no_marker_before:
                 token = tokens.at(text, place)
                 if token:

@@ -26,6 +26,17 @@ class Tool(Value):
         """What `parameters` says about each argument."""
 
 
+def as_tools(tools: Iterable[Tool | Mapping[str, Any]]) -> list[Tool]:
+    """Return tools that were given as such or as any API's dictionaries; see `tools_from_openai`."""
+    found: list[Tool] = []
+    for tool in tools:
+        if isinstance(tool, Tool):
+            found.append(tool)
+        else:
+            found += tools_from_openai((tool,))
+    return found
+
+
 def tools_from_openai(tools: Iterable[Mapping[str, Any]]) -> tuple[Tool, ...]:
     """Read the `tools` of an OpenAI chat request; entries that are no named functions are left out.
 

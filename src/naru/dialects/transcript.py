@@ -25,8 +25,7 @@ class Transcript:
         self.reasoning: list[str] = []
         self.spans: list[list[Any]] = []
         self.position = 0
-        self.space = ""
-        """White space that is not said yet: it may be the layout around a call."""
+        self._space: list[str] = []
         self.has_content = False
         self.has_reasoning = False
         self.after_call = False
@@ -40,6 +39,17 @@ class Transcript:
         self._recent: list[str] = []
         self._thought_begun = False
         self._thought_held = ""
+
+    @property
+    def space(self) -> str:
+        """White space that is not said yet: it may be the layout around a call."""
+        if len(self._space) > 1:
+            self._space = ["".join(self._space)]
+        return self._space[0] if self._space else ""
+
+    @space.setter
+    def space(self, space: str) -> None:
+        self._space = [space] if space else []
 
     def account(self, kind: str, upto: int) -> None:
         """Say what the input up to a position was."""
@@ -70,7 +80,7 @@ class Transcript:
             if self.paused:
                 self.gap.append(text)
             else:
-                self.space += text
+                self._space.append(text)
             return
         assert not self.paused
         if self._drop_leading:
@@ -86,15 +96,15 @@ class Transcript:
 
     def goes_on(self) -> bool:
         """Tell whether text that comes next goes on a line of text, after one blank at most."""
-        return self.has_content and (not self.space or (self.space == " " and not self._after_layout))
+        return self.has_content and (not self._space or (self._space == [" "] and not self._after_layout))
 
     def go_on(self, text: str) -> None:
         """Say text of a line that goes on, without accounting for it; one blank at its end waits, as in `say`."""
-        if self.space:
-            text = self.space + text
-            self.space = ""
+        if self._space:
+            text = self._space[0] + text
+            self._space = []
         if text[-1] == " ":
-            text, self.space = text[:-1], " "
+            text, self._space = text[:-1], [" "]
         self.plain(text)
 
     def plain(self, text: str) -> None:

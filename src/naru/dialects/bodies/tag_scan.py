@@ -165,12 +165,14 @@ class _Scan:
                 if source.final:
                     self._end_with_the_text()
                     return
-                if self._is_held_too_long():
-                    return
                 self._pass_on()
-                yield
-                continue
+                if not self._is_held_too_long():
+                    yield
+                    continue
+                return
             self.at = place - source.pos
+            if self._is_held_too_long():
+                return
             self._pass_on()
             rest = source.text[place : place + tokens.longest]
             if not source.final and len(rest) < tokens.longest and tokens.may_become(rest):
@@ -271,11 +273,12 @@ class _Scan:
             self.at += size
             return False
         source, offset, doubled = self._source, at + size, False
-        while True:
-            following = yield from space_end(source, offset)
+        following = yield from space_end(source, offset)
+        for _ in range(_MOST_CLOSERS):
             if not (yield from literal_at(source, (self._ending.closer,), following)):
                 break
             offset, doubled = following + size, True
+            following = yield from space_end(source, offset)
         end = _End(at, offset - at, "doubled-tag" if doubled else "")
         if source.pos + following >= len(source.text):
             self._end(end)

@@ -27,10 +27,11 @@ from naru.dialects.source import (
 )
 from naru.dialects.tool import Tool
 
-_LINE_END = lazy_pattern(r"[ \t]*([}\];,]*)[ \t]*(\r?\n|\Z)")
-_LINE_SO_FAR = lazy_pattern(r"[ \t]*[}\];,]*[ \t]*\r?\Z")
-_FENCE = lazy_pattern(r"(`{3,}|~{3,})[ \t]*([\w+\-.]*)[ \t]*\r?\n")
-_FENCE_START = lazy_pattern(r"(?:`{3,}|~{3,})[ \t]*[\w+\-.]*[ \t]*\r?\Z")
+_LINE_END = lazy_pattern(r"[ \t]{0,200}([}\];,]{0,200})[ \t]{0,200}(\r?\n|\Z)")
+_LINE_SO_FAR = lazy_pattern(r"[ \t]{0,200}[}\];,]{0,200}[ \t]{0,200}\r?\Z")
+_FENCE = lazy_pattern(r"(`{3,}|~{3,})[ \t]{0,40}([\w+\-.]{0,40})[ \t]{0,40}\r?\n")
+_FENCE_START = lazy_pattern(r"(?:`{3,}|~{3,})[ \t]{0,40}[\w+\-.]{0,40}[ \t]{0,40}\r?\Z")
+LONGEST_FENCE = 100
 _ACTION_NAME = lazy_pattern(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
 _ACTION_INPUT = (
     "Action Input:",
@@ -47,7 +48,6 @@ _NAME_AND_BRACKET = lazy_pattern(r"([A-Za-z_][\w.\-]{0,100}(?::\d{0,4})?)(?:\s{0
 _BRACKETED = lazy_pattern(r"\[[A-Za-z_][\w.\-]*\]")
 _USE = lazy_pattern(r"[A-Za-z_]\w*[ \t]*=[ \t]*(?=[A-Za-z_][\w.]*\()|print\([A-Za-z_]\w*\)[ \t]*(?:\n|\Z)")
 _BRACKETED_SO_FAR = lazy_pattern(r"\[[\w.\-]{0,100}\Z")
-_LINE = lazy_pattern(r"[^\n]*(?=\n|\Z)")
 _FENCED_WITH_TAGS = tuple(row for row in MARKED if row.reader == "tagged")
 FENCE_LANGUAGES = frozenset(
     " json json5 jsonc jsonl javascript python py python3 tool_code tool_call tool_calls tool tools tool-call toolcall "
@@ -174,10 +174,12 @@ def _another_name(source: Source, writer: CallWriter) -> Reading[bool]:
 
 def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
     """Read a code fence that holds calls and nothing else."""
+    if (yield from _run_length(source)) > 3:
+        raise NotACall  # a longer fence quotes others
     while not source.final and _FENCE_START.match(source.text, source.pos):
         yield
     fence = _FENCE.match(source.text, source.pos)
-    if not fence or fence[2].lower() not in FENCE_LANGUAGES or len(fence[1]) > 3:  # a longer fence quotes fences
+    if not fence or fence[2].lower() not in FENCE_LANGUAGES:
         raise NotACall
     source.pos = fence.end()
     runs = fence[2] == "tool_code"
@@ -202,6 +204,17 @@ def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
                 continue
             yield from _read_fenced_unit(source, writer, first)
     yield from end_of_line(source, writer)
+
+
+def _run_length(source: Source) -> Reading[int]:
+    """Return how often the character at `pos` is repeated, counted to a hundred."""
+    first, size = source.text[source.pos], 0
+    while True:
+        while size < LONGEST_FENCE and source.text.startswith(first, source.pos + size):
+            size += 1
+        if size == LONGEST_FENCE or source.pos + size < len(source.text) or source.final:
+            return size
+        yield
 
 
 def _skip_use(source: Source) -> Reading[bool]:
@@ -335,11 +348,16 @@ def _read_quoted_arguments(source: Source, writer: CallWriter) -> Reading[None]:
 
 
 def _rest_of_line(source: Source) -> Reading[str]:
-    while "\n" not in source.text[source.pos :] and not source.final:
+    parts: list[str] = []
+    while True:
+        end = source.text.find("\n", source.pos)
+        parts.append(source.text[source.pos : end if end >= 0 else len(source.text)])
+        source.pos += len(parts[-1])
+        if end >= 0:
+            break
+        if source.final:
+            if source.cut:
+                raise Incomplete
+            break
         yield
-    if "\n" not in source.text[source.pos :] and source.cut:
-        raise Incomplete
-    line = _LINE.match(source.text, source.pos)
-    assert line is not None
-    source.pos = line.end()
-    return line[0].strip()
+    return "".join(parts).strip()
