@@ -1,14 +1,16 @@
 """The chat proxy's cost: a bare pass-through, LiteLLM's proxy and Naru before one fake model, in one run.
 
-`python bench/proxy.py [--rounds 5] [--seconds 1.0] [--no-litellm] [--cells json,paced]`. Starts and stops everything on
-loopback; LiteLLM is installed into a cached environment. Rounds are interleaved, figures are medians; CPU is that of
-the target's own process tree. See the chat rows of the performance targets in docs/decisions/0070-chat-hot-path.md.
+`python bench/proxy.py [--rounds 5] [--seconds 1.0] [--no-litellm] [--cells json,paced] [--beside TREE]`. Starts and
+stops everything on loopback; LiteLLM is installed into a cached environment. Rounds are interleaved, figures are
+medians; CPU is that of the target's own process tree. See the chat rows of the performance targets in
+docs/decisions/0070-chat-hot-path.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import re
 import signal
 import socket
@@ -123,9 +125,9 @@ def started(options: argparse.Namespace) -> Iterator[list[Target]]:
     """Start the fake model and all targets; stop them whatever happens."""
     running: list[subprocess.Popen[bytes]] = []
 
-    def start(name: str, command: list[str], port: int) -> Target:
+    def start(name: str, command: list[str], port: int, environment: dict[str, str] | None = None) -> Target:
         log = subprocess.DEVNULL
-        running.append(process := subprocess.Popen(command, stdout=log, stderr=log))
+        running.append(process := subprocess.Popen(command, stdout=log, stderr=log, env=environment))
         wait_for(port, process)
         return Target(name, port, process)
 
@@ -148,6 +150,10 @@ def started(options: argparse.Namespace) -> Iterator[list[Target]]:
                 "memory:",
             ]
             targets.append(start("naru", [*serve, "--port", str(naru)], naru))
+            if options.beside:
+                other = free_port()
+                environment = {**os.environ, "PYTHONPATH": str(Path(options.beside).resolve() / "src")}
+                targets.append(start("beside", [*serve, "--port", str(other)], other, environment))
             if not options.no_litellm:
                 targets.append(start("litellm", litellm_command(Path(folder), lite, upstream), lite))
             yield targets
@@ -231,6 +237,7 @@ def main() -> None:
     parser.add_argument("--litellm-rounds", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--no-litellm", action="store_true")
+    parser.add_argument("--beside", default="", help="a second source tree, to compare with: that of a commit before")
     parser.add_argument("--cells", default="json,stream,call,paced", help="beginnings of the names of cells to run")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("a signal"))

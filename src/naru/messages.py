@@ -136,9 +136,19 @@ class ToolResult:
 
     @property
     def for_model(self) -> str | tuple[ContentPart, ...]:
-        """The text, and pictures and sound beside it: the wire knows where they may stand."""
-        media = [part for part in self.content if isinstance(part, ImagePart | AudioPart)]
-        return (TextPart(self.text), *media) if media else self.text
+        """The text, and pictures, sound and files beside it: the wire knows where they may stand."""
+        media = [_as_media(part) for part in self.content if not isinstance(part, TextPart)]
+        kept = [part for part in media if part is not None]
+        return (TextPart(self.text), *kept) if kept else self.text
+
+
+def _as_media(part: ImagePart | AudioPart | ResourcePart) -> ImagePart | AudioPart | ResourcePart | None:
+    """Return what of a part is no text; a picture in a resource is a picture."""
+    if not isinstance(part, ResourcePart):
+        return part
+    if part.blob is None:
+        return None
+    return ImagePart(part.mime_type, part.blob) if part.mime_type.startswith("image/") else part
 
 
 def _shown(part: ContentPart) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -98,3 +99,12 @@ async def test_ollama_is_asked_for_the_context_that_it_has(shown: dict[str, Any]
         assert fake.bodies[-1]["options"]["num_ctx"] == wanted
         assert backend.profile.context_tokens == wanted
         await backend.close()
+
+
+@pytest.mark.parametrize("kind", [OpenAIBackend, OllamaBackend])
+async def test_an_endpoint_that_is_away_is_no_trouble_and_asked_again_later(kind: Any) -> None:
+    backend = kind(Endpoint.of("http://127.0.0.1:9/v1"), Knowledge(default_model="m"), model="m")
+    await backend.inform("m")
+    assert backend.profile.context_tokens == 0
+    assert 0 < backend.knowledge.of("m").ask_again_at < time.monotonic() + 61
+    await backend.close()

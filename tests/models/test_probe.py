@@ -114,3 +114,31 @@ async def test_a_model_that_repeats_its_call_after_the_result_gets_help() -> Non
     report = await report_of(answer)
     assert passed(report, "answers from a result") == 0
     assert report.profile.small
+
+
+async def test_what_an_endpoint_does_with_thoughts_and_pictures_is_measured() -> None:  # issue 17, lines 1 and 2
+    def answer(body: dict[str, Any]) -> Reply:
+        turns = body["messages"]
+        if any(turn.get("tool_calls") and "reasoning_content" not in turn for turn in turns):
+            return json_reply({"error": {"message": "The reasoning_content must be passed back to the API."}}, 400)
+        if any(isinstance(turn.get("content"), list) and turn["role"] == "user" for turn in turns):
+            return json_reply({"error": {"message": "image_url is only supported in tool messages"}}, 400)
+        if "image_url" in str(turns):
+            return said("It is red.")
+        return able(body)
+
+    report = await report_of(answer)
+    assert passed(report, "thoughts go back") == passed(report, "sees a result") == 1
+    assert (report.profile.reasoning, report.profile.reasoning_needed) == ("reasoning_content", True)
+    assert report.profile.images == "tool"
+
+
+async def test_a_blind_model_is_found_out() -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        if "image_url" in str(body["messages"]):
+            return json_reply({"error": {"message": "This model does not support image input."}}, 400)
+        return able(body)
+
+    report = await report_of(answer)
+    assert passed(report, "sees a result") == 0
+    assert report.profile.images == "none"

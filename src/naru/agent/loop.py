@@ -35,7 +35,7 @@ from naru.agent.hooks import INSISTED, Hooks, Missing, Rank
 from naru.agent.limits import Budget, Limits
 from naru.agent.paging import PagedToolset
 from naru.agent.planner import OrdinaryPlanner, Planner
-from naru.agent.prompts import CUT_OFF, MODEL_FAILED, cut, tools_note
+from naru.agent.prompts import CUT_OFF, MODEL_FAILED, NOT_SHOWN, cut, tools_note
 from naru.agent.selection import Ranked, first_of, index_of
 from naru.agent.small.planner import SmallPlanner
 from naru.agent.trace import recorded
@@ -331,6 +331,8 @@ class _Run:
             one, is_mended = outcome.call, outcome.call.id in mended
             yield CallFinished(number, one, outcome.result, outcome.seconds, outcome.ran, writer, is_mended)
         self._outcomes += ordered
+        if not isinstance(self._planner, OrdinaryPlanner) and any(not isinstance(one.content, str) for one in ordered):
+            self._notes[NOT_SHOWN] = None
         self._planner.record(turn.said, ordered)
         self._fruitless = 0 if any(one.ran and not one.failed for one in ordered) else self._fruitless + 1
         self._all_repeated = bool(to_run) and all(not one.ran for one in ordered)

@@ -10,6 +10,7 @@ UNAVAILABLE = "Some tools cannot be used now; do not guess what they would have 
 UNKNOWN_TOOL = "That call was not made: it names no tool that is offered, or is not valid. Offered tools: {tools}."
 REPEATED = "This call has been made already; its result is above. Use it, or call something else."
 MODEL_FAILED = "(The model failed before it could answer: {fault} What its tools gave:)"
+NOT_SHOWN = "Pictures, sound or files that a tool gave were not shown to the model, which is helped as a small one."
 CUT_OFF = "(The limit on the reply's length cut it off before its call of {tools} was complete; nothing was called.)"
 CUT_MARK = "\n[… {count} characters left out …]\n"
 

@@ -45,8 +45,8 @@ class Learned:
     profile: Profile
     set_aside: dict[str, str] = field(default_factory=dict)
     """Tool → why the endpoint does not take it; such a tool costs the others nothing."""
-    is_told: bool = False
-    """The endpoint was asked what it says of the model."""
+    ask_again_at: float = 0.0
+    """When the endpoint may be asked (again) what it says of the model, on the monotonic clock."""
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     schema_form: str = ""
     """The form of tool schemas that the endpoint was found to take; empty: the wire's own."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from naru.stores.atomic_file import file_lock, replace_file
 
 _log = logging.getLogger(__name__)
 _ASK_SECONDS = 5.0
+_ASK_AGAIN_SECONDS = 60.0
 _MEASURED = (
     "native_tools",
     "system_role",
@@ -32,6 +35,9 @@ _MEASURED = (
     "strategy",
     "small",
     "tool_budget",
+    "reasoning",
+    "reasoning_needed",
+    "images",
 )
 
 
@@ -107,20 +113,21 @@ class Knowledge:
         return self._learned[name]
 
     async def ask(self, model: str, ask: Callable[[], Awaitable[int]]) -> None:
-        """Ask the endpoint once for the length of a model's context, unless it is set; a failure is no trouble."""
+        """Ask the endpoint once for the length of a model's context, unless it is set; if it fails, later again."""
         learned = self.of(model)
         if "context_tokens" in self._given:
             return
         async with learned.asking:
-            if learned.is_told:
+            if time.monotonic() < learned.ask_again_at:
                 return
             try:
                 async with asyncio.timeout(_ASK_SECONDS):
                     tokens = await ask()
             except (NaruError, TimeoutError) as error:
                 _log.info("endpoint %s does not tell the context of %s: %s", self.endpoint, model, error or "no answer")
-                tokens = 0
-            learned.is_told = True
+                learned.ask_again_at = time.monotonic() + _ASK_AGAIN_SECONDS
+                return
+            learned.ask_again_at = math.inf
             if tokens:
                 learned.profile = replace(learned.profile, context_tokens=tokens)
 

@@ -42,8 +42,11 @@ def placed(
     Raises:
         UnsupportedPartError: a part of the client's request has no place.
     """
-    if all(type(message.content) is str for message in messages):
-        return messages, ()
+    for message in messages:
+        if type(message.content) is not str:
+            break
+    else:
+        return messages, ()  # As most are.
     turns: list[Message] = []
     waiting: list[ContentPart] = []
     notes: list[str] = []

@@ -48,6 +48,8 @@ class OllamaBackend:
         self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self._context_tokens = context_tokens
         """0 takes the model's own `num_ctx`, else `DEFAULT_CONTEXT` or what it was trained for, if that is less."""
+        self._told: dict[str, int] = {}
+        """Model → that size."""
 
     @property
     def profile(self) -> Profile:
@@ -78,7 +80,7 @@ class OllamaBackend:
         while True:
             offered = offer(trial.asked, trial.form)
             sent = prepare(offered.request, learned.profile, _carries, endpoint=self.http.where)
-            tokens = self._context_tokens or learned.profile.context_tokens or DEFAULT_CONTEXT
+            tokens = self._context_tokens or self._told.get(request.model or self.model, DEFAULT_CONTEXT)
             model = request.model or self.model
             thinks = learned.profile.reasoning not in ("", "none")
             body = chat_body(sent, model=model, context_tokens=tokens, thinks=thinks)
@@ -121,10 +123,12 @@ class OllamaBackend:
             await self.knowledge.ask(name, lambda: self._context_length(name))
 
     async def _context_length(self, model: str) -> int:
-        async with await self.http.post("/api/show", encode({"model": model})) as response:
-            shown = decode(await read_some(response, WHOLE_BODY_BYTES)) if response.status < 400 else None
+        with self.http.failures():
+            async with await self.http.post("/api/show", encode({"model": model})) as response:
+                shown = decode(await read_some(response, WHOLE_BODY_BYTES)) if response.status < 400 else None
         chosen, longest = of_ollama(shown)
-        return chosen or min(longest or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
+        self._told[model] = chosen or min(longest or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
+        return self._told[model]
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that are installed there."""

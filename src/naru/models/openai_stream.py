@@ -85,11 +85,11 @@ class AnswerStream:
                 content = None if self._half or self.ended else self._frame.text_in(payload)
                 if content is None:
                     delta = self._delta(payload)
-                    beside, self._beside = self._beside, []
                     content = _words_alone(delta)
-                    if beside or (delta and content is None):
+                    if self._beside or (delta and content is None):
                         flush()
-                        events += beside
+                        events += self._beside
+                        self._beside.clear()
                     elif delta and content is not None:
                         self._frame.learn(payload, content)
                     if content is None:

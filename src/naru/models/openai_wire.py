@@ -182,12 +182,16 @@ def added_by(choice: JsonObject) -> JsonObject | None:
 
 def extra_of(answer: JsonObject) -> JsonObject:
     """Return the fields at the top of an answer or a chunk that Naru does not read."""
-    return {name: value for name, value in answer.items() if name not in _ANSWER_OWN and value is not None}
+    return {} if _ANSWER_OWN.issuperset(answer) else _others(answer, _ANSWER_OWN)
 
 
 def choice_extra(choice: JsonObject) -> JsonObject:
     """Return the fields of a choice that Naru does not read, such as `logprobs`."""
-    return {name: value for name, value in choice.items() if name not in _CHOICE_OWN and value is not None}
+    return {} if _CHOICE_OWN.issuperset(choice) else _others(choice, _CHOICE_OWN)
+
+
+def _others(fields: JsonObject, own: frozenset[str]) -> JsonObject:
+    return {name: value for name, value in fields.items() if name not in own and value is not None}
 
 
 def read_choice(reader: AnswerReader, part: JsonObject) -> list[ChatEvent]:
@@ -200,14 +204,10 @@ def read_choice(reader: AnswerReader, part: JsonObject) -> list[ChatEvent]:
         events += _read_parts(reader, content)
     if refusal := part.get("refusal"):
         events += reader.refusal(str(refusal))
-    extra = {name: value for name, value in part.items() if name not in _MESSAGE_OWN and value is not None}
-    if extra:
+    if not _MESSAGE_OWN.issuperset(part) and (extra := _others(part, _MESSAGE_OWN)):
         events.append(Extra("message", extra))
-    calls = part.get("tool_calls") or ()
-    begun: set[int] = set()
-    for call in [calls] if isinstance(calls, dict) else calls if isinstance(calls, list) else ():
-        if isinstance(call, dict):
-            events += _read_call(reader, call, begun)
+    if calls := part.get("tool_calls"):
+        events += _read_calls(reader, calls)
     function = part.get("function_call")
     if isinstance(function, dict):
         events += reader.call_delta(0, "", str(function.get("name") or ""), function.get("arguments"))
@@ -227,18 +227,28 @@ def _read_thoughts(reader: AnswerReader, part: JsonObject) -> list[ChatEvent]:
     return []
 
 
-def _read_call(reader: AnswerReader, call: JsonObject, begun: set[int]) -> list[ChatEvent]:
+def _read_calls(reader: AnswerReader, calls: Any) -> list[ChatEvent]:
+    events: list[ChatEvent] = []
+    begun: set[Any] = set()
+    for call in [calls] if isinstance(calls, dict) else calls if isinstance(calls, list) else ():
+        if isinstance(call, dict):
+            events += _read_call(reader, call, begun)
+    return events
+
+
+def _read_call(reader: AnswerReader, call: JsonObject, begun: set[Any]) -> list[ChatEvent]:
     """Read a call, or a piece of one; two with a name in one list are never the same, whatever their index."""
     function = call.get("function")
     if not isinstance(function, dict):
         function = {}
-    index, name = call.get("index"), str(function.get("name") or "")
-    is_new = isinstance(index, int) and bool(name) and index in begun
-    if isinstance(index, int) and name:
+    index = call.get("index") if isinstance(call.get("index"), int) else None
+    name = str(function.get("name") or "")
+    is_new = bool(name) and index in begun
+    if name:
         begun.add(index)
-    carried = {key: value for key, value in call.items() if key not in _CALL_OWN and value is not None}
+    carried = None if _CALL_OWN.issuperset(call) else _others(call, _CALL_OWN)
     return reader.call_delta(
-        index if isinstance(index, int) else None,
+        index,
         str(call.get("id") or ""),
         name,
         function.get("arguments"),

@@ -10,7 +10,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from naru.errors import ModelError
-from naru.messages import CallEnd, CallStart, ChatRequest, Finish, Message, Text, ToolCall, ToolDefinition, Usage
+from naru.messages import (
+    CallEnd,
+    CallStart,
+    ChatRequest,
+    Finish,
+    ImagePart,
+    Message,
+    Text,
+    TextPart,
+    ToolCall,
+    ToolDefinition,
+    Usage,
+)
 from naru.models.backend import Backend
 from naru.models.knowledge import Knowledge
 from naru.models.profile import Profile, Strategy
@@ -70,6 +82,11 @@ def _is(name: str, **wanted: Any) -> Callable[[Sequence[ToolCall]], bool]:
     )
 
 
+_RED = (
+    "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAJ0lEQVR42u3NsQkA"
+    "AAjAsP7/tF7hIASyp6lTCQQCgUAgEAgEgi/BAjLD/C5w/SM9AAAAAElFTkSuQmCC"
+)
+"""A picture of 32 by 32 red points."""
 TASKS = (
     Task("What is the weather in Seoul right now?", _is("get_weather", city=("Seoul", "Seoul, South Korea", "서울"))),
     Task("Use the tool to add 17 and 25.", _is("add_numbers", first=(17, 25), second=(25, 17))),
@@ -178,6 +195,8 @@ class _Probe:
             yield await self._calls(strategy)
         best = decide(self.report, self._profile).strategy
         yield await self._result(best)
+        yield await self._reasoning(best)
+        yield await self._picture(best)
         yield await self._parallel(best)
         yield await self._many(best)
 
@@ -247,6 +266,34 @@ class _Probe:
         ]
         request = replace(asked, messages=history)
         return await self._try("answers from a result", request, lambda one: "13" in one.text and not one.calls)
+
+    async def _reasoning(self, strategy: Strategy) -> Check:
+        """Send thoughts back beside their call: an endpoint that refuses them, or misses them, is learnt on the way."""
+        asked = self._offer(TASKS[0].question, TOOLS, strategy)
+        call = ToolCall("call_1", "get_weather", {"city": "Seoul"})
+        history = [
+            *asked.messages,
+            Message("assistant", "", reasoning="The weather tool knows.", tool_calls=(call,)),
+            Message("tool", "13 degrees, light rain", tool_call_id="call_1"),
+        ]
+        check = await self._try("thoughts go back", replace(asked, messages=history), lambda one: not one.calls)
+        return replace(check, note=check.note or f"in {self._profile.reasoning or 'no field'}")
+
+    async def _picture(self, strategy: Strategy) -> Check:
+        """Show a red picture as a tool's result, in a user's turn after it or in its own."""
+        asked = self._offer("Which colour does the screen show? Use the tool.", TOOLS, strategy)
+        call = ToolCall("call_1", "get_weather", {"city": "the screen"})
+        shown = (TextPart("the screen, as a picture"), ImagePart("image/png", _RED))
+        history = [
+            *asked.messages,
+            Message("assistant", "", tool_calls=(call,)),
+            Message("tool", shown, tool_call_id="call_1", name="get_weather"),
+        ]
+        check = await self._try(
+            "sees a result", replace(asked, messages=history), lambda one: "red" in one.text.lower()
+        )
+        where = {"user": "in a turn after it", "tool": "in its own turn", "none": "not taken"}[self._profile.images]
+        return replace(check, note=check.note or where)
 
     async def _parallel(self, strategy: Strategy) -> Check:
         request = self._offer("What is the weather in Seoul and in Busan? Ask for both at once.", TOOLS, strategy)

@@ -348,25 +348,26 @@ class Gate:
                 "The body must be JSON.",
                 remedy="Send Content-Type: application/json.",
             )
-        _, most = self._body_limit(endpoint)
+        most = self._body_limit(endpoint)
         if headers.content_length is not None:
             if headers.content_length > most:
                 raise self._too_large(endpoint)
             return receive
         return limited(receive, most)
 
-    def _body_limit(self, endpoint: Endpoint) -> tuple[str, int]:
-        """Return the setting that bounds a body, and its value: pictures and files need more room than words."""
-        name = "max_media_body_bytes" if endpoint.media else "max_body_bytes"
-        return name, max(self._settings.max_body_bytes, getattr(self._settings, name))
+    def _body_limit(self, endpoint: Endpoint) -> int:
+        """Return how many bytes a body may have: pictures and files need more room than words."""
+        words, media = self._settings.max_body_bytes, self._settings.max_media_body_bytes
+        return max(words, media) if endpoint.media else words
 
     def _too_large(self, endpoint: Endpoint) -> _RefusedError:
-        name, most = self._body_limit(endpoint)
         return _RefusedError(
             413,
             "body_too_large",
-            f"The body has more than {most} bytes.",
-            remedy=f"The limit is server.{name} (NARU_SERVER__{name.upper()}).",
+            f"The body has more than {self._body_limit(endpoint)} bytes.",
+            remedy="The limit is server.max_media_body_bytes (NARU_SERVER__MAX_MEDIA_BODY_BYTES)."
+            if endpoint.media
+            else "The limit is server.max_body_bytes (NARU_SERVER__MAX_BODY_BYTES).",
         )
 
     def _decorated(self, send: Send, headers: EdgeHeaders) -> Send:

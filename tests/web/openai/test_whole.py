@@ -6,16 +6,19 @@ The shapes are written from the providers' documentation; none was recorded from
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from naru.messages import ResourcePart, TextPart, ToolResult
 from naru.models.families import profile_for
 from naru.models.profile import Profile
+from naru.tools.toolset import CallContext
 from tests.web.conftest import MemoryHub, application
-from tests.web.openai.whole import ASK, PNG, Told, ask, tell
+from tests.web.openai.whole import ASK, PNG, PictureTools, Told, ask, tell
 from tests.web.upstream import Reply, delta, upstream
 
 CASES = {
@@ -244,6 +247,21 @@ async def test_a_blind_model_gets_a_placeholder_and_the_caller_a_note(stream: bo
     assert "a picture (image/png) that hub__screenshot gave was not shown to the model" in told.naru["note"]
 
 
+class ResourceTools(PictureTools):
+    """A screenshot as many servers give it: a picture in a resource; and a file that no model here takes."""
+
+    async def call(self, name: str, arguments: dict[str, Any], context: CallContext) -> ToolResult:
+        picture = ResourcePart("screen://1", "image/png", blob=PNG)
+        return ToolResult((TextPart("the screen"), picture, ResourcePart("a.pdf", "application/pdf", blob="AAAA")))
+
+
+async def test_a_picture_in_a_resource_is_a_picture_and_a_file_that_is_not_shown_is_told() -> None:
+    async with upstream([calling(SHOT), saying("A screen.")]) as model:
+        told = await ask(MemoryHub(model.backend(), ResourceTools()), stream=True, tools=True)
+        assert image_urls(model.asked[1]["messages"]) == [("user", f"data:image/png;base64,{PNG}")]
+    assert "the file 'a.pdf' (application/pdf) that hub__screenshot gave was not shown" in told.naru["note"]
+
+
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 SEEN = [*HISTORY[:2], {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "ok"}, PICTURE]}]
 
@@ -260,6 +278,15 @@ async def test_a_clients_picture_that_the_model_cannot_see_is_a_400_that_names_i
     told = await tell_with_tools([saying("seen")], stream=False, messages=SEEN, profile=profile)
     assert (told.status, told.top["error"]["param"]) == (400, "messages[2].content[1]")
     assert told.asked == []
+
+
+async def test_a_clients_picture_that_the_endpoint_takes_nowhere_is_a_400_that_names_it() -> None:
+    def script(body: dict[str, Any]) -> Reply:
+        blind = [{"error": {"message": "This model does not support image input."}}]
+        return Reply(blind, 400, "application/json") if image_urls(body["messages"]) else saying("seen")
+
+    told = await tell_with_tools(script, stream=False, messages=SEEN)
+    assert (told.status, told.top["error"]["param"]) == (400, "messages[2].content[1]")
 
 
 PDF = {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AA=="}}
@@ -318,6 +345,35 @@ async def test_a_call_cut_by_the_endpoints_own_limit_gets_more_room_once(stream:
     assert (len(twice.asked), twice.finish) == (2, "length")
 
 
+# 4. Everything else of the answer; the shapes of the providers are in test_providers.py.
+
+ODD = {
+    "thoughts that are no text": [delta(content="ok", reasoning_content={"a": 1}, reasoning_details="hm")],
+    "usage in words": [
+        delta(content="ok"),
+        {"choices": [], "usage": {"prompt_tokens": "x", "total_tokens": "12", "cost": None}},
+    ],
+    "a field of another Naru": [delta(content="ok") | {"naru": {"ended": "answered"}}],
+    "probabilities without text": [
+        delta(content="ok"),
+        {"choices": [{"index": 0, "delta": {}, "logprobs": {"content": []}}]},
+    ],
+    "entries that are none": [
+        delta(content="ok", annotations=[None, 5], reasoning_details=[7, {"index": 0}, {"index": 0}])
+    ],
+    "a signature beside no call": [delta(content="ok", extra_content={"google": {}})],
+}
+
+
+@both
+@pytest.mark.parametrize("tools", [True, False], ids=["with-tools", "plain"])
+@pytest.mark.parametrize("chunks", ODD.values(), ids=ODD)
+async def test_what_has_no_meaning_costs_no_answer(chunks: list[Any], tools: bool, stream: bool) -> None:
+    told = await tell([Reply([*chunks, delta("stop"), "[DONE]"])], stream=stream, tools=tools)
+    assert (told.status, told.content, told.finish) == (200, "ok", "stop")
+    assert (told.naru["ended"] == "answered") if tools else True
+
+
 # 5. Parallel calls, whatever the index.
 
 PARALLEL = {
@@ -325,6 +381,9 @@ PARALLEL = {
     "whole, same ids": [[call("w", '{"a":1}')], [call("w", '{"a":2}')]],
     "one chunk": [[call("w", '{"a":1}', call_id=""), call("w", '{"a":2}', call_id="")]],
     "one chunk, without arguments": [[call("w", "", call_id=""), call("w", '{"a":2}', call_id="")]],
+    "no index at all": [
+        [{"function": {"name": "w", "arguments": ""}}, {"function": {"name": "w", "arguments": '{"a":2}'}}],
+    ],
     "in pieces": [
         [call("w", '{"a"', call_id="")],
         [{"index": 0, "function": {"arguments": ":1}"}}],
@@ -385,5 +444,8 @@ async def test_beside_a_broken_call_the_good_one_runs(stream: bool) -> None:
     assert any("echo: hi" in one for one in results)
 
 
-def test_the_reports_of_this_area_are_here() -> None:
-    assert len(CASES) >= 15
+def test_every_report_of_this_area_has_its_test() -> None:
+    folder = Path(__file__).parents[2]
+    tests = [path for name in ("web/openai", "agent", "models") for path in (folder / name).glob("test_*.py")]
+    named = set(re.findall(r"r2-\d\d", "".join(path.read_text(encoding="utf-8") for path in tests)))
+    assert CASES.keys() <= named

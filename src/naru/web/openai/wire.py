@@ -84,7 +84,7 @@ class ChunkWriter:
     def __init__(self, model: str, *, include_usage: bool = False, thoughts: Thoughts | None = None) -> None:
         self.outcome = Outcome()
         self._thoughts = thoughts
-        self._turn = Turn()
+        self._turn_now: Turn | None = None
         self._include_usage = include_usage
         self._sent_arguments: set[int] = set()
         identity = {
@@ -102,6 +102,13 @@ class ChunkWriter:
         self._nulls = nulls
         self._beside: JsonObject = {}
         """What the endpoint says at the top of its chunks: from then on in all of ours."""
+
+    @property
+    def _turn(self) -> Turn:
+        """What stands beside the answer's calls; most answers have none."""
+        if self._turn_now is None:
+            self._turn_now = Turn()
+        return self._turn_now
 
     def start(self) -> bytes:
         """Return the first chunk: the role."""
@@ -164,9 +171,11 @@ class ChunkWriter:
         """Return the one chunk with a finish_reason, the usage if it was asked for, and [DONE]."""
         if self._thoughts is not None and self.outcome.calls:
             self._thoughts.keep(self._turn)
-        beside = b"," + encode(self._beside)[1:-1] if self._beside else b""
+        note = self.outcome.note
+        kept = {name: value for name, value in self._beside.items() if name not in note}  # A Naru behind this one.
+        beside = b"," + encode(kept)[1:-1] if kept else b""
         tail = self._nulls + beside
-        if note := self.outcome.note:
+        if note:
             tail += b"," + encode(note)[1:-1]
         reason = encode(self.outcome.finish_reason)
         out = self._head + b'{},"finish_reason":' + reason + b"}]" + tail + b"}\n\n"
@@ -199,7 +208,7 @@ class WholeAnswer:
     def __init__(self, model: str, *, thoughts: Thoughts | None = None) -> None:
         self.outcome = Outcome()
         self._thoughts = thoughts
-        self._turn = Turn()
+        self._turn_now: Turn | None = None
         self._model = model
         self._text: list[str] = []
         self._reasoning: list[str] = []
@@ -210,6 +219,13 @@ class WholeAnswer:
         self._steps: list[JsonObject] = []
         self._beside: dict[str, JsonObject] = {"answer": {}, "choice": {}, "message": {}}
         self._beside_calls: dict[int, JsonObject] = {}
+
+    @property
+    def _turn(self) -> Turn:
+        """What stands beside the answer's calls; most answers have none."""
+        if self._turn_now is None:
+            self._turn_now = Turn()
+        return self._turn_now
 
     def feed(self, event: FaceEvent) -> None:
         """Take one event."""
