@@ -132,9 +132,10 @@ class Hub:
         return HubToolset(self.manager, {name: known[name] for name in servers})
 
     def not_ready(self) -> list[str]:
-        """Name the store if it cannot be read, and the servers that should be connected and are not."""
-        trouble = self.manager.store_trouble
-        return ([f"store: {trouble}"] if trouble else []) + [
+        """Name the store if it fails, its entries that cannot be used, and the servers that should be connected."""
+        troubles = dict.fromkeys((self.manager.store_trouble, self.manager.write_trouble))
+        troubles |= dict.fromkeys(problem.reason for problem in self.manager.problems())
+        return [f"store: {trouble}" for trouble in troubles if trouble] + [
             f"{name}: {connection.status}"
             for name, connection in self.manager.connections.items()
             if connection.record.auto_connect

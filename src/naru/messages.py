@@ -64,6 +64,10 @@ class ResourcePart:
     text: str | None = None
     blob: str | None = None
     where: str = field(default="", compare=False)
+    name: str = ""
+    title: str = ""
+    description: str = ""
+    """What a link says of what is behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +163,16 @@ def _shown(part: ContentPart) -> str:
             return f"[Image: {mime_type}]"
         case AudioPart(mime_type=mime_type):
             return f"[Audio: {mime_type}]"
-        case ResourcePart(uri=uri, text=text):
-            return text if text is not None else f"[Resource: {uri}]"
+        case ResourcePart(text=text):
+            return text if text is not None else _link(part)
         case ForeignPart(kind=kind):
             return f"[{kind}]"
+
+
+def _link(part: ResourcePart) -> str:
+    called = part.title or part.name
+    named = f"{called} ({part.uri})" if called and called != part.uri else part.uri
+    return f"[Resource: {named}{f': {part.description}' if part.description else ''}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from naru.connections.protocol import Era, parameter_headers
 from naru.connections.session import RequestOptions, Session
 from naru.connections.settings import ConnectionSettings
+from naru.connections.soundness import is_sound, sound_item, sound_schema
 from naru.messages import Json, JsonObject, ToolDefinition
 
 LIST_METHODS = {
@@ -62,6 +63,8 @@ async def read_list(session: Session, kind: str, settings: ConnectionSettings) -
         page = await session.request(method, None if cursor is None else {"cursor": cursor}, options)
         found = page.get(key)
         items += [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+        if kind != "tools":  # which are looked at one by one
+            items = [sound_item(kind, item) for item in items if is_sound(kind, item)]
         cursor = page.get("nextCursor")
         if not isinstance(cursor, str) or not cursor:
             return Listing(items)
@@ -85,12 +88,16 @@ def read_tools(listing: Listing, server: str, era: Era) -> ToolCatalogue:
         problem = _problem(tool, names)
         wanted: Mapping[tuple[str, ...], str] = {}
         if not problem and era == "modern":
-            wanted, problem = parameter_headers(tool.get("inputSchema"))
+            wanted, problem = parameter_headers(tool.get("inputSchema") or {})
         if problem:
             warnings.append(f"tool {str(name)[:80]!r} is left out: {problem}.")
             continue
         assert isinstance(name, str)
         names.add(name)
+        sound = sound_item("tools", tool)
+        if sound is not tool:
+            warnings.append(f"tool {name[:80]!r} is offered with what the protocol wants and its definition lacks.")
+            tool = sound
         raw.append(tool)
         definitions.append(define(tool, server))
         if wanted:
@@ -117,7 +124,7 @@ def define(tool: JsonObject, server: str) -> ToolDefinition:
     return ToolDefinition(
         name=tool["name"],
         description=str(tool.get("description") or ""),
-        input_schema=tool.get("inputSchema") or {"type": "object", "properties": {}},
+        input_schema=sound_schema(tool.get("inputSchema")),
         output_schema=output if isinstance(output, dict) else None,
         title=str(tool.get("title") or annotations.get("title") or ""),
         annotations=annotations,

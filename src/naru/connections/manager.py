@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
@@ -19,7 +20,7 @@ from naru.connections.surroundings import Resolve, Surroundings
 from naru.connections.toolset import ServerToolset
 from naru.connections.transports import descendants
 from naru.connections.transports.http_client import HttpClient
-from naru.errors import NotFoundError, PolicyError
+from naru.errors import NotFoundError, PolicyError, StoreError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.base import Store
@@ -78,6 +79,8 @@ class Manager:
         self.supervision = supervision or Supervision()
         self.store_trouble = ""
         """Why the store cannot be read just now; empty when it can."""
+        self.write_trouble = ""
+        """Why the store last refused to keep something; empty when it did not."""
         self._store = store
         kept_in = self.settings.kept_in
         self._http = HttpClient(kept_in=kept_in.expanduser() / "tokens" if kept_in else None)
@@ -109,7 +112,8 @@ class Manager:
         """
         self.guard.admit(record)
         async with self._lock(record.name):
-            await self._store.save(record)
+            with self._writing():
+                await self._store.save(record)
             self.guard.trust(record)
             self._add(record)
             self._tell(Change(record.name, "registered"))
@@ -123,7 +127,8 @@ class Manager:
         """
         self.guard.admit(record)
         async with self._lock(record.name):
-            await self._store.update(record, expected_updated_at=expected_updated_at)
+            with self._writing():
+                await self._store.update(record, expected_updated_at=expected_updated_at)
             self.guard.trust(record)
             await self._follow(record)
             self._tell(Change(record.name, "updated"))
@@ -132,11 +137,23 @@ class Manager:
     async def unregister(self, name: str) -> None:
         """Forget a server: record first, then its link. Raises NotFoundError."""
         async with self._lock(name):
-            if not await self._store.delete(name) and name not in self._connections:
+            with self._writing():
+                existed = await self._store.delete(name)
+            if not existed and name not in self._connections:
                 raise _unknown(name)
             self.guard.forget(name)
             await self._drop(name)
             await asyncio.to_thread(self._memory.forget, name)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Remember whether the store keeps what it is given."""
+        try:
+            yield
+        except StoreError as error:
+            self.write_trouble = str(error)
+            raise
+        self.write_trouble = ""
 
     async def list_servers(self) -> Sequence[ServerRecord]:
         """Return all records, in order of creation."""

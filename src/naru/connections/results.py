@@ -82,7 +82,8 @@ def _part(block: Json) -> Part:
         case "resource":
             return _resource(block.get("resource"))
         case "resource_link":
-            return ResourcePart(str(block.get("uri", "")), str(block.get("mimeType") or ""))
+            said = {key: str(block.get(key) or "") for key in ("name", "title", "description")}
+            return ResourcePart(str(block.get("uri", "")), str(block.get("mimeType") or ""), **said)
         case _:
             return TextPart(json.dumps(block, ensure_ascii=False))
 

@@ -11,6 +11,7 @@ from naru.gateway.frames import Frame
 from naru.gateway.headers import Headers
 from naru.gateway.protocol import (
     ASK_CAPABILITY,
+    INVALID_PARAMS,
     INVALID_REQUEST,
     LEGACY_VERSIONS,
     META_CAPABILITIES,
@@ -19,6 +20,7 @@ from naru.gateway.protocol import (
     META_VERSION,
     METHOD_NOT_FOUND,
     RpcError,
+    has,
     log_passes,
     meta_of,
 )
@@ -93,6 +95,9 @@ class Exchange:
             raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
         if not self.may_be_asked(method):
             raise RpcError(METHOD_NOT_FOUND, f"The client did not declare the capability {ASK_CAPABILITY[method]!r}.")
+        needed = "url elicitation" if params.get("mode") == "url" else "sampling tools" if "tools" in params else ""
+        if not has(self.version, needed):
+            raise RpcError(INVALID_PARAMS, f"The client's version {self.version} has no {needed}.")
         if self.session is None or not self.can_ask:
             raise RpcError(INVALID_REQUEST, "This client cannot be asked while it waits for an answer.")
         return await self.session.ask(method, params, self.emit, self.ask_timeout_seconds)

@@ -145,7 +145,9 @@ def _part(part: Part) -> JsonObject:
         case ResourcePart(uri=uri, mime_type=mime_type, text=text, blob=blob):
             about: JsonObject = {"uri": uri, **({"mimeType": mime_type} if mime_type else {})}
             if text is None and blob is None:
-                return {"type": "resource_link", "name": uri, **about}
+                said = {"title": part.title, "description": part.description}
+                link = {key: text for key, text in said.items() if text}
+                return {"type": "resource_link", "name": part.name or uri, **link, **about}
             return {
                 "type": "resource",
                 "resource": {**about, **({"text": text} if text is not None else {"blob": blob})},

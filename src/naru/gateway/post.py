@@ -22,6 +22,7 @@ class PostAnswer:
 
     __slots__ = (
         "_client",
+        "_primes",
         "_replay",
         "_send",
         "_since",
@@ -45,6 +46,7 @@ class PostAnswer:
         self._client = client
         self._stream: Stream | None = None
         self._replay: Replay | None = None
+        self._primes = False
         self._track: Track | None = None
         self.is_finished = False
         """The answer, or that there is none, is on its way."""
@@ -55,9 +57,15 @@ class PostAnswer:
         self.sse = True
         """The client takes events; if not, whatever comes before the answer is lost."""
 
-    def resumable(self, replay: Replay) -> None:
-        """Keep what is streamed, so that a client that lost its connection can take it up again."""
+    def resumable(self, replay: Replay, *, primes: bool) -> None:
+        """Keep what is streamed, so that a client that lost its connection can take it up again.
+
+        Args:
+            replay: where it is kept.
+            primes: begin with an empty event, which gives the client an id at once and older clients a traceback.
+        """
         self._replay = replay
+        self._primes = primes
 
     def emit(self, frame: Frame) -> None:
         """Send a frame before the answer."""
@@ -116,5 +124,6 @@ class PostAnswer:
             if self._replay is not None:
                 self._track = self._replay.open()
                 self._track.outputs.append(self._stream)
-                self._stream.push(b"id: %d-0\n%bdata: \n\n" % (self._track.number, RETRY))
+                if self._primes:
+                    self._stream.push(b"id: %d-0\n%bdata: \n\n" % (self._track.number, RETRY))
         return self._stream

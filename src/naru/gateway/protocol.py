@@ -12,6 +12,15 @@ MODERN_VERSIONS: Final = ("2026-07-28",)
 """Stateless versions: every request says who asks in its `_meta`."""
 BATCH_VERSIONS: Final = ("2024-11-05", "2025-03-26")
 """Versions in which a message may be a JSON-RPC batch; 2025-06-18 took it away."""
+SINCE: Final = {
+    "audio": "2025-03-26",
+    "resumption": "2025-03-26",
+    "resource_link": "2025-06-18",
+    "priming": "2025-11-25",
+    "url elicitation": "2025-11-25",
+    "sampling tools": "2025-11-25",
+}
+"""What clients of older versions do not know, and some break over; later eras know all of it."""
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -80,6 +89,11 @@ class RpcError(Exception):
         if self.data is not None:
             error["data"] = self.data
         return error
+
+
+def has(version: str, feature: str) -> bool:
+    """Tell whether a version knows a feature; what is in no table it does."""
+    return version >= SINCE.get(feature, "")
 
 
 def negotiate(requested: Any) -> str:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from naru import __version__
 from naru.gateway.exchange import Exchange
-from naru.gateway.protocol import LEGACY_VERSIONS, META_SERVER
+from naru.gateway.protocol import LEGACY_VERSIONS, META_SERVER, has
 from naru.messages import JsonObject
 
 SERVER_INFO: JsonObject = {"name": "naru", "title": "Naru", "version": __version__}
-
-SINCE = {"audio": "2025-03-26", "resource_link": "2025-06-18"}
-"""Content types that clients of older versions refuse."""
 
 
 def finish(result: JsonObject, exchange: Exchange, method: str) -> JsonObject:
@@ -37,6 +34,8 @@ def _legacy(result: JsonObject, version: str) -> JsonObject:
         finished.pop("_meta", None)
         if meta:
             finished["_meta"] = meta
+    if not isinstance(finished.get("structuredContent", {}), dict):  # any value only since 2026-07-28
+        finished = {key: value for key, value in finished.items() if key != "structuredContent"}
     content = finished.get("content")
     if isinstance(content, list) and version != LEGACY_VERSIONS[-1]:
         finished = {**finished, "content": [_downgraded(part, version) for part in content]}
@@ -45,7 +44,7 @@ def _legacy(result: JsonObject, version: str) -> JsonObject:
 
 def _downgraded(part: object, version: str) -> object:
     """Replace a part that the version does not know by its placeholder (H6)."""
-    if not isinstance(part, dict) or version >= SINCE.get(str(part.get("type")), ""):
+    if not isinstance(part, dict) or has(version, str(part.get("type"))):
         return part
     label = f"[Audio: {part.get('mimeType')}]" if part["type"] == "audio" else f"[Resource: {part.get('uri')}]"
     return {"type": "text", "text": label}

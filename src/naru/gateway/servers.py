@@ -59,6 +59,8 @@ class ServerUpstream:
         """Seconds that a request may take: the server's own `timeout`, else the gateway's."""
         self._relays: dict[int, Relay] = {}
         self._uris: set[str] = set()
+        self._told: set[str] = set()
+        """Warnings that are in the log already."""
         self._log_level = ""
 
     @property
@@ -79,7 +81,8 @@ class ServerUpstream:
     async def list(self, kind: ListKind) -> Listing:
         """Return one of its lists; tools that the rules of this installation hold back are not in it."""
         listing = await self._translated(self.connection.listing(kind))
-        if listing.warning:
+        if listing.warning and listing.warning not in self._told:
+            self._told.add(listing.warning)
             logger.warning("server %s: %s", self.name, listing.warning)
         items = listing.items
         if kind == "tools":

@@ -23,6 +23,7 @@ from naru.gateway.protocol import (
     OVERLOADED,
     UNSUPPORTED_VERSION,
     RpcError,
+    has,
     is_modern,
 )
 from naru.gateway.replay import STANDALONE, Track, replay_of
@@ -145,8 +146,8 @@ class StreamableHttp:
         """Answer a request within a session on its own POST."""
         takes_json, takes_events = accepts(sender.headers or {})
         answer = self._answer(send, sender, takes_json=takes_json, takes_events=takes_events)
-        if takes_events and session.version >= "2025-03-26":
-            answer.resumable(replay_of(session))
+        if takes_events and has(session.version, "resumption"):
+            answer.resumable(replay_of(session), primes=has(session.version, "priming"))
         request_id = message["id"]
 
         async def work(task: asyncio.Task[Any]) -> None:

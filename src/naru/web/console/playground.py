@@ -163,4 +163,6 @@ def _part_data(part: Part) -> JsonObject:
         case AudioPart(mime_type=mime_type, data=data):
             return {"type": "audio", "mimeType": mime_type, "data": data}
         case ResourcePart(uri=uri, mime_type=mime_type, text=said):
-            return {"type": "resource", "uri": uri, "mimeType": mime_type, "text": said}
+            about = {"name": part.name, "title": part.title, "description": part.description}
+            link = {key: text for key, text in about.items() if text}
+            return {"type": "resource", "uri": uri, "mimeType": mime_type, "text": said, **link}
