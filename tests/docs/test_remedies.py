@@ -69,7 +69,7 @@ def _path_of(variable: str) -> str:
 
 def unknown(text: str) -> list[str]:
     """Return what a remedy names that does not exist."""
-    variables = re.findall(r"\bNARU_[A-Z_]+", text)
+    variables = re.findall(r"\bNARU_[A-Z_]*[A-Z]\b(?!_)", text)  # one that is cut off is put together by code
     wrong = [one for one in variables if one not in OUTSIDE and _path_of(one) not in PATHS]
     paths = re.findall(r"\b(?:" + "|".join(Settings.model_fields) + r")\.(?!jsonl?\b)[a-z][a-z_.-]*[a-z]", text)
     wrong += [path for path in paths if path.replace("-", "_") not in PATHS]

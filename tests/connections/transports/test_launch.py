@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from naru.connections.faults import LinkError
-from naru.connections.transports.launch import find_command, prepare
+from naru.connections.transports.launch import find_command, inherited_secrets, prepare
 
 
 def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:
@@ -28,15 +28,56 @@ def test_a_missing_command_names_the_path_that_was_searched() -> None:
     assert "\n" not in caught.value.failure.message
 
 
-def test_a_command_of_a_version_manager_is_found_for_the_hint_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "folder",
+    [
+        ".nvm/versions/node/v22.1.0/bin",
+        ".local/bin",
+        ".bun/bin",
+        ".deno/bin",
+        ".docker/bin",
+        ".volta/bin",
+        ".cargo/bin",
+    ],
+)
+def test_a_program_of_a_user_folder_is_found_where_a_desktop_start_does_not_look(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """f09: node from a version manager is not on a service's PATH."""
+    """f09, r2-30 and line 4 of issue 16; what lies beside it, as node beside npx, is on the child's PATH."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    found = executable(tmp_path / ".nvm/versions/node/v22.1.0/bin/npx-of-nvm")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    found = executable(tmp_path / folder / "npx-of-nvm")
+    executable(tmp_path / ".nvm/versions/node/v9.0.0/bin/npx-of-nvm") if "nvm" in folder else None
+    launch = prepare({"command": "npx-of-nvm"})
+    assert launch.argv[0] == str(found)
+    assert launch.environment["PATH"] == f"/usr/bin:/bin:{found.parent}"
+
+
+def test_where_a_missing_command_was_looked_for_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Line 4."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".local/bin").mkdir(parents=True)
     with pytest.raises(LinkError) as caught:
-        find_command("npx-of-nvm", "/usr/bin:/bin")
-    assert str(found) in caught.value.failure.remedy
+        find_command("npx-nowhere", "/usr/bin:/bin")
+    assert f"/usr/bin:/bin, then {tmp_path}/.local/bin" in caught.value.failure.message
+
+
+def test_the_world_around_a_child_reaches_it_and_keys_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """r2-28, r2-29 and line 4: proxies in both cases, authorities, package indexes; S-33."""
+    world = {
+        "HTTP_PROXY": "http://proxy:1", "https_proxy": "http://u:SENTINEL-P1@proxy:2", "NO_PROXY": "localhost",
+        "SSL_CERT_FILE": "/a.pem", "SSL_CERT_DIR": "/certs", "NODE_EXTRA_CA_CERTS": "/b.pem",
+        "REQUESTS_CA_BUNDLE": "/c.pem",
+        "PIP_INDEX_URL": "https://index/simple", "UV_DEFAULT_INDEX": "https://index/simple",
+        "npm_config_registry": "https://registry/",
+    }  # fmt: skip
+    keys = {"NPM_CONFIG__AUTHTOKEN": "CANARY", "UV_PUBLISH_TOKEN": "CANARY", "AWS_SECRET_ACCESS_KEY": "CANARY"}
+    for name, value in {**world, **keys}.items():
+        monkeypatch.setenv(name, value)
+    environment = prepare({"command": sys.executable}).environment
+    assert {name: environment.get(name) for name in world} == world
+    assert "CANARY" not in str(environment)
+    assert "SENTINEL-P1" in inherited_secrets()
 
 
 def test_the_servers_own_path_is_used_for_the_look_up(tmp_path: Path) -> None:

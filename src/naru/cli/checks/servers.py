@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +13,9 @@ from urllib.parse import urlsplit
 from naru.cli.checks.problem import Level, Problem, meant
 from naru.cli.clients.json_text import position_of
 from naru.config import check_private, environment
+from naru.connections.faults import LinkError
 from naru.connections.launch_policy import package_warnings
+from naru.connections.transports.launch import find_command
 from naru.errors import NaruError
 from naru.records import TRANSPORT_SPELLINGS, ServerRecord, TransportType, now_ms
 from naru.stores import formats
@@ -96,14 +97,21 @@ def check_record(record: ServerRecord, place: str) -> Iterator[Problem]:
 def _program(config: dict[str, Any], place: str) -> Iterator[Problem]:
     command = str(config["command"])
     folder = Path(str(config.get("cwd") or ".")).expanduser()
-    path = (config.get("env") or {}).get("PATH") or environment().get("PATH")
-    if not shutil.which(command, path=path) and not (folder / command).is_file():
+    path = (config.get("env") or {}).get("PATH") or environment().get("PATH") or ""
+    if not _is_there(command, path, folder):
         yield Problem(
             Level.ERROR, "", f"{place}.command", f"There is no program {command}.",
             "Install it, or give its whole path." + (" Arguments belong in args." if " " in command else ""),
         )  # fmt: skip
     if config.get("cwd") and not folder.is_dir():
         yield Problem(Level.ERROR, "", f"{place}.cwd", f"There is no folder {folder}.")
+
+
+def _is_there(command: str, path: str, folder: Path) -> bool:
+    try:
+        return bool(find_command(command, path, cwd=str(folder)))
+    except LinkError:
+        return (folder / command).is_file()
 
 
 def _url(config: dict[str, Any], place: str) -> Iterator[Problem]:

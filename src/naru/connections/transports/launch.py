@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import signal
 import sys
@@ -14,14 +15,20 @@ from typing import Any
 
 from naru.config import environment as own_environment
 from naru.connections.faults import Failure, LinkError
+from naru.stores.secret_values import secrets_of
 
 if sys.platform != "win32":
     import resource
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
-_ELSEWHERE = ("~/.local/bin", "~/.cargo/bin", "~/.volta/bin", "~/.asdf/shims", "~/.bun/bin", "~/.deno/bin")
-_ELSEWHERE_SYSTEM = ("/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin", "/snap/bin")
+_ELSEWHERE = (
+    *("~/.local/bin", "~/.cargo/bin", "~/.volta/bin", "~/.asdf/shims", "~/.bun/bin", "~/.deno/bin", "~/.docker/bin"),
+    *("~/.local/share/mise/shims", "~/.local/share/pnpm", "~/Library/pnpm", "~/.nix-profile/bin", "~/n/bin"),
+    *("/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin", "/snap/bin"),
+    "/Applications/Docker.app/Contents/Resources/bin",
+)
+"""Where user installs put programs that a desktop start or a service does not see."""
 _VERSION_MANAGERS = (
     "~/.nvm/versions/node/*/bin",
     "~/.local/share/fnm/node-versions/*/installation/bin",
@@ -34,8 +41,20 @@ _INHERITED = (
     *("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
     *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMDRIVE"),
     *("SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR"),
+    *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "DOCKER_HOST", "NVM_DIR", "VOLTA_HOME"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT"),
+    *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CONFIG_FILE", "PIP_TRUSTED_HOST", "UV_INDEX", "UV_DEFAULT_INDEX"),
+    *("UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_CONFIG_FILE", "UV_CACHE_DIR", "UV_OFFLINE", "UV_NATIVE_TLS"),
+    *("UV_SYSTEM_CERTS", "UV_INSECURE_HOST", "UV_PYTHON", "NPM_CONFIG_REGISTRY", "npm_config_registry"),
+    *("NPM_CONFIG_USERCONFIG", "npm_config_userconfig", "NPM_CONFIG_CACHE", "npm_config_cache", "NPM_CONFIG_CAFILE"),
+    *("npm_config_cafile", "npm_config_offline", "BUN_CONFIG_REGISTRY", "DENO_CERT", "DENO_TLS_CA_STORE"),
 )
-"""What a child gets of Naru's own environment: where things are, never a key (S-33)."""
+"""What a child gets of Naru's own environment: where things are and how the network is reached, never a key (S-33).
+
+An index or a proxy may have a password in its address: without it the child could not be installed. It is masked in
+what the server says like the server's own secrets.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +96,9 @@ def prepare(config: Mapping[str, Any], *, platform: str = sys.platform) -> Launc
     if any("\0" in text for text in (command, *arguments, *environment.values())):
         raise _refusal("bad_argument", "the command, an argument or a variable contains a NUL.", "Remove it.")
     found = find_command(command, environment.get("PATH", ""), cwd=cwd)
+    folder, path = str(Path(found).parent), environment.get("PATH", "")
+    if os.sep not in command and folder not in path.split(os.pathsep):
+        environment["PATH"] = os.pathsep.join(filter(None, (path, folder)))  # npx wants the node beside it
     argv = _windows_argv(found, arguments, environment) if platform == "win32" else (found, *arguments)
     return Launch(tuple(argv), environment, cwd, _limits(config.get("limits") or {}))
 
@@ -96,8 +118,17 @@ def _inherited() -> dict[str, str]:
     return {name: own[name] for name in _INHERITED if name in own}
 
 
+def inherited_secrets() -> set[str]:
+    """Return the passwords in what a child inherits: of a proxy, of a package index."""
+    return secrets_of({"env": _inherited()})
+
+
 def find_command(command: str, path: str, *, cwd: str | None = None) -> str:
-    """Return the absolute path of a command. Raises LinkError naming the PATH that was searched."""
+    """Return the absolute path of a command, also from the usual folders of user installs that a PATH may lack.
+
+    Raises:
+        LinkError: names the PATH and the folders that were searched.
+    """
     expanded = os.path.expanduser(command)  # noqa: PTH111 - a bare command name must stay bare
     if os.sep in expanded or (os.altsep and os.altsep in expanded):
         # A relative path is meant from the folder that the server runs in.
@@ -107,30 +138,30 @@ def find_command(command: str, path: str, *, cwd: str | None = None) -> str:
             return found
         why = "exists but is not executable" if full.exists() else "does not exist"
         raise _refusal("command_not_found", f"the command {str(full)!r} {why}.", "Correct `command`.")
-    found = shutil.which(expanded, path=path)
+    elsewhere = _elsewhere()
+    found = shutil.which(expanded, path=path) or shutil.which(expanded, path=os.pathsep.join(elsewhere))
     if found:
         return str(Path(found).absolute())
-    searched = path or "(empty)"
-    hint = _found_elsewhere(expanded)
-    remedy = (
-        f"It is at {hint}: write that path as `command`, or add its folder to `env.PATH` of the server."
-        if hint
-        else "Install it, write its full path as `command`, or set `env.PATH` of the server."
-    )
+    searched = f"{path or '(empty)'}, then {', '.join(elsewhere) or 'nowhere else'}"
+    remedy = "Install it, write its full path as `command`, or set `env.PATH` of the server."
     program, _, rest = command.strip().partition(" ")
     if rest and shutil.which(program, path=path):
         remedy = f"Write {program!r} alone as `command`, and {rest!r} as `args`, one text for each argument."
     raise _refusal("command_not_found", f"the command {command!r} was not found; PATH searched: {searched}.", remedy)
 
 
-def _found_elsewhere(command: str) -> str | None:
-    """Look where version managers and user installs put programs that services do not see."""
-    folders = [Path(folder).expanduser() for folder in (*_ELSEWHERE, *_ELSEWHERE_SYSTEM)]
+def _elsewhere() -> list[str]:
+    """Return the folders of user installs and version managers that are there; the newest version first."""
+    folders = [Path(folder).expanduser() for folder in _ELSEWHERE]
     for pattern in _VERSION_MANAGERS:
         root = Path(pattern).expanduser()
         anchor = Path(root.anchor)
-        folders += sorted(anchor.glob(str(root.relative_to(anchor))), reverse=True)
-    return shutil.which(command, path=os.pathsep.join(map(str, folders)))
+        folders += sorted(anchor.glob(str(root.relative_to(anchor))), key=_version, reverse=True)
+    return [str(folder) for folder in folders if folder.is_dir()]
+
+
+def _version(folder: Path) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", str(folder))]
 
 
 def _windows_argv(found: str, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from naru.connections.settings import ConnectionSettings
 from naru.connections.transports import descendants
 from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
 from naru.connections.transports.framing import LineFramer, Oversized
-from naru.connections.transports.launch import Launch, in_child, prepare
+from naru.connections.transports.launch import Launch, in_child, inherited_secrets, prepare
 from naru.connections.transports.pending import PendingAnswers, cancelled
 from naru.messages import Json, JsonObject
 from naru.stores.secret_values import SecretValues
@@ -65,6 +65,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
         """Start the child. Raises LinkError."""
         self._inbox = inbox
         launch = prepare(self._config)
+        self.secrets.learn(inherited_secrets())
         process, _ = await self._spawn(launch)
         self._process = process
         self.pid = process.get_pid()
