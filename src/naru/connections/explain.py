@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from naru.connections.connection import Connection
 from naru.connections.faults import Failure
+from naru.connections.starts import may_install
 from naru.records import ServerStatus
 
 
@@ -31,6 +32,7 @@ class Explanation:
     log_tail: str
 
 
+_WORTH_SAYING_SECONDS = 3.0
 _SIMPLE = {
     ServerStatus.PENDING: ("It is registered and was not connected yet.", "Connect it."),
     ServerStatus.CONNECTING: ("It is being connected.", ""),
@@ -72,10 +74,7 @@ def _words(
         tools = len(connection.tools)
         return f"It rests until a call needs it; {tools} {'tool is' if tools == 1 else 'tools are'} on offer.", ""
     if status in _SIMPLE:
-        summary, remedy = _SIMPLE[status]
-        if failure is not None and status is ServerStatus.CONNECTING:
-            summary = f"{summary} Before: {failure.message}"
-        return summary, remedy
+        return _simply(connection, failure, since)
     if failure is None:
         return f"It is {status}.", ""
     began = f"For {duration(since)}, at" if since >= 1 else "Just now, at"
@@ -96,6 +95,22 @@ def _words(
     if wait is None and status is ServerStatus.FAILED:
         remedy = f"{remedy} Then connect it again.".strip()
     return " ".join(parts), remedy
+
+
+def _simply(connection: Connection, failure: Failure | None, since: float) -> tuple[str, str]:
+    summary, remedy = _SIMPLE[connection.status]
+    if connection.status is ServerStatus.CONNECTING:
+        if since >= _WORTH_SAYING_SECONDS and may_install(connection.record):
+            summary = _installing(connection, since)
+        if failure is not None:
+            summary = f"{summary} Before: {failure.message}"
+    return summary, remedy
+
+
+def _installing(connection: Connection, since: float) -> str:
+    last = next((line for line in reversed(connection.log_text.splitlines()) if line.strip()), "")
+    said = f"; its log says last: {last.strip()[:120]}" if last else ""
+    return f"It has been starting for {duration(since)} and is still installing, or waits for its turn{said}."
 
 
 def duration(seconds: float) -> str:

@@ -104,12 +104,13 @@ class Lifecycle:
         return None if self._due is None else max(0.0, self._due - now)
 
     def connect(self, now: float) -> None:
-        """Someone wants it connected: plan an attempt at once, unless it is live or being tried."""
-        if self.is_live or self.status is ServerStatus.CONNECTING:
+        """Someone wants it connected: the count begins anew, with an attempt at once unless one is made or was good."""
+        if self.is_live:
             return
         self.attempt = 0
         self.gave_up = False
-        self._due = now
+        if self.status is not ServerStatus.CONNECTING:
+            self._due = now
 
     def demand(self, now: float) -> None:
         """A call needs it: plan an attempt at once without forgetting how many failed before."""

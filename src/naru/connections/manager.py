@@ -16,13 +16,14 @@ from naru.connections.guard import Guard, NoGuard
 from naru.connections.remembered import Memory
 from naru.connections.session import Hooks
 from naru.connections.settings import ConnectionSettings
+from naru.connections.starts import Starts
 from naru.connections.surroundings import Resolve, Surroundings
 from naru.connections.toolset import ServerToolset
 from naru.connections.transports import descendants
 from naru.connections.transports.http_client import HttpClient
 from naru.errors import NotFoundError, PolicyError, StoreError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
-from naru.records import ServerRecord, ServerStatus, TransportType
+from naru.records import ServerRecord, ServerStatus
 from naru.stores.base import Store
 from naru.stores.expand import expand
 from naru.stores.formats import Problem
@@ -33,10 +34,6 @@ from naru.tools.supervision import Supervision
 from naru.tools.toolset import CallContext
 
 log = logging.getLogger(__name__)
-
-_CHILD_START_SECONDS = 3.0
-"""How long a starting child counts against `max_connecting`: a hanging one must not hold up others for longer."""
-
 
 STOPPING = "stopping"
 
@@ -89,7 +86,14 @@ class Manager:
         hooks = replace(hooks, on_notification=self._heard)
         self._memory = Memory(kept_in / "listings" if kept_in else None)
         self._around = Surroundings(
-            self.settings, self._http, hooks, resolve, self._connection_changed, self._memory, self.guard
+            self.settings,
+            self._http,
+            hooks,
+            resolve,
+            self._connection_changed,
+            self._memory,
+            self.guard,
+            Starts(self.settings.max_connecting),
         )
         self._connections: dict[str, Connection] = {}
         self._toolsets: dict[str, ServerToolset] = {}
@@ -98,7 +102,6 @@ class Manager:
         self._listeners: list[Listen] = []
         self._tasks: dict[asyncio.Task[None], tuple[str, float]] = {}
         """Connects in the background → whose, and the loop time at which they began."""
-        self._starting = asyncio.Semaphore(self.settings.max_connecting)
 
     # The register
 
@@ -351,16 +354,7 @@ class Manager:
         except PolicyError as error:
             log.warning("server %s is not connected: %s", connection.name, error)
             return
-        if connection.record.transport_type is not TransportType.STDIO:
-            await connection.connect()
-            return
-        attempt = asyncio.ensure_future(connection.connect())
-        try:
-            async with self._starting:
-                await asyncio.wait({attempt}, timeout=_CHILD_START_SECONDS)
-            await attempt
-        finally:
-            attempt.cancel()
+        await connection.connect()
 
     def _lock(self, name: str) -> asyncio.Lock:
         return self._locks.setdefault(name, asyncio.Lock())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +15,7 @@ from naru.connections.negotiation import PROTOCOLS, negotiate
 from naru.connections.protocol import METHOD_NOT_FOUND, Era
 from naru.connections.session import Hooks, Listener, Session
 from naru.connections.settings import ConnectionSettings
+from naru.connections.starts import Starts, patience
 from naru.connections.transports.base import Transport
 from naru.connections.transports.choose import MakeTransport, candidates
 from naru.connections.transports.http_client import HttpClient
@@ -56,6 +58,7 @@ class Opener:
     settings: ConnectionSettings
     hooks: Hooks
     http: HttpClient
+    starts: Starts
     known: Known = field(default_factory=Known)
 
     async def open(self, config: Mapping[str, Any], secrets: SecretValues) -> Opened:
@@ -111,8 +114,13 @@ class Opener:
     async def _attempt(self, kind: TransportType, make: MakeTransport, plan: Plan, seconds: float) -> Opened:
         session = Session(self.record.name, make(), self.listener, settings=self.settings, hooks=self.hooks)
         self.listener.begun(session)
+        is_program = kind is TransportType.STDIO
         try:
-            async with asyncio.timeout(seconds):
+            # The wait for its turn is no time of its own.
+            async with (
+                self.starts.turn(self.record) if is_program else contextlib.nullcontext(),
+                patience(seconds, session.transport.logs) if is_program else asyncio.timeout(seconds),
+            ):
                 return await self._steps(session, kind, plan)
         except TimeoutError:
             tail = session.transport.logs.tail()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from naru.connections.lifecycle import ReconnectPolicy
+from naru.connections.starts import INSTALL_SECONDS, may_install
 from naru.records import ServerRecord
 
 MIB = 1024 * 1024
@@ -54,14 +56,15 @@ class ConnectionSettings:
     max_queued: int = 100
     queue_timeout_seconds: float = 5.0
     """Requests to one server at a time, waiting, and how long they wait (R-35)."""
-    max_connecting: int = 16
-    """Servers that connect side by side at start (R-31)."""
+    max_connecting: int = field(default_factory=lambda: max(4, 2 * (os.cpu_count() or 1)))
+    """Programs that start side by side: a budget by the machine's cores (R-31)."""
     reconnect: ReconnectPolicy = field(default_factory=ReconnectPolicy)
 
 
 def settings_for(record: ServerRecord, settings: ConnectionSettings) -> ConnectionSettings:
     """Return how one server is treated: what its entry says of patience and sizes wins."""
-    seconds = record.start_seconds(settings.connect_timeout_seconds)
+    default = settings.connect_timeout_seconds
+    seconds = record.start_seconds(max(default, INSTALL_SECONDS) if may_install(record) else default)
     return replace(
         settings,
         connect_timeout_seconds=seconds,

@@ -59,7 +59,7 @@ class Supervisor:
         self._around = around
         self._settings = settings_for(record, around.settings)
         hooks = replace(around.hooks, capabilities={**around.hooks.capabilities, **declared(record.config)})
-        self._opener = Opener(record, self, self._settings, hooks, around.http)
+        self._opener = Opener(record, self, self._settings, hooks, around.http, around.starts)
         self._loop = asyncio.get_running_loop()
         policy = around.settings.reconnect
         if record.transport_type is not TransportType.STDIO:

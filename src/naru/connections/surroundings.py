@@ -10,6 +10,7 @@ from naru.connections.guard import Guard, NoGuard
 from naru.connections.remembered import Memory
 from naru.connections.session import Hooks
 from naru.connections.settings import ConnectionSettings
+from naru.connections.starts import Starts
 from naru.connections.transports.http_client import HttpClient
 from naru.records import ServerRecord
 
@@ -39,3 +40,4 @@ class Surroundings:
     changed: Changed = ignore
     memory: Memory = field(default_factory=Memory)
     guard: Guard = field(default_factory=NoGuard)
+    starts: Starts = field(default_factory=lambda: Starts(ConnectionSettings().max_connecting))
