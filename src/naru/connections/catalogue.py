@@ -54,7 +54,7 @@ async def read_list(session: Session, kind: str, settings: ConnectionSettings) -
     """
     method, key, capability = LIST_METHODS[kind]
     if capability not in session.capabilities:
-        return Listing()
+        return Listing((), "It does not declare tools, so it is not asked for any.") if kind == "tools" else Listing()
     options = RequestOptions(timeout_seconds=settings.list_timeout_seconds)
     items: list[JsonObject] = []
     seen: set[str] = set()
@@ -65,6 +65,8 @@ async def read_list(session: Session, kind: str, settings: ConnectionSettings) -
         items += [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
         if kind != "tools":  # which are looked at one by one
             items = [sound_item(kind, item) for item in items if is_sound(kind, item)]
+        if not isinstance(found, list):
+            return Listing(items, f"It lists no {key}: {method} gave something else.")
         cursor = page.get("nextCursor")
         if not isinstance(cursor, str) or not cursor:
             return Listing(items)

@@ -1,0 +1,83 @@
+"""Every odd server of `odd_rows` over each transport where it applies: connected, or the right remedy (issue 16).
+
+The table in `docs/reference/odd-servers.md` is made of the same rows: python -m tests.connections.test_odd_table
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from naru.records import ServerRecord, ServerStatus
+from tests.connections.conftest import QUICK, managed
+from tests.fixtures import odd_rows
+from tests.fixtures.odd_rows import EVERYWHERE, OK, ROWS, Row, serve
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "reference" / "odd-servers.md"
+CASES = [(row, over) for row in ROWS for over in row.over]
+HEAD = """# Odd servers
+
+What servers do that the protocol does not foresee, and what becomes of them. Made by
+`tests/connections/test_odd_table.py` of the rows of `tests/fixtures/odd_rows.py`, each of which is tried over every
+transport that is filled in.
+
+| A server that … | stdio | HTTP | SSE | told |
+|---|---|---|---|---|
+"""
+
+
+def table() -> str:
+    """Return the page."""
+    lines = []
+    for row in ROWS:
+        cells = [(row.outcome if over in row.over else "") for over in EVERYWHERE]
+        lines.append(f"| {row.does} | {' | '.join(cells)} | {row.says.replace('|', ' ')} |")
+    return HEAD + "\n".join(lines) + "\n"
+
+
+@contextlib.asynccontextmanager
+async def record_of(row: Row, over: str) -> AsyncIterator[ServerRecord]:
+    if over == "stdio":
+        config = {"command": sys.executable, "args": [odd_rows.__file__, row.name], **row.config}
+        yield ServerRecord(name="odd", transport_type="STDIO", config=config)
+        return
+    async with serve(row.name, sse=over == "sse") as url:
+        # A URL that ends in /sse says what it is; here nobody does.
+        url = url if row.declared else url.replace("/sse", "/mcp")
+        config = {"url": url, **row.config}
+        declared = {"http": "HTTP", "sse": "SSE"}[over] if row.declared else None
+        yield ServerRecord(name="odd", transport_type=declared, config=config)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("row", "over"), CASES, ids=[f"{row.name}-{over}" for row, over in CASES])
+async def test_an_odd_server_connects_or_is_told_what_to_mend(row: Row, over: str) -> None:
+    seconds = 20 if row.outcome == OK else 4
+    settings = replace(QUICK, connect_timeout_seconds=seconds, probe_timeout_seconds=0.5)
+    async with record_of(row, over) as record, managed(settings) as manager:
+        await manager.register(record)
+        is_connected = await manager.connect("odd")
+        told = manager.explain("odd")
+        assert is_connected is (row.outcome == OK), told
+        whole = f"{told.summary} {told.remedy} {' '.join(manager.connection('odd').catalogue.warnings)}"
+        assert row.says in whole
+        if row.outcome != OK:
+            assert manager.get_status("odd") is ServerStatus[row.outcome]
+            assert told.remedy, "a person is told what to do"
+        elif row.answer is not None:
+            text = (await manager.call_tool("odd", "echo", {})).text
+            assert text.replace("\t", "").replace("\ufffd", "") == row.answer
+
+
+def test_the_page_is_made_of_the_rows() -> None:
+    assert len(ROWS) >= 60
+    assert PAGE.read_text(encoding="utf-8") == table(), "run: python -m tests.connections.test_odd_table"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(table(), encoding="utf-8")
