@@ -6,6 +6,7 @@ One connector and one SSLContext for all servers: making a client per call costs
 from __future__ import annotations
 
 import asyncio
+import base64
 import re
 import socket
 import ssl
@@ -99,8 +100,13 @@ class Remote:
     """
 
     def __init__(self, config: Mapping[str, Any], secrets: SecretValues, http: HttpClient) -> None:
-        self.url = _address(config)
+        address = _address(config)
+        # A user in the address goes as a header, as everywhere; one that is configured beside it counts instead.
+        self.url = address.with_user(None)
         self.headers = _headers(config)
+        if address.user is not None and not config.get("auth") and "authorization" not in map(str.lower, self.headers):
+            pair = f"{address.user}:{address.password or ''}"
+            self.headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
         self._secrets = secrets
         self._http = http
         self._authorities = _authorities(config)

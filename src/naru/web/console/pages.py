@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 import mimetypes
@@ -15,6 +16,8 @@ from naru.dialects import parse, tools_from_openai
 from naru.errors import NaruError
 from naru.hub import Hub
 from naru.messages import JsonObject, ToolResult
+from naru.records import ServerStatus
+from naru.stores.redact import REDACTOR
 from naru.tools.toolset import CallContext
 from naru.web.bodies import parse_body, read_json
 from naru.web.console.lists import Lists, tool_data
@@ -129,6 +132,12 @@ class StaticFiles:
         return Response(body, media_type=kind, headers=headers)
 
 
+async def _leaves(request: Request) -> None:
+    """Wait until the client has gone; its body has been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 class Console:
     """The handlers that answer at once."""
 
@@ -136,17 +145,33 @@ class Console:
         self._hub = hub
 
     async def tools(self, request: Request) -> Response:
-        """List all tools that can be called now, under their exposed names."""
-        return JSONResponse({"tools": [tool_data(tool) for tool in await self._hub.tools().tools()]})
+        """List all tools that can be called now, under their exposed names, and the servers whose tools are missing."""
+        offered = [tool_data(tool) for tool in await self._hub.tools().tools()]
+        manager, missing = self._hub.manager, []
+        for name in sorted(manager.connections):
+            found = manager.explain(name)
+            if not found.is_usable and found.status is not ServerStatus.DISABLED:
+                why = REDACTOR.clean(f"{found.summary} {found.remedy}".strip())
+                missing.append({"server": name, "status": found.status, "why": why})
+        return JSONResponse({"tools": offered, "missing": missing})
 
     async def call(self, request: Request) -> Response:
-        """Call a tool once and give its result by type; a failure is a result too."""
+        """Call a tool once and give its result by type; a failure is a result too. A client that leaves cancels it."""
         body = parse_body(ToolBody, await read_json(request))
         context = CallContext(caller=caller_of(request.scope.get("state")), timeout_seconds=60.0)
+        call = asyncio.ensure_future(self._hub.tools().call(body.name, body.arguments, context))
+        left = asyncio.ensure_future(_leaves(request))
         try:
-            result = await self._hub.tools().call(body.name, body.arguments, context)
+            await asyncio.wait({call, left}, return_when=asyncio.FIRST_COMPLETED)
+            if not call.done():
+                return Response(status_code=499)  # which nobody reads
+            result = await call
         except NaruError as error:
             result = ToolResult.of_text(str(error), is_error=True)
+        finally:
+            call.cancel()
+            left.cancel()
+            await asyncio.gather(call, left, return_exceptions=True)
         return JSONResponse(result_data(result))
 
     async def inspect(self, request: Request) -> Response:
