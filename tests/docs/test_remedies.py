@@ -22,7 +22,7 @@ SOURCE = Path(__file__).parent.parent.parent / "src" / "naru"
 MAKERS = {"Failure": 3, "_refusal": 2, "_unavailable": 1, "_cannot": 1}
 """Functions whose positional argument from that place on is a remedy."""
 RECORD = PROGRAM_KEYS | URL_KEYS | COMMON_KEYS | {f"limits.{one}" for one in LIMITS} | {"env.PATH", "transportType"}
-OUTSIDE = {"NARU_CONFIG", "NARU_DATA_DIR", "NARU_API_KEY", "Authorization"}
+OUTSIDE = {"NARU_CONFIG", "NARU_DATA_DIR", "NARU_API_KEY", "NARU_DATABASE_URL", "Authorization"}
 WORDS = {"register_tool", "mime_type"}
 """Names of Python that an author meets, who is told about them."""
 OPTIONS_OF_OTHERS = {"--db"}
@@ -81,7 +81,7 @@ def unknown(text: str) -> list[str]:
     wrong += [
         option for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text) if option not in OPTIONS | OPTIONS_OF_OTHERS
     ]
-    for quoted in re.findall(r"`([^`\0]+)`", text):
+    for quoted in re.findall(r"`([A-Za-z][\w.-]*)`", text):
         is_known = (
             quoted in RECORD | OUTSIDE | PATHS or quoted.startswith("naru ") or quoted.removeprefix("config.") in RECORD
         )
