@@ -10,9 +10,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import PurePath
-from typing import Final
+from typing import Final, Protocol
 
-from naru.connections.transports.base import LogRing
 from naru.records import ServerRecord
 
 LAUNCHERS: Final = frozenset({"npx", "bunx", "pnpm", "yarn", "deno", "uvx", "uv", "pipx", "docker", "podman"})
@@ -25,6 +24,12 @@ _HELD_INSTALLING_SECONDS: Final = 20.0
 _MOST: Final = 5
 """So many times its patience a start may take at most, however much its log moves."""
 _LOOK_SECONDS: Final = 1.0
+
+
+class Log(Protocol):
+    """What a program has written to stderr so far."""
+
+    total_bytes: int
 
 
 def may_install(record: ServerRecord) -> bool:
@@ -60,7 +65,7 @@ class Starts:
 
 
 @contextlib.asynccontextmanager
-async def patience(seconds: float, logs: LogRing) -> AsyncIterator[None]:
+async def patience(seconds: float, logs: Log) -> AsyncIterator[None]:
     """Bound the block by so many seconds without a sign of life on stderr. Raises TimeoutError."""
     loop = asyncio.get_running_loop()
     last = loop.time() + _MOST * seconds
