@@ -109,6 +109,16 @@ def test_a_documented_line_installs_a_naru_that_runs(line: str, tmp_path: Path) 
 
 
 WITHOUT_EXTRAS: list[tuple[str, ...]] = [
+    ("data", "check"),
+    ("data", "search", "x"),
+    ("data", "index", "words.txt"),
+    ("data", "index", "words.pdf"),
+    ("data", "index", "--database", "duckdb:none.duckdb"),
+    ("data", "index", "--database", "mysql://nobody@127.0.0.1:1/none"),
+    ("data", "index", "--database", "postgresql://nobody@127.0.0.1:1/none"),
+    ("data", "reader-sql"),
+    ("serve", "data", "--port", "0"),
+    ("tool", "run", "data__serialize_for_cell", '{"data": "x"}'),
     ("doctor",),
     ("tools",),
     ("servers", "list"),
@@ -131,15 +141,32 @@ SETTINGS = {
 }
 
 
+OF_EXTRA = {
+    "duckdb": "duckdb",
+    "mysql": "mysql",
+    "documents": "pdf",
+    "redis": "redis",
+    "telemetry": "traces",
+    "gemini": "gemini",
+    "local": "chat",
+    "postgres": "postgres",
+    "embedded-postgres": "check",
+    "embed": "search",
+}
+"""Extra → what stands in the commands that use it; with none at all every command is run."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("extra", ["", *(name for name in EXTRAS if not name.startswith("demo"))])
 def test_each_extra_alone_is_enough_for_a_clear_line(extra: str, tmp_path: Path) -> None:
     """No command is a traceback for want of another extra; what one needs is named with the command that brings it."""
     folder = clean_environment(tmp_path, f"{ROOT}[{extra}]" if extra else str(ROOT))
-    (folder / "words.txt").write_text("one\ntwo\n")
+    for name in ("words.txt", "words.pdf"):
+        (folder / name).write_text("one\ntwo\n")
     for name, text in SETTINGS.items():
         (folder / name).write_text(text)
-    for command in WITHOUT_EXTRAS:
+    own = OF_EXTRA.get(extra, "")
+    for command in [one for one in WITHOUT_EXTRAS if own in " ".join(one)]:
         if command[0] == "serve":
             ended = serve(folder, *command[1:])
             code, told = ended.code, ended.told
