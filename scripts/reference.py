@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import importlib
 import inspect
 import itertools
 import re
@@ -251,11 +252,23 @@ def _tree(kind: type[errors.NaruError]) -> Iterator[type[errors.NaruError]]:
             yield from _tree(inner)
 
 
+def faces_page() -> str:
+    """Return the page of what each API for models tells, from the matrix that the tests hold."""
+    sys.path.insert(0, str(ROOT))
+    matrix = importlib.import_module("tests.web.faces.matrix")
+    said = (
+        "Streamed and whole, over endpoints of OpenAI's, Anthropic's and Ollama's kind; "
+        "`tests/web/faces/test_matrix.py` holds every cell."
+    )
+    return f"# What each API tells\n\n{MADE} {said}\n\n{matrix.table()}"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings_reference.markdown,
     "cli.md": cli_page,
     "http.md": rest_page,
     "errors.md": errors_page,
+    "faces.md": faces_page,
 }
 
 

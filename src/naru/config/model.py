@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-Wire = Literal["auto", "openai", "ollama", "gemini"]
+Wire = Literal["auto", "openai", "ollama", "gemini", "anthropic"]
 ReasoningField = Literal[
     "", "reasoning_content", "reasoning", "reasoning_details", "thinking", "content", "parts", "none"
 ]
@@ -50,7 +50,7 @@ class EndpointSettings(ModelSection):
     api_key: SecretStr = SecretStr("")
     """Its key."""
     api: Wire = "auto"
-    """Its wire; `auto` tells Ollama by its port 11434 and Gemini by its host."""
+    """Its wire; `auto` tells Ollama by its port 11434, Gemini and Anthropic by their hosts."""
     models: list[str] = []
     """Models it serves, `*` allowed; empty asks it."""
     headers: dict[str, str] = {}
@@ -69,7 +69,7 @@ class ModelSettings(ModelSection):
     api_key: SecretStr = SecretStr("")
     """Key for that endpoint."""
     api: Wire = "auto"
-    """Wire of that endpoint; `auto` tells Ollama by its port 11434 and Gemini by its host."""
+    """Wire of that endpoint; `auto` tells Ollama by its port 11434, Gemini and Anthropic by their hosts."""
     strategy: Literal["", "native", "prompted", "guided"] = ""
     """How tools are offered; empty takes what `naru probe` found, else what is known of the model's family."""
     limits: LimitSettings = LimitSettings()

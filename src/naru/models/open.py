@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from naru.config import EndpointSettings, LimitSettings, ModelSettings, Settings
+from naru.models.anthropic import AnthropicBackend
 from naru.models.backend import Backend
 from naru.models.endpoint import Endpoint
 from naru.models.families import profile_for
@@ -28,7 +29,8 @@ from naru.telemetry.tracing import active
 
 _OLLAMA_PORT = 11434
 _MAIN = "default"
-WireBackend = OpenAIBackend | OllamaBackend | GeminiBackend
+_ANTHROPIC_HOST = "api.anthropic.com"
+WireBackend = OpenAIBackend | OllamaBackend | GeminiBackend | AnthropicBackend
 
 
 async def open_backend(
@@ -116,6 +118,8 @@ def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *
         case "ollama":
             context = settings.model.context_tokens
             return OllamaBackend(endpoint, knowledge, model=model, context_tokens=context, timeout_seconds=timeout)
+        case "anthropic":
+            return AnthropicBackend(endpoint, knowledge, model=model, timeout_seconds=timeout)
         case "gemini":
             parts = urlsplit(endpoint.base_url)
             bare = Endpoint(f"{parts.scheme}://{parts.netloc}", endpoint.api_key, endpoint.extra_headers)
@@ -138,6 +142,8 @@ def _wire(given: EndpointSettings) -> str:
         return "ollama"
     if parts.hostname == urlsplit(DEFAULT_BASE_URL).hostname and "openai" not in parts.path:
         return "gemini"
+    if parts.hostname == _ANTHROPIC_HOST and not parts.path.endswith("/chat/completions"):
+        return "anthropic"
     return "openai"
 
 
@@ -164,6 +170,8 @@ def _target(backend: Backend) -> Target:
     match backend:
         case OllamaBackend(endpoint=endpoint):
             provider = "ollama"
+        case AnthropicBackend(endpoint=endpoint):
+            provider = "anthropic"
         case GeminiBackend(endpoint=endpoint):
             provider = "gcp.gemini"
         case OpenAIBackend(endpoint=endpoint):
