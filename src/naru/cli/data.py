@@ -16,6 +16,7 @@ from naru.builtins.data.documents import Reading, Refused, read_documents
 from naru.builtins.data.indexing import Indexed
 from naru.builtins.data.sources import DataSources
 from naru.builtins.data.vectors.choose import collection_name
+from naru.cli.data_ask import ask_database
 from naru.cli.terminal import AsJson, console, print_json, print_warnings
 from naru.config import DataSettings
 
@@ -44,6 +45,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+
+app.command("ask")(ask_database)
 
 DatabaseUrl = Annotated[
     str,

@@ -68,6 +68,17 @@ class DataSources:
             for query, vector in zip(queries, vectors, strict=True)
         ]
 
+    async def find_columns(self, question: str, n_results: int) -> list[tuple[str, str, float]]:
+        """Return the database's columns most like a question: table, column, closeness; nearest first."""
+        (vector,) = await self.embedder.embed([question], "query")
+        if not vector:
+            return []
+        (found,) = await self.columns.query([vector], max(n_results, CANDIDATES), embedder=self.embedder.name)
+        return [
+            (str(one.metadata["table"]), str(one.metadata["column"]), one.score)
+            for one in fused(question, found, n_results)
+        ]
+
     async def index(
         self, documents: Sequence[Document], *, store: VectorStore | None = None, replace: bool = False
     ) -> AsyncIterator[Indexed]:

@@ -1,0 +1,114 @@
+"""One question, answered: scope, statement, run, at most two repairs, the rows told in the question's language."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from naru.builtins.data.asking.grammar import select_grammar
+from naru.builtins.data.asking.scope import Scope, Search, find_scope
+from naru.builtins.data.databases.catalogue import Catalogue
+from naru.builtins.data.databases.database import Database, QueryResult
+from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
+from naru.builtins.data.databases.gather import quoted
+
+REPAIRS = 2
+ROWS_TOLD = 20
+WRITE = """Write one {dialect} SELECT that answers the question.
+
+{schema}
+
+Question: {question}
+{failures}Use these tables and columns only. Write columns as table.column. Answer with the SQL alone."""
+FAILED = "This was wrong: {sql}\nThe database says: {told}\nWrite a better one.\n"
+TELL = """Question: {question}
+The database's answer, as JSON rows: {rows}
+Tell this answer in one or two sentences in {language}. Use only these rows."""
+_HANGUL = re.compile("[가-힣]")
+
+
+class Writer(Protocol):
+    """A model that writes one text."""
+
+    async def write(self, prompt: str, *, grammar: str = "", max_tokens: int = 300) -> str:
+        """Return what the model writes; with a grammar, where the model's engine knows grammars, nothing but that."""
+        ...
+
+
+@dataclass(slots=True)
+class Asked:
+    """What happened on the way to an answer."""
+
+    question: str
+    scope: Scope
+    sql: str = ""
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    """Statements that failed, each with the database's words."""
+    result: QueryResult | None = None
+    answer: str = ""
+
+
+async def ask(question: str, catalogue: Catalogue, search: Search, database: Database, writer: Writer) -> Asked:
+    """Answer a question; `result` is None when no statement ran.
+
+    Raises:
+        NaruError: the model or the database is not there.
+    """
+    asked = await find_rows(question, catalogue, search, database, writer)
+    if asked.result is not None:
+        rows = json.dumps(asked.result.records[:ROWS_TOLD], ensure_ascii=False)
+        language = "Korean" if _HANGUL.search(question) else "the language of the question"
+        asked.answer = (await writer.write(TELL.format(question=question, rows=rows, language=language))).strip()
+    return asked
+
+
+async def find_rows(question: str, catalogue: Catalogue, search: Search, database: Database, writer: Writer) -> Asked:
+    """Write, run and repair, without telling."""
+    scope = await find_scope(question, catalogue, search, database)
+    asked = Asked(question, scope)
+    grammar = select_grammar(scope, database.dialect)
+    for _ in range(1 + REPAIRS):
+        failures = "".join(FAILED.format(sql=sql, told=told) for sql, told in asked.failures[-1:])
+        prompt = WRITE.format(
+            dialect=database.dialect, schema=schema_text(scope, database.dialect), question=question, failures=failures
+        )
+        asked.sql = statement_in(await writer.write(prompt, grammar=grammar))
+        if any(asked.sql == sql for sql, _ in asked.failures):
+            break  # the same again: another try would give it once more
+        try:
+            asked.result = await database.query(asked.sql)
+            break
+        except (QueryError, RefusedStatementError) as error:
+            asked.failures.append((asked.sql, str(error)))
+    return asked
+
+
+def schema_text(scope: Scope, dialect: str) -> str:
+    """Write the scope as a model reads it: tables with comments, joins, values that the question names."""
+    mark = "`" if dialect == "MySQL" else '"'
+    tables = []
+    for table in scope.tables:
+        columns = [
+            f"  {quoted(column.name, mark)} {column.type}," + _comment(column.comment, column.values)
+            for column in table.columns
+        ]
+        tables.append(
+            f"CREATE TABLE {quoted(table.name, mark)} ({_comment(table.comment, ())}\n" + "\n".join(columns) + "\n);"
+        )
+    joins = [f"-- {link.table}.{own} = {link.other}.{theirs}" for link in scope.links for own, theirs in link.columns]
+    values = [f"-- {value.table}.{value.column} has the value '{value.text}'" for value in scope.values]
+    return "\n".join([*tables, *joins, *values])
+
+
+def statement_in(text: str) -> str:
+    """Take the statement out of a fenced block, or the text as it is."""
+    found = re.search(r"```(?:sql)?\s*(.*?)(?:```|\Z)", text, re.DOTALL | re.IGNORECASE)
+    return (found[1] if found else text).strip().rstrip(";").strip()
+
+
+def _comment(text: str, values: Sequence[str]) -> str:
+    told = text + (f" (values: {', '.join(values[:6])})" if values else "")
+    return f" -- {told}" if told else ""

@@ -1,0 +1,129 @@
+"""How tables are joined: by their declared keys, and where a database declares none, by the names of their columns."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from naru.builtins.data.databases.catalogue import Catalogue, Table
+
+_KEY_ENDINGS = ("id", "_id", "_key", "_code", "_no", "_num", "_number")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Two tables and the columns that are equal in both."""
+
+    table: str
+    other: str
+    columns: tuple[tuple[str, str], ...]
+    """Own column and the other's."""
+
+    def turned(self) -> Link:
+        """Return the same link seen from the other table."""
+        return Link(self.other, self.table, tuple((theirs, own) for own, theirs in self.columns))
+
+
+def links_of(catalogue: Catalogue) -> list[Link]:
+    """Return the declared foreign keys; pairs of tables without one are linked by names, where names say so."""
+    declared = [
+        Link(table.name, reference.table, tuple(zip(reference.columns, reference.other_columns, strict=False)))
+        for table in catalogue.tables
+        for reference in table.references
+        if catalogue.table(reference.table) and reference.columns
+    ]
+    if declared:
+        return declared
+    return list(_by_names(catalogue.tables))
+
+
+def _by_names(tables: Sequence[Table]) -> Iterator[Link]:
+    for place, table in enumerate(tables):
+        for other in tables[place + 1 :]:
+            pairs = _pairs(table, other)
+            if pairs:
+                yield Link(table.name, other.name, (pairs[0],))
+
+
+def _pairs(table: Table, other: Table) -> list[tuple[str, str]]:
+    """Return pairs of columns that mean the same: `orders.customer_id` and `customer.id`, or one key's name in both."""
+    pairs = [(f"{_bare(other)}_id", "id"), (f"{_bare(other)}_id", f"{_bare(other)}_id")]
+    found = [pair for pair in pairs if table.column(pair[0]) and other.column(pair[1])]
+    found += [
+        (theirs, own) for own, theirs in ((f"{_bare(table)}_id", "id"),) if other.column(own) and table.column(theirs)
+    ]
+    own = {column.name for column in table.columns}
+    both = [column.name for column in other.columns if column.name in own and column.name != "id"]
+    return found + [(name, name) for name in both if name.endswith(_KEY_ENDINGS)]
+
+
+def _bare(table: Table) -> str:
+    name = table.name.rpartition(".")[2]
+    return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
+
+
+def ways(links: Sequence[Link], tables: Collection[str]) -> dict[str, list[Link]]:
+    """Return the links between these tables, by the table that they are seen from."""
+    found: dict[str, list[Link]] = {table: [] for table in tables}
+    for link in links:
+        if link.table in found and link.other in found and link.table != link.other:
+            found[link.table].append(link)
+            found[link.other].append(link.turned())
+    return found
+
+
+def connected(wanted: Sequence[str], links: Sequence[Link], everything: Collection[str], *, most: int) -> list[str]:
+    """Return the wanted tables and those on the shortest ways between them; the first is the middle."""
+    around = ways(links, everything)
+    chosen = list(wanted[:1])
+    for table in wanted[1:]:
+        if table in chosen:
+            continue
+        path = _path(around, chosen, table)
+        if path and len(chosen) + len(path) <= most:
+            chosen += path
+        elif len(chosen) < most:
+            chosen.append(table)
+    return chosen
+
+
+def _path(around: Mapping[str, Sequence[Link]], starts: Sequence[str], end: str) -> list[str]:
+    """Return the tables to add so that `end` is reached from one of `starts`, `end` last; none when there is no way."""
+    before: dict[str, str] = dict.fromkeys(starts, "")
+    queue = deque(starts)
+    while queue:
+        table = queue.popleft()
+        if table == end:
+            path = []
+            while before[table]:
+                path.append(table)
+                table = before[table]
+            return path[::-1]
+        for link in around.get(table, ()):
+            if link.other not in before:
+                before[link.other] = table
+                queue.append(link.other)
+    return []
+
+
+def joined_sets(tables: Sequence[str], links: Sequence[Link], *, most: int) -> list[list[Link]]:
+    """Return every set of up to `most` tables that can be joined, each as the links that join it in order.
+
+    A single table is a list with one link that has no columns.
+    """
+    around = ways(links, tables)
+    found: dict[frozenset[str], list[Link]] = {frozenset({table}): [Link(table, table, ())] for table in tables}
+    edge = list(found)
+    for _ in range(most - 1):
+        grown: list[frozenset[str]] = []
+        for members in edge:
+            for table in sorted(members, key=list(tables).index):
+                for link in around[table]:
+                    whole = members | {link.other}
+                    if link.other not in members and whole not in found:
+                        steps = [] if len(members) == 1 else found[members]
+                        found[whole] = [*(steps or []), link]
+                        grown.append(whole)
+        edge = grown
+    return list(found.values())

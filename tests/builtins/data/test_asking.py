@@ -1,0 +1,124 @@
+"""Issue 20, line 4: columns found, tables joined, a statement under a grammar, run, repaired twice at most, told."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from llguidance import LLMatcher
+from llguidance.gbnf_to_lark import gbnf_to_lark
+
+from naru.builtins.data.asking.ask import REPAIRS, ask
+from naru.builtins.data.asking.grammar import select_grammar
+from naru.builtins.data.asking.joins import connected, joined_sets, links_of
+from naru.builtins.data.asking.scope import Scope, Value, find_scope, named_values
+from naru.builtins.data.databases.database import Database
+from naru.builtins.data.databases.open import open_database
+from naru.config import DataSettings
+
+SHOP = """
+CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT, city TEXT);
+CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customer (id), amount REAL);
+CREATE TABLE item (id INTEGER PRIMARY KEY, order_id INTEGER REFERENCES orders (id), product TEXT);
+CREATE TABLE weather (day TEXT, degrees REAL);
+INSERT INTO customer VALUES (1, 'Kim', 'Seoul'), (2, 'Lee', 'Busan');
+INSERT INTO orders VALUES (1, 1, 10.5), (2, 1, 4.5), (3, 2, 7);
+INSERT INTO item VALUES (1, 1, 'lamp');
+"""
+RIGHT = "SELECT SUM(orders.amount) FROM customer JOIN orders ON customer.id = orders.customer_id WHERE city = 'Seoul'"
+
+
+@dataclass
+class Scripted:
+    """Writes what it is told to, and keeps what it was asked."""
+
+    texts: list[str]
+    prompts: list[str] = field(default_factory=list)
+    grammars: list[str] = field(default_factory=list)
+
+    async def write(self, prompt: str, *, grammar: str = "", max_tokens: int = 300) -> str:
+        self.prompts.append(prompt)
+        self.grammars.append(grammar)
+        return self.texts.pop(0)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    with sqlite3.connect(tmp_path / "shop.db") as shop:
+        shop.executescript(SHOP)
+    shop.close()
+    return open_database(DataSettings(naru_database_url=str(tmp_path / "shop.db"), _env_file=None))
+
+
+async def nearest(question: str, count: int) -> list[tuple[str, str, float]]:
+    return [("orders", "amount", 0.8), ("customer", "city", 0.6)]
+
+
+async def test_a_question_is_answered_and_the_second_try_hears_the_databases_words(database: Database):
+    writer = Scripted([RIGHT.replace("orders.amount", "orders.price"), RIGHT, "서울의 합계는 15입니다."])
+    asked = await ask("서울(Seoul) 고객의 주문 합계는?", await database.catalogue(), nearest, database, writer)
+    assert asked.result is not None
+    assert [list(row.values()) for row in asked.result.records] == [[15.0]]
+    assert asked.answer == "서울의 합계는 15입니다."
+    assert "no such column: orders.price" in writer.prompts[1]
+    assert "customer.city has the value 'Seoul'" in writer.prompts[0]
+    assert "orders.customer_id = customer.id" in writer.prompts[0]
+    assert "weather" not in writer.prompts[0]
+    assert "in Korean" in writer.prompts[2]
+    assert writer.grammars[2] == ""
+
+
+async def test_it_is_repaired_twice_at_most_and_a_write_is_never_run(database: Database):
+    writer = Scripted(["DELETE FROM orders", "SELECT nope", "SELECT none"])
+    asked = await ask("How many orders?", await database.catalogue(), nearest, database, writer)
+    assert asked.result is None
+    assert len(asked.failures) == 1 + REPAIRS
+    assert (await database.query("SELECT count(*) AS n FROM orders")).records == [{"n": 3}]
+    same = Scripted(["SELECT nope", "SELECT nope", "SELECT nope"])
+    assert len((await ask("?", await database.catalogue(), nearest, database, same)).failures) == 1
+    assert len(same.texts) == 1, "the same statement again is not tried a third time"
+
+
+async def test_the_scope_is_what_the_question_means_and_what_lies_between(database: Database):
+    catalogue = await database.catalogue()
+
+    async def ends(question: str, count: int) -> list[tuple[str, str, float]]:
+        return [("customer", "name", 0.5), ("item", "product", 0.4)]
+
+    scope = await find_scope("Which names bought a lamp?", catalogue, ends, database)
+    assert {table.name for table in scope.tables} == {"customer", "orders", "item"}
+    assert scope.values == [Value("item", "product", "lamp")]
+    assert await named_values("?", catalogue, database) == []
+
+
+async def test_tables_without_keys_are_joined_by_the_names_of_their_columns(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "a.db") as made:
+        made.executescript(
+            "CREATE TABLE author (aid INT, name TEXT); CREATE TABLE writes (aid INT, pid INT);"
+            "CREATE TABLE papers (pid INT, title TEXT); CREATE TABLE reviews (id INT, paper_id INT)"
+        )
+    made.close()
+    catalogue = await open_database(DataSettings(naru_database_url=str(tmp_path / "a.db"), _env_file=None)).catalogue()
+    links = links_of(catalogue)
+    assert {(frozenset({link.table, link.other}), link.columns) for link in links} == {
+        (frozenset({"author", "writes"}), (("aid", "aid"),)),
+        (frozenset({"writes", "papers"}), (("pid", "pid"),)),
+    }
+    names = [table.name for table in catalogue.tables]
+    assert connected(["author", "papers"], links, names, most=4) == ["author", "writes", "papers"]
+    sets = joined_sets(["author", "writes", "papers"], links, most=3)
+    assert len(sets) == 6, "three tables, two pairs, all three"
+
+
+async def test_the_grammar_takes_the_found_names_and_no_others(database: Database):
+    catalogue = await database.catalogue()
+    tables = [table for table in catalogue.tables if table.name in ("customer", "orders")]
+    scope = Scope(tables, links_of(catalogue), ())
+    for dialect in ("PostgreSQL", "SQLite", "DuckDB", "MySQL"):
+        grammar = select_grammar(scope, dialect)
+        lark = gbnf_to_lark(grammar)
+        assert not LLMatcher.validate_grammar(LLMatcher.grammar_from_lark(lark)), dialect
+        assert '"customer.city"' in grammar
+        assert "weather" not in grammar
