@@ -49,7 +49,7 @@ def ask_database(
     config: Config = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Answer QUESTION from the database: find columns, write a SELECT, run it."""
+    """Answer QUESTION from the database."""
     settings = settings_from(config, model__model=model, model__base_url=base_url)
     data = DataSettings(naru_database_url=database) if database else DataSettings()
     asked = asyncio.run(_ask(question, settings, data))
