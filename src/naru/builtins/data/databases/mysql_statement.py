@@ -105,7 +105,9 @@ def _without_comments(query: str) -> str:
         if found["versioned"]:
             raise RefusedStatementError("Comments that the server runs or obeys are refused.", remedy="Leave them out.")
         if found["doubtful"]:
-            raise RefusedStatementError("`--` without a blank after it is refused.", remedy="Put a blank between or after the two.")
+            raise RefusedStatementError(
+                "`--` without a blank after it is refused.", remedy="Put a blank between or after the two."
+            )
         return " "
 
     return _HIDDEN.sub(keep, query)
