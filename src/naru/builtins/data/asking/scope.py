@@ -16,6 +16,8 @@ TABLES_AT_MOST = 5
 COLUMNS_AT_MOST = 16
 """Of one table; its keys are always among them."""
 NEAREST_COLUMNS = 24
+VALUE_COUNTS, NAME_COUNTS = 1.0, 0.7
+"""A table that holds a value of the question, or is called by one of its words, beside 1 for its nearest column's."""
 _PHRASE_WORDS = 4
 _PHRASES_AT_MOST = 60
 _TEXT_COLUMNS_AT_MOST = 60
@@ -51,13 +53,13 @@ async def find_scope(question: str, catalogue: Catalogue, search: Search, databa
     values = await named_values(question, catalogue, database)
     scores: dict[str, float] = {}
     for place, (name, _, _) in enumerate(nearest):
-        scores[name] = scores.get(name, 0.0) + 1.0 / (2 + place)
-    for value in values:
-        scores[value.table] = scores.get(value.table, 0.0) + 0.3
+        scores.setdefault(name, 1.0 / (1 + place))  # its best column's; a wide table is not a better one
+    for name in {value.table for value in values}:
+        scores[name] = scores.get(name, 0.0) + VALUE_COUNTS
     words = {_stem(word) for word in _WORD.findall(question.casefold())}
     for table in catalogue.tables:
         if {_stem(part) for part in re.split(r"[._]", table.name.casefold())} & words:
-            scores[table.name] = scores.get(table.name, 0.0) + 0.4
+            scores[table.name] = scores.get(table.name, 0.0) + NAME_COUNTS
     names = [table.name for table in catalogue.tables]
     ordered = sorted((name for name in scores if name in names), key=lambda name: -scores[name])
     wanted = [name for name in ordered if scores[name] >= 0.25 * scores[ordered[0]]][: TABLES_AT_MOST - 1]
