@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from naru.records import ServerRecord
 from naru.stores.expand import expand
 from naru.stores.formats import parse_document
 from naru.stores.inputs import Input, read_inputs, wanted
 from naru.stores.json_file import JsonFileStore
+from naru.stores.secret_values import secrets_of
 
 FILE = {
     "inputs": [
@@ -76,3 +79,15 @@ async def test_writing_a_server_leaves_its_inputs_to_vs_code(tmp_path: Path) -> 
     assert written["inputs"] == FILE["inputs"]
     assert written["servers"]["a"]["url"] == FILE["servers"]["a"]["url"]
     assert written["servers"]["a"]["disabled"] is True
+
+
+def test_only_what_vs_code_hides_is_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Issue 16, line 6: `${input:…}` with password."""
+    monkeypatch.setenv("NARU_INPUT_ZONE", "ap-northeast-2")
+    monkeypatch.setenv("NARU_INPUT_PLACE", "SENTINEL-I1")
+    inputs = [{"id": "zone", "type": "promptString"}, {"id": "place", "type": "promptString", "password": True}]
+    servers = {"a": {"command": "x", "env": {"ZONE": "${input:zone}", "PLACE": "${input:place}"}}}
+    document = parse_document(json.dumps({"inputs": inputs, "servers": servers}))
+    ((_, _, entry),) = document.entries()
+    assert secrets_of(entry, expand(entry, server="a")) == {"SENTINEL-I1"}
+    assert {one.identifier for one in wanted(entry, document.inputs)} == {"zone", "place"}

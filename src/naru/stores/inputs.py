@@ -22,6 +22,8 @@ class Input:
     default: str | None = None
     """None when there is none, or when it could not stand inside a placeholder."""
     choices: tuple[str, ...] = ()
+    is_secret: bool = True
+    """VS Code hides what is typed; so is what no file describes."""
 
     @property
     def variable(self) -> str:
@@ -64,11 +66,15 @@ def _read(entry: Any) -> Input | None:
         description if isinstance(description, str) else "",
         default if usable else None,
         choices,
+        is_secret=entry.get("password") is True,
     )
 
 
 def with_defaults(value: Any, inputs: Mapping[str, Input]) -> Any:
-    """Return an entry whose `${input:id}` carry their defaults, as `${NARU_INPUT_ID:-default}`."""
+    """Return an entry whose `${input:id}` carry their defaults, as `${NARU_INPUT_ID:-default}`.
+
+    One that VS Code does not hide becomes a plain variable: what stays `${input:id}` is a secret (`secret_values`).
+    """
     if isinstance(value, str):
         return _INPUT.sub(lambda match: _placeholder(match, inputs), value)
     if isinstance(value, list):
@@ -80,8 +86,10 @@ def with_defaults(value: Any, inputs: Mapping[str, Input]) -> Any:
 
 def _placeholder(match: re.Match[str], inputs: Mapping[str, Input]) -> str:
     known = inputs.get(match[1])
-    if known is None or known.default is None:
+    if known is None or (known.default is None and known.is_secret):
         return match[0]
+    if known.default is None:
+        return f"${{{known.variable}}}"
     return f"${{{known.variable}:-{known.default.replace('$', '$$')}}}"
 
 
@@ -90,6 +98,7 @@ def wanted(value: Any, inputs: Mapping[str, Input]) -> Iterator[Input]:
     if isinstance(value, str):
         for identifier in _INPUT.findall(value):
             yield inputs.get(identifier) or Input(identifier)
+        yield from (one for one in inputs.values() if one.default is None and f"${{{one.variable}}}" in value)
     elif isinstance(value, list | dict):
         for item in value.values() if isinstance(value, dict) else value:
             yield from wanted(item, inputs)
