@@ -1,7 +1,7 @@
 """Every odd server of `odd_rows` over each transport where it applies: connected, or the right remedy (issue 16).
 
-Row `401` is report r2-26: a server that wants a login is NEEDS_AUTH, with what it asks for in plain sight. Report r2-34, a
-filter under the key `tools`, is in `tests/cli/test_no_key_ignored.py`.
+Row `401` is report r2-26: a server that wants a login is NEEDS_AUTH, with what it asks for in plain sight. Report
+r2-34, a filter under the key `tools`, is in `tests/cli/test_no_key_ignored.py`.
 
 The table in `docs/reference/odd-servers.md` is made of the same rows: python -m tests.connections.test_odd_table
 """
