@@ -47,6 +47,9 @@ class Cell:
     clients: int
     body: dict[str, object]
     paced: bool = False
+    path: str = "/v1/chat/completions"
+    like: str = ""
+    """Of another API: the cell of chat completions that does the same, which its cost is told by."""
 
 
 def _body(**fields: object) -> dict[str, object]:
@@ -60,6 +63,25 @@ CELLS = [
     *(Cell("call in Hermes tags", clients, _body(stream=True, tools=TOOLS, call=True)) for clients in (1, 16)),
     *(Cell("paced", clients, _body(stream=True, tools=TOOLS, pace_ms=5), paced=True) for clients in (1, 16, 64)),
 ]
+
+_ASKED: dict[str, tuple[str, dict[str, object], dict[str, object]]] = {
+    "responses": ("/v1/responses", {"input": "hi", "store": False}, {"max_output_tokens": 7}),
+    "messages": ("/v1/messages", {"messages": MESSAGES}, {"max_tokens": 7}),
+    "ollama": ("/api/chat", {"messages": MESSAGES}, {"options": {"num_predict": 7}}),
+}
+"""What each API is asked for a long answer, and besides for a short one."""
+FACES_OF = {
+    "/v1/responses": ("naru", "beside", "litellm"),
+    "/v1/messages": ("naru", "beside", "litellm"),
+    "/api/chat": ("naru", "beside"),
+}
+"""Which targets have an API."""
+for _face, (_path, _long, _short) in _ASKED.items():
+    _long = {"model": "fake", **({"max_tokens": 4096} if _face == "messages" else {}), **_long}
+    CELLS += [
+        Cell(f"face: {_face} json", 16, {**_long, "stream": False, **_short}, path=_path, like="json"),
+        Cell(f"face: {_face} stream", 16, {**_long, "stream": True}, path=_path, like="stream"),
+    ]
 
 
 @dataclass
@@ -175,9 +197,13 @@ async def measure(targets: list[Target], options: argparse.Namespace) -> None:
             for target in targets:
                 if target.name == "litellm" and number >= options.litellm_rounds:
                     continue
+                if cell.like and target.name not in FACES_OF[cell.path]:
+                    continue
                 before = target.cpu_seconds()
                 seconds = max(options.seconds, 2.2) if cell.paced else options.seconds
-                load = await run_load(target.port, cell.body, clients=cell.clients, seconds=seconds, paced=cell.paced)
+                load = await run_load(
+                    target.port, cell.body, clients=cell.clients, seconds=seconds, paced=cell.paced, path=cell.path
+                )
                 spent = target.cpu_seconds() - before
                 target.results.setdefault((cell.name, cell.clients), []).append((spent, load))
         print(f"round {number + 1} of {options.rounds} done", file=sys.stderr)
@@ -192,7 +218,7 @@ def row(target: Target, cell: Cell) -> dict[str, float]:
     done = [(spent, load) for spent, load in rounds if load.requests]
     if not done:
         return {}
-    events = 1 if cell.name == "json" else DELTAS
+    events = 1 if cell.name.endswith("json") else DELTAS
     cpu = statistics.median(spent * 1000 / load.requests for spent, load in done)
     return {
         "cpu ms": cpu,
@@ -221,7 +247,10 @@ def report(targets: list[Target], options: argparse.Namespace) -> None:
             found = row(target, cell)
             if not found:
                 continue
-            ratio = found["cpu ms"] / floor["cpu ms"] if floor and floor["cpu ms"] and target.process else float("nan")
+            base = floor
+            if cell.like:  # By the same target's chat completions.
+                base = row(target, next(one for one in CELLS if (one.name, one.clients) == (cell.like, cell.clients)))
+            ratio = found["cpu ms"] / base["cpu ms"] if base and base["cpu ms"] and target.process else float("nan")
             figures = "".join(f"{found[name]:>12.2f}" for name in columns)
             print(f"{cell.name:24}{cell.clients:>8}  {target.name:9}{figures}{ratio:>11.2f}")
             if cell.paced and target.process:
@@ -238,7 +267,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--no-litellm", action="store_true")
     parser.add_argument("--beside", default="", help="a second source tree, to compare with: that of a commit before")
-    parser.add_argument("--cells", default="json,stream,call,paced", help="beginnings of the names of cells to run")
+    parser.add_argument(
+        "--cells", default="json,stream,call,paced,face", help="beginnings of the names of cells to run"
+    )
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("a signal"))
     with started(options) as targets:

@@ -58,6 +58,8 @@ _ANSWER = json.dumps(
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (len(_ANSWER), _ANSWER)
 _MODELS = json.dumps({"object": "list", "data": [{"id": "fake", "object": "model"}]}).encode()
 MODELS = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (len(_MODELS), _MODELS)
+SHORT_TOKENS = 7
+"""A limit that asks for the short answer, by clients of APIs that pass no field of ours."""
 SHORT = [_chunk({"role": "assistant", "content": "Hello there."}), _chunk({}, "stop") + _DONE]
 
 
@@ -91,7 +93,13 @@ class Model(asyncio.Protocol):
         if not body.get("stream"):
             self.transport.write(ANSWER)
             return
-        pieces = SHORT if body.get("short") else CALL if body.get("call") else STREAM
+        pieces = (
+            SHORT
+            if body.get("short") or body.get("max_tokens") == SHORT_TOKENS
+            else CALL
+            if body.get("call")
+            else STREAM
+        )
         pace = body.get("pace_ms")
         if not pace:
             self.transport.write(_HEAD + b"".join(pieces))

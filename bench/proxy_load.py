@@ -87,21 +87,29 @@ class _Client(asyncio.Protocol):
             self.done.set_result(None)
 
 
-def request_bytes(host: str, body: dict[str, object]) -> bytes:
+def request_bytes(host: str, body: dict[str, object], path: str) -> bytes:
     data = json.dumps(body).encode()
     head = (
-        f"POST /v1/chat/completions HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n"
+        f"POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n"
         f"authorization: Bearer {BENCH_KEY}\r\ncontent-length: {len(data)}\r\n\r\n"
     )
     return head.encode() + data
 
 
-async def run_load(port: int, body: dict[str, object], *, clients: int, seconds: float, paced: bool = False) -> Load:
+async def run_load(
+    port: int,
+    body: dict[str, object],
+    *,
+    clients: int,
+    seconds: float,
+    paced: bool = False,
+    path: str = "/v1/chat/completions",
+) -> Load:
     """Keep `clients` connections busy for `seconds`; the last requests are let finish, within ten seconds."""
     loop = asyncio.get_running_loop()
     load = Load()
     until = time.perf_counter() + seconds
-    request = request_bytes(f"127.0.0.1:{port}", body)
+    request = request_bytes(f"127.0.0.1:{port}", body, path)
     started = time.perf_counter()
     made = await asyncio.gather(
         *(
