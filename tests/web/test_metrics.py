@@ -10,6 +10,9 @@ import httpx2 as httpx
 
 from naru.config import Settings
 from naru.hub import open_hub
+from naru.models.failures import failure
+from naru.models.fallback import FallingBack
+from naru.models.router import Route, Router
 from naru.models.scripted import ScriptedBackend
 from naru.records import ServerRecord, TransportType
 from naru.tools.toolset import CallContext
@@ -40,6 +43,22 @@ async def test_calls_of_every_face_approvals_and_the_audit_are_counted(tmp_path:
     assert re.search(r'naru_server_call_seconds_total\{server="raw"\} \d', text)
     assert "naru_approvals_waiting 0.0" in text
     assert "naru_audit_failures_total 0.0" in text
+
+
+async def test_answers_of_another_model_are_counted_and_said(tmp_path: Path) -> None:  # issue 17, line 11
+    away = ScriptedBackend([failure("unreachable", "It is off.")])
+    routes = [Route("a", away, ("first",)), Route("b", ScriptedBackend(["hello"]), ("second",))]
+    settings = Settings.model_validate({"hub": {"data_dir": tmp_path, "store": "memory:"}})
+    backend = FallingBack(Router(routes), ["b/second"])
+    async with open_hub(settings, backend=backend) as hub, open_app(hub) as app:
+        transport = httpx.ASGITransport(app.asgi)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:20006", timeout=60) as client:
+            body = {"model": "first", "messages": [{"role": "user", "content": "hi"}]}
+            answer = (await client.post("/v1/chat/completions", json=body)).json()
+            text = (await client.get("/metrics")).text
+    assert answer["choices"][0]["message"]["content"] == "hello"
+    assert answer["naru"]["note"] == "b/second answered in place of first (first: It is off.)."
+    assert 'naru_model_fallbacks_total{answered="b/second",asked="first"} 1.0' in text
 
 
 async def test_names_that_a_model_made_up_are_no_labels() -> None:

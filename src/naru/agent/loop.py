@@ -6,6 +6,7 @@ Only calls that the model made in this turn run: never those in the client's his
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
@@ -50,6 +51,7 @@ from naru.telemetry.tracing import active
 from naru.tools.combined import CombinedToolset
 from naru.tools.toolset import CallContext, Toolset
 
+logger = logging.getLogger(__name__)
 WIDER_TOKENS = 4096
 """Room for a reply whose call the endpoint's own limit has cut off."""
 
@@ -391,5 +393,7 @@ class _Run:
         return "" if self._planner.has_results else self._last_thought
 
     def _finished(self, reason: EndReason, answer: str, finish: str = "stop") -> RunFinished:
+        for one in self._notes:
+            logger.info("run of %s: %s", self._backend.profile.family, one)
         note = "; ".join(filter(None, (self.note, *self._notes)))
         return RunFinished(reason, answer, self._budget.rounds, self._usage, tuple(self._ran), note, finish)
