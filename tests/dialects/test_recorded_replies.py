@@ -5,7 +5,8 @@ import pytest
 from naru.dialects import tools_from_openai
 from tests.dialects.reading import load_cases, read_every_way
 
-CASES = [case for name in ("dialects.jsonl", "dialect_pack.jsonl", "dialect_more.jsonl") for case in load_cases(name)]
+FILES = ("dialects.jsonl", "dialect_pack.jsonl", "dialect_more.jsonl", "dialects_2.jsonl")
+CASES = [case for name in FILES for case in load_cases(name)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
@@ -17,7 +18,10 @@ def test_a_recorded_reply_is_read_as_its_writer_meant(case):
         generation_prompt=case.get("generation_prompt"),
     )
     expected, ignored = case["expected"], case.get("ignore", ())
-    assert [{"name": call.name, "arguments": call.arguments} for call in parsed.calls] == expected["tool_calls"]
+    calls = [{"name": call.name, "arguments": call.arguments} for call in parsed.calls]
+    if calls in case.get("also_acceptable", ()):
+        return
+    assert calls == expected["tool_calls"]
     if "content" not in ignored:
         assert (parsed.content or None) == expected["content"]
     if "reasoning_content" not in ignored:

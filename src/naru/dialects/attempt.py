@@ -168,12 +168,13 @@ def read_drafts(source: Source, writer: CallWriter) -> Reading[Body | None]:
             return None
 
 
-def read_at_the_end(source: Source, token: str) -> Reading[Body | None]:
+def read_at_the_end(source: Source, writer: CallWriter, token: str) -> Reading[Body | None]:
     """Leave out a token that ends a reply; anywhere else it is text."""
     source.pos += len(token)
     yield from space_skipped(source)
     if source.pos < len(source.text):
         raise NotACall
+    writer.leave_out(token)
     return None
 
 

@@ -156,7 +156,7 @@ class Attempts:
             return
         marked = attempt.kind == "marked"
         lost = bool(begun) or (ended and source.cut and marked)
-        if not attempt.held and len(writer.calls) > attempt.calls:
+        if attempt.kind not in HELD and len(writer.calls) > attempt.calls:
             # The calls before the break stand.
             writer.break_off()
             source.rewind(writer.span_start)

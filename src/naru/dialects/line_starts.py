@@ -11,6 +11,7 @@ from naru.dialects.bodies.unmarked import (
     read_inline_code,
     read_line,
     read_name_then_json,
+    read_name_then_pairs,
     read_prefixed,
     tool_named,
 )
@@ -34,6 +35,7 @@ _FIRST_INDENT = lazy_pattern(r"\ufeff{0,2}[ \t]*")
 _TAG = lazy_pattern(r"<([^<>\s]{0,128})(>?)")
 _NAME_THEN_JSON = lazy_pattern(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*(?::\d{0,6})?)\s{0,40}(\{|`{1,3}|\S?)")
 _CHANNEL = lazy_pattern(r"(?:assistant)?(?: ?commentary)? ?to=(?:functions\.)?([\w.\-]*)\s*")
+_PAIR = "<arg_key>"
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = ("[TOOL_CALLS]", "[THINK]", "[/THINK]", "[Calling tool:", "[TOOL_CALL]")
 _FIRSTS = frozenset("{[`~<>-* \t\rAacfpdO_\\")
@@ -240,7 +242,7 @@ class LineStarts:
             if known and (alone or said.after_call):
                 return self._make(source, at, read_line(source, writer), "line", "pythonic")
             return None
-        if text[end] in "\r\n{:" and (not said.has_content or said.after_call or self.name_may_follow):
+        if text[end] in "\r\n{:<" and (not said.has_content or said.after_call or self.name_may_follow):
             return self._named_json(source, at)
         return None
 
@@ -251,6 +253,13 @@ class LineStarts:
         if head is None or (head[2] in ("", "`", "``") and head.end() >= len(text)):
             unfinished = head is not None or not text[at + prefix : at + 200].strip()
             return WAIT if unfinished else None
+        if head[2] == "<":
+            rest = text[head.start(2) : head.start(2) + len(_PAIR)]
+            if rest != _PAIR:
+                return WAIT if _PAIR.startswith(rest) else None
+            if self._writer.offered.find(head[1]) is not None:
+                return self._make(source, at, read_name_then_pairs(source, self._writer), "line", "glm")
+            return None
         if head[2] not in ("{", "```") or tool_named(head[1], self._writer.offered) is None:
             return None
         reader = _after(source, text[at : head.start(1)], read_name_then_json(source, self._writer))

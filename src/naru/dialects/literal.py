@@ -43,7 +43,7 @@ _AFTER_COMMA_IN_OBJECT = lazy_pattern(rf"[}}\])]|(?:{_QUOTED_KEY}|[A-Za-z_][\w.\
 _OPEN_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\\?\Z|'(?:[^'\\\n]|\\.){0,300}\\?\Z|[“‘][^”’\n]{0,300}\Z"
 _UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})\s*\Z|{_OPEN_KEY}")
 _AFTER_COMMA_IN_CALL = lazy_pattern(
-    r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]{0,64}\s*="
+    r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]{0,64}\s*[=:]"
 )
 _MOST_BRACKETS = 200
 _CLOSED = lazy_pattern(rf"[}}\])\s]{{0,{_MOST_BRACKETS}}}")

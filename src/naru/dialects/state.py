@@ -8,6 +8,7 @@ from naru.dialects.attempt import Attempt, Group
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.line_starts import LineStarts
 from naru.dialects.offered import Offered
+from naru.dialects.pieces import Pieces
 from naru.dialects.scanner import Body, Markers, first_body, markers
 from naru.dialects.source import Source
 from naru.dialects.tool import Tool, as_tools
@@ -22,8 +23,8 @@ class ReaderState:
     """Where one reply's reading stands."""
 
     __slots__ = (
-        "answer_closer", "attempt", "body", "group", "in_code", "line_start", "lines", "markers", "mentioned",
-        "no_line_before", "no_marker_before", "prose_at", "said", "source", "ticks", "tried", "writer",
+        "answer_closer", "attempt", "body", "group", "in_code", "left_out", "line_start", "lines", "markers",
+        "mentioned", "no_line_before", "no_marker_before", "prose_at", "said", "source", "ticks", "tried", "writer",
     )  # fmt: skip
 
     def __init__(self, writer: CallWriter, said: Transcript, markers: Markers, body: Body | None) -> None:
@@ -44,6 +45,8 @@ class ReaderState:
         """Whether a line begins here that was not looked at yet."""
         self.in_code = False
         """Whether the text is inside inline code."""
+        self.left_out = Pieces()
+        """Text of a body that is neither said nor a call."""
         self.ticks = 0
         """How many backticks of a run, which may go on, were said already."""
         self.no_line_before = 0

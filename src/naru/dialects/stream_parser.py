@@ -138,6 +138,7 @@ def _read_to_the_end(state: ReaderState, reader: TextReader, delta: str, finish_
     source.final = True
     source.cut = finish_reason in _CUT
     reader.run()
+    reader.report_left_out()
     if state.body is not None and state.body.kind == "reasoning":
         said.end_thought(source.offset, cut=True)
     said.finish(source.offset)

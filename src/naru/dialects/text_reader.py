@@ -195,7 +195,7 @@ class TextReader:
         ):
             self._open_thought(token, marker.thinking.closers)
         elif marker.kind == "stop":
-            self._attempts.begin(read_at_the_end(source, token), "marked", token)
+            self._attempts.begin(read_at_the_end(source, state.writer, token), "marked", token)
         elif self._is_layout(token, marker):
             said.settle(source.offset)
             source.pos += len(token)
@@ -279,11 +279,19 @@ class TextReader:
             said.think(text, source.offset)
         elif body.kind == "dropped":
             said.account("dropped", source.offset)
+            self._state.left_out.append(text)
         else:
             said.say(text, source.offset)
 
+    def report_left_out(self) -> None:
+        """Name the text of a body that is neither said nor a call, now that all of it has come."""
+        left_out = self._state.left_out.take()
+        if left_out.strip():
+            self._state.writer.leave_out(left_out)
+
     def _end_body(self, body: Body) -> None:
         source, said = self._state.source, self._state.said
+        self.report_left_out()
         if body.kind == "reasoning":
             said.end_thought(source.offset)
             said.has_reasoning = True

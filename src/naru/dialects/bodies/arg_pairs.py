@@ -53,12 +53,21 @@ def pair_tags(prefix: str = "", suffix: str = "") -> PairTags:
     return PairTags(prefix, suffix)
 
 
-def read_pairs(source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...]) -> Reading[None]:
-    """Read the arguments of the call that was started, up to one of `closers`, which is left."""
+def read_pairs(
+    source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...], *, to_the_end: bool = False
+) -> Reading[None]:
+    """Read the arguments of the call that was started, up to one of `closers`, which is left.
+
+    With `to_the_end` the end of the text will do after an argument.
+    """
+    some = False
     while True:
         first = yield from skip_space(source)
         if not first:
+            if to_the_end and some and not source.cut:
+                return
             raise Incomplete
+        some = True
         head = match_here(source, tags.head, _LONGEST_HEAD)
         if head is not None:
             key = head[1].strip()

@@ -1,46 +1,73 @@
-"""Gemma's own literals: `call:N{key:<|"|>text<|"|>,n:1}`."""
+"""Gemma's own literals: `call:N{key:<|"|>text<|"|>,n:1}`, and what smaller ones make of them.
+
+Ordinary quotes, JSON keys, `=` for `:`, round brackets for braces, text without any quotes, several calls in a row.
+"""
 
 from __future__ import annotations
 
-from naru.dialects.bodies.json_calls import next_member, read_json
-from naru.dialects.bodies.values import capture, delimited
+from naru.dialects.bodies.json_calls import next_member, read_json, read_key
+from naru.dialects.bodies.values import capture, delimited, quoted
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
-from naru.dialects.literal import encodable, parse_literal
+from naru.dialects.literal import CLOSERS, Nesting, encodable, parse_literal
+from naru.dialects.offered import properties_of
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import NotACall, Reading, Source, literal_at, match_here, skip_space, until
+from naru.dialects.source import (
+    Incomplete,
+    NotACall,
+    Reading,
+    Source,
+    literal_at,
+    match_here,
+    skip_space,
+    space_end,
+    until,
+)
 
-_HEAD = lazy_pattern(r"call:\s*([^\s{}<>]+?)\s*\{")
-_KEY = lazy_pattern(r"[^:{}\[\],\"<>\n]+:")
+_HEAD = lazy_pattern(r"call:\s*([^\s{}()<>]+?)\s*([{(])")
+_KEY = lazy_pattern(r"[^:=(){}\[\],\"<>\n]+[:=]")
+_JSON_CONTAINER = lazy_pattern(r"[\[{][\s\[{]*[\"\]}]")
+_CONTAINER_SO_FAR = lazy_pattern(r"[\[{][\s\[{]{0,200}\Z")
+_STOP = lazy_pattern(r"[,})]")
+_NEXT_KEY = lazy_pattern(r",\s{0,40}[\"']?([^,:={}\[\]()\"'<>\n]{1,64})[\"']?\s{0,8}[:=]")
+_NEXT_KEY_SO_FAR = lazy_pattern(r",[^,:={}\[\]()<>\n]{0,120}\Z")
+_BRACES: dict[str, tuple[str, Nesting]] = {"{": ("}", "{"), "(": (")", "(")}
 
 
 def read_gemma(source: Source, writer: CallWriter, row: Dialect, opener: str) -> Reading[None]:
-    """Read the call after `opener`; the row's delimiter stands on both sides of a text."""
-    delimiter = row.delimiter
+    """Read the calls after `opener`; the row's delimiter stands on both sides of a text."""
     source.pos += len(opener)
     first = yield from skip_space(source)
     if first and first in "{[":
         yield from read_json(source, writer, marked=True, closers=row.closers)
         return
-    head = yield from until(source, _HEAD, 200)
-    if head.start() != source.pos:
-        raise NotACall
-    source.pos = head.end()
-    writer.start(head[1])
-    while (yield from next_member(source)) != "}":
-        writer.key((yield from _read_key(source, delimiter)))
-        yield from _read_value(source, writer, delimiter)
-    source.pos += 1
-    writer.end(source.offset)
+    while True:
+        head = yield from until(source, _HEAD, 200)
+        if head.start() != source.pos:
+            raise NotACall
+        source.pos = head.end()
+        writer.start(head[1])
+        closer, nesting = _BRACES[head[2]]
+        while (yield from next_member(source)) != closer:
+            writer.key((yield from _read_key(source, row.delimiter)))
+            yield from _read_value(source, writer, row, nesting)
+        source.pos += 1
+        writer.end(source.offset)
+        offset = yield from space_end(source)
+        if not (yield from literal_at(source, ("call:",), offset)):
+            return
+        source.pos += offset
 
 
 def _read_key(source: Source, delimiter: str) -> Reading[str]:
+    if source.text[source.pos] in "\"'":
+        return (yield from read_key(source))
     found = match_here(source, _KEY, 400)
     if found is None and (yield from literal_at(source, (delimiter,))):
         parts: list[str] = []
         source.pos += len(delimiter)
         yield from delimited(source, parts.append, delimiter)
-        if (yield from skip_space(source)) != ":":
+        if (yield from skip_space(source)) not in (":", "="):
             raise NotACall
         source.pos += 1
         return "".join(parts)
@@ -52,21 +79,81 @@ def _read_key(source: Source, delimiter: str) -> Reading[str]:
     return found[0][:-1].strip().strip("\"'")
 
 
-def _read_value(source: Source, writer: CallWriter, delimiter: str) -> Reading[None]:
-    yield from skip_space(source)
-    if (yield from literal_at(source, (delimiter,))) and writer.takes_text:
-        source.pos += len(delimiter)
-        end = source.text.find(delimiter, source.pos)
-        if end >= 0:
-            writer.value(encodable(source.text[source.pos : end]))
-            source.pos = end + len(delimiter)
-            return
+def _read_value(source: Source, writer: CallWriter, row: Dialect, nesting: Nesting) -> Reading[None]:
+    first = yield from skip_space(source)
+    if not first:
+        raise Incomplete
+    delimiter = row.delimiter
+    if first == delimiter[0] and (yield from literal_at(source, (delimiter,))):
+        yield from _read_delimited(source, writer, delimiter)
+    elif first in CLOSERS:
         writer.open_text()
-        yield from delimited(source, writer.text, delimiter)
+        stray = yield from quoted(source, writer.text, nesting)
         writer.close_text()
-    else:
-        written = yield from capture(source, delimiter)
+        if stray:
+            writer.repair("stray-quotes", str(stray))
+    elif first in "[{":
+        while not source.final and _CONTAINER_SO_FAR.match(source.text, source.pos):
+            yield
+        own = "" if _JSON_CONTAINER.match(source.text, source.pos) else delimiter
+        written = yield from capture(source, own)
         try:
-            writer.value(parse_literal(written, delimiter))
+            writer.value(parse_literal(written, own))
         except ValueError as error:
             raise NotACall from error
+    else:
+        writer.written((yield from _read_bare(source, writer, row)).strip())
+
+
+def _read_delimited(source: Source, writer: CallWriter, delimiter: str) -> Reading[None]:
+    if not writer.takes_text:
+        parts: list[str] = []
+        source.pos += len(delimiter)
+        yield from delimited(source, parts.append, delimiter)
+        writer.value(encodable("".join(parts)))
+        return
+    source.pos += len(delimiter)
+    end = source.text.find(delimiter, source.pos)
+    if end >= 0:
+        writer.value(encodable(source.text[source.pos : end]))
+        source.pos = end + len(delimiter)
+        return
+    writer.open_text()
+    yield from delimited(source, writer.text, delimiter)
+    writer.close_text()
+
+
+def _read_bare(source: Source, writer: CallWriter, row: Dialect) -> Reading[str]:
+    """Read text without quotes, up to the next argument's key or the bracket with which the call ends."""
+    parts: list[str] = []
+    while True:
+        found = _STOP.search(source.text, source.pos)
+        end = found.start() if found else len(source.text)
+        parts.append(source.text[source.pos : end])
+        source.pos = end
+        if found is None:
+            if source.final:
+                raise Incomplete
+            yield
+            continue
+        if found[0] == "," and (yield from _is_next_key(source, writer)):
+            return "".join(parts)
+        if found[0] != "," and (yield from _is_call_end(source, row)):
+            return "".join(parts)
+        parts.append(found[0])
+        source.pos += 1
+
+
+def _is_next_key(source: Source, writer: CallWriter) -> Reading[bool]:
+    while not source.final and _NEXT_KEY_SO_FAR.match(source.text, source.pos):
+        yield
+    found = _NEXT_KEY.match(source.text, source.pos, source.pos + 160)
+    declared = properties_of(writer.tool) if writer.tool is not None else []
+    return found is not None and (found[1].strip() in declared or not declared)
+
+
+def _is_call_end(source: Source, row: Dialect) -> Reading[bool]:
+    offset = yield from space_end(source, 1)
+    if source.pos + offset >= len(source.text):
+        return not source.cut
+    return bool((yield from literal_at(source, (*row.closers, *row.openers, "call:"), offset)))

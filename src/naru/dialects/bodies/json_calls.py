@@ -24,6 +24,7 @@ from naru.dialects.literal import BARE_KEY, CLOSERS, decode_json, ends_there, pa
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
 
+_INSIDE = lazy_pattern(r"(?:[^\"\\]|\\.)*", re.DOTALL)
 _COMMENT = lazy_pattern(r"//[^\n]*\n|/\*.*?\*/", re.DOTALL)
 
 TYPE_CHECKING = False
@@ -247,6 +248,31 @@ def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
         first = yield from skip_space(source)
         if first and first not in ",}" and first not in CLOSERS:
             raise NotACall
+
+
+def read_arguments_as_text(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read the arguments object that the JSON string at `pos` holds."""
+    parts: list[str] = []
+    source.pos += 1
+    while True:
+        found = _INSIDE.match(source.text, source.pos)
+        end = found.end() if found else source.pos
+        parts.append(source.text[source.pos : end])
+        source.pos = end
+        if source.text.startswith('"', end):
+            source.pos += 1
+            break
+        if source.final:
+            raise Incomplete
+        yield
+    try:
+        value = parse_literal(unescape("".join(parts)))
+    except ValueError as error:
+        raise NotACall from error
+    if not isinstance(value, dict):
+        raise NotACall
+    writer.repair("arguments-as-text", "".join(parts))
+    writer.whole(value)
 
 
 def _read_argument(source: Source, writer: CallWriter) -> Reading[None]:

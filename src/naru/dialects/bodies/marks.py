@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.bodies.json_calls import read_arguments, read_json
+from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
 from naru.dialects.bodies.tagged import read_fenced_arguments, skip_fence_line
 from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.dialect import Dialect
+from naru.dialects.offered import required_of
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
 from naru.dialects.tokens import Tokens
@@ -18,6 +19,7 @@ from naru.dialects.tokens import Tokens
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from naru.dialects.dialect import Role
+    from naru.dialects.tool import Tool
 
 _WORD = lazy_pattern(r"[\s:]*[\w.\-:/]*\s*\Z")
 _UNFINISHED_TOKEN = lazy_pattern(r"[<\[✿][^\s]*\Z")
@@ -173,19 +175,29 @@ def _read_arguments(source: Source, writer: CallWriter, row: Dialect, name: str,
         yield from read_xml(source, writer)
         yield from _close(source, writer, marks)
         return
-    writer.start(name, identifier)
+    tool = writer.start(name, identifier)
     if first == "{":
         yield from read_arguments(source, writer)
+    elif first == '"':
+        yield from read_arguments_as_text(source, writer)
     elif first == "`":
         yield from read_fenced_arguments(source, writer)
     else:
-        raise NotACall if first else Incomplete
+        yield from _read_nothing(source, marks, first, tool)
     yield from _skip_noise(source, marks)
     if not (yield from _close(source, writer, marks)) and marks.close.longest:
         offset = yield from space_end(source)
         if source.pos + offset < len(source.text):
             raise NotACall
     writer.end(source.offset)
+
+
+def _read_nothing(source: Source, marks: _Marks, first: str, tool: Tool) -> Reading[None]:
+    """See to it that a call without arguments ends here, and that its tool needs none."""
+    if not first and source.cut:
+        raise Incomplete
+    if required_of(tool) or (first and not (yield from literal_at(source, marks.every))):
+        raise NotACall
 
 
 def _name_after_kind(source: Source) -> Reading[str]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.json_calls import read_arguments, read_complete_object, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
-from naru.dialects.bodies.xml_parameters import read_xml
+from naru.dialects.bodies.xml_parameters import NAME_TAGS, read_named_elements, read_xml
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.patterns import lazy_pattern
@@ -155,6 +155,8 @@ def read_unit(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> R
         raise Incomplete
     if first in "{[":
         yield from read_json(source, writer, marked=True, closers=closers)
+    elif first == "<" and (yield from literal_at(source, NAME_TAGS)):
+        yield from read_named_elements(source, writer)
     elif first in _XML_STARTS:
         yield from read_xml(source, writer)
     else:

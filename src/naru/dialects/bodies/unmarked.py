@@ -5,8 +5,9 @@ They count only as a unit of their own (whole lines, a whole fence) that names a
 
 from __future__ import annotations
 
+from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.call_object import arguments_from
-from naru.dialects.bodies.json_calls import read_arguments, read_json
+from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.tagged import read_fenced_arguments, read_tagged
 from naru.dialects.bodies.xml_parameters import child_tags, read_parameters, read_xml
@@ -14,6 +15,7 @@ from naru.dialects.call_writer import CallWriter
 from naru.dialects.catalog.marked import MARKED, STOPS
 from naru.dialects.offered import Offered, properties_of, required_of
 from naru.dialects.patterns import lazy_pattern
+from naru.dialects.scanner import stray_closers
 from naru.dialects.source import (
     Incomplete,
     NotACall,
@@ -32,6 +34,7 @@ _LINE_SO_FAR = lazy_pattern(r"[ \t]{0,200}[}\];,]{0,200}[ \t]{0,200}\r?\Z")
 _FENCE = lazy_pattern(r"(`{3,}|~{3,})[ \t]{0,40}([\w+\-.]{0,40})[ \t]{0,40}\r?\n")
 _FENCE_START = lazy_pattern(r"(?:`{3,}|~{3,})[ \t]{0,40}[\w+\-.]{0,40}[ \t]{0,40}\r?\Z")
 LONGEST_FENCE = 100
+_NAME_BEFORE_TAG = lazy_pattern(r"[^\s<`{]+(?=\s*<)")
 _ACTION_NAME = lazy_pattern(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
 _ACTION_INPUT = (
     "Action Input:",
@@ -61,7 +64,11 @@ def read_bare(source: Source, writer: CallWriter) -> Reading[None]:
     while True:
         yield from read_json(source, writer, marked=False)
         offset = yield from space_end(source)
-        if source.text[source.pos + offset : source.pos + offset + 1] not in (";", ","):
+        between, first = source.text[source.pos : source.pos + offset], source.text[source.pos + offset :][:1]
+        if first in ("{", "[") and first and "\n" not in between:
+            source.pos += offset
+            continue
+        if first not in (";", ","):
             break
         following = yield from space_end(source, offset + 1)
         if source.text[source.pos + following : source.pos + following + 1] != "{":
@@ -79,7 +86,13 @@ def end_of_line(source: Source, writer: CallWriter) -> Reading[None]:
         offset = yield from space_end(source)
         if (yield from literal_at(source, STOPS, offset)):
             return
-        raise NotACall
+        closer = yield from literal_at(source, stray_closers(), offset)
+        if not closer or closer[0] != "<":
+            raise NotACall
+        source.pos += offset + len(closer)
+        writer.repair("stray-closer", closer)
+        yield from end_of_line(source, writer)
+        return
     if "}" in found[1]:
         writer.repair("extra-brace", found[1])
     source.pos = found.start(2)
@@ -152,6 +165,19 @@ def read_name_then_json(source: Source, writer: CallWriter) -> Reading[None]:
         if not (yield from _another_name(source, writer)):
             yield from end_of_line(source, writer)
             return
+
+
+def read_name_then_pairs(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read GLM's call whose outer tags an engine left out: a name, and pairs of tags up to the end of the text."""
+    name = yield from until(source, _NAME_BEFORE_TAG, 200)
+    if name.start() != source.pos:
+        raise NotACall
+    writer.start(name[0])
+    source.pos = name.end()
+    yield from read_pairs(source, writer, pair_tags(), ("</tool_call>",), to_the_end=True)
+    closer = yield from literal_at(source, ("</tool_call>",))
+    source.pos += len(closer)
+    writer.end(source.offset)
 
 
 def _another_name(source: Source, writer: CallWriter) -> Reading[bool]:
@@ -323,6 +349,9 @@ def _read_input(source: Source, writer: CallWriter, name: str) -> Reading[None]:
     elif first == "`":
         source.pos += offset
         yield from _read_quoted_arguments(source, writer)
+    elif first == '"' and (yield from literal_at(source, ('"{',), offset)):
+        source.pos += offset
+        yield from read_arguments_as_text(source, writer)
     else:
         text = yield from _rest_of_line(source)
         if text.lower() in ("", "none", "null", "n/a", "{}"):

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from naru.dialects.bodies.json_calls import read_arguments, read_json
+from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
 from naru.dialects.bodies.tag_scan import Ending
 from naru.dialects.bodies.tagged_values import read_tagged_text
 from naru.dialects.call_writer import CallWriter
-from naru.dialects.offered import properties_of
+from naru.dialects.offered import properties_of, required_of
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import (
     Incomplete,
@@ -38,6 +38,8 @@ _HEAD = lazy_pattern(
 _UNNAMED_HEAD = lazy_pattern(
     rf"<(?P<vendor>{_VENDOR})(?P<tag>invoke|tool_use)>\s*<tool_name>\s*(?P<name>[^<>\n]+?)\s*</tool_name>"
 )
+NAME_TAGS = ("<name>", "<tool_name>", "<function_name>")
+_NAME_ELEMENT = lazy_pattern(r"<(?P<tag>name|tool_name|function_name)>\s*(?P<name>[^<>\n]+?)\s*</(?P=tag)>")
 _XTML_HEAD = lazy_pattern(r"<\|open\|>call\b(?P<rest>[^<>]*)<\|sep\|>")
 _ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*\"([^\"]*)\"")
 _ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -201,6 +203,30 @@ def _read_unnamed(source: Source, writer: CallWriter, tag: str) -> Reading[None]
     writer.end(source.offset)
 
 
+def read_named_elements(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read `<name>N</name>` and the arguments' element after it, which holds JSON or children named after them."""
+    head = yield from until(source, _NAME_ELEMENT, _LONGEST_TAG)
+    if head.start() != source.pos:
+        raise NotACall
+    tool = writer.start(head["name"])
+    source.pos = head.end()
+    first = yield from skip_space(source)
+    if not first:
+        raise Incomplete
+    wrapped = yield from literal_at(source, ("<parameters>", "<arguments>", "<input>", "<args>"))
+    source.pos += len(wrapped)
+    if wrapped and (yield from skip_space(source)) == "{":
+        yield from read_arguments(source, writer)
+        yield from skip_space(source)
+        closer = yield from literal_at(source, (f"</{wrapped[1:]}",))
+        source.pos += len(closer)
+    elif wrapped:
+        yield from read_parameters(source, writer, child_tags(wrapped[1:-1]))
+    elif required_of(tool):
+        raise NotACall
+    writer.end(source.offset)
+
+
 def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[None]:
     """Read the arguments of the call that was started, and its closing tag."""
     while True:
@@ -217,6 +243,8 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
             return
         if first == "{":
             yield from read_arguments(source, writer)
+        elif first == '"':
+            yield from read_arguments_as_text(source, writer)
         elif found or first == tags.child[:1]:
             head = yield from until(source, tags.head, _LONGEST_TAG)
             yield from _read_parameter(source, writer, tags, head)

@@ -1,0 +1,132 @@
+"""Forms that are nearly a dialect's: what was meant is read, and reported where it was mended."""
+
+# ruff: noqa: E501 - a table of texts
+
+import json
+
+import pytest
+
+from naru.dialects import Tool
+from tests.dialects.reading import assert_accounted, read_every_way
+
+TOOLS = [
+    Tool(
+        "bash",
+        {
+            "type": "object",
+            "properties": {"command": {"type": "string"}, "timeout": {"type": "integer"}},
+            "required": ["command"],
+        },
+    ),
+    Tool("write_file", {"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}}),
+    Tool("now", {"type": "object", "properties": {}}),
+]
+LS = ("bash", {"command": "ls"})
+TEXT = json.dumps('{"command": "ls"}')
+UNIT = '{"name": "bash", "arguments": {"command": "ls"}}'
+PWD = '{"name": "bash", "arguments": {"command": "pwd"}}'
+
+
+def written(content):
+    return ("write_file", {"path": "t", "content": content})
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ('<|tool_call>call:write_file{path:"t",content:"hi, you"}<tool_call|>', [written("hi, you")]),
+        ("<|tool_call>call:write_file{path:t,content:hi, you}<tool_call|>", [written("hi, you")]),
+        ("<|tool_call>call:write_file{path:t,content:a: b}<tool_call|>", [written("a: b")]),
+        ('<|tool_call>call:write_file{"path": "t", "content": "a } b"}<tool_call|>', [written("a } b")]),
+        ('<|tool_call>call:write_file(path="t", content="hi")<tool_call|>', [written("hi")]),
+        ('<|tool_call>call:write_file(path:"t", content:"hi")<tool_call|>', [written("hi")]),
+        ('<|tool_call>call:write_file{path="t", content="hi"}<tool_call|>', [written("hi")]),
+        ('<|tool_call>call:write_file(path:<|"|>t<|"|>, content:<|"|>hi<|"|>)<tool_call|>', [written("hi")]),
+        ("<|tool_call>call:now()<tool_call|>", [("now", {})]),
+        ('<|tool_call>call:bash{command:<|"|>ls<|"|>}call:now{}<tool_call|>', [LS, ("now", {})]),
+        ('<|tool_call>call:bash{command:<|"|>ls<|"|>}\ncall:bash{command:ls}<tool_call|>', [LS, LS]),
+        (
+            "<start_function_call>call:bash{command:<escape>ls<escape>,timeout:3}<end_function_call>",
+            [("bash", {"command": "ls", "timeout": 3})],
+        ),
+        (
+            f"<|tool_calls_section_begin|><|tool_call_begin|>functions.bash:0<|tool_call_argument_begin|>{TEXT}<|tool_call_end|><|tool_calls_section_end|>",
+            [LS],
+        ),
+        (f"[TOOL_CALLS]bash[ARGS]{TEXT}", [LS]),
+        (
+            f"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>bash<｜tool▁sep｜>{TEXT}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+            [LS],
+        ),
+        (f"<|channel|>commentary to=functions.bash <|constrain|>json<|message|>{TEXT}<|call|>", [LS]),
+        (f"<function=bash>{TEXT}</function>", [LS]),
+        (f"Action: bash\nAction Input: {TEXT}", [LS]),
+        (f"{UNIT}</tool_call>", [LS]),
+        ('[bash(command="ls")]</tool_call>', [LS]),
+        (f"{UNIT} {PWD}", [LS, ("bash", {"command": "pwd"})]),
+        (f"{UNIT}{PWD}", [LS, ("bash", {"command": "pwd"})]),
+        ('[bash(command="ls")] [now()]', [LS, ("now", {})]),
+        ('<tool_call><name>bash</name><parameters>{"command": "ls"}</parameters></tool_call>', [LS]),
+        ('<tool_call>\n<tool_name>bash</tool_name>\n<arguments>{"command": "ls"}</arguments>\n</tool_call>', [LS]),
+        ("<tool_call><name>bash</name><parameters><command>ls</command></parameters></tool_call>", [LS]),
+        ("bash\n<arg_key>command</arg_key>\n<arg_value>ls</arg_value>\n", [LS]),
+        ("bash<arg_key>command</arg_key><arg_value>ls</arg_value></tool_call>", [LS]),
+        ("[TOOL_CALLS]now[ARGS]", [("now", {})]),
+        ("[TOOL_CALLS]now[ARGS]{}[TOOL_CALLS]now[ARGS]", [("now", {}), ("now", {})]),
+    ],
+)
+def test_a_near_form_is_read(text, calls):
+    """Issue 15, 4."""
+    parsed = read_every_way(text, TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.calls] == calls
+    assert parsed.content == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>{"name": "bash", "arguments": {"command": "ls" prose',
+        '[TOOL_CALLS]bash[ARGS]{"k" 1}',
+        "<write_file><path>t</path><content>hi</contents></write_file>",
+        "Text.\n<write_file><path>t</pat><content>hi</content></write_file> more text",
+        "<|tool_call>call:bash{a",
+        "<tool_call><function=bash>nonsense words</function></tool_call>",
+        '<tool_call>{"name": "bash", "arguments": {"command": "ls"}, "x" oops',
+        "[TOOL_CALLS]bash[ARGS]",
+        '<|channel|>commentary to=functions.bash <|constrain|>json<|message|>{"command": "ls" oops',
+        "<tool_call>glob pattern=**/*.md path=docs</tool_call>",
+    ],
+)
+def test_the_text_of_a_call_that_breaks_is_the_content(text):
+    """Issue 15, 5."""
+    parsed = read_every_way(text, TOOLS)
+    assert (parsed.calls, parsed.content) == ((), text)
+
+
+def test_what_stood_in_a_broken_call_never_runs():
+    inner = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
+    for text in (
+        f"<tool_call>\n<function=write_file>\n<parameter=path>\nt\n</parameter>\n<parameter=content>\n{inner}\n",
+        f"<write_file><path>t</path><content>{inner} and",
+        f"<tool_call>write_file<arg_key>content</arg_key><arg_value>{inner}",
+    ):
+        for reason in ("length", "stop"):
+            assert read_every_way(text, TOOLS, reason).calls == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi <|end|> there",
+        "a<|im_end|>",
+        f"<tool_call>{UNIT}</tool_call></tool_call>",
+        "Thought: x\n\nAction: bash\nAction Input: ls\nObservation: a.txt\nThought: done",
+    ],
+)
+def test_whatever_is_left_out_is_named_by_a_repair(text):
+    parsed = read_every_way(text, TOOLS)
+    assert_accounted(text, parsed)
+    named = "".join(mended.before for mended in parsed.repairs)
+    for span in parsed.spans:
+        if span.kind == "dropped":
+            assert text[span.start : span.end].strip() in named, span
