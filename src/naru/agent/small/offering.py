@@ -111,7 +111,7 @@ class Offering:
                 return [wider]
             self._set_aside.add(tool.name)
             ids = self._looked_up(last)
-            return self._in_order(self._taking(ids)[:AT_ONCE] if ids else self.leading_to(tool))
+            return self._in_order(self._taking(ids)[:AT_ONCE] if ids else self.leading_to(tool) or self._nearer_than(tool))
         if (led := self._led_from) is not None and self._takes_from(led, last):
             self._led_from = None
             return [led]
@@ -120,6 +120,12 @@ class Offering:
         follow = [one for one in nearer if self._takes_from(one, last)]
         again = [tool] if self._another(tool, last) else []
         return self._in_order([*follow[:AT_ONCE], *again])
+
+    def _nearer_than(self, tool: ToolDefinition) -> list[ToolDefinition]:
+        """Return the tools before this one that can be called now and have not failed."""
+        before = self._ranked[: self._place[tool.name]]
+        left = [one.tool for one in before if one.tool.name not in self._set_aside | self.changing]
+        return [tool for tool in left if not self.lacks(tool)][:AT_ONCE]
 
     def _looked_up(self, last: Outcome) -> list[str]:
         """Return the ids that the person gave and a call did not find."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from naru.agent.answers import looks_like_call
 from naru.agent.context import trimmed
 from naru.agent.execute import Outcome
 from naru.agent.limits import canonical
@@ -25,7 +24,7 @@ from naru.agent.small.prompts import (
     nothing_turn,
     translation,
 )
-from naru.agent.small.reading import is_nothing, told
+from naru.agent.small.reading import is_nothing, lines_of, told
 from naru.agent.small.shown import NONE, narrowed, shown
 from naru.agent.small.sources import Sources
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
@@ -229,12 +228,12 @@ class SmallPlanner:
             if self._ran and not self._own:
                 self._own = self.judge_answer(text)
             return bool(self._ran and self._own)
-        is_call = looks_like_call(tidy(text))
-        if not is_call and not self._ran:
+        is_nothing_said = is_no_answer(text, self._question)
+        if not is_nothing_said and not self._ran:
             self._own = tidy(text)
-        if self._way == "free" and not self._doubted and (is_call or self._is_near()):
+        if self._way == "free" and not self._doubted and (is_nothing_said or self._is_near() or self._guesses(text)):
             return False
-        return not self._ran and not is_no_answer(text, self._question)
+        return not self._ran and not is_nothing_said
 
     def _is_near(self) -> bool:
         """Tell whether the question is likely one for a tool: near in meaning, or with an id that a tool takes."""
@@ -242,6 +241,11 @@ class SmallPlanner:
         given = self._sources.question.spans
         takes = (one for tool in self._offered for one in parameters(tool) if one.takes_id)
         return near or any(one.fits(span) for one in takes for span in given)
+
+    def _guesses(self, text: str) -> bool:
+        """Tell whether words hold an id or number of no source, for a question that may be one for a tool."""
+        near = max((self._closeness[tool.name] or 0.0 for tool in self._offered), default=0.0)
+        return near > FAR and bool(invented(text, self._sources))
 
     def asks_again(self) -> bool:
         """Ask once more with the names and "none" to pick from, when words came where a call was likely."""
@@ -268,7 +272,9 @@ class SmallPlanner:
         elif self._found and any(_bare(one.call.name) in self._offering.changing for one in self._found):
             instruction, said = done_turn(self._question, "\n\n".join(map(told, self._found)))
         elif self._found:
-            instruction, said = final_turn(self._question, "\n\n".join(map(told, self._found)), attempt)
+            # A single result needs no heading: its arguments look like a part of the answer.
+            results = [lines_of(one) for one in self._found] if len(self._found) == 1 else map(told, self._found)
+            instruction, said = final_turn(self._question, "\n\n".join(results), attempt)
         else:
             instruction, said = nothing_turn(self._question, "\n\n".join(map(told, self._ran)))
         turns = [*self._system([self._note, instruction]), *self._before(), Message("user", said)]
@@ -304,7 +310,7 @@ class SmallPlanner:
         if self._found:
             return "\n\n".join(map(told, self._found))
         if self._ran:
-            return "\n".join(one.shown for one in self._ran)
+            return "\n\n".join(map(told, self._ran))
         return "The model gave no answer."
 
 

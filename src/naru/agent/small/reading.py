@@ -22,7 +22,12 @@ def call_line(call: ToolCall) -> str:
 
 def told(one: Outcome) -> str:
     """Return what a model is told of a call and what it gave."""
-    return f"{call_line(one.call)}:\n{cut(readable(one.result) or one.shown, _RESULT_CHARACTERS)}"
+    return f"{call_line(one.call)}:\n{lines_of(one)}"
+
+
+def lines_of(one: Outcome) -> str:
+    """Return what a call gave, as lines, cut to what a small model can read."""
+    return cut(readable(one.result) or one.shown, _RESULT_CHARACTERS)
 
 
 def is_nothing(one: Outcome) -> bool:
