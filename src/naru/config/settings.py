@@ -121,6 +121,11 @@ class AgentSettings(Section):
     """
     retrieved_documents: int = Field(0, ge=0, le=100)
     """Reference documents that the data search finds for each question, put before the model (D5); 0 is off."""
+    small: Literal["auto", "on", "off"] = "auto"
+    """Whether models are helped as small ones; `auto` goes by what a probe found, else by size: fewer than three
+    billion parameters, as the endpoint says, else as the name does."""
+    small_models: dict[str, Literal["auto", "on", "off"]] = {}
+    """The same for single models, by name with `*`: `{"llama3.2*": "on"}`; the first that fits counts."""
     keep_runs: bool = True
     """Keep what was asked, every step and the answer of each run in the data folder; the newest thousand stay."""
 

@@ -10,10 +10,14 @@ import re
 from dataclasses import replace
 
 from naru.models.profile import Profile
+from naru.models.size import SMALL_BELOW, of_name
 
 _LLAMA_JSON = Profile(family="llama3", dialect="llama3-json", parallel_calls=False, context_tokens=131_072)
 _CAREFUL_TOKENS = 8192
 """For small models, which read long contexts badly whatever they were trained for."""
+_OLDER = Profile(
+    family="older", native_tools=False, tool_role=False, strategy="prompted", context_tokens=_CAREFUL_TOKENS
+)
 _QWEN25_SMALL = Profile(family="qwen2.5", small=True, parallel_calls=False, context_tokens=_CAREFUL_TOKENS)
 _GEMMA = Profile(
     family="gemma",
@@ -39,6 +43,7 @@ _QWEN3 = Profile(family="qwen3", dialect="hermes", teach="hermes", context_token
 _DEEPSEEK = Profile(family="deepseek", dialect="deepseek", context_tokens=65_536, reasoning="reasoning_content")
 
 _ROWS: tuple[tuple[str, Profile], ...] = (
+    (r"smollm|tinyllama", replace(_OLDER, small=True)),
     (
         r"qwen2\.?5[-_]?coder.*?\b(0\.5|1\.5|3)b",
         replace(_QWEN25_SMALL, family="qwen2.5-coder", dialect="fenced-json", guided="grammar"),
@@ -86,23 +91,12 @@ _ROWS: tuple[tuple[str, Profile], ...] = (
     (r"gpt-|chatgpt", replace(_OPENAI, guided="json_schema")),
     (r"gemini", Profile(family="gemini", guided="json_schema", context_tokens=1_048_576)),
     (r"claude", Profile(family="claude", dialect="anthropic-xml", context_tokens=200_000)),
-    (
-        r"smollm|tinyllama|stablelm|zephyr|vicuna|orca|falcon",
-        Profile(
-            family="older",
-            native_tools=False,
-            tool_role=False,
-            strategy="prompted",
-            small=True,
-            context_tokens=_CAREFUL_TOKENS,
-        ),
-    ),
+    (r"stablelm|zephyr|vicuna|orca|falcon", _OLDER),
 )
 
 
 def profile_for(model: str) -> Profile:
-    """Return the first family whose pattern is found in the model's name, else the careful default."""
-    for pattern, profile in _ROWS:
-        if re.search(pattern, model, re.IGNORECASE):
-            return profile
-    return Profile()
+    """Return the first family whose pattern is found in the name, else the careful default; small by its size there."""
+    row = next((profile for pattern, profile in _ROWS if re.search(pattern, model, re.IGNORECASE)), Profile())
+    parameters = of_name(model)
+    return replace(row, small=parameters < SMALL_BELOW) if parameters else row

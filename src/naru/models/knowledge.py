@@ -11,7 +11,7 @@ import logging
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from naru.errors import NaruError
 from naru.models.adapt import Learned
 from naru.models.families import profile_for
 from naru.models.profile import Profile
+from naru.models.size import SMALL_BELOW
 from naru.stores.atomic_file import file_lock, replace_file
 
 _log = logging.getLogger(__name__)
@@ -41,6 +42,14 @@ _MEASURED = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an endpoint says of a model; 0 is nothing."""
+
+    context_tokens: int = 0
+    parameters: int = 0
+
+
 class Findings:
     """The file with what probes measured: `endpoint model` → fields of the profile."""
 
@@ -53,6 +62,10 @@ class Findings:
         known = {one.name for one in fields(Profile)}
         measured = {name: value for name, value in self._rows.get(_key(endpoint, model), {}).items() if name in known}
         return replace(profile, **measured) if measured else profile
+
+    def holds(self, endpoint: str, model: str) -> bool:
+        """Tell whether a model was measured."""
+        return _key(endpoint, model) in self._rows
 
     def keep(self, endpoint: str, model: str, profile: Profile) -> None:
         """Save what was measured, in one step, beside what others have saved. Raises StoreError."""
@@ -88,6 +101,7 @@ class Knowledge:
         endpoint: str = "",
         findings: Findings | None = None,
         given: Mapping[str, Any] | None = None,
+        small: Callable[[str], bool | None] | None = None,
     ) -> None:
         """Take what is given.
 
@@ -97,12 +111,14 @@ class Knowledge:
             endpoint: under which name findings are kept.
             findings: what probes measured.
             given: fields of the profile that the user set, above everything; empty and 0 set nothing.
+            small: says of a model whether the user wants it helped as a small one; None of it leaves that to its size.
         """
         self._fixed = fixed
         self._default_model = default_model
         self.endpoint = endpoint
         self._findings = findings
         self._given = {name: value for name, value in (given or {}).items() if value}
+        self._small = small or (lambda model: None)
         self._learned: dict[str, Learned] = {}
 
     def of(self, model: str) -> Learned:
@@ -112,30 +128,37 @@ class Knowledge:
             self._learned[name] = Learned(self._profile(name))
         return self._learned[name]
 
-    async def ask(self, model: str, ask: Callable[[], Awaitable[int]]) -> None:
-        """Ask the endpoint once for the length of a model's context, unless it is set; if it fails, later again."""
+    async def ask(self, model: str, ask: Callable[[], Awaitable[Said]]) -> None:
+        """Ask the endpoint once for the length of a model's context and its size; if it fails, later again."""
         learned = self.of(model)
-        if "context_tokens" in self._given:
-            return
         async with learned.asking:
             if time.monotonic() < learned.ask_again_at:
                 return
             try:
                 async with asyncio.timeout(_ASK_SECONDS):
-                    tokens = await ask()
+                    said = await ask()
             except (NaruError, TimeoutError) as error:
-                _log.info("endpoint %s does not tell the context of %s: %s", self.endpoint, model, error or "no answer")
+                _log.info("endpoint %s says nothing of %s: %s", self.endpoint, model, error or "no answer")
                 learned.ask_again_at = time.monotonic() + _ASK_AGAIN_SECONDS
                 return
             learned.ask_again_at = math.inf
-            if tokens:
-                learned.profile = replace(learned.profile, context_tokens=tokens)
+            if said.context_tokens and "context_tokens" not in self._given:
+                learned.profile = replace(learned.profile, context_tokens=said.context_tokens)
+            name = model or self._default_model
+            is_settled = self._small(name) is not None or self._is_measured(name)
+            if said.parameters and not is_settled:
+                learned.profile = replace(learned.profile, small=said.parameters < SMALL_BELOW)
+
+    def _is_measured(self, name: str) -> bool:
+        return self._findings is not None and self._findings.holds(self.endpoint, name)
 
     def _profile(self, name: str) -> Profile:
         profile = self._fixed if self._fixed is not None else profile_for(name)
         if self._findings is not None:
             profile = self._findings.apply(self.endpoint, name or self._default_model, profile)
-        return replace(profile, **self._given) if self._given else profile
+        profile = replace(profile, **self._given) if self._given else profile
+        wanted = self._small(name or self._default_model)
+        return profile if wanted is None else replace(profile, small=wanted)
 
 
 def _key(endpoint: str, model: str) -> str:

@@ -9,13 +9,14 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from naru.messages import ChatEvent, ChatRequest, ImagePart, JsonObject, MediaPart, Message, Usage
+from naru.models import size
 from naru.models.answer_form import form_asked
 from naru.models.backend import Backend
 from naru.models.context_length import of_ollama
 from naru.models.endpoint import WHOLE_BODY_BYTES, Endpoint, HttpClient, read_some
 from naru.models.failures import decode, error_text, failure, http_failure
 from naru.models.json_text import encode
-from naru.models.knowledge import Knowledge
+from naru.models.knowledge import Knowledge, Said
 from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
 from naru.models.offer import offer
@@ -74,7 +75,8 @@ class OllamaBackend:
 
     @asynccontextmanager
     async def _opened(self, request: ChatRequest) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerReader]]:
-        await self.inform(request.model)
+        if not self._context_tokens:
+            await self.inform(request.model)
         learned = self.knowledge.of(request.model)
         trial = Trial(learned, request, "ollama")
         while True:
@@ -117,18 +119,18 @@ class OllamaBackend:
         return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
 
     async def inform(self, model: str) -> None:
-        """Ask for the size of a model's context."""
+        """Ask for the size of a model and of its context."""
         name = model or self.model
-        if not self._context_tokens:
-            await self.knowledge.ask(name, lambda: self._context_length(name))
+        await self.knowledge.ask(name, lambda: self._said_of(name))
 
-    async def _context_length(self, model: str) -> int:
+    async def _said_of(self, model: str) -> Said:
         with self.http.failures():
             async with await self.http.post("/api/show", encode({"model": model})) as response:
                 shown = decode(await read_some(response, WHOLE_BODY_BYTES)) if response.status < 400 else None
         chosen, longest = of_ollama(shown)
-        self._told[model] = chosen or min(longest or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
-        return self._told[model]
+        told = self._context_tokens or chosen or min(longest or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
+        self._told[model] = told
+        return Said(told, size.of_ollama(shown))
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that are installed there."""

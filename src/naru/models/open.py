@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from naru.config import EndpointSettings, LimitSettings, ModelSettings, Settings
+from naru.config import AgentSettings, EndpointSettings, LimitSettings, ModelSettings, Settings
 from naru.models.anthropic import AnthropicBackend
 from naru.models.backend import Backend
 from naru.models.endpoint import Endpoint
@@ -112,6 +114,7 @@ def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *
         endpoint=endpoint.shown,
         findings=findings,
         given=_given(settings.model),
+        small=_wants_help(settings.agent),
     )
     timeout = settings.agent.model_timeout_seconds
     match _wire(given):
@@ -126,6 +129,16 @@ def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *
             return GeminiBackend(bare, knowledge, model=model, timeout_seconds=timeout)
         case _:
             return OpenAIBackend(endpoint, knowledge, model=model, timeout_seconds=timeout)
+
+
+def _wants_help(settings: AgentSettings) -> Callable[[str], bool | None]:
+    """Return what the user says of helping a model as a small one; None of it leaves that to its size."""
+
+    def wants(model: str) -> bool | None:
+        rules = [rule for name, rule in settings.small_models.items() if fnmatchcase(model, name)]
+        return {"on": True, "off": False}.get((rules or [settings.small])[0])
+
+    return wants
 
 
 def _given(settings: ModelSettings) -> dict[str, object]:
@@ -197,6 +210,7 @@ async def _open_local(settings: Settings, findings: Findings, progress: Progress
         endpoint="local",
         findings=findings,
         given={**_given(settings.model), "context_tokens": context},
+        small=_wants_help(settings.agent),
     )
     return OpenAIBackend(
         Endpoint(engine.base_url, engine.api_key, keep_alive=False),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from naru.errors import ModelError
 from naru.http1.reply import Reply
 from naru.messages import ChatEvent, ChatRequest, Extra
+from naru.models import size
 from naru.models.adapt import Learned
 from naru.models.backend import Backend, Take
 from naru.models.context_length import of_listed, of_props
@@ -16,7 +17,7 @@ from naru.models.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES, Endpoint
 from naru.models.failures import decode, failure, http_failure, looks_like_html, refused_text
 from naru.models.http_pool import HttpPool
 from naru.models.json_text import encode
-from naru.models.knowledge import Knowledge
+from naru.models.knowledge import Knowledge, Said
 from naru.models.local import LocalEngine
 from naru.models.narrowed import Narrowed
 from naru.models.normalise import AnswerReader
@@ -225,16 +226,17 @@ class OpenAIBackend:
         return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
 
     async def inform(self, model: str) -> None:
-        """Ask the endpoint for the length of a model's context: its list of models, or llama.cpp's `/props`."""
+        """Ask the endpoint for a model's context and size: its list of models, or llama.cpp's `/props`."""
         name = model or self.model
-        await self.knowledge.ask(name, lambda: self._context_length(name))
+        await self.knowledge.ask(name, lambda: self._said_of(name))
 
-    async def _context_length(self, model: str) -> int:
-        row = of_listed(decode(await self.http.get("/models")), model)
+    async def _said_of(self, model: str) -> Said:
+        listed = decode(await self.http.get("/models"))
+        row, parameters = of_listed(listed, model), size.of_listed(listed, model)
         with suppress(ModelError):
             # What the engine runs with counts, not what the model was trained for.
-            return of_props(decode(await self._root.get("/props"))) or row
-        return row
+            return Said(of_props(decode(await self._root.get("/props"))) or row, parameters)
+        return Said(row, parameters)
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that the endpoint serves."""

@@ -111,7 +111,9 @@ class Offering:
                 return [wider]
             self._set_aside.add(tool.name)
             ids = self._looked_up(last)
-            return self._in_order(self._taking(ids)[:AT_ONCE] if ids else self.leading_to(tool) or self._nearer_than(tool))
+            if ids:
+                return self._in_order(self._taking(ids)[:AT_ONCE])
+            return self._in_order(self.leading_to(tool) or self._nearer_than(tool))
         if (led := self._led_from) is not None and self._takes_from(led, last):
             self._led_from = None
             return [led]

@@ -1,0 +1,44 @@
+"""How many parameters a model has, as its endpoint says it; its name only as the last word. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+SMALL_BELOW = 3_000_000_000
+"""A model of fewer parameters is helped as a small one (decision 0160)."""
+_NAMED = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s?([bm])(?![a-z0-9])", re.IGNORECASE)
+_SHOWN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([BMK])\s*", re.IGNORECASE)
+_TIMES = {"k": 1e3, "m": 1e6, "b": 1e9}
+
+
+def of_name(model: str) -> int:
+    """Return the size that a model's name gives, such as `qwen2:0.5b`; 0 where it gives none."""
+    found = _NAMED.search(model)
+    return int(float(found[1]) * _TIMES[found[2].lower()]) if found else 0
+
+
+def of_listed(listed: Any, model: str) -> int:
+    """Return the size in an answer to `GET /v1/models`: llama.cpp's `meta.n_params`; 0 where it says none."""
+    found = listed.get("data") if isinstance(listed, dict) else None
+    rows = found if isinstance(found, list) else []
+    for row in rows:
+        meta = row.get("meta") if isinstance(row, dict) else None
+        if isinstance(meta, dict) and (row.get("id") == model or len(rows) == 1):
+            return _count(meta.get("n_params"))
+    return 0
+
+
+def of_ollama(shown: Any) -> int:
+    """Return the size in an answer of Ollama's `/api/show`: from the GGUF's metadata, else its rounded words."""
+    if not isinstance(shown, dict):
+        return 0
+    info, details = shown.get("model_info"), shown.get("details")
+    if isinstance(info, dict) and (count := _count(info.get("general.parameter_count"))):
+        return count
+    words = _SHOWN.fullmatch(str(details.get("parameter_size") or "")) if isinstance(details, dict) else None
+    return int(float(words[1]) * _TIMES[words[2].lower()]) if words else 0
+
+
+def _count(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0
