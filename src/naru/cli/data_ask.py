@@ -75,9 +75,7 @@ async def _ask(question: str, settings: Settings, data: DataSettings) -> Asked:
     try:
         if not await sources.columns.count():
             print_note("· reading the database's columns, once (`naru data index --database` does so again)")
-            async for _ in sources.index_database():
-                pass
-        catalogue = await sources.database.catalogue()
+        catalogue = await sources.catalogue()
         backend = await open_backend(settings, progress=JoinProgress(steps))
         try:
             name = settings.model.model or next(iter(await backend.models()), "")

@@ -16,7 +16,10 @@ from naru.builtins.data.asking.joins import connected, joined_sets, links_of
 from naru.builtins.data.asking.scope import Scope, Value, find_scope, named_values
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.open import open_database
+from naru.builtins.data.sources import DataSources
+from naru.builtins.data.toolset import data_toolset
 from naru.config import DataSettings
+from naru.tools.toolset import CallContext
 
 SHOP = """
 CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT, city TEXT);
@@ -122,3 +125,27 @@ async def test_the_grammar_takes_the_found_names_and_no_others(database: Databas
         assert not LLMatcher.validate_grammar(LLMatcher.grammar_from_lark(lark)), dialect
         assert '"customer.city"' in grammar
         assert "weather" not in grammar
+
+
+async def test_any_client_takes_the_same_steps_as_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("TwoEncoders", "SentenceEncoder"):
+        monkeypatch.setattr(f"naru.builtins.data.embeddings.choose.{name}.is_installed", lambda: False)
+    with sqlite3.connect(tmp_path / "shop.db") as shop:
+        shop.executescript(SHOP)
+    shop.close()
+    settings = DataSettings(
+        naru_database_url=str(tmp_path / "shop.db"), naru_data_dir=tmp_path, chromadb_host="",
+        text_embedding_model_url="", _env_file=None,
+    )  # fmt: skip
+    sources = DataSources(settings)
+    toolset, context = data_toolset(sources), CallContext(timeout_seconds=30)
+    told = await toolset.call("describe_tables", {"question": "amount of the orders from Seoul"}, context)
+    assert told.text.startswith("-- SQLite\nCREATE TABLE ")
+    assert "orders.customer_id = customer.id" in told.text
+    assert "customer.city has the value 'Seoul'" in told.text
+    rows = await toolset.call("query_bga_database", {"generated_sql": RIGHT}, context)
+    assert rows.structured["data"]["content"]["row_count"] == 1
+    found = await toolset.call("get_sim_search", {"query_list": ["city"], "n_results": 1}, context)
+    assert found.structured["result"] == [["customer.city (text); values: Busan, Seoul"]]
+    await toolset.close()
+    await sources.close()

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from naru.builtins.data.databases.catalogue import documents_of
+from naru.builtins.data.databases.catalogue import Catalogue, documents_of
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.open import label_of, open_database
 from naru.builtins.data.demo.columns import COLUMNS
@@ -39,6 +39,7 @@ class DataSources:
         self.columns: VectorStore = choose_store(self.settings, database=label_of(self.settings))
         """The columns of the database, as `index_database` found them."""
         self._demo_index: VectorStore | None = None
+        self._catalogue: Catalogue | None = None
         self._indexing = asyncio.Lock()
 
     @property
@@ -85,6 +86,16 @@ class DataSources:
         """Embed and keep documents, yielding how far it has come after each batch; see `Indexer.run`."""
         async for report in Indexer(self.embedder, store or self.store).run(documents, replace=replace):
             yield report
+
+    async def catalogue(self) -> Catalogue:
+        """Return the database's catalogue, and have its columns indexed; both once."""
+        async with self._indexing:
+            if self._catalogue is None:
+                if not await self.columns.count():
+                    async for _ in self.index_database():
+                        pass
+                self._catalogue = await self.database.catalogue()
+        return self._catalogue
 
     async def index_database(self, *, values: bool = True) -> AsyncIterator[Indexed]:
         """Read the database's catalogue and keep a document for each column in place of those of the last time."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from naru.builtins.data.sources import DataSources
-from naru.builtins.data.tools import TOOLS
+from naru.builtins.data.tools import DATABASE_TOOLS, TOOLS
+from naru.config import DataSettings
 from naru.tools.dependencies import Container
 from naru.tools.functions import FunctionToolset
 
@@ -13,4 +14,5 @@ def data_toolset(sources: DataSources | None = None) -> FunctionToolset:
     container = Container()
     if sources is not None:
         container.provide_value("sources", sources)
-    return FunctionToolset(TOOLS, container=container)
+    settings = sources.settings if sources else DataSettings()
+    return FunctionToolset(TOOLS + DATABASE_TOOLS if settings.naru_database_url else TOOLS, container=container)
