@@ -72,7 +72,7 @@ def test_every_command_and_every_option_says_what_it_is_for(words: tuple[str, ..
 
 
 @pytest.mark.parametrize(
-    "words", [words for words in ALL if words[0] != "serve" and words != ("data", "reader-sql")], ids=" ".join
+    "words", [words for words in ALL if "serve" not in words and words != ("data", "reader-sql")], ids=" ".join
 )
 def test_every_command_that_reports_something_can_print_json(words: tuple[str, ...]) -> None:
     if words in (("tool", "schema"), ("servers", "export")):

@@ -38,7 +38,7 @@ def command(  # noqa: PLR0913  # each parameter is an option of the command
     port: Annotated[int | None, typer.Option(help="Port to bind; 0 takes a free one.")] = None,
     config: Config = None,
 ) -> None:
-    """Serve the functions of modules to MCP clients, with approvals and the audit log, until Ctrl-C."""
+    """Serve modules' functions to MCP clients. Approvals and the audit log stand before them; until Ctrl-C."""
     if not module:
         raise ConfigError("No module was named.", remedy="Say: naru tool serve --module MODULE")
     settings = settings_from(config, is_service=True, server__host=host, server__port=port)
