@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-Wire = Literal["auto", "openai", "ollama", "gemini", "anthropic"]
+Wire = Literal["auto", "openai", "ollama", "gemini", "anthropic", "responses"]
 ReasoningField = Literal[
     "", "reasoning_content", "reasoning", "reasoning_details", "thinking", "content", "parts", "none"
 ]

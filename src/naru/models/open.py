@@ -21,6 +21,7 @@ from naru.models.openai_http import OpenAIBackend
 from naru.models.queue import RequestQueue
 from naru.models.queued import QueuedBackend
 from naru.models.rate import RateLimits
+from naru.models.responses import ResponsesBackend
 from naru.models.router import Route, Router
 from naru.models.shared_rate import SharedRate
 from naru.models.traced import Target, TracedBackend
@@ -32,7 +33,7 @@ from naru.telemetry.tracing import active
 _OLLAMA_PORT = 11434
 _MAIN = "default"
 _ANTHROPIC_HOST = "api.anthropic.com"
-WireBackend = OpenAIBackend | OllamaBackend | GeminiBackend | AnthropicBackend
+WireBackend = OpenAIBackend | OllamaBackend | GeminiBackend | AnthropicBackend | ResponsesBackend
 
 
 async def open_backend(
@@ -123,6 +124,8 @@ def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *
             return OllamaBackend(endpoint, knowledge, model=model, context_tokens=context, timeout_seconds=timeout)
         case "anthropic":
             return AnthropicBackend(endpoint, knowledge, model=model, timeout_seconds=timeout)
+        case "responses":
+            return ResponsesBackend(endpoint, knowledge, model=model, timeout_seconds=timeout)
         case "gemini":
             parts = urlsplit(endpoint.base_url)
             bare = Endpoint(f"{parts.scheme}://{parts.netloc}", endpoint.api_key, endpoint.extra_headers)
@@ -187,6 +190,8 @@ def _target(backend: Backend) -> Target:
             provider = "anthropic"
         case GeminiBackend(endpoint=endpoint):
             provider = "gcp.gemini"
+        case ResponsesBackend(endpoint=endpoint):
+            provider = "openai"
         case OpenAIBackend(endpoint=endpoint):
             hosted = urlsplit(endpoint.base_url).hostname == "api.openai.com"
             provider = "openai" if hosted else "llama.cpp" if backend.is_local else "openai_compatible"

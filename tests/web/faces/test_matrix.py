@@ -25,6 +25,7 @@ from naru.models.endpoint import Endpoint
 from naru.models.ollama import OllamaBackend
 from naru.models.openai_http import OpenAIBackend
 from naru.models.profile import Profile
+from naru.models.responses import ResponsesBackend
 from naru.models.scripted import Answer, ScriptedBackend
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.faces.matrix import FACES, SCENARIOS, UNSAID, WIRES
@@ -82,6 +83,8 @@ async def before(wire: str, scripted: Callable[[ChatRequest], Answer], tmp_path:
                 backend = OpenAIBackend(Endpoint(f"{url}/v1"), profile, model="m")
             case "anthropic":
                 backend = AnthropicBackend(Endpoint(f"{url}/v1", "made-up"), profile, model="m")
+            case "responses":
+                backend = ResponsesBackend(Endpoint(f"{url}/v1"), profile, model="m")
             case _:
                 backend = OllamaBackend(Endpoint(url), profile, model="m", context_tokens=8192)
         try:
@@ -277,6 +280,7 @@ async def test_a_client_that_leaves_is_no_longer_answered(face: str, wire: str, 
         backends: dict[str, Backend] = {
             "openai": OpenAIBackend(Endpoint(f"{url}/v1"), Profile(), model="m"),
             "anthropic": AnthropicBackend(Endpoint(f"{url}/v1"), Profile(), model="m"),
+            "responses": ResponsesBackend(Endpoint(f"{url}/v1"), Profile(), model="m"),
             "ollama": OllamaBackend(Endpoint(url), Profile(), model="m", context_tokens=8192),
         }
         async with (

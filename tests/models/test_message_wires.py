@@ -1,0 +1,156 @@
+"""Bodies and events of the wires of Messages and Responses; that both carry whole answers is in tests/web/faces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from anthropic.types.message_create_params import MessageCreateParamsStreaming
+from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
+from pydantic import TypeAdapter
+
+from naru.errors import ModelError
+from naru.messages import (
+    ChatRequest,
+    Extra,
+    ImagePart,
+    Message,
+    Reasoning,
+    ResourcePart,
+    TextPart,
+    ToolCall,
+    ToolDefinition,
+    Usage,
+)
+from naru.models import anthropic_wire, responses_wire
+from naru.models.offer import offer
+from naru.models.parsing import answer_reader
+from naru.models.profile import Profile
+
+PICTURE = ImagePart("image/png", data="QUJD")
+SIGNED = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+SEALED = {"type": "reasoning.encrypted", "data": "eHh4", "id": "rs_1"}
+REQUEST = ChatRequest(
+    "m",
+    [
+        Message("system", "Be brief."),
+        Message(
+            "user",
+            (
+                TextPart("Look."),
+                ImagePart("image/png", data="QUJD"),
+                ResourcePart("a.pdf", "application/pdf", blob="QUJD"),
+            ),
+        ),
+        Message(
+            "assistant",
+            "I look.",
+            carried={"thinking_blocks": [SIGNED], "reasoning_details": [SEALED]},
+            tool_calls=(ToolCall("c1", "f", {"a": 1}), ToolCall("c2", "f", {})),
+        ),
+        Message("tool", (TextPart("one"), PICTURE), tool_call_id="c1"),
+        Message("tool", "two", tool_call_id="c2"),
+        Message("user", "And?"),
+    ],
+    tools=(ToolDefinition("f", "F"),),
+    tool_choice={"type": "function", "function": {"name": "f"}},
+    max_tokens=100,
+    stop=("END",),
+    extra={"reasoning_effort": "low", "parallel_tool_calls": False},
+)
+
+
+def events(reader_class: Any, told: list[dict[str, Any]]) -> list[Any]:
+    reader = reader_class(answer_reader(ChatRequest("m", []), Profile()), "here")
+    return [event for one in told for event in reader.feed(one)]
+
+
+def test_a_conversation_goes_to_messages_whole_with_its_signatures_and_one_turn_a_side() -> None:
+    tools = offer(REQUEST, "anthropic").declared(REQUEST)
+    body = anthropic_wire.messages_body(REQUEST, model="m", tools=tools)
+    TypeAdapter(MessageCreateParamsStreaming).validate_python(body)
+    assert [turn["role"] for turn in body["messages"]] == ["user", "assistant", "user"]
+    assert [block["type"] for block in body["messages"][0]["content"]] == ["text", "image", "document"]
+    assert [block["type"] for block in body["messages"][1]["content"]] == ["thinking", "text", "tool_use", "tool_use"]
+    assert body["messages"][1]["content"][0] == SIGNED
+    results = body["messages"][2]["content"]
+    assert [(one["type"], one.get("tool_use_id")) for one in results] == [
+        ("tool_result", "c1"),
+        ("tool_result", "c2"),
+        ("text", None),
+    ]
+    assert [block["type"] for block in results[0]["content"]] == ["text", "image"]
+    assert body["system"] == "Be brief."
+    assert body["tool_choice"] == {"type": "tool", "name": "f", "disable_parallel_tool_use": True}
+    assert body["max_tokens"] == 100 + body["thinking"]["budget_tokens"]
+
+
+def test_a_conversation_goes_to_responses_whole_with_its_encrypted_thoughts() -> None:
+    tools = offer(REQUEST, "openai").declared(REQUEST)
+    body = responses_wire.responses_body(REQUEST, model="m", tools=tools)
+    TypeAdapter(ResponseCreateParamsStreaming).validate_python(body)
+    assert [item["type"] for item in body["input"]] == [
+        *("message", "message", "reasoning", "message", "function_call", "function_call"),
+        *("function_call_output", "function_call_output", "message"),
+    ]
+    assert body["input"][2]["encrypted_content"] == "eHh4"
+    assert [part["type"] for part in body["input"][1]["content"]] == ["input_text", "input_image", "input_file"]
+    assert [part["type"] for part in body["input"][6]["output"]] == ["input_text", "input_image"]
+    assert (body["store"], body["tool_choice"], body["max_output_tokens"]) == (
+        False,
+        {"type": "function", "name": "f"},
+        100,
+    )
+
+
+def test_signatures_come_back_beside_the_thoughts_of_messages_and_cached_tokens_count() -> None:
+    told = [
+        {"type": "message_start", "message": {"usage": {"input_tokens": 5, "cache_read_input_tokens": 4}}},
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "thinking", "thinking": "", "signature": ""},
+        },
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "Hm."}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "c2ln"}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {"output_tokens": 3}},
+        {"type": "message_stop"},
+    ]
+    found = events(anthropic_wire.EventReader, told)
+    assert found[:2] == [Reasoning("Hm."), Extra("message", {"thinking_blocks": [SIGNED]})]
+    usage = next(event for event in found if isinstance(event, Usage))
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) == (9, 3, 4)
+    assert found[-1].reason == "length"
+
+
+def test_encrypted_thoughts_come_back_from_responses() -> None:
+    item = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "eHh4"}
+    found = events(
+        responses_wire.EventReader,
+        [
+            {"type": "response.output_item.done", "output_index": 0, "item": item},
+            {"type": "response.completed", "response": {"output": [item], "usage": {"input_tokens": 1}}},
+        ],
+    )
+    assert found[0] == Extra("message", {"reasoning_details": [SEALED]})
+    assert found[-1].reason == "stop"
+
+
+@pytest.mark.parametrize(
+    ("reader", "event", "status"),
+    [
+        (anthropic_wire.EventReader, {"type": "error", "error": {"type": "overloaded_error", "message": "Full."}}, 503),
+        (responses_wire.EventReader, {"type": "error", "code": "server_error", "message": "Full."}, 500),
+        (
+            responses_wire.EventReader,
+            {"type": "response.failed", "response": {"error": {"code": "rate_limit_exceeded", "message": "Full."}}},
+            429,
+        ),
+    ],
+    ids=["messages", "responses", "failed-response"],
+)
+def test_an_error_within_a_stream_is_told_with_its_reason(reader: Any, event: dict[str, Any], status: int) -> None:
+    with pytest.raises(ModelError, match="Full") as told:
+        events(reader, [event])
+    assert told.value.status == status
