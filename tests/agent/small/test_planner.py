@@ -113,8 +113,12 @@ async def test_an_id_that_nobody_gave_is_looked_up_by_a_name_first() -> None:
         '{"name": "customer", "arguments": {"customer_id": "C-77"}}',
         "She lives in Mill Lane 3.",
     ]
+
+    async def ranked(tools, texts):
+        return sorted((Ranked(tool, 0.0, closeness=0.2) for tool in tools), key=lambda one: one.tool.name != "customer")
+
     tools = (*SHOP, find_customer, customer)
-    record, backend = await asked("What is the address of customer Lena Hoffmann?", script, tools)
+    record, backend = await asked("What is the address of customer Lena Hoffmann?", script, tools, ranked)
     assert [name for name, _ in calls(record)] == ["find_customer", "customer"]
     assert record["answer"] == "She lives in Mill Lane 3."
     assert [tool.name for tool in backend.requests[2].tools] == ["customer"], "the id leads back to what was wanted"
@@ -218,3 +222,22 @@ async def test_an_id_that_was_looked_up_by_the_wrong_tool_goes_to_the_one_of_its
     record, backend = await asked("주문 ORD-88123 어떻게 됐어?", script, (order, find_customer, weather))
     assert [name for name, _ in calls(record)] == ["find_customer", "order"]
     assert [tool.name for tool in backend.requests[1].tools] == ["order"]
+
+
+@pytest.mark.parametrize("ordered", [0.08, None])
+async def test_a_tool_that_may_change_something_is_not_forced_when_a_search_found_nothing(
+    ordered: float | None,
+) -> None:
+    def sell_order(order_id: str, price: float) -> dict:
+        """Sell an order."""
+        return {"sold": order_id, "price": price}
+
+    async def ranked(tools, texts):
+        near = sorted(tools, key=lambda tool: tool.name not in ("find_customer", "sell_order"))
+        grey = [Ranked(one, 0.0, closeness=0.2, ordered=(ordered or 0) * (one.name == "sell_order")) for one in near]
+        return grey if ordered else [Ranked(one, 0.0) for one in near]
+
+    script = ['{"name": "find_customer", "arguments": {"name": "Kim"}}', *["Nobody of that name."] * 3]
+    record, backend = await asked("Who is Kim?", script, (*SHOP, find_customer, sell_order), ranked)
+    assert calls(record) == [("find_customer", {"name": "Kim"})]
+    assert all("sell_order" not in [tool.name for tool in one.tools] for one in backend.requests[1:])

@@ -30,11 +30,11 @@ def is_no_answer(text: str, question: str) -> bool:
     return is_json or bare(said) == bare(question) or bool(_OVER_AND_OVER.search(said[:_LOOKED_AT]))
 
 
-def invented(text: str, sources: Sources) -> list[str]:
-    """Return the ids and numbers of a text that no source holds; a bare digit may be a count."""
+def invented(text: str, sources: Sources, shortest: int = 2) -> list[str]:
+    """Return the ids and numbers of a text that no source holds; a bare digit may be a count of what was found."""
     known = [one.numbers for one in sources.all]
     return [
         one
         for one in spans(text)
-        if len(bare(one)) > 1 and not sources.hold(one) and not any(numbers(one) & some for some in known)
+        if len(bare(one)) >= shortest and not sources.hold(one) and not any(numbers(one) & some for some in known)
     ]

@@ -28,6 +28,8 @@ TELLING_NAME = 3
 """Letters from which the beginning of a key says which parameter is meant: `film` for `film_id`."""
 MAY_CHANGE = 0.1
 """How much nearer to an order than to a question a tool that says nothing of itself must lie to count as changing."""
+READS = 0.02
+"""Up to here such a tool counts as reading; between the two nobody can tell."""
 
 
 def reads(tool: ToolDefinition) -> bool:
@@ -50,11 +52,26 @@ class Offering:
         self._numbered = numbered
         self._set_aside: set[str] = set()
         self._led_from: ToolDefinition | None = None
+        self._has_led = False
+        self._chosen = ""
+        """The tool that the model called at first, for want of whose id others are asked."""
         self.changing: frozenset[str] = frozenset(
             one.tool.name
             for one in ranked
             if says_it_changes(one.tool) or (not reads(one.tool) and one.ordered > MAY_CHANGE)
         )
+
+    def may_be_forced(self, tool: ToolDefinition) -> bool:
+        """Tell whether a call of this tool may be asked for: it reads, or nothing lies nearer to the question.
+
+        Nor may one that needs a number which nobody gave.
+        """
+        ranked = self._ranked[self._place[tool.name]]
+        if tool.name in self.changing or (ranked.closeness is None and not reads(tool) and len(self._ranked) > ALL):
+            return False
+        is_harmless = reads(tool) or ranked.ordered <= READS or ranked is self._ranked[0] or tool.name == self._chosen
+        counts = [one for one in parameters(tool) if one.required and one.kind in ("integer", "number")]
+        return is_harmless and (not counts or bool(self._sources.spans()))
 
     def lacks(self, tool: ToolDefinition) -> list[Parameter]:
         """Return the ids that a tool needs and no source holds."""
@@ -93,7 +110,8 @@ class Offering:
             for one in self._ranked
             if one.tool.name != tool.name
             and one.tool.server == tool.server
-            and one.tool.name not in self._set_aside | self.changing
+            and one.tool.name not in self._set_aside
+            and self.may_be_forced(one.tool)
             and not self.lacks(one.tool)
             and not {p.name for p in parameters(one.tool)} & {p.name for p in open_ones}
         ]
@@ -110,24 +128,21 @@ class Offering:
             if (wider := _without_options(tool, last)) is not None:
                 return [wider]
             self._set_aside.add(tool.name)
-            ids = self._looked_up(last)
-            if ids:
+            if ids := self._looked_up(last):
                 return self._in_order(self._taking(ids)[:AT_ONCE])
-            return self._in_order(self.leading_to(tool) or self._nearer_than(tool))
+            if self._has_led:
+                return []
+            self._has_led, self._chosen = True, tool.name
+            others = [one for one in self.first() if self.may_be_forced(one) and not self.lacks(one)]
+            return self._in_order([*self.leading_to(tool)[:1], *others[: AT_ONCE - 1]])
         if (led := self._led_from) is not None and self._takes_from(led, last):
             self._led_from = None
             return [led]
         ran = self._place[tool.name]
-        nearer = [one.tool for one in self._ranked[:ran] if one.tool.name not in self.changing]
+        nearer = [one.tool for one in self._ranked[:ran] if self.may_be_forced(one.tool)]
         follow = [one for one in nearer if self._takes_from(one, last)]
         again = [tool] if self._another(tool, last) else []
         return self._in_order([*follow[:AT_ONCE], *again])
-
-    def _nearer_than(self, tool: ToolDefinition) -> list[ToolDefinition]:
-        """Return the tools before this one that can be called now and have not failed."""
-        before = self._ranked[: self._place[tool.name]]
-        left = [one.tool for one in before if one.tool.name not in self._set_aside | self.changing]
-        return [tool for tool in left if not self.lacks(tool)][:AT_ONCE]
 
     def _looked_up(self, last: Outcome) -> list[str]:
         """Return the ids that the person gave and a call did not find."""
@@ -136,7 +151,8 @@ class Offering:
 
     def _taking(self, ids: Sequence[str]) -> list[ToolDefinition]:
         """Return the tools that an id which was not found is one for, by its shape: it was looked up in another."""
-        left = [one.tool for one in self._ranked if one.tool.name not in self._set_aside | self.changing]
+        left = [one.tool for one in self._ranked if one.tool.name not in self._set_aside]
+        left = [tool for tool in left if self.may_be_forced(tool)]
         return [tool for tool in left if any(self._is_for(one, value) for one in parameters(tool) for value in ids)]
 
     def _is_for(self, one: Parameter, value: str) -> bool:

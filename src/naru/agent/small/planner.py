@@ -14,7 +14,7 @@ from naru.agent.planner import Verdict
 from naru.agent.selection import Ranked
 from naru.agent.small.checking import invented, is_no_answer, tidy
 from naru.agent.small.grounding import carries_something, ground
-from naru.agent.small.offering import Offering, reads
+from naru.agent.small.offering import Offering
 from naru.agent.small.parameters import leaves, parameters, shared_numbers
 from naru.agent.small.prompts import (
     answer_in,
@@ -38,6 +38,8 @@ NEAR = 0.3
 """Closeness from which words in place of a call are doubted once: ask, with the names and "none" to pick from."""
 FAR = 0.15
 """Closeness below which a call that holds nothing of what was said is none that anybody asked for."""
+NOWHERE = 0.08
+"""Closeness below which even words with a value of no source are taken for talk."""
 REFUSED_AT_MOST = 2
 TELLING_LETTERS = 20
 """A shorter text says too little of its language."""
@@ -178,7 +180,9 @@ class SmallPlanner:
     def _again(self, call: ToolCall, why: str, offered: Sequence[ToolDefinition]) -> Verdict:
         """Refuse, and ask once more with what can be called now."""
         self._refused += 1
-        allowed = [tool for tool in offered if tool.name not in self._offering.changing or reads(tool)]
+        own = self._resolved(call.name)
+        own = "" if own in self._offering.changing else own
+        allowed = [tool for tool in offered if self._offering.may_be_forced(tool) or tool.name == own]
         if self._refused > REFUSED_AT_MOST or not allowed:
             self._way, self._over = "talk", bool(self._ran)
         else:
@@ -245,13 +249,13 @@ class SmallPlanner:
     def _guesses(self, text: str) -> bool:
         """Tell whether words hold an id or number of no source, for a question that may be one for a tool."""
         near = max((self._closeness[tool.name] or 0.0 for tool in self._offered), default=0.0)
-        return near > FAR and bool(invented(text, self._sources))
+        return near > NOWHERE and bool(invented(text, self._sources))
 
     def asks_again(self) -> bool:
         """Ask once more with the names and "none" to pick from, when words came where a call was likely."""
         if self._over or self._doubted or self._way != "free":
             return False
-        readers = [tool for tool in self._offered if tool.name not in self._offering.changing]
+        readers = [tool for tool in self._offered if self._offering.may_be_forced(tool)]
         able = [tool for tool in readers if not self._offering.lacks(tool)]
         self._doubted, self._way, self._offered = True, "pick", able or readers
         return bool(self._offered)
@@ -291,7 +295,7 @@ class SmallPlanner:
         answer = tidy(text)
         if is_no_answer(answer, self._question):
             return ""
-        is_sound = not invented(answer, self._sources)
+        is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)
         if is_sound and not self._is_foreign(answer):
             return answer
         if is_sound or self._found or not self._ran:
