@@ -25,6 +25,8 @@ SECTIONS = {
         "approvals": ("naru.cli.approvals", "See and answer tool calls that wait for a person's yes."),
         "keys": ("naru.cli.keys", "Make, list and revoke API keys."),
         "audit": ("naru.cli.audit", "Read the audit log, and prove that nobody changed it."),
+        "backup": ("naru.cli.backup", "Copy all that is kept here into one file; a hub may run meanwhile."),
+        "restore": ("naru.cli.restore", "Put a backup back; what was there is moved aside."),
     },
 }
 """Section of `naru --help` → name → module with a typer function `command` or group `app`, and the line of help."""

@@ -1,0 +1,190 @@
+"""A copy of all that an installation keeps, in one file: made while the hub runs, put back while it does not (N24).
+
+A database in WAL mode must never be copied file by file: what stands in its log would be missing. Each is copied by
+SQLite itself; every other file is replaced as a whole when it changes, so that a plain copy of it is whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from naru import __version__
+from naru.errors import ConfigError, ConflictError, StoreError
+from naru.stores.unusable import unusable
+
+MANIFEST = "naru-backup.json"
+_FORMAT = 1
+_SQLITE = b"SQLite format 3\0"
+_NOT_KEPT = ("-wal", "-shm", ".lock", ".hub", ".tmp")
+"""Endings of what belongs to a process that runs, or is part of a database's copy."""
+Told = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What a backup holds."""
+
+    made_at: int
+    """Epoch seconds."""
+    version: str
+    files: dict[str, str]
+    """Path below the data folder → sha256 of its content."""
+
+
+def make(folder: Path, target: Path, told: Told = lambda done, of: None) -> Backup:
+    """Write all files of a data folder into a `.tar.gz`, readable by its owner alone; a hub may run meanwhile.
+
+    Raises:
+        StoreError: a file cannot be read, or the target cannot be written; no half file is left.
+    """
+    folder = folder.expanduser()
+    if not folder.is_dir():
+        raise StoreError(f"There is no data folder {folder}.", remedy="Nothing is kept yet, or set NARU_HUB__DATA_DIR.")
+    if target.exists():
+        raise ConflictError(f"{target} is there already.", remedy="Name another file.")
+    partial = target.with_name(f".{target.name}.tmp")
+    found = sorted(_kept(folder))
+    hashes: dict[str, str] = {}
+    try:
+        with tempfile.TemporaryDirectory() as scratch, _private(partial) as file:
+            with tarfile.open(fileobj=file, mode="w:gz") as archive:
+                for number, path in enumerate(found):
+                    told(number, len(found))
+                    copy = _copied(path, Path(scratch) / "copy")
+                    name = path.relative_to(folder).as_posix()
+                    hashes[name] = hashlib.sha256(copy.read_bytes()).hexdigest()
+                    archive.add(copy, arcname=f"data/{name}", filter=_plain)
+                made = Backup(int(time.time()), __version__, hashes)
+                manifest = Path(scratch) / MANIFEST
+                told_of = {"format": _FORMAT, "version": made.version, "madeAt": made.made_at, "files": made.files}
+                manifest.write_text(json.dumps(told_of, indent=1), encoding="utf-8")
+                archive.add(manifest, arcname=MANIFEST, filter=_plain)
+            os.fsync(file.fileno())
+        partial.rename(target)
+    except (OSError, sqlite3.Error) as error:
+        partial.unlink(missing_ok=True)
+        raise unusable(target, error, what="The backup cannot be written") from error
+    told(len(found), len(found))
+    return made
+
+
+def restore(source: Path, folder: Path, *, replace: bool = False) -> tuple[Backup, Path | None]:
+    """Put a backup's files where the data folder is; what was there is moved aside, never removed.
+
+    Returns:
+        The backup, and where the old folder is now.
+
+    Raises:
+        ConfigError: it is no backup, one of a newer Naru, or damaged; nothing was changed.
+        ConflictError: something is kept there already and `replace` was not said.
+        StoreError: it cannot be written.
+    """
+    folder = folder.expanduser()
+    there = folder.is_dir() and any(folder.iterdir())
+    if there and not replace:
+        raise ConflictError(
+            f"{folder} holds data already.", remedy="Say --replace: the folder is moved aside first, not removed."
+        )
+    fresh = folder.with_name(f".{folder.name}.restored")
+    aside = folder.with_name(f"{folder.name}.before-{time.strftime('%Y%m%d-%H%M%S')}")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(mode=0o700)
+        found = _unpacked(source, fresh)
+        if there:
+            folder.rename(aside)
+        elif folder.is_dir():
+            folder.rmdir()
+        fresh.rename(folder)
+    except OSError as error:
+        raise unusable(folder, error, what="The backup cannot be put back") from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return found, aside if there else None
+
+
+def _kept(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        is_own = path.name.startswith(".") or path.name.endswith(_NOT_KEPT)
+        if not is_own and not path.is_symlink() and path.is_file():
+            yield path
+
+
+def _copied(path: Path, copy: Path) -> Path:
+    """Return a whole copy of a file; of a database the one that SQLite makes."""
+    copy.unlink(missing_ok=True)
+    with path.open("rb") as file:
+        is_database = file.read(len(_SQLITE)) == _SQLITE
+    if not is_database:
+        copy.write_bytes(path.read_bytes())
+        return copy
+    with (
+        contextlib.closing(sqlite3.connect(path, timeout=30)) as source,
+        contextlib.closing(sqlite3.connect(copy)) as to,
+    ):
+        source.backup(to)
+    return copy
+
+
+@contextlib.contextmanager
+def _private(path: Path) -> Iterator[BinaryIO]:
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w+b") as file:
+        yield file
+
+
+def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mode = stat.S_IRUSR | stat.S_IWUSR
+    return member
+
+
+def _put(archive: tarfile.TarFile, member: tarfile.TarInfo, fresh: Path) -> None:
+    """Write one plain file below `fresh`; a name that leads out of it, or a link, is none of ours."""
+    path = fresh / member.name
+    file = archive.extractfile(member) if member.isfile() else None
+    if file is None or ".." in path.parts or not path.is_relative_to(fresh):
+        raise ValueError(member.name)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path.touch(mode=0o600)
+    path.write_bytes(file.read())
+
+
+def _unpacked(source: Path, fresh: Path) -> Backup:
+    """Write a backup's files below `fresh`, each checked against its hash."""
+    wrong = ConfigError(f"{source} is no backup of Naru, or it is damaged.", remedy="Make one with: naru backup FILE")
+    try:
+        with tarfile.open(source, "r:gz") as archive:
+            for member in archive:
+                _put(archive, member, fresh)
+        manifest = json.loads((fresh / MANIFEST).read_text(encoding="utf-8"))
+        found = Backup(manifest["madeAt"], manifest["version"], manifest["files"])
+    except (tarfile.TarError, EOFError, OSError, ValueError, KeyError, TypeError) as error:
+        raise wrong from error
+    if manifest.get("format") != _FORMAT:
+        raise ConfigError(f"{source} was made by a newer Naru ({found.version}).", remedy="Restore it with that one.")
+    data = fresh / "data"
+    for name, digest in found.files.items():
+        path = data / name
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            raise ConfigError(f"{source} is damaged: {name} is not what was put in.", remedy="Take another backup.")
+    (fresh / MANIFEST).unlink()
+    if data.is_dir():
+        for path in list(data.iterdir()):
+            path.rename(fresh / path.name)
+        data.rmdir()
+    return found

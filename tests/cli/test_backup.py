@@ -1,0 +1,138 @@
+"""`naru backup` and `naru restore`: nothing acknowledged is lost, nothing that was there is removed (N24)."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import stat
+import tarfile
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from naru.cli.exit_codes import Exit
+from naru.errors import ConfigError
+from naru.stores import backup
+from naru.stores.occupied import occupied
+
+
+def test_servers_keys_and_the_audit_log_come_back(naru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    naru("servers", "add", "docs", "https://h/mcp", "--header", "Authorization=Bearer SENTINEL-b1")
+    naru("keys", "create", "user")
+    made = naru("backup", "copy.tar.gz")
+    assert "copy.tar.gz" in made.stdout
+    assert stat.S_IMODE((tmp_path / "copy.tar.gz").stat().st_mode) == 0o600
+    naru("servers", "add", "later", "https://later/mcp")
+    refused = naru("restore", "copy.tar.gz", code=Exit.USAGE).stderr
+    assert "--replace" in refused
+    back = naru("restore", "copy.tar.gz", "--replace")
+    assert "What was there is in" in back.stderr
+    listed = naru("servers", "list").stdout
+    assert "docs" in listed
+    assert "later" not in listed
+    assert "user" in naru("keys", "list").stdout
+    naru("audit", "verify")
+    (aside,) = tmp_path.glob("data.before-*")
+    monkeypatch.setenv("NARU_HUB__DATA_DIR", str(aside))
+    assert "later" in naru("servers", "list").stdout, "what was there is moved, not removed"
+
+
+def test_it_comes_back_on_another_machine(naru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    naru("servers", "add", "docs", "https://h/mcp")
+    naru("backup", "copy.tar.gz")
+    monkeypatch.setenv("NARU_HUB__DATA_DIR", str(tmp_path / "elsewhere" / "data"))
+    naru("restore", "copy.tar.gz")
+    assert "docs" in naru("servers", "list").stdout
+
+
+def test_what_is_not_in_it_is_said(naru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    naru("keys", "create", "user")
+    monkeypatch.setenv("NARU_HUB__STORE", f"file:{tmp_path / 'mcp.json'}")
+    told = json.loads(naru("backup", "--json").stdout)
+    assert told["notIn"] == [f"the servers in {tmp_path / 'mcp.json'}: copy that file too"]
+    assert "keys.json" in told["files"]
+
+
+def test_a_hub_that_serves_is_not_pulled_from_under(naru, tmp_path: Path) -> None:
+    naru("servers", "add", "docs", "https://h/mcp")
+    naru("backup", "copy.tar.gz")
+    with occupied(f"sqlite:{tmp_path / 'data' / 'naru.db'}", "http://127.0.0.1:1"):
+        assert "serves the store" in naru("restore", "copy.tar.gz", "--replace", code=Exit.USAGE).stderr
+    assert "docs" in naru("servers", "list").stdout
+
+
+def test_a_database_that_is_written_meanwhile_is_whole_in_the_copy(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    path = folder / "runs.db"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("pragma journal_mode = wal")
+        made.execute("create table pairs (one integer, other integer)")
+    ends, wrote = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with closing(sqlite3.connect(path, timeout=30)) as connection:
+            number = 0
+            while not ends.is_set():
+                with connection:
+                    connection.execute("insert into pairs values (?, ?)", [number, number])
+                    connection.execute("insert into pairs values (?, ?)", [-number, -number])
+                number += 1
+                wrote.set()
+
+    writer = threading.Thread(target=write, name="writer")
+    writer.start()
+    try:
+        assert wrote.wait(60)
+        with closing(sqlite3.connect(path)) as now:
+            acknowledged = now.execute("select count(*) from pairs").fetchone()[0]
+        backup.make(folder, tmp_path / "copy.tar.gz")
+    finally:
+        ends.set()
+        writer.join(60)
+    backup.restore(tmp_path / "copy.tar.gz", tmp_path / "back")
+    assert sorted(file.name for file in (tmp_path / "back").iterdir()) == ["runs.db"]
+    with closing(sqlite3.connect(tmp_path / "back" / "runs.db")) as restored:
+        assert restored.execute("pragma integrity_check").fetchone()[0] == "ok"
+        rows = restored.execute("select count(*), sum(one) from pairs").fetchone()
+    assert rows[0] >= acknowledged
+    assert rows[0] % 2 == 0, "no half of a transaction"
+    assert rows[1] == 0
+
+
+@pytest.mark.parametrize("harm", ["no archive", "cut", "changed", "newer", "outside"])
+def test_a_bad_backup_changes_nothing(harm: str, tmp_path: Path) -> None:
+    folder, copy = tmp_path / "data", tmp_path / "copy.tar.gz"
+    folder.mkdir()
+    (folder / "keys.json").write_text("{}")
+    backup.make(folder, copy)
+    if harm == "no archive":
+        copy.write_text("not a backup")
+    elif harm == "cut":
+        copy.write_bytes(copy.read_bytes()[:-40])
+    else:
+        rewritten(copy, harm)
+    with pytest.raises(ConfigError, match=r"backup|newer|damaged"):
+        backup.restore(copy, folder, replace=True)
+    assert (folder / "keys.json").read_text() == "{}"
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "copy.tar.gz"}
+
+
+def rewritten(copy: Path, harm: str) -> None:
+    """Write a backup anew with one thing wrong."""
+    with tarfile.open(copy, "r:gz") as archive:
+        held = {member.name: archive.extractfile(member).read() for member in archive.getmembers()}  # type: ignore[union-attr]
+    if harm == "changed":
+        held["data/keys.json"] = b'{"keys": []}'
+    elif harm == "newer":
+        held[backup.MANIFEST] = held[backup.MANIFEST].replace(b'"format": 1', b'"format": 99')
+    else:
+        held["../../outside"] = b"x"
+    with tarfile.open(copy, "w:gz") as archive:
+        for name, data in held.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
