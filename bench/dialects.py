@@ -331,6 +331,36 @@ def import_cost():
     )
 
 
+def shown():
+    """Print both errors for every limit: talk about calls that runs, and calls in ordinary surroundings that do not."""
+    sys.path.insert(0, str(ROOT))
+    talk = importlib.import_module("tests.dialects.talk")
+    judge = importlib.import_module("naru.dialects.shown")
+    kept, judged, scores = judge.is_shown, [], {"shown": [], "made": []}
+
+    def record(before, gap, after, calls):
+        judged.append(judge.score(before, gap, after, calls) - judge.limit(calls))
+        return kept(before, gap, after, calls)
+
+    attempts = importlib.import_module("naru.dialects.attempts")
+    attempts.is_shown = record
+    for kind, found in scores.items():
+        for part in ("fit", "held", "third"):
+            for _, _, text in talk.texts(kind, part, 6):
+                judged.clear()
+                parse(text, talk.TOOLS)
+                if judged:
+                    found.append(min(judged))
+                elif kind == "shown":
+                    found.append(9.0)  # never a call, whatever stands around it
+    attempts.is_shown = kept
+    print(f"talk about calls {len(scores['shown'])}, calls in ordinary surroundings {len(scores['made'])}")
+    for shift in (-0.6, -0.4, -0.2, -0.1, 0.0, 0.1, 0.2, 0.4, 0.6):
+        ran = sum(score < shift for score in scores["shown"])
+        lost = sum(score >= shift for score in scores["made"])
+        print(f"  limits {shift:+.1f}    ran though shown {ran:4}    lost though made {lost:4}")
+
+
 def peers():
     for name in ("vllm", "sglang"):
         try:
@@ -345,7 +375,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--mutations", type=int, default=100_000)
     arguments.add_argument("--seed", type=int, default=20261128)
-    arguments.add_argument("--only", choices=("right", "fuzz", "speed"))
+    arguments.add_argument("--only", choices=("right", "fuzz", "speed", "shown"))
     given = arguments.parse_args()
     fixtures, cases, families = load()
     if given.only in (None, "right"):
@@ -353,6 +383,8 @@ def main():
         recorded(cases)
     if given.only in (None, "fuzz"):
         mutations([*fixtures, *(case for _, case in cases)], given.mutations, given.seed)
+    if given.only in (None, "shown"):
+        shown()
     if given.only in (None, "speed"):
         speed(fixtures)
         holding_back()

@@ -26,11 +26,11 @@ def test_an_unmarked_or_misspelt_call_is_read(text, arguments):
     assert [call.arguments for call in parsed.calls] == arguments
 
 
-@pytest.mark.parametrize("part", ["fit", "held"])
+@pytest.mark.parametrize("part", ["fit", "held", "third"])
 def test_talk_about_calls_makes_none_and_stays_as_it_is(part):
     """Issue 15, 1: at most 2 in 300 of the texts that the weights were fitted to, 5 % of those that they were not."""
     ran, count = Counter(), 0
-    for _, form, text in talk.texts("shown", part):
+    for _, form, text in talk.texts("shown", part, 6):
         parsed = parse(text, talk.TOOLS)
         assert_accounted(text, parsed)
         count += 1
@@ -42,7 +42,7 @@ def test_talk_about_calls_makes_none_and_stays_as_it_is(part):
     assert sum(ran.values()) <= (2 if part == "fit" else count // 20), ran
 
 
-@pytest.mark.parametrize("part", ["fit", "held"])
+@pytest.mark.parametrize("part", ["fit", "held", "third"])
 def test_calls_in_ordinary_surroundings_are_made(part):
     lost = [(form, text) for _, form, text in talk.texts("made", part) if not parse(text, talk.TOOLS).calls]
     assert len(lost) <= 2, lost

@@ -53,6 +53,13 @@ _POINTS = lazy_pattern(
     re.IGNORECASE,
 )
 """Words that point to what comes next: a sentence with one goes over into the call though it is over."""
+_POINTS_BACK = lazy_pattern(
+    r"(?:this|that|these|those|above|the (?:\w+ )?(?:above|block|snippet|text)|as you (?:can )?see"
+    r"|위|이것|이건|그것|これ|それ|上|这|那"
+    r"|以上|das|dies|der \w+ oben|so sieht|ceci|cela|c'est|esto|eso|lo anterior)",
+    re.IGNORECASE,
+)
+"""Words that point back to what a sentence is about."""
 _NO_WORDS = lazy_pattern(r"<[|/｜]|\n\s*[{\[<`]")
 _PREFIX = lazy_pattern(r"\s*(?:(>|\||#{1,6}\s)|([-*+•]|\d{1,2}[.)])\s)")
 _CONTAINERS = lazy_pattern(r"<(!--|/?(?:pre|code|blockquote|q|cite|samp|example|quote|sample)\b|/)|-->", re.IGNORECASE)
@@ -62,7 +69,7 @@ _BEFORE = {
     "taught": 0.9, "call": 0.1, "machinery": 0.3,
 }  # fmt: skip
 _AFTER = {
-    "example": 0.5, "form": 0.7, "refused": 0.5, "not run": 1.0, "negated": 0.0, "told": 0.2, "past": 0.2,
+    "example": 0.6, "form": 0.7, "refused": 0.5, "not run": 1.3, "negated": 0.0, "told": 0.2, "past": 0.2,
     "taught": 0.2, "call": 0.2, "machinery": 0.3,
 }  # fmt: skip
 _FIRST = 0.3
@@ -221,7 +228,9 @@ def _after(before: Before, gap: str, text: str, *, ends_turns: bool) -> float:
         doubt += _STRUCTURE
     if text[0] in "^↑⬆☝":
         doubt += _STRUCTURE + _FIRST
-    if not before.some:
+    if _POINTS_BACK.match(text):
+        doubt += 0.4
+    if not before.some and "\n" in gap:
         doubt -= _FIRST
     elif "\n" in gap and not before.same_line:
         doubt += _BETWEEN if ends_turns else 0.1
@@ -254,13 +263,20 @@ def is_shown(before: Before, gap: str, after: str, calls: Sequence[ParsedCall]) 
         after: the text after that, as much of it as is looked at; empty where nothing comes.
         calls: the calls.
     """
-    return score(before, gap, after, calls) >= _LIMITS[_kind(calls)]
+    return score(before, gap, after, calls) >= limit(calls)
+
+
+def limit(calls: Sequence[ParsedCall]) -> float:
+    """Return the doubt from which calls of this kind of form count as shown."""
+    return _LIMITS[_kind(calls)]
 
 
 def score(before: Before, gap: str, after: str, calls: Sequence[ParsedCall]) -> float:
     """Return the doubt that calls were made."""
     doubt = before.doubt if _kind(calls) == "marked" else before.paragraph_doubt
     dialect = calls[0].dialect
+    if before.introduces and before.same_line and _kind(calls) == "marked":
+        doubt += 0.6
     explained = _EXPLAINED if dialect == "fenced" else 1.0
     return doubt + explained * _after(before, gap, after, ends_turns=_kind(calls) == "marked" or dialect in _STEPS)
 

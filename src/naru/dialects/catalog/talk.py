@@ -10,10 +10,10 @@ from __future__ import annotations
 
 TALK = {
     "example": (
-        r"\bexamples?\b|\bfor instance\b|\be\.g\.|\bi\.e\.|\bsuch as\b|\bsamples?\b|\bsnippets?\b|\btest cases?\b"
+        r"\bexamples?\b|\bfor instance\b|\be\.g\.|\bi\.e\.|\bsuch as\b|\bsamples?\b|\bsnippets?\b|\bexcerpts?\b|\bcompletions?\b|\bdatasets?\b|\blesson\b|\bexercise\b|\bunit tests?\b|\bsomething like\b|\bequivalent\b|\bwell-formed\b|\btest cases?\b"
         r"|\b(?:wrong|right|correct|incorrect|good|bad|invalid|valid)(?: \w+)?:"
-        r"|예를 들|예시|다음 예|예가|예는|예제|예컨대|\b예:|例えば|たとえば|の例|例:|例如|比如|示例|例子|\bBeispiel|\bz\. ?B\.|\betwa\b"
-        r"|\bejemplos?\b|\bexemples?\b|\bexemplos?\b|\besempio\b|например|пример"
+        r"|발췌|일부입니다|예를 들|예시|다음 예|예가|예는|예제|예컨대|\b예:|の一部|の抜粋|的一部分|摘录|摘錄|例えば|たとえば|の例|例:|例如|比如|示例|例子|\bBeispiel|\bz\. ?B\.|\betwa\b"
+        r"|\bAuszug|\bAusschnitt|\bextrait\b|\bextracto\b|\bejemplos?\b|\bexemples?\b|\bexemplos?\b|\besempio\b|например|пример"
     ),
     "form": (
         r"\bformats?\b|\bsyntax\b|\btemplates?\b|\bschemas?\b|\bnotations?\b|\bdialects?\b|\blooks? like\b"
@@ -25,18 +25,18 @@ TALK = {
     "refused": (
         r"(?:\bnot|n't|\bnever|\bwithout|\bnothing(?: was)?)\W+(?:\w+\W+){0,3}?(?:run|ran|running|execut\w*|act(?:ed|ing)?|follow\w*"
         r"|call(?:ed)?|obey\w*|send|sent|do so|comply|carr\w+)\b"
-        r"|\bignor(?:e|ed|ing)\b|\brefus|\binject(?:ion|ed)\b|\bmalicious|\bsuspicious|\buntrusted|\bphishing|\bwrong\b|\bincorrect"
-        r"|(?:실행|따르|따라 하|호출|수행|처리)하?지 (?:않|마)|마세요|마십시오|주입|인젝션|무시|의심|수상|잘못"
-        r"|(?:実行|従|何も|呼び)\S{0,6}(?:ません|ない)|無視|インジェクション|不審"
-        r"|(?:不会|不會|没有|沒有|不要|请勿|請勿|不|未)(?:照|执行|執行|运行|運行|理会|理會|调用|按)|请不要|忽略|注入|可疑"
-        r"|\bnichts? (?:\w+ )?(?:aus|folg|ge|tu|start|ruf)\w*|\bfolge ich\b.{0,20}\bnicht\b|\bignorier|\binjecci|\bno (?:lo|la|los) (?:voy|he|sig|ejec)"
+        r"|\bignor(?:e|ed|ing)\b|\brefus|\binject(?:ion|ed)\b|\battack\w*|\bleaked\b|\binvalid\b|\btrick\w*|\bmalicious|\bsuspicious|\buntrusted|\bphishing|\bwrong\b|\bincorrect"
+        r"|(?:실행|따르|따라 하|호출|수행|처리)하?지 (?:않|마)|마세요|마십시오|주입|인젝션|공격|속이|무시|의심|수상|잘못"
+        r"|(?:実行|従|何も|呼び)\S{0,6}(?:ません|ない)|無視|インジェクション|不審|攻撃|騙"
+        r"|(?:不会|不會|没有|沒有|不要|请勿|請勿|不|未)(?:照|执行|執行|运行|運行|理会|理會|调用|按)|请不要|攻击|攻擊|欺骗|忽略|注入|可疑"
+        r"|\bnichts? (?:\w+ )?(?:aus|folg|ge|tu|start|ruf)\w*|\bfolge ich\b.{0,20}\bnicht\b|\bignorier|\bAngriff|\battaque\b|\bataque\b|\binjecci|\bno (?:lo|la|los) (?:voy|he|sig|ejec)"
         r"|\bne\b.{1,12}\b(?:suiv|exécut|ferai)\w*|инъекц|не (?:выполн|буду)"
     ),
     "not run": (
         r"\b(?:(?:did|have|has|was|were|will|would|am|is|are)(?: not|n't)|won't|never|nothing (?:was|has been|is|will be)|without|refuse to|decline to"
         r"|nor will I)\W+(?:\w+\W+){0,2}?(?:run|ran|running|execut\w+|act(?:ed|ing)?|follow\w*|call(?:ed|ing)|obey\w*|do (?:so|it|that)|compl(?:y|ied)"
         r"|carr\w+|perform\w*|made)\b"
-        r"|\bI (?:only |just |merely )(?:quote|report|show|copy)\w*|\bnot (?:a|an) (?:request|call|instruction)|\bisn't a (?:request|call)"
+        r"|\bdid nothing\b|\bleft it alone\b|아무것도 하지|什么(?:也|都)没|\bnichts (?:getan|gemacht|unternommen)|\bI (?:only |just |merely )(?:quote|report|show|copy)\w*|\bnot (?:a|an) (?:request|call|instruction)|\bisn't a (?:request|call)"
         r"|(?:실행|따르|따라 하|호출|수행|부르|처리)하?지(?:는|도)? 않(?:았|겠|습|고)|부른 (?:것은|것이|게) 아[니닙]|인용(?:일|한)"
         r"|実行(?:は|も)?して(?:は)?い(?:ません|ない)|実行(?:は|し)?(?:ません|ない)|従(?:いません|わない|っていません)|引用(?:です|で、)"
         r"|(?:没有|沒有|并未|並未|未|不会|不會|不)(?:去)?(?:执行|執行|运行|運行|照做|照办|调用|調用|理会)|拒绝|拒絕|只是引用"
@@ -60,6 +60,7 @@ TALK = {
         r"|보냈|보낸|이미|어제|아까|이전|昨日|以前|先ほど|既に|すでに|之前|昨天|已经|\bgestern\b|\bbereits\b|\bvorhin\b|\bayer\b|\bhier\b(?! is)|вчера"
     ),
     "taught": (
+        r"\b(?:I'll|I will|let me) (?:only |just |now )?(?:show|explain|quote|describe|illustrate|demonstrate|paste|repeat|copy)\b|"
         r"\bto [\w ]{2,40}?,? (?:send|use|call|post|run|write|issue|do)\b|\byou (?:can|could|would|should|may|might|need to|have to|must)\b"
         r"|\byou'd\b|\bhow to\b|\bif you\b|\bone (?:can|could|would|writes)\b|\bI (?:would|could|might)\b|\bI'd\b|\bwould\b"
         r"|\bshould (?:send|use|call|post|look|be)\b|\b(?:should|shall|may) i\b|\bwant me to\b|\bwould you like\b"
@@ -81,7 +82,7 @@ TALK = {
     ),
 }
 MADE = (
-    r"\bI'(?:ll|m going to|m about to)\b|\bI will\b|\blet me\b|\blet's\b|\bI (?:call|look|read|open|run|check|try|retry|send|need|list|start|begin|use|fetch|search|write)\b|\bI need to\b|\bnow:?\s*\Z|\bplease (?:wait|hold)\b"
+    r"\bI'(?:ll|m going to|m about to)\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\bI will\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\blet me\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\blet's\b|\bI (?:call|look|read|open|run|check|try|retry|send|need|list|start|begin|use|fetch|search|write)\b|\bI need to\b|\bnow:?\s*\Z|\bplease (?:wait|hold)\b"
     r"|\b(?:checking|reading|running|calling|opening|sending|doing|looking|executing|fetching)\b|\bhere(?: is|'s| are) the (?:[\w-]+ ){0,2}calls?\b"
     r"|겠습니다|할게|볼게|릴게|봅니다|보냅니다|기다|살펴|確認します|読みます|実行します|調べ|お待ち|します[。:]?\s*\Z|我来|我來|让我|讓我|我将|我會"
     r"|现在|現在|稍等|先(?:读|看|查|来)|\bIch (?:sehe|lese|führe|werde|prüfe|rufe|melde|schaue|öffne)|\bLass mich\b|\bVoy a\b|\bDéjame\b"
