@@ -53,6 +53,9 @@ _POINTS = lazy_pattern(
     re.IGNORECASE,
 )
 """Words that point to what comes next: a sentence with one goes over into the call though it is over."""
+_NAMES_CALLS = lazy_pattern(
+    r"\bfunctions? (?:calls?|with the following)\b[^.?!\n]{0,120}\Z|\bcan use the [^?!\n]{0,80} function:\Z"
+)
 _POINTS_BACK = lazy_pattern(
     r"(?:this|that|these|those|above|the (?:\w+ )?(?:above|block|snippet|text)|as you (?:can )?see"
     r"|위|이것|이건|그것|これ|それ|上|这|那"
@@ -77,7 +80,7 @@ _FIRST = 0.3
 _BETWEEN = 0.75
 """The doubt of a call that stands as a block between texts, in a form with which models end their turns."""
 _EXPLAINED = 0.7
-"""How much the text after a code fence counts: models that write their calls in fences explain them often."""
+"""How much the text after a code fence or Python counts: models that write such calls explain them often."""
 _MADE_WEIGHT = 0.6
 _STRUCTURE = 1.0
 _PLAIN = str.maketrans("’：", "':")
@@ -127,7 +130,7 @@ def _concepts() -> tuple[dict[str, _Words], _Words]:
 class Before:
     """What stands before a call: how much it speaks against it, and how it goes over into it."""
 
-    __slots__ = ("doubt", "introduces", "opens", "paragraph_doubt", "runs_on", "same_line", "some")
+    __slots__ = ("doubt", "introduces", "names_calls", "opens", "paragraph_doubt", "runs_on", "same_line", "some")
 
     def __init__(self, text: str) -> None:
         line = text[text.rfind("\n") + 1 :]
@@ -138,6 +141,8 @@ class Before:
         """The mark that opens a quotation or a parenthesis right before the call."""
         self.same_line = bool(line.strip())
         """Whether text of the call's own line stands before it."""
+        self.names_calls = _NAMES_CALLS.search(bare[-200:]) is not None
+        """Whether it speaks of "the function call", as models do that are prompted for code."""
         self.introduces = last in (":", "：")
         self.runs_on = bool(line.strip()) and last not in _SENTENCE_ENDS and not self.introduces
         """Whether the call stands in the middle of a sentence."""
@@ -277,7 +282,10 @@ def score(before: Before, gap: str, after: str, calls: Sequence[ParsedCall]) -> 
     dialect = calls[0].dialect
     if before.introduces and before.same_line and _kind(calls) == "marked":
         doubt += 0.6
-    explained = _EXPLAINED if dialect == "fenced" else 1.0
+    code = dialect == "fenced" or dialect in _PYTHON
+    explained = _EXPLAINED if code else 1.0
+    if code and before.names_calls:
+        doubt -= _MADE_WEIGHT
     return doubt + explained * _after(before, gap, after, ends_turns=_kind(calls) == "marked" or dialect in _STEPS)
 
 
