@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -46,6 +47,30 @@ def test_json_logs_are_json_from_the_first_line(tmp_path: Path) -> None:
                 process.send_signal(signal.SIGINT)
         assert process.wait(timeout=90) == 0
     assert any("admin key" in one["message"] for one in told)
+
+
+@pytest.mark.slow
+def test_programs_that_know_ollamas_port_alone_find_naru_there_too(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "naru.cli.main", "serve", "--port", "0", "--store", "memory:"]
+    environment = {
+        **os.environ,
+        "NARU_HUB__DATA_DIR": str(tmp_path),
+        "NARU_MODEL__BASE_URL": "http://127.0.0.1:9/v1",
+        "NARU_SERVER__OLLAMA_PORT": str(port),
+    }
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            while "Naru serves" not in (line := process.stderr.readline()):
+                assert line, "it ended before it served"
+            # Both sockets listen already; what is asked now is answered once the server takes connections.
+            for host in (f"localhost:{port}", f"127.0.0.1:{port}"):
+                assert "version" in httpx.get(f"http://{host}/api/version", timeout=60).json()
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=90) == 0
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ async def _serve(settings: Settings, config: Path | None) -> None:
     keys = key_file(settings)
     were_made = keys.were_made()
     asks_for_keys = auth_is_on(settings.server, were_made=were_made)
-    with listen(settings.server.host, settings.server.port) as bound:
+    with listen(settings.server.host, settings.server.port) as bound, listen_beside(settings.server) as also:
         if asks_for_keys and (shown_in := keys.ensure_admin()):
             _tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")
         progress = JoinProgress(out)
@@ -82,8 +82,7 @@ async def _serve(settings: Settings, config: Path | None) -> None:
             async with opened as hub, open_app(hub) as app:
                 _tell(settings, f"Naru serves {await _models(hub)} on {address}", WHERE.format(address=address))
                 _tell(settings, who_may_come(settings.server, were_made=were_made))
-                with listen_beside(settings.server) as also:
-                    await serve(app.asgi, bound, app.stopping, tls=tls, also=also)
+                await serve(app.asgi, bound, app.stopping, tls=tls, also=also)
 
 
 def _tell(settings: Settings, line: str, more: str = "") -> None:
