@@ -8,6 +8,7 @@ short list; limits on time, memory, rows and bytes.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import json
 import threading
@@ -132,8 +133,11 @@ class DuckDatabase:
 
     async def close(self) -> None:
         """Close the file."""
+        await self._worker.settle()
         if self._connection:
-            self._connection.close()
+            # What did not end by then keeps the file open until it does; a second close would only say so.
+            with contextlib.suppress(duckdb.Error):
+                self._connection.close()
             self._connection = None
 
     async def _query(self, sql: str) -> QueryResult:

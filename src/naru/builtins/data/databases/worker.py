@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from naru.builtins.data.databases.database import Limits
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
@@ -14,6 +14,8 @@ Result = TypeVar("Result")
 AT_ONCE = 4
 GRACE_SECONDS = 2.0
 """Time for an interrupted query to end."""
+CLOSE_SECONDS = 10.0
+"""Time for all of them, before a database is closed."""
 
 
 class Worker:
@@ -22,6 +24,20 @@ class Worker:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._free = asyncio.Semaphore(AT_ONCE)
+        self._running: dict[asyncio.Future[Any], Callable[[], None]] = {}
+        """Work whose thread has not ended, with what makes it end."""
+
+    async def settle(self) -> None:
+        """End what still runs and wait for it, so that a connection can be closed; bounded."""
+        ends = asyncio.get_running_loop().time() + CLOSE_SECONDS
+        while self._running and asyncio.get_running_loop().time() < ends:
+            for interrupt in self._running.values():  # An engine that was not there yet does not hear the first one.
+                interrupt()
+            await asyncio.wait(set(self._running), timeout=0.2)
+
+    def _ended(self, task: asyncio.Future[Any]) -> None:
+        self._running.pop(task, None)
+        self._free.release()
 
     async def run(self, work: Callable[[], Result], interrupt: Callable[[], None]) -> Result:
         """Run blocking work; `interrupt` makes it end early, from another thread.
@@ -39,7 +55,8 @@ class Worker:
                 remedy="Try again in a moment.",
             ) from error
         task = asyncio.ensure_future(asyncio.to_thread(work))
-        task.add_done_callback(lambda _: self._free.release())
+        self._running[task] = interrupt
+        task.add_done_callback(self._ended)
         try:
             done, _ = await asyncio.wait({task}, timeout=self._limits.statement_seconds)
         except asyncio.CancelledError:
