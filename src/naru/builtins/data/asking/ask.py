@@ -17,6 +17,7 @@ from naru.builtins.data.databases.gather import quoted
 
 REPAIRS = 2
 ROWS_TOLD = 20
+STATEMENT_TOKENS = 200
 WRITE = """Write one {dialect} SELECT that answers the question.
 
 {schema}
@@ -75,7 +76,7 @@ async def find_rows(question: str, catalogue: Catalogue, search: Search, databas
         prompt = WRITE.format(
             dialect=database.dialect, schema=schema_text(scope, database.dialect), question=question, failures=failures
         )
-        asked.sql = statement_in(await writer.write(prompt, grammar=grammar))
+        asked.sql = statement_in(await writer.write(prompt, grammar=grammar, max_tokens=STATEMENT_TOKENS))
         if any(asked.sql == sql for sql, _ in asked.failures):
             break  # the same again: another try would give it once more
         try:
