@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from naru.connections.lifecycle import ReconnectPolicy
 from naru.connections.manager import Manager
 from naru.connections.settings import ConnectionSettings
 from tests.connections.conftest import managed, stdio
@@ -51,7 +52,9 @@ MEND = {
 
 @pytest.mark.slow
 async def test_n10_a_server_that_cannot_be_understood_is_told_what_to_mend() -> None:
-    async with managed(ConnectionSettings(connect_timeout_seconds=4, probe_timeout_seconds=1)) as manager:
+    never_again = ReconnectPolicy(enabled=False)  # so that each can be asked why after the last one has had its turn
+    settings = ConnectionSettings(connect_timeout_seconds=4, probe_timeout_seconds=1, reconnect=never_again)
+    async with managed(settings) as manager:
         for how in MEND:
             await manager.register(stdio(how, "sloppy_server.py", how))
         assert await asyncio.gather(*(manager.connect(how) for how in MEND)) == [False] * len(MEND)
