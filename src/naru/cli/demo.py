@@ -15,6 +15,7 @@ from naru.agent.events import (
     AnswerText,
     CallFinished,
     CallStarted,
+    ModelAnswered,
     ModelText,
     RoundStarted,
     RunFinished,
@@ -123,6 +124,8 @@ async def _ask(hub: Hub, model: str, question: str, facts: tuple[str, ...], out:
 
 def _show(event: AgentEvent, out: Console) -> None:
     match event:
+        case ModelAnswered(raw=raw, calls=calls) if calls:
+            out.print(f"  [dim]model[/dim]   {escape(_short(raw))}")
         case CallStarted(call=call, writer=writer, mended=mended):
             given = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
             by = written_by(writer, mended)
