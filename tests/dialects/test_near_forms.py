@@ -72,6 +72,12 @@ def written(content):
         ("bash\n<arg_key>command</arg_key>\n<arg_value>ls</arg_value>\n", [LS]),
         ("bash<arg_key>command</arg_key><arg_value>ls</arg_value></tool_call>", [LS]),
         ("[TOOL_CALLS]now[ARGS]", [("now", {})]),
+        ('<tool_call>{"name"： "bash"， "arguments"： {"command"： "ls"}}</tool_call>', [LS]),
+        ('{"name"：“bash”，"arguments"：{"command"："a：b，c"}}', [("bash", {"command": "a：b，c"})]),
+        ('[TOOL_CALLS]bash[ARGS]{"command"： "ls"}', [LS]),
+        (r'<tool_call>\n{"name": "bash", "arguments": {"command": "ls"}}\n</tool_call>', [LS]),
+        (r'<tool_call>{\n"name": "bash",\n "arguments": {"command": "ls"}\n}</tool_call>', [LS]),
+        (r'{\n  "name": "bash",\n  "arguments": {\n    "command": "ls"\n  }\n}', [LS]),
         ("[TOOL_CALLS]now[ARGS]{}[TOOL_CALLS]now[ARGS]", [("now", {}), ("now", {})]),
     ],
 )

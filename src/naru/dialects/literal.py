@@ -24,7 +24,7 @@ CLOSERS = {'"': '"', "'": "'", "“": '”“"', "‘": "’‘'", "”": "”",
 """A quote that may open a string → the quotes that may close it."""
 
 _DEPTH = 120
-_SPACE = lazy_pattern(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
+_SPACE = lazy_pattern(r"(?:\s|\\[nrt]|//[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
 _ESCAPE = lazy_pattern(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.|\Z)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "", "_": "_"}
 _WORDS = {
@@ -35,13 +35,17 @@ _WORDS = {
 _NUMBER = lazy_pattern(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\Z")
 _STRING_PREFIX = lazy_pattern(r"[rbfuRBFU]{1,2}(?=[\"'])")
 _BARE = lazy_pattern(r"(?:(?!\s/[/*])[^,\]\})\n])*")
-BARE_KEY = lazy_pattern(r"[^\s:={}\[\],\"'][^:={}\[\],\"'\n]*")
+BARE_KEY = lazy_pattern(r"[^\s:：={}\[\],，\"'][^:：={}\[\],，\"'\n]*")
+COLONS = (":", "=", "：")
+COMMAS = (",", "，")
+"""Full-width marks stand for the plain ones outside of texts."""
 _AFTER_COMMA_IN_LIST = lazy_pattern(r"[\"'“‘\[\]{(\-\d]|(?:true|false|null|True|False|None)\b|[)}]")
 _QUOTED_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\"|'(?:[^'\\\n]|\\.){0,300}'|[“‘][^”’\n]{0,300}[”’\"]"
 _LONGEST_BARE_KEY = 64
-_AFTER_COMMA_IN_OBJECT = lazy_pattern(rf"[}}\])]|(?:{_QUOTED_KEY}|[A-Za-z_][\w.\-]{{0,{_LONGEST_BARE_KEY}}})\s*[:=]")
+_BARE_KEY_BEFORE_COLON = rf"[A-Za-z_][\w.\-]{{0,{_LONGEST_BARE_KEY}}}"
+_AFTER_COMMA_IN_OBJECT = lazy_pattern(rf"[}}\])]|(?:{_QUOTED_KEY}|{_BARE_KEY_BEFORE_COLON})(?:\s|\\[nrt])*[:=：]")
 _OPEN_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\\?\Z|'(?:[^'\\\n]|\\.){0,300}\\?\Z|[“‘][^”’\n]{0,300}\Z"
-_UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})\s*\Z|{_OPEN_KEY}")
+_UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})(?:\s|\\[nrt])*\\?\Z|{_OPEN_KEY}")
 _AFTER_COMMA_IN_CALL = lazy_pattern(
     r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]{0,64}\s*[=:]"
 )
@@ -132,17 +136,17 @@ def closes(text: str, after: int, nesting: str, *, key: bool | None = False) -> 
         key: Whether the string is a key; None when it may be.
     """
     at = _skip(text, after)
-    if at >= len(text) or at - after > _LOOK_AHEAD:
+    if text[at:] in ("", "\\") or at - after > _LOOK_AHEAD:
         return None if at - after <= _LOOK_AHEAD else False
     follower = text[at]
-    if key or (key is None and nesting != "(" and follower == ":"):
-        return follower in ":="
+    if key or (key is None and nesting != "(" and follower in (":", "：")):
+        return follower in COLONS
     if follower == _CLOSER[nesting]:
         return ends_there(text, at)
-    if follower != ",":
+    if follower not in COMMAS:
         return None if follower == "/" and at + 1 >= len(text) else False
     at = _skip(text, at + 1)
-    if at >= len(text) or at - after > _LOOK_AHEAD:
+    if text[at:] in ("", "\\") or at - after > _LOOK_AHEAD:
         return None if at - after <= _LOOK_AHEAD else False
     if _AFTER_COMMA[nesting].match(text, at):
         return True
@@ -202,7 +206,7 @@ class _Reader:
             at = _skip(self.text, at)
             if self.text[at : at + 1] == "}":
                 return found, at + 1
-            if self.text[at : at + 1] == ",":
+            if self.text[at : at + 1] in COMMAS:
                 at += 1
                 continue
             key, at = self.key(at)
@@ -221,7 +225,7 @@ class _Reader:
                 raise ValueError("key expected")
             key, at = encodable(found[0].strip()), found.end()
         at = _skip(self.text, at)
-        if self.text[at : at + 1] not in (":", "="):
+        if self.text[at : at + 1] not in COLONS:
             raise ValueError("colon expected")
         return key, at + 1
 
@@ -241,7 +245,7 @@ class _Reader:
     def after_item(self, at: int, closer: str) -> int:
         at = _skip(self.text, at)
         following = self.text[at : at + 1]
-        if following == ",":
+        if following in COMMAS:
             return at + 1
         if following == closer or (following and following in CLOSERS) or following in ("{", "["):
             return at

@@ -49,7 +49,7 @@ class Offered:
 
     def could_begin(self, written: str) -> bool:
         """Tell whether text that is still arriving may become a tool's name."""
-        plain = _plain(_PREFIX.sub("", written.replace("\\_", "_"), count=1))
+        plain = _plain(_PREFIX.sub("", written.replace("\\_", "_").removesuffix("\\"), count=1))
         begun = (plain, plain.removeprefix("function"))
         return any(_plain(name).startswith(begun) for name in self.names)
 

@@ -42,7 +42,7 @@ class PairTags:
         self.around = (self.key, self.key_end, self.value_end)
         """What may stand around a key by mistake."""
         key, value = (re.escape(written) for written in (self.key, self.value))
-        self.head = lazy_pattern(rf"{key}([^<>]*){re.escape(self.key_end)}\s*{value}")
+        self.head = lazy_pattern(rf"{key}([^<>]+){re.escape(self.key_end)}\s*{value}")
         """An argument up to its value, where nothing is missing and no type is given."""
         self.key_head = lazy_pattern(rf"{key}(?P<key>[^<>]*)<")
 

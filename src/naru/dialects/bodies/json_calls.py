@@ -20,10 +20,12 @@ from naru.dialects.bodies.call_object import (
 from naru.dialects.bodies.pythonic import read_pythonic, write_pythonic_text
 from naru.dialects.bodies.values import capture, collect_quoted, delimited, quoted
 from naru.dialects.call_writer import CallWriter
-from naru.dialects.literal import BARE_KEY, CLOSERS, decode_json, ends_there, parse_literal, unescape
+from naru.dialects.literal import BARE_KEY, CLOSERS, COLONS, COMMAS, decode_json, ends_there, parse_literal, unescape
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
 
+_SEPARATORS = (*COMMAS, "/", "\\")
+_WRITTEN_BREAKS = ("\\n", "\\r", "\\t")
 _INSIDE = lazy_pattern(r"(?:[^\"\\]|\\.)*", re.DOTALL)
 _COMMENT = lazy_pattern(r"//[^\n]*\n|/\*.*?\*/", re.DOTALL)
 
@@ -136,7 +138,7 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
         key = yield from read_key(source)
         if not marked:
             _check_unmarked_key(key, writer, is_first=not fields and not done)
-        first = yield from skip_space(source)
+        first = yield from _space(source)
         if first == "{" and not done and _may_stream(key, fields, writer):
             writer.start(_name(fields), call_id(fields))
             yield from read_arguments(source, writer)
@@ -164,7 +166,7 @@ def next_member(source: Source) -> Reading[str]:
         first = yield from skip_space(source)
         if not first:
             raise Incomplete
-        if first != "," and first != "/":
+        if first not in _SEPARATORS:
             return first
         yield from _skip_separator(source)
 
@@ -179,13 +181,32 @@ def _triple_quoted(source: Source, writer: CallWriter, quotes: str) -> Reading[i
 
 def _skip_separator(source: Source) -> Reading[None]:
     """Consume the comma or the comment at `pos`."""
-    if source.text[source.pos] == ",":
+    if source.text[source.pos] in COMMAS:
         source.pos += 1
+        return
+    if source.text[source.pos] == "\\":
+        yield from _skip_written_break(source)
         return
     comment = yield from until(source, _COMMENT, 400)
     if comment.start() != source.pos:
         raise NotACall
     source.pos = comment.end()
+
+
+def _skip_written_break(source: Source) -> Reading[None]:
+    """Consume a line break or a tab that was written as an escape between two tokens."""
+    if not (yield from literal_at(source, _WRITTEN_BREAKS)):
+        raise NotACall
+    source.pos += 2
+
+
+def _space(source: Source) -> Reading[str]:
+    """Consume white space, escaped line breaks too, and return the character after it."""
+    first = yield from skip_space(source)
+    while first == "\\":
+        yield from _skip_written_break(source)
+        first = yield from skip_space(source)
+    return first
 
 
 def _name(fields: dict[str, Any]) -> Any:
@@ -211,8 +232,8 @@ def read_key(source: Source) -> Reading[str]:
             raise NotACall
         key = found[0].strip()
         source.pos = found.end()
-    following = yield from skip_space(source)
-    if following not in (":", "="):
+    following = yield from _space(source)
+    if following not in COLONS:
         raise NotACall if following else Incomplete
     source.pos += 1
     return key
@@ -245,8 +266,8 @@ def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
             return
         writer.key((yield from read_key(source)))
         yield from _read_argument(source, writer)
-        first = yield from skip_space(source)
-        if first and first not in ",}" and first not in CLOSERS:
+        first = yield from _space(source)
+        if first and first not in ",，}" and first not in CLOSERS:
             raise NotACall
 
 
@@ -276,7 +297,7 @@ def read_arguments_as_text(source: Source, writer: CallWriter) -> Reading[None]:
 
 
 def _read_argument(source: Source, writer: CallWriter) -> Reading[None]:
-    first = yield from skip_space(source)
+    first = yield from _space(source)
     if first and first in CLOSERS and writer.takes_text:
         writer.open_text()
         if (

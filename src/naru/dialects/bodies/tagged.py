@@ -41,7 +41,7 @@ class _Layout:
 
     def __init__(self, closers: tuple[str, ...], inside: tuple[str, ...]) -> None:
         self.closers = closers
-        self.every = Tokens((*closers, *inside, "```"))
+        self.every = Tokens((*closers, *inside, "```", "\\n", "\\r", "\\t"))
         self.after = Tokens((*closers, *inside) if inside else ())
         """What may go on after a closing tag."""
 
