@@ -136,7 +136,7 @@ def closes(text: str, after: int, nesting: str, *, key: bool | None = False) -> 
         key: Whether the string is a key; None when it may be.
     """
     at = _skip(text, after)
-    if text[at:] in ("", "\\") or at - after > _LOOK_AHEAD:
+    if text[at : at + 2] in ("", "\\") or at - after > _LOOK_AHEAD:
         return None if at - after <= _LOOK_AHEAD else False
     follower = text[at]
     if key or (key is None and nesting != "(" and follower in (":", "：")):
@@ -146,7 +146,7 @@ def closes(text: str, after: int, nesting: str, *, key: bool | None = False) -> 
     if follower not in COMMAS:
         return None if follower == "/" and at + 1 >= len(text) else False
     at = _skip(text, at + 1)
-    if text[at:] in ("", "\\") or at - after > _LOOK_AHEAD:
+    if text[at : at + 2] in ("", "\\") or at - after > _LOOK_AHEAD:
         return None if at - after <= _LOOK_AHEAD else False
     if _AFTER_COMMA[nesting].match(text, at):
         return True
