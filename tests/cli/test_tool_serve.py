@@ -1,4 +1,4 @@
-"""Issue 19 line 10: one's own functions as an MCP server in one line, filtered, approved and audited like any other."""
+"""Issue 19 lines 9, 10: one's own functions as an MCP server in one line, filtered, approved and audited."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCE = """
 from naru.tools import register_tool
 
 @register_tool(annotations={"readOnlyHint": True})
-def add(a: int, b: int = 2) -> dict:
+def add(a: int, b: int = 2) -> dict[str, int]:
     '''Add two numbers.'''
     return {"sum": a + b}
 
@@ -108,6 +108,7 @@ def test_over_stdio_with_the_filter_the_approvals_and_the_audit(way, home, tmp_p
         process.kill()
         process.wait()
     assert [tool["name"] for tool in answers[2]["result"]["tools"]] == ["add", "wipe"]
+    assert answers[2]["result"]["tools"][0]["outputSchema"]["additionalProperties"] == {"type": "integer"}
     assert answers[3]["result"]["structuredContent"] == {"sum": 42}
     assert answers[4]["result"]["isError"] is True
     assert "wiped" not in json.dumps(answers[4])

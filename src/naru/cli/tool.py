@@ -98,7 +98,7 @@ def list_tools(
     """List the tools that can be run, one a line."""
     found = asyncio.run(_list(Sources(modules=tuple(module or ()), store=store, local=local)))
     if as_json:
-        rows = [{"name": t.name, "description": t.description, "inputSchema": t.input_schema} for t in found]
+        rows = [_described(tool) for tool in found]
         _write(sys.stdout, orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
         return
     width = max((len(tool.name) for tool in found), default=0)
@@ -157,9 +157,14 @@ async def _list(sources: Sources, name: str = "") -> list[ToolDefinition]:
 
 def _declarations(found: list[ToolDefinition], provider: str) -> tuple[list[JsonObject], dict[str, str]]:
     if provider == "mcp":
-        return [{"name": t.name, "description": t.description, "inputSchema": t.input_schema} for t in found], {}
+        return [_described(tool) for tool in found], {}
     form = provider_form(found, provider)
     return form.tools, form.set_aside
+
+
+def _described(tool: ToolDefinition) -> JsonObject:
+    shown: JsonObject = {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
+    return {**shown, "outputSchema": tool.output_schema} if tool.output_schema else shown
 
 
 def _write(stream: TextIO, text: str) -> None:

@@ -13,12 +13,14 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from naru.errors import InvalidArgumentsError
-from naru.messages import JsonObject, ToolDefinition
+from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.tools.annotations import enclosing_names, is_resolvable, public_name, unwrap
 from naru.tools.fit import fit
 from naru.tools.inject import ToolContext
 from naru.tools.misspelt import meant
 from naru.tools.parameters import EMPTY
+from naru.tools.results import to_tool_result
+from naru.tools.returned import OutputCheck, output_schema
 from naru.tools.signature import NotYetDefinedError, ToolSignature, openai_function, read_signature
 from naru.tools.threads import WORKERS
 from naru.tools.validate import ArgumentsValidator, told_misspelt
@@ -96,6 +98,7 @@ class FunctionTool:
             name=self._name,
             description=self.signature.description if self._description is None else self._description,
             input_schema=self.signature.schema if self._schema is None else self._schema,
+            output_schema=output_schema(self.signature.returns),
             annotations=self._annotations,
         )
 
@@ -176,6 +179,20 @@ class FunctionTool:
         if self.is_async and self._is_plain:
             return self.function(**values)  # type: ignore[no-any-return]  # a coroutine function
         return self._run(values, context)
+
+    def told(self, value: Any) -> ToolResult:
+        """Return the result that stands for what the function returned, held to its return annotation.
+
+        Raises:
+            UnserialisableError: it holds something that JSON cannot.
+        """
+        result = to_tool_result(value)
+        return result if self._output_check is None else self._output_check.checked(result)
+
+    @functools.cached_property
+    def _output_check(self) -> OutputCheck | None:
+        schema = self.definition.output_schema
+        return None if schema is None else OutputCheck(self.name, schema)
 
     async def _run(self, values: dict[str, Any], context: ToolContext | None) -> Any:
         positional, named = ((), values) if self._is_plain else self._bound(values)

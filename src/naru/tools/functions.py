@@ -13,7 +13,6 @@ from naru.tools.dependencies import Container, DependencyError
 from naru.tools.function_tool import FunctionTool
 from naru.tools.inject import ToolContext
 from naru.tools.registry import REGISTRY
-from naru.tools.results import to_tool_result
 from naru.tools.toolset import CallContext
 
 logger = logging.getLogger(__name__)
@@ -78,7 +77,7 @@ class FunctionToolset:
             ToolError: what it needs cannot be supplied, or what it returned cannot be told in JSON.
         """
         value = await self.run(name, arguments, context)
-        return value if isinstance(value, ToolResult) else to_tool_result(value)
+        return value if isinstance(value, ToolResult) else self._tools[name].told(value)
 
     async def run(self, name: str, arguments: JsonObject, context: CallContext) -> Any:
         """Call a function once and return what it returned; its own failure is a `ToolResult` with `is_error`."""

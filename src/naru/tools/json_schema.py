@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
@@ -40,15 +40,15 @@ class PlainJsonSchema(GenerateJsonSchema):
         return {}
 
 
-def type_to_json_schema(annotation: Any) -> JsonObject:
-    """Return the JSON Schema of a type that a person would annotate with.
+def type_to_json_schema(annotation: Any, *, mode: Literal["validation", "serialization"] = "validation") -> JsonObject:
+    """Return the JSON Schema of a type that a person would annotate with, as it is read or as it is written.
 
     Raises:
         TypeError: pydantic knows no way to read such a value from JSON.
     """
     try:
         adapter: TypeAdapter[Any] = _adapter(annotation)
-        schema = adapter.json_schema(schema_generator=PlainJsonSchema)
+        schema = adapter.json_schema(schema_generator=PlainJsonSchema, mode=mode)
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
         raise TypeError(f"no JSON Schema for {annotation!r}: {error.message}") from error
     return simplified(schema)

@@ -40,6 +40,8 @@ class ToolSignature:
     """Reads the arguments object: JSON values in, Python values out."""
     schema: JsonObject
     """JSON Schema 2020-12 of the arguments object."""
+    returns: Any = None
+    """The resolved return annotation; None when there is none."""
 
 
 def build_tool_schema(function: Any) -> JsonObject:
@@ -103,6 +105,7 @@ def _read(function: Any, local_names: Mapping[str, Any] | None) -> ToolSignature
         places=tuple(signature.parameters.values()),
         validator=reading_json(adapter, as_it_is=all(map(_is_scalar, visible))),
         schema=schema,
+        returns=hints.get("return"),
     )
 
 

@@ -48,13 +48,18 @@ class ArgumentsValidator:
             return arguments
         misspelt: dict[str, str] = {}
         fitted = fit(self._effective, arguments, misspelt)
-        problems = [
-            _explained(error) for _, error in zip(range(MAX_ERRORS), self._validator.iter_errors(fitted), strict=False)
-        ]
-        if problems:
+        if problems := self.problems(fitted):
             problems += told_misspelt(misspelt)
             raise InvalidArgumentsError(f"{_who(tool)} was not run, its arguments do not fit: {'; '.join(problems)}")
         return fitted
+
+    def problems(self, value: Any) -> list[str]:
+        """Return what the schema forbids in a value as it is, the first few; each names its field."""
+        if self._validator is None:
+            return []
+        return [
+            _explained(error) for _, error in zip(range(MAX_ERRORS), self._validator.iter_errors(value), strict=False)
+        ]
 
     def _compiled(self, schema: JsonObject) -> Any:
         try:
