@@ -20,14 +20,23 @@ from naru.tools.docstrings import read_docstring
         "Get it.\n\nMore.\n\n@param city: The city.\n@param rest: Others.\n@return: x\n",
         "Get it.\n\nMore.\n\nArgs:\n    city - The city.\n    rest (list) – Others.\n",
         "Get it.\n\nMore.\n\nArgs:\n    **city**: The city.\n    `rest`: Others.\n",
+        "Get it.\n\nMore.\n\nargs:\n    city: The city.\n    rest: Others.\n",
+        "Get it.\n\nMore.\n\nArgs:\n    city: The city.\n    rest: Others.\n\nReturns:\n    x\n\n---\n",
         "Get it.\n\nMore.\n\n매개변수:\n    city: The city.\n    rest: Others.\n\n반환:\n    x\n",
     ],
-    ids="google with types,google without,numpy,sphinx,indented,epydoc,dashes,names set off,Korean headings".split(","),
+    ids="google,without types,numpy,sphinx,indented,epydoc,dashes,names set off,small,rule,Korean headings".split(","),
 )
 def test_each_style_gives_description_and_parameters(text):
     found = read_docstring(text)
     assert found.description == "Get it.\n\nMore."
     assert found.parameters == {"city": "The city.", "rest": "Others."}
+
+
+def test_a_note_before_the_arguments_is_no_part_of_the_description():
+    """Issue 19 line 8."""
+    found = read_docstring("Get it.\n\nNote:\n    Aside.\n\nSee Also:\n    x: y\n\nArgs:\n    city: The city.\n")
+    assert found.description == "Get it."
+    assert found.parameters == {"city": "The city."}
 
 
 def test_raises_and_returns_are_not_told_to_the_model():

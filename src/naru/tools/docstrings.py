@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from dataclasses import dataclass, field
 
-from docstring_parser import DocstringStyle, ParseError, parse
+from docstring_parser import Docstring, DocstringStyle, ParseError, parse
+from docstring_parser.google import DEFAULT_SECTIONS, GoogleParser, Section, SectionType
 
 _GOOGLE_SECTION = re.compile(
     r"^(Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Other Parameters|Returns|Return|Yields|Yield"
     r"|Raises|Raise|Example|Examples|Note|Notes|Attributes|See Also|References|Warnings?|Todo):\s*$"
 )
+_ARGUMENTS = ("Keyword Args", "Keyword Arguments", "Other Parameters")
 _KOREAN_SECTIONS = {
     **dict.fromkeys(("인자", "인수", "매개변수", "파라미터"), "Args:"),
     **dict.fromkeys(("반환", "반환값", "리턴"), "Returns:"),
@@ -43,7 +46,7 @@ def read_docstring(docstring: str | None) -> DocText:
     if style is None:
         return DocText(text)
     try:
-        parsed = parse("\n".join(lines), style=style)
+        parsed = _parsed(lines, style)
     except (ParseError, ValueError, IndexError):
         return DocText(text)
     parameters = {
@@ -56,8 +59,25 @@ def read_docstring(docstring: str | None) -> DocText:
     return DocText(description.strip(), parameters)
 
 
+def _parsed(lines: list[str], style: DocstringStyle) -> Docstring:
+    text = "\n".join(lines)
+    if style is not DocstringStyle.GOOGLE:
+        return parse(text, style=style)
+    # The parser takes a section that it does not know for a part of the description.
+    known = {section.title for section in DEFAULT_SECTIONS}
+    found = {match[1] for line in lines if (match := _GOOGLE_SECTION.match(line))} - known
+    more = [
+        Section(title, "param", SectionType.MULTIPLE)
+        if title in _ARGUMENTS
+        else Section(title, "note", SectionType.SINGULAR)
+        for title in sorted(found)
+    ]
+    return GoogleParser([*DEFAULT_SECTIONS, *more]).parse(text)
+
+
 def _style(lines: list[str]) -> DocstringStyle | None:
-    if any(_NUMPY_RULE.match(line) for line in lines):
+    # Below a blank line a rule only parts paragraphs.
+    if any(line.strip() and _NUMPY_RULE.match(rule) for line, rule in itertools.pairwise(lines)):
         return DocstringStyle.NUMPYDOC
     if any(_GOOGLE_SECTION.match(line) for line in lines):
         return DocstringStyle.GOOGLE
@@ -71,7 +91,10 @@ def _style(lines: list[str]) -> DocstringStyle | None:
 def _plain(lines: list[str]) -> list[str]:
     """Write Korean headings and dashes behind a section's names as Google's style has them."""
     plain = [
-        _KOREAN_SECTIONS.get(line.rstrip().removesuffix(":"), line) if line[-1:] == ":" else line for line in lines
+        _KOREAN_SECTIONS.get(line.removesuffix(":"), line.title() if _GOOGLE_SECTION.match(line.title()) else line)
+        if line[-1:] == ":"
+        else line
+        for line in map(str.rstrip, lines)
     ]
     if any(_GOOGLE_SECTION.match(line) for line in plain):
         return [_DASHED.sub(r"\1: ", line) for line in plain]
