@@ -1,6 +1,6 @@
 """An OpenAI-compatible endpoint of the standard library for running the documents: it always says the same.
 
-Its models answer in text; a request for one tool that is called `get_weather` gets a call, as fenced JSON in the text.
+Its models answer in text; where the documents' own tools are offered they get a call, as fenced JSON in the text.
 """
 
 from __future__ import annotations
@@ -15,6 +15,18 @@ from typing import Any
 MODEL = "qwen2.5-coder-0.5b"
 ANSWER = "There are 7 days left."
 CALL = '```json\n{"name": "get_weather", "arguments": {"city": "Busan"}}\n```'
+PRICE = '```json\n{"name": "price", "arguments": {"product": "pen"}}\n```'
+
+
+def answer_to(asked: str) -> str:
+    """Return a call of a document's tool where one is offered, and an answer once its result is there."""
+    if "get_weather" in asked:
+        return CALL
+    if "1200" in asked and "price of a pen" in asked:  # examples/agent.py, with its tool's result
+        return "A pen costs 1200 won."
+    if "pen or book." in asked:
+        return PRICE
+    return ANSWER
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -25,7 +37,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        text = CALL if "get_weather" in json.dumps(asked) else ANSWER
+        text = answer_to(json.dumps(asked))
         head = {"id": "chatcmpl-1", "created": 1, "model": asked.get("model", MODEL)}
         if not asked.get("stream"):
             choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
