@@ -12,7 +12,7 @@ IDS = (
     + [f"V{n}" for n in range(1, 12)]
     + [f"S{n}" for n in range(1, 7)]
     + [f"D{n}" for n in range(1, 8)]
-    + [f"N{n}" for n in range(1, 17)]
+    + [f"N{n}" for n in range(1, 25)]
 )
 
 

@@ -1,8 +1,8 @@
 """Coding agents as their makers ship them, offline, before a scripted model (issue 18, real clients).
 
 Each says a text, calls a tool of its own and reads its result, has the hub's tool run, and shows an error's reason.
-Made-up keys, empty home folders. Crush (its package loads a program from its maker's host when it is installed), Gemini
-CLI and Continue's CLI (both want an account first) are not here.
+Made-up keys, empty home folders. Crush's package did not install here; Gemini CLI, Continue's CLI and the others of the
+issue were not tried.
 """
 
 from __future__ import annotations
