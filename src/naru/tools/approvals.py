@@ -229,7 +229,7 @@ class Approvals:
     def _shown(self, call: Call, why: str) -> Waiter:
         now = int(time.time() * 1000)
         return Waiter(
-            id=secrets.token_urlsafe(9),
+            id=secrets.token_hex(9),
             server=call.server,
             tool=call.tool,
             arguments=REDACTOR.clean(json.dumps(call.arguments, ensure_ascii=False, indent=1)),
@@ -288,7 +288,7 @@ class Approvals:
 
     @staticmethod
     def _grant(call: Call, by: str) -> dict[str, Standing]:
-        standing_id = secrets.token_urlsafe(9)
+        standing_id = secrets.token_hex(9)
         return {standing_id: Standing(standing_id, *_key(call), by, int(time.time() * 1000))}
 
     async def _keep(self, edit: Callable[[Mapping[str, Standing]], dict[str, Standing]]) -> None:
