@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -77,3 +81,93 @@ def test_on_a_terminal_the_person_is_asked(tmp_path: Path, typed: str, works: bo
     os.close(ours)
     assert (process.returncode == 0) is works
     assert bool(out.strip()) is works
+
+
+class OneCall(BaseHTTPRequestHandler):
+    """A model that calls the HR server where it is offered, and answers with what came back."""
+
+    def do_GET(self) -> None:
+        self._send({"object": "list", "data": [{"id": "m", "object": "model"}]})
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        results = [turn["content"] for turn in asked["messages"] if turn["role"] == "tool"]
+        call = {"id": "c1", "type": "function", "function": {"name": "hr__get_all_employees", "arguments": "{}"}}
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        if results:
+            message = {"role": "assistant", "content": f"It said: {results[-1][:60]}"}
+        choice = {"index": 0, "message": message, "finish_reason": "stop" if results else "tool_calls"}
+        answer = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+        if asked.get("stream"):
+            choice = {**choice, "delta": message, "message": None}
+            if not results:
+                choice["delta"]["tool_calls"][0]["index"] = 0
+            chunk = json.dumps({**answer, "object": "chat.completion.chunk", "choices": [choice]})
+            self._write(f"data: {chunk}\n\ndata: [DONE]\n\n".encode(), "text/event-stream")
+            return
+        self._send(answer)
+
+    def _send(self, value: object) -> None:
+        self._write(json.dumps(value).encode(), "application/json")
+
+    def _write(self, body: bytes, kind: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def model() -> Iterator[dict[str, str]]:
+    """Serve it; gives the variables that name it."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), OneCall)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        yield {"NARU_MODEL__BASE_URL": url, "NARU_MODEL__MODEL": "m", "NARU_MODEL__API": "openai"}
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+CHAT = [*NARU, "chat", "--demo", "Who works here?"]
+
+
+@pytest.mark.parametrize(("typed", "said"), [("o", "EMP001"), ("d", "denied")])
+def test_a_chat_on_a_terminal_asks_about_the_call_it_holds(
+    tmp_path: Path, model: dict[str, str], typed: str, said: str
+) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        CHAT, env={**environment(tmp_path), **model}, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, text=True
+    )
+    os.close(theirs)
+    seen, deadline = "", time.monotonic() + 120
+    while "[d]eny" not in seen and time.monotonic() < deadline:
+        seen += os.read(ours, 4096).decode()
+    assert "May hr/get_all_employees be called with" in seen
+    os.write(ours, f"{typed}\n".encode())
+    out, _ = process.communicate(timeout=120)
+    os.close(ours)
+    assert process.returncode == 0
+    assert said in out
+
+
+def test_a_chat_without_a_terminal_says_that_a_call_waits_and_goes_on_when_it_is_answered(
+    tmp_path: Path, model: dict[str, str]
+) -> None:
+    surroundings, pipe = {**environment(tmp_path), **model}, subprocess.PIPE
+    with subprocess.Popen(
+        CHAT, env=surroundings, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        waiting = until_said(process, r"naru approvals allow (\S+) ")[1]
+        subprocess.run([*NARU, "approvals", "allow", waiting], env=surroundings, check=True, timeout=120)
+        out, error = process.communicate(timeout=120)
+    assert process.returncode == 0, error
+    assert "EMP001" in out

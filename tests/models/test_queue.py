@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import json
 from collections import Counter
 from dataclasses import replace
 
@@ -11,7 +13,7 @@ from tests.models.fake_clock import FakeClock, settle
 
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, Finish, Message, Text, Usage
-from naru.models.failures import failure
+from naru.models.failures import classify, failure, http_failure
 from naru.models.queue import Caller, Place, RequestQueue, current_caller
 from naru.models.queued import QueuedBackend, estimate_tokens
 from naru.models.rate import RateLimits, Rest
@@ -324,6 +326,49 @@ async def test_a_model_that_is_loaded_holds_up_nobody_who_asks_another() -> None
     assert queue.rests_for("swapped") == pytest.approx(1)
     await clock.advance(1.1)
     assert [await asyncio.wait_for(one, 30) for one in waiting] == ["done", "done"]
+
+
+@pytest.mark.parametrize(
+    "said", ["Loading model", "Model gpt2 is currently loading", "The model has not been loaded yet.", "warming up"]
+)
+async def test_a_model_that_takes_a_minute_to_load_is_waited_for(said: str) -> None:
+    """Two tries were three seconds; a swapped model takes ten to sixty (issue 23, leftover)."""
+    clock, asked, ready = FakeClock(), list[float](), 60.0
+
+    def answer(_: ChatRequest) -> str | Exception:
+        asked.append(clock.now())
+        body = json.dumps({"error": {"code": 503, "message": said}}).encode()
+        return http_failure("it", 503, {}, body) if clock.now() < start + ready else "done"
+
+    queue = RequestQueue(RateLimits(), clock=clock)
+    start = clock.now()
+    task = asyncio.ensure_future(_ask_for(QueuedBackend(ScriptedBackend(answer), queue), "swapped"))
+    await clock.advance(40)
+    assert not task.done()
+    assert queue.rests_for("another") == 0
+    await clock.advance(30)
+    assert await asyncio.wait_for(task, 30) == "done"
+    pauses = [after - before for before, after in itertools.pairwise(asked)]
+    assert pauses == sorted(pauses), "pauses only grow"
+    assert start + ready <= asked[-1] < start + ready + 6
+
+
+async def test_a_model_that_never_loads_is_given_up_when_the_requests_time_is_over() -> None:
+    clock = FakeClock()
+    script = ScriptedBackend(lambda _: failure("loading", "loading model", status=503))
+    task = asyncio.ensure_future(
+        _collect(QueuedBackend(script, RequestQueue(RateLimits(), max_wait_seconds=20, clock=clock)))
+    )
+    await clock.advance(20)
+    with pytest.raises(ModelError, match="loading model") as raised:
+        await asyncio.wait_for(task, 30)
+    assert (raised.value.status, raised.value.code) == (503, "loading")
+    assert 5 <= len(script.requests) <= 7
+
+
+def test_a_busy_endpoint_is_not_one_that_loads() -> None:
+    for said in ("The model is overloaded", "high load, try later", "Service unavailable", "upload failed"):
+        assert classify(503, said) == "overloaded"
 
 
 async def test_refusals_of_what_was_under_way_together_double_nothing() -> None:

@@ -45,11 +45,18 @@ _CONTEXT_EXCEEDED = re.compile(
     r"|prompt is too long|too many tokens",
     re.IGNORECASE,
 )
+_LOADING = re.compile(
+    r"\b(?:still |re)?loading\b|\bnot (?:yet )?(?:been )?(?:fully )?loaded\b|\bwarming up\b|\bstarting up\b"
+    r"|\bbeing (?:re)?(?:loaded|started)\b",
+    re.IGNORECASE,
+)
+"""A 503 that ends by itself: the model is on its way into memory, which takes as long as its size."""
 _BY_TEXT = (
     ("tools_unsupported", TOOLS_UNSUPPORTED, {400, 404, 405, 422, 500, 501}),
     ("system_unsupported", _SYSTEM_UNSUPPORTED, {400, 422, 500}),
     ("alternation_required", _ALTERNATION_REQUIRED, {400, 422, 500}),
     ("context_exceeded", _CONTEXT_EXCEEDED, {400, 413, 422, 500}),
+    ("loading", _LOADING, {503}),
 )
 _BY_STATUS = {
     401: "unauthorized",
@@ -61,7 +68,7 @@ _BY_STATUS = {
 }
 _RETRY_IN = re.compile(r"(?:retry|try again) (?:in|after) ([\d.]+) ?(ms|s|m)\b", re.IGNORECASE)
 
-_RETRYABLE_CODES = frozenset({"rate_limited", "overloaded", "unreachable", "broken_off", "upstream_failed"})
+_RETRYABLE_CODES = frozenset({"rate_limited", "overloaded", "loading", "unreachable", "broken_off", "upstream_failed"})
 _REMEDIES = {
     "unauthorized": "Check the endpoint's key (NARU_MODEL__API_KEY or --api-key).",
     "model_not_found": "Check the model's name and the base URL (it usually ends in /v1).",
@@ -90,7 +97,7 @@ def http_failure(where: str, status: int, headers: Mapping[str, str], body: byte
     detail = decode(body)
     text = REDACTOR.clean(error_text(detail) or _plain(body))  # before it is cut, which might cut a key
     code = classify(status, text)
-    wait = retry_after_seconds(headers, detail, text) if code in {"rate_limited", "overloaded"} else None
+    wait = retry_after_seconds(headers, detail, text) if code in {"rate_limited", "overloaded", "loading"} else None
     said = f": {text[:_SHOWN_CHARACTERS]}" if text else _NOTHING
     return failure(code, f"{where} answered {status}{said}", status=status, wait_seconds=wait)
 

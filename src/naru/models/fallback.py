@@ -22,6 +22,7 @@ _NEXT = frozenset(
     {
         "unreachable",
         "overloaded",
+        "loading",
         "rate_limited",
         "upstream_failed",
         "broken_off",

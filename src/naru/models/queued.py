@@ -21,7 +21,9 @@ _RETRIES = {"rate_limited": 5, "overloaded": 2, "broken_off": 1, "upstream_faile
 """Kind of failure → how often it is asked again. A model call has no side effect, so asking again is safe."""
 _RETRIES_BLIND = 2
 """The same where "not now" came without a time: after 3 s the caller's own retries, which expect to hear, take over."""
-_BY_MODEL = {"rate_limited": False, "overloaded": True}
+_LOADING_PAUSE_SECONDS = 5.0
+"""The longest pause before a model that is being loaded is asked again: it is there after 10 s or after 60."""
+_BY_MODEL = {"rate_limited": False, "overloaded": True, "loading": True}
 """Kinds that say "not now", and whether they speak of one model: 429 is the key's, 503 and 529 are a model's."""
 
 
@@ -177,6 +179,9 @@ class _Tries:
         retries = _RETRIES.get(error.code, 0)
         if error.code in _BY_MODEL:
             by_model, seconds = _BY_MODEL[error.code], error.retry_after_seconds
+            if error.code == "loading":  # Ends by itself: asked until it is there, or the request's time is up.
+                retries = self._failures + 1
+                seconds = seconds or min(2.0**self._failures, _LOADING_PAUSE_SECONDS)
             self._slot.refused(seconds, by_model=by_model)
             if self._shared is not None and not by_model:
                 await self._shared.block(seconds or 1.0)
