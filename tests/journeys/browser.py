@@ -107,14 +107,14 @@ class Browser:
 
 
 @contextmanager
-def open_browser(url: str, profile: Path) -> Iterator[Browser]:
-    """Start Chromium with a fresh profile; skips where there is none."""
+def open_browser(url: str, profile: Path, *more: str) -> Iterator[Browser]:
+    """Start Chromium with a fresh profile, and more flags; skips where there is none."""
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not chromium or not driver:
         pytest.skip("needs chromium and chromedriver: apt-get install chromium chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
-    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+    for flag in (*FLAGS, *more, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     made = webdriver.Chrome(options=options, service=Service(driver))

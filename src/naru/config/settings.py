@@ -5,16 +5,30 @@ Every setting is documented by its docstring; `docs/reference/settings.md` is ge
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from naru.config.mcp import McpSettings
 from naru.config.model import ModelSettings
 from naru.config.oauth import OAuthSettings
 from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
+
+
+def _below(value: str) -> str:
+    """Return a path as `/naru`, without a slash at its end; `/` is none."""
+    path = f"/{value.strip('/')}" if value.strip("/") else ""
+    if path and not re.fullmatch(r"(?:/[A-Za-z0-9._~-]+)+", path):
+        raise ValueError(f"{value!r} is no path such as /naru/")
+    return path
+
+
+def _networks(values: list[str]) -> list[str]:
+    return [str(ipaddress.ip_network(value, strict=False)) for value in values]
 
 
 class Section(BaseModel):
@@ -40,6 +54,11 @@ class ServerSettings(Section):
     """Further `Host` values that are answered: `tools.example.com`, `tools.example.com:8443`, `tools.example.com:*`."""
     allowed_origins: list[str] = []
     """Web pages that may call Naru, such as `http://localhost:6274`; they get CORS headers. None by default (S-16)."""
+    root_path: Annotated[str, AfterValidator(_below)] = ""
+    """The path that Naru is served below, such as `/naru/`; the proxy before it may cut it off or pass it on."""
+    trusted_proxies: Annotated[list[str], AfterValidator(_networks)] = []
+    """Addresses or networks of proxies whose `X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix` are believed, such as
+    `127.0.0.1` or `10.0.0.0/8`; from everybody else they mean nothing (S-17)."""
     max_body_bytes: int = Field(4 * 1024 * 1024, gt=0)
     """Largest request body (S-08)."""
     max_media_body_bytes: int = Field(32 * 1024 * 1024, gt=0)

@@ -23,7 +23,7 @@ from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
 from naru.stores.watch import files_version, watch
 from naru.telemetry.tracing import active
-from naru.web import faces, health, mcp_faces, metrics, openapi
+from naru.web import behind, faces, health, mcp_faces, metrics, openapi
 from naru.web.access import KeyRing, RateLimiter
 from naru.web.admin import approvals, keys, overview, runs
 from naru.web.admin import servers as admin_servers
@@ -80,6 +80,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     rows: list[Endpoint] = [
         *metrics.endpoints(hub),
         *health.endpoints(hub),
+        *behind.endpoints(hub.settings.server),
         *(access_tokens.endpoints(tokens) if access_tokens else ()),
         *console.endpoints(hub),
         *faces.endpoints(hub),

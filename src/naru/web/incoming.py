@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from starlette.types import Message, Receive
+from starlette.types import Message, Receive, Scope
 
-SESSION_COOKIE = "__Host-naru"
-"""The console's session cookie (S-68)."""
-_COOKIE = SESSION_COOKIE.encode() + b"="
+_TRAITS = "Secure; HttpOnly; SameSite=Strict"
+_AT_THE_ROOT = ("__Host-naru", f"Path=/; {_TRAITS}")
+
+
+def session_cookie(scope: Scope) -> tuple[str, str]:
+    """Return name and traits of the console's session cookie (S-68).
+
+    Below a path it is for that path alone: what else is served under the name does not get it.
+    """
+    root = scope.get("root_path")
+    return ("__Secure-naru", f"Path={root}/; {_TRAITS}") if root else _AT_THE_ROOT
 
 
 class BodyTooLargeError(Exception):
@@ -82,13 +90,14 @@ class EdgeHeaders:
                     self.content_length = int(value) if value.isdigit() else None
         self.authorization, self.key, self.cookies = authorization, key, cookies
 
-    def credentials(self) -> list[bytes]:
+    def credentials(self, cookie: str) -> list[bytes]:
         """Return every key the request carries, whatever carries it (S-06)."""
         found = [value for value in self.key if value]
         for value in self.authorization:
             scheme, _, secret = value.partition(b" ")
             found.append(secret.strip() if scheme.lower() == b"bearer" else value)
+        mark = f"{cookie}=".encode() if self.cookies else b""
         for line in self.cookies:
             parts = (part.strip() for part in line.split(b";"))
-            found += [part[len(_COOKIE) :] for part in parts if part.startswith(_COOKIE)]
+            found += [part[len(mark) :] for part in parts if part.startswith(mark)]
         return found

@@ -72,7 +72,10 @@ def endpoints(rows: Callable[[], Sequence[Endpoint]]) -> list[Endpoint]:
 
     async def openapi(request: Request) -> Response:
         """Describe every endpoint, in OpenAPI 3.1."""
-        return JSONResponse(document([*(row for row in rows() if row.path != own.path), own]))
+        described = document([*(row for row in rows() if row.path != own.path), own])
+        if root := request.scope.get("root_path"):
+            described["servers"] = [{"url": root}]
+        return JSONResponse(described)
 
     own = Endpoint("/openapi.json", ("GET",), openapi, Access.READ)
     return [own]

@@ -16,8 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from naru.config import ServerSettings
 from naru.errors import ConfigError, NaruError
 from naru.web.admission import Admission, auth_is_on
+from naru.web.behind import Behind
 from naru.web.hosts import HostRules, is_loopback
-from naru.web.incoming import BodyTooLargeError, EdgeHeaders, limited
+from naru.web.incoming import BodyTooLargeError, EdgeHeaders, limited, session_cookie
 from naru.web.problems import in_the_apis_words, problem, problem_of
 from naru.web.routes import Access, Endpoint, Match, RouteTable
 
@@ -179,6 +180,7 @@ class Gate:
         self._limits = limits
         self._refused = refused
         self._hosts = HostRules(settings)
+        self._behind = Behind.of(settings)
         self.admission = Admission(settings, keys)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -187,6 +189,8 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = EdgeHeaders(scope["headers"])
+        if self._behind is not None:
+            send = self._behind.take(scope, headers, send)
         try:
             self._check_edge(scope, headers)
             preflight = self._preflight(scope, headers)
@@ -296,7 +300,7 @@ class Gate:
         keys = self._keys
         if not self.admission.asks(scope):
             return LOCAL
-        credentials = headers.credentials()
+        credentials = headers.credentials(session_cookie(scope)[0])
         if len(credentials) > 1:
             raise _RefusedError(400, "several_credentials", "The request carries several keys; send one.")
         query = scope.get("query_string", b"")

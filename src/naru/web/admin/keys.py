@@ -15,11 +15,9 @@ from naru.stores.keys import ApiKey
 from naru.web.access import SESSION_SECONDS, KeyRing
 from naru.web.audited import note_audit
 from naru.web.bodies import parse_body, read_json
-from naru.web.incoming import SESSION_COOKIE
+from naru.web.incoming import session_cookie
 from naru.web.routes import Access, Endpoint
 from naru.web.security import Principal
-
-COOKIE_TRAITS = "Path=/; Secure; HttpOnly; SameSite=Strict"
 
 
 class KeyHub(Protocol):
@@ -107,15 +105,15 @@ class AdminKeys:
         response = await self.who_am_i(request)
         if principal.id != "local":
             token = self._hub.key_ring.open_session(principal)
-            cookie = f"{SESSION_COOKIE}={token}; Max-Age={int(SESSION_SECONDS)}; {COOKIE_TRAITS}"
-            response.headers["Set-Cookie"] = cookie
+            name, traits = session_cookie(request.scope)
+            response.headers["Set-Cookie"] = f"{name}={token}; Max-Age={int(SESSION_SECONDS)}; {traits}"
         return response
 
     async def close_session(self, request: Request) -> Response:
         """End the browser session."""
-        token = request.cookies.get(SESSION_COOKIE, "")
-        self._hub.key_ring.close_session(token.encode())
-        return Response(status_code=204, headers={"Set-Cookie": f"{SESSION_COOKIE}=; Max-Age=0; {COOKIE_TRAITS}"})
+        name, traits = session_cookie(request.scope)
+        self._hub.key_ring.close_session(request.cookies.get(name, "").encode())
+        return Response(status_code=204, headers={"Set-Cookie": f"{name}=; Max-Age=0; {traits}"})
 
 
 def _shown(key: ApiKey) -> dict[str, object]:

@@ -42,7 +42,7 @@ def endpoints(core: Core) -> list[Endpoint]:
 
 async def refuse(request: Request) -> Response:
     """Refuse what changes the models: Naru serves those of its settings."""
-    what = request.url.path.split("/")[2]
+    what = request.scope["path"].split("/")[2]
     error = BadRequestError(f"{what} is not possible here: the models are those of Naru's settings (model.model, ...).")
     return Response(encode(error_object(error)), 400, media_type="application/json")
 

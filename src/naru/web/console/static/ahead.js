@@ -3,7 +3,7 @@ const page = location.hash.slice(2) || "overview";
 const rows = page === "overview" ? ["/api/overview?range=hour"]
   : ["servers", "tools"].includes(page) ? [`/api/console/${page}?offset=0&limit=20`] : [];
 globalThis.ahead = new Map(["/api/session", ...rows].map((path) => {
-  const answer = fetch(path, { headers: { Accept: "application/json" } });
+  const answer = fetch(`.${path}`, { headers: { Accept: "application/json" } });
   answer.catch(() => {}); // said where it is awaited
   return [path, answer];
 }));

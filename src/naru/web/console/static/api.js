@@ -30,8 +30,9 @@ function begun(path) {
   return answer;
 }
 
+// Paths are ours, and the page may be served below another one: they count from where it is.
 async function send(path, options) {
-  try { return await ((options.method === "GET" && begun(path)) || fetch(path, options)); } catch (error) {
+  try { return await ((options.method === "GET" && begun(path)) || fetch(`.${path}`, options)); } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error(t("offline"));
   }
@@ -72,7 +73,7 @@ let source;
 const hearers = new Set();
 function live() {
   if (source) return;
-  source = new EventSource("/api/mcp/events?present=0");
+  source = new EventSource("./api/mcp/events?present=0");
   const tell = (kind, data) => { for (const hear of [...hearers]) hear(kind, data); };
   for (const kind of ["registered", "updated", "removed", "status", "tools", "approvals"]) {
     source.addEventListener(kind, (event) => tell(kind, JSON.parse(event.data)));

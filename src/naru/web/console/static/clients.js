@@ -6,7 +6,7 @@ export async function clientsPage(main, session) {
   const who = await session;
   const { models } = await api("/api/models").catch(() => ({ models: [] }));
   const model = models[0]?.name ?? "MODEL";
-  const here = location.origin;
+  const here = new URL(".", location.href).href.slice(0, -1);
   const key = who.id === "local" ? "none" : "NARU_API_KEY";
   const python = `from openai import OpenAI
 
