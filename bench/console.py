@@ -1,15 +1,20 @@
-"""The console in Chromium, with 1,000 servers and 5,000 tools and as first installed: first view, bytes, long tasks.
+"""The console in Chromium: as first installed, with 1,000 servers and 5,000 tools, after a year of 1,000,000 figures.
+
+First view, bytes, long tasks; for the overview also the hub's own time for each range.
 
 python bench/console.py              needs chromium and chromedriver; starts and stops everything, a minute, two at most
+python bench/console.py --overview   only the last part
 python bench/console.py --waterfall  also prints what one first view waited for
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
 import socket
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -24,6 +29,9 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.journeys.browser import Browser, open_browser  # noqa: E402  # after the path is set
+
+from naru.stores.history import STEPS, History  # noqa: E402
+from naru.telemetry.figures import CALLS, FIRST_CHUNK, OPERATIONS, REQUESTS, TOKENS, WAITS  # noqa: E402
 
 SERVERS, WITH_TOOLS, TOOLS_EACH, LOADS = 1000, 10, 500, 7
 START_SECONDS = 40.0
@@ -53,6 +61,57 @@ const started = performance.now();
 
 def main() -> None:
     """Print the figures."""
+    if "--overview" not in sys.argv:
+        lists()
+    overview()
+
+
+def overview() -> None:
+    """Print how long the overview takes after a year."""
+    with tempfile.TemporaryDirectory() as folder:
+        points = year_of_figures(Path(folder))
+        with hub(0, Path(folder)) as url:
+            note(f"{points:,} points kept")
+            for reach in ("hour", "day", "week"):
+                times = [answered(f"{url}/api/overview?range={reach}") for _ in range(LOADS)]
+                print(f"overview, the hub's answer for {reach}: {statistics.median(times):.0f} ms", flush=True)
+            with tempfile.TemporaryDirectory() as profile, open_browser(url, Path(profile)) as browser:
+                views(browser, "overview", ".tile")
+
+
+def answered(url: str) -> float:
+    """Return how long an answer takes, in ms."""
+    begun = time.perf_counter()
+    with urllib.request.urlopen(url, timeout=60) as got:
+        got.read()
+    return (time.perf_counter() - begun) * 1000
+
+
+def year_of_figures(folder: Path) -> int:
+    """Fill a data folder as a busy year does: 92 series in each step that is kept; return the number of points."""
+    path = folder / "figures.db"
+    asyncio.run(History(path).add([]))
+    now = int(time.time())
+    series = [(CALLS, [f"server{n % 10}", f"tool_{n}", "ok"]) for n in range(60)]
+    series += [(REQUESTS, [f"/v1/route{n}", outcome]) for n in range(6) for outcome in ("ok", "failed")]
+    for model in ("small", "middle", "large", "huge"):
+        series += [(OPERATIONS, [model, ""]), (FIRST_CHUNK, [model]), (WAITS, [model])]
+        series += [(TOKENS, [model, kind]) for kind in ("input", "output")]
+    buckets = {name: json.dumps([n % 7 for n in range(12 if name == TOKENS else 15)]) for name, _ in series}
+    rows = (
+        (step, at, name, json.dumps(labels), 40, 81.5, buckets[name])
+        for step, kept in STEPS.items()
+        for at in range(now - now % step - kept + step, now + 1, step)
+        for name, labels in series
+    )
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.executemany("insert into figures values (?, ?, ?, ?, ?, ?, ?)", rows)
+        found: int = connection.execute("select count(*) from figures").fetchone()[0]
+    return found
+
+
+def lists() -> None:
+    """Print how long the lists take, small and large."""
     with hub(0) as url:
         note("as first installed")
         with tempfile.TemporaryDirectory() as profile, open_browser(url, Path(profile)) as browser:
@@ -69,9 +128,10 @@ def main() -> None:
 
 
 @contextlib.contextmanager
-def hub(servers: int) -> Iterator[str]:
-    """Run a hub with so many servers, or with the example's; yield its address."""
-    with tempfile.TemporaryDirectory() as folder:
+def hub(servers: int, data: Path | None = None) -> Iterator[str]:
+    """Run a hub with so many servers, or with the example's, on that data; yield its address."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = str(data or made)
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         kept = ["--store", f"file:{registry(Path(folder), servers)}"] if servers else ["--demo", "--store", "memory:"]
@@ -136,10 +196,10 @@ def wait_for_tools(url: str) -> int:
     return total
 
 
-def views(browser: Browser, page: str) -> None:
+def views(browser: Browser, page: str, drawn: str = ".list > li") -> None:
     """Print how long a page takes: the browser's very first, from a new tab, and from the hub; the cache is empty."""
-    first, *cold = [view(browser, page, "about:blank") for _ in range(LOADS + 1)]
-    warm = [view(browser, page, f"{browser.url}/healthz") for _ in range(LOADS)]
+    first, *cold = [view(browser, page, "about:blank", drawn) for _ in range(LOADS + 1)]
+    warm = [view(browser, page, f"{browser.url}/healthz", drawn) for _ in range(LOADS)]
     sizes = f"{cold[0]['bytes']:,} bytes in {cold[0]['requests']} requests"
     print(
         f"{page}: first view {median(warm)}, in a new tab {median(cold)} (medians of {LOADS}; "
@@ -157,7 +217,7 @@ def median(seen: list[dict[str, Any]]) -> str:
     return f"{statistics.median(times):.0f} ms (least {min(times):.0f})"
 
 
-def view(browser: Browser, page: str, before: str) -> dict[str, Any]:
+def view(browser: Browser, page: str, before: str, drawn: str = ".list > li") -> dict[str, Any]:
     """Load a page with an empty cache; return when its largest part was painted, in ms, and what was transferred.
 
     Coming from `about:blank` is a new tab: Chromium starts a process for the page, which the figure counts.
@@ -165,7 +225,7 @@ def view(browser: Browser, page: str, before: str) -> dict[str, Any]:
     browser.driver.get(before)
     browser.driver.execute_cdp_cmd("Network.clearBrowserCache", {})
     browser.driver.get(f"{browser.url}/#/{page}")
-    browser.wait(lambda: browser.driver.find_elements("css selector", ".list > li"))
+    browser.wait(lambda: browser.driver.find_elements("css selector", drawn))
     time.sleep(0.2)  # what is in the page is painted
     seen: dict[str, Any] = browser.driver.execute_async_script(FIRST_VIEW)
     return seen

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.chromium, pytest
 OUTPUT = Path(__file__).parents[2] / "output"
 PAGES = (
     "overview", "servers", "servers/hr", "servers/lost", "tools", "tools/papers__file_paper", "play", "runs", "inspect",
-    "models", "approvals", "clients", "keys",
+    "models", "models/qwen2.5-coder-0.5b", "approvals", "logs", "audit", "clients", "keys",
 )  # fmt: skip
 XSS = (
     "<img src=x onerror=window.hit=1>", "<script>window.hit=2</script>", "\"'><svg/onload=window.hit=3>",

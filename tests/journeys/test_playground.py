@@ -37,7 +37,7 @@ TWO_CALLS = "\n".join(
 
 @contextmanager
 def hub_in_a_thread(folder: Path, *answers: str, **sections: dict[str, object]) -> Iterator[str]:
-    """Serve a hub with the HR server and a model that says these; yields its address."""
+    """Serve a hub with the HR server and a model that says these, or the settings' own; yields its address."""
     sections["server"] = {"port": 0, **sections.get("server", {})}
     settings = Settings.model_validate({"hub": {"data_dir": folder, "store": "memory:", "demo": True}, **sections})
     bound = listen("127.0.0.1", 0)
@@ -45,7 +45,8 @@ def hub_in_a_thread(folder: Path, *answers: str, **sections: dict[str, object]) 
     ready = threading.Event()
 
     async def main() -> None:
-        async with open_hub(settings, backend=ScriptedBackend(list(answers))) as hub, open_app(hub) as app:
+        backend = None if "model" in sections else ScriptedBackend(list(answers))
+        async with open_hub(settings, backend=backend) as hub, open_app(hub) as app:
             assert await hub.manager.connect("hr")
             server = uvicorn.Server(uvicorn.Config(app.asgi, log_level="warning", lifespan="off"))
             served = asyncio.ensure_future(server.serve(sockets=[bound]))

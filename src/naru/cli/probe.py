@@ -48,7 +48,8 @@ async def _probe(settings: Settings, *, as_json: bool, keep: bool) -> None:
         await backend.close()
     if keep:
         path = findings_path(settings)
-        await asyncio.to_thread(Findings(path).keep, knowledge.endpoint, model, report.profile)
+        checks = [asdict(check) for check in report.checks]
+        await asyncio.to_thread(Findings(path).keep, knowledge.endpoint, model, report.profile, checks)
     if as_json:
         print_json(_as_json(report))
     else:

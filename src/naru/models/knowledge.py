@@ -10,12 +10,13 @@ import json
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from naru.errors import NaruError
+from naru.messages import JsonObject
 from naru.models.adapt import Learned
 from naru.models.families import profile_for
 from naru.models.profile import Profile
@@ -25,6 +26,7 @@ from naru.stores.atomic_file import file_lock, replace_file
 _log = logging.getLogger(__name__)
 _ASK_SECONDS = 5.0
 _ASK_AGAIN_SECONDS = 60.0
+_PROBED = "probed"
 _MEASURED = (
     "native_tools",
     "system_role",
@@ -67,10 +69,16 @@ class Findings:
         """Tell whether a model was measured."""
         return _key(endpoint, model) in self._rows
 
-    def keep(self, endpoint: str, model: str, profile: Profile) -> None:
-        """Save what was measured, in one step, beside what others have saved. Raises StoreError."""
+    def probed(self, endpoint: str, model: str) -> JsonObject | None:
+        """Return what a probe said when it measured a model: `at` (epoch milliseconds) and its `checks`; or None."""
+        told = self._rows.get(_key(endpoint, model), {}).get(_PROBED)
+        return told if isinstance(told, dict) else None
+
+    def keep(self, endpoint: str, model: str, profile: Profile, checks: Sequence[JsonObject] = ()) -> None:
+        """Save what was measured, in one step, beside what others have saved; `checks` are for people. StoreError."""
         row = asdict(profile)
-        found = {_key(endpoint, model): {name: row[name] for name in _MEASURED}}
+        told = {_PROBED: {"at": int(time.time() * 1000), "checks": list(checks)}}
+        found = {_key(endpoint, model): {name: row[name] for name in _MEASURED} | told}
         if self._path is None:
             self._rows |= found
             return
@@ -114,7 +122,7 @@ class Knowledge:
             small: says of a model whether the user wants it helped as a small one; None of it leaves that to its size.
         """
         self._fixed = fixed
-        self._default_model = default_model
+        self.default_model = default_model
         self.endpoint = endpoint
         self._findings = findings
         self._given = {name: value for name, value in (given or {}).items() if value}
@@ -123,10 +131,26 @@ class Knowledge:
 
     def of(self, model: str) -> Learned:
         """Return what is known of a model; refusals add to it."""
-        name = "" if self._fixed is not None else model or self._default_model
+        name = "" if self._fixed is not None else model or self.default_model
         if name not in self._learned:
             self._learned[name] = Learned(self._profile(name))
         return self._learned[name]
+
+    def unmeasured(self) -> Knowledge:
+        """Return a twin that knows nothing of what was measured, for measuring anew."""
+        return Knowledge(
+            self._fixed, default_model=self.default_model, endpoint=self.endpoint, given=self._given, small=self._small
+        )
+
+    def probed(self, model: str) -> JsonObject | None:
+        """Return what the last probe of a model said, or None; see `Findings.probed`."""
+        return self._findings.probed(self.endpoint, model or self.default_model) if self._findings else None
+
+    def keep(self, model: str, profile: Profile, checks: Sequence[JsonObject]) -> None:
+        """Save what was measured, and go by it from the next request on. Blocks. Raises StoreError."""
+        if self._findings is not None:
+            self._findings.keep(self.endpoint, model, profile, checks)
+        self._learned.pop("" if self._fixed is not None else model, None)
 
     async def ask(self, model: str, ask: Callable[[], Awaitable[Said]]) -> None:
         """Ask the endpoint once for the length of a model's context and its size; if it fails, later again."""
@@ -144,7 +168,7 @@ class Knowledge:
             learned.ask_again_at = math.inf
             if said.context_tokens and "context_tokens" not in self._given:
                 learned.profile = replace(learned.profile, context_tokens=said.context_tokens)
-            name = model or self._default_model
+            name = model or self.default_model
             is_settled = self._small(name) is not None or self._is_measured(name)
             if said.parameters and not is_settled:
                 learned.profile = replace(learned.profile, small=said.parameters < SMALL_BELOW)
@@ -155,9 +179,9 @@ class Knowledge:
     def _profile(self, name: str) -> Profile:
         profile = self._fixed if self._fixed is not None else profile_for(name)
         if self._findings is not None:
-            profile = self._findings.apply(self.endpoint, name or self._default_model, profile)
+            profile = self._findings.apply(self.endpoint, name or self.default_model, profile)
         profile = replace(profile, **self._given) if self._given else profile
-        wanted = self._small(name or self._default_model)
+        wanted = self._small(name or self.default_model)
         return profile if wanted is None else replace(profile, small=wanted)
 
 

@@ -12,8 +12,11 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
+
+import orjson
 
 from naru.errors import StoreError
 from naru.stores.unusable import unusable
@@ -47,7 +50,7 @@ class Point:
     labels: tuple[str, ...]
     count: int
     total: float
-    buckets: tuple[int, ...]
+    buckets: Sequence[int]
 
 
 class History:
@@ -104,8 +107,10 @@ class History:
                 "select at, name, labels, count, total, buckets from figures where step = ? and at >= ? order by at",
                 [step, since - since % step],
             )
+            # The same series comes in every step: its labels are read once.
+            known = cache(lambda labels: tuple(orjson.loads(labels)))
             return [
-                Point(at, name, tuple(json.loads(labels)), count, total, tuple(json.loads(buckets)))
+                Point(at, name, known(labels), count, total, orjson.loads(buckets))
                 for at, name, labels, count, total, buckets in rows
             ]
 

@@ -234,10 +234,10 @@ def _ascii_json(entry: JsonObject) -> bytes:
 
 def read_entries(path: Path) -> Iterator[JsonObject]:
     """Give the entries of all files, oldest first; lines that are no entries are left out. Raises OSError."""
-    for file in _all_files(path):
+    for file in all_files(path):
         with file.open("rb") as lines:
             for line in lines:
-                entry = _parsed(line)
+                entry = parsed(line)
                 if entry is not None:
                     yield entry
 
@@ -254,7 +254,7 @@ def verify(path: Path, *, expect: Head | None = None) -> Verdict:
     """
     walk = _Walk(expect)
     try:
-        for file in _all_files(path.expanduser()):
+        for file in all_files(path.expanduser()):
             walk.file(file)
     except OSError as error:
         raise StoreError(f"The audit log cannot be read: {error}.") from error
@@ -285,7 +285,7 @@ class _Walk:
                     self._line(f"{path.name}:{number}", line)
 
     def _line(self, place: str, line: bytes) -> None:
-        entry = _parsed(line)
+        entry = parsed(line)
         if entry is None:
             self.problems.append(f"{place}: this is not an entry, or its hash is not that of its text")
             return
@@ -302,12 +302,13 @@ class _Walk:
         self.passed = self.passed or self.head == self.expect
 
 
-def _all_files(path: Path) -> list[Path]:
+def all_files(path: Path) -> list[Path]:
+    """Return every file of a log, oldest first."""
     return [*older_files(path), *([path] if path.exists() else [])]
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    """Read a line whose hash is right."""
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """Read a line whose hash is right; None for any other."""
     start, tail = line[: -_TAIL_BYTES - 1], line[-_TAIL_BYTES - 1 :]
     if not tail.startswith(_HASH_MEMBER) or not tail.endswith(b'"}\n'):
         return None
@@ -323,7 +324,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def _head_of(line: bytes) -> Head:
-    entry = _parsed(line)
+    entry = parsed(line)
     if entry is None:
         raise StoreError(
             "The last line of the audit log was changed by hand; nothing is added to it.",

@@ -22,10 +22,11 @@ from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
 from naru.stores.watch import files_version, watch
+from naru.telemetry.recent import RecentLines, keeping_lines
 from naru.telemetry.tracing import active
 from naru.web import behind, faces, health, mcp_faces, metrics, openapi
 from naru.web.access import KeyRing, RateLimiter
-from naru.web.admin import approvals, keys, overview, runs
+from naru.web.admin import approvals, keys, logs, overview, runs
 from naru.web.admin import servers as admin_servers
 from naru.web.audited import Audited
 from naru.web.console import pages as console
@@ -71,6 +72,13 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     Raises:
         ConfigError: this configuration would serve an open port (S-01).
     """
+    with keeping_lines() as recent:
+        async with _application(hub, recent) as app:
+            yield app
+
+
+@asynccontextmanager
+async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     oauth = hub.settings.server.oauth
     # Signatures take 0.1 s to import, so only where tokens are taken.
     access_tokens = importlib.import_module("naru.web.access_tokens") if oauth.issuer else None
@@ -87,6 +95,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
         *jsonrpc.endpoints(hub),
         *runs.endpoints(hub),
         *overview.endpoints(hub),
+        *logs.endpoints(hub, recent),
         *mcp_faces.endpoints(gateway),
         *jsonrpc_servers.endpoints(hub),
         *admin_servers.endpoints(hub),

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -31,14 +32,14 @@ class Sum:
 
     count: int = 0
     total: float = 0.0
-    buckets: tuple[int, ...] = ()
+    buckets: Sequence[int] = ()
 
     def add(self, point: Point) -> None:
         """Take one more point in."""
         self.count += point.count
         self.total += point.total
-        before = self.buckets or (0,) * len(point.buckets)
-        self.buckets = tuple(one + other for one, other in zip(before, point.buckets, strict=False))
+        # Added some ten thousand times for a week of many tools: no loop of Python's own.
+        self.buckets = list(map(add, self.buckets, point.buckets)) if self.buckets else point.buckets
 
     def quantile(self, share: float, bounds: Sequence[float]) -> float | None:
         """Return the value below which that share lies, by interpolation within a bucket; None without observations."""

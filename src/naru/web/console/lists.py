@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from naru.errors import NotFoundError
 from naru.hub import Hub
 from naru.messages import JsonObject, ToolDefinition
+from naru.models.measurable import measured
 from naru.records import ServerRecord, ServerStatus
 from naru.stores.redact import REDACTOR
 from naru.web.admin import wire
@@ -103,7 +104,14 @@ class Lists:
     async def models(self, request: Request) -> Response:
         """List the models with what is known of each."""
         names = await self._hub.backend.models()
-        return JSONResponse({"models": [{"name": name, **_profile(self._hub, name)} for name in names]})
+        backend = self._hub.backend
+        return JSONResponse(
+            {
+                "models": [
+                    {"name": name, **_profile(self._hub, name), "measured": measured(backend, name)} for name in names
+                ]
+            }
+        )
 
 
 def tool_data(tool: ToolDefinition) -> JsonObject:

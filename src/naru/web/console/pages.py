@@ -21,6 +21,7 @@ from naru.stores.redact import REDACTOR
 from naru.tools.toolset import CallContext
 from naru.web.bodies import parse_body, read_json
 from naru.web.console.lists import Lists, tool_data
+from naru.web.console.measuring import Measuring
 from naru.web.console.playground import Playground, result_data
 from naru.web.face.plan_b import caller_of
 from naru.web.routes import Access, Endpoint
@@ -37,10 +38,16 @@ FILES = (
     "app.js",
     "api.js",
     "approvals.js",
+    "audit.js",
     "clients.js",
     "dom.js",
     "inspect.js",
     "keys.js",
+    "live.js",
+    "logs.js",
+    "markdown.js",
+    "marked.js",
+    "model.js",
     "models.js",
     "overview.js",
     "pages.js",
@@ -99,6 +106,7 @@ def endpoints(hub: Hub) -> list[Endpoint]:
         Endpoint("/api/console/tools", ("GET",), lists.tools, Access.READ),
         Endpoint("/api/console/tools/{name}", ("GET",), lists.tool, Access.READ),
         Endpoint("/api/console/approvals", ("GET",), lists.approvals, Access.READ),
+        Endpoint("/api/models/probe", ("POST",), Measuring(hub), Access.OPERATOR, raw=True),
         Endpoint("/api/play", ("POST",), Playground(hub), Access.USER, raw=True),
     ]
 

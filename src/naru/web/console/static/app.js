@@ -16,19 +16,25 @@ const pages = {
     () => import("./runs.js").then((file) => file.runsPage), () => import("./runs.js").then((file) => file.runPage)],
   inspect: ["M8 6l-5 6 5 6M16 6l5 6-5 6M13.5 5l-3 14", () => import("./inspect.js").then((file) => file.inspectPage)],
   models: ["M7 7h10v10H7zM10 3v4M14 3v4M10 17v4M14 17v4M3 10h4M3 14h4M17 10h4M17 14h4",
-    () => import("./models.js").then((file) => file.modelsPage)],
+    () => import("./models.js").then((file) => file.modelsPage), () => import("./model.js").then((file) => file.modelPage)],
   approvals: ["M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM9 12l2.2 2.2L15.5 10",
     () => import("./approvals.js").then((file) => file.approvalsPage)],
+  logs: ["M5 4h14v16H5zM8 8h8M8 12h8M8 16h5", () => import("./logs.js").then((file) => file.logsPage)],
+  audit: ["M6 3h9l4 4v14H6zM9 12l2 2 4-4M9 18h6", () => import("./audit.js").then((file) => file.auditPage)],
   clients: ["M9 8V3M15 8V3M6 8h12v4a6 6 0 0 1-12 0zM12 18v3", () => import("./clients.js").then((file) => file.clientsPage)],
   keys: ["M14 10a4 4 0 1 0-3.5 4l2 2H15v2h2v2h3v-3l-6.3-6.3M9 9.5h.01", () => import("./keys.js").then((file) => file.keysPage)],
 };
+// The least role that a page's rows ask for, where it is more than to read.
+const roles = ["read", "user", "operator", "admin"];
+const least = { logs: "operator", audit: "admin", keys: "admin" };
+const may = (page) => !who || roles.indexOf(who.role) >= roles.indexOf(least[page] ?? "read");
 const main = document.getElementById("main");
 let leave = () => {};
 let who = null;
 let drawn = 0;
 
 function navigation(current) {
-  fill(document.getElementById("nav"), Object.entries(pages).map(([page, [icon]]) =>
+  fill(document.getElementById("nav"), Object.entries(pages).filter(([page]) => may(page)).map(([page, [icon]]) =>
     h("a", { href: `#/${page}`, "aria-current": page === current ? "page" : undefined }, glyph(icon), t(page),
       page === "approvals" && h("span", { className: "count", hidden: true }))));
   requestAnimationFrame(() => document.querySelector("#nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }));

@@ -1,5 +1,5 @@
 // Figures over an hour, a day or a week: what they come to, plots with a table behind each, and the runs behind a point.
-import { api } from "./api.js";
+import { api, follow } from "./api.js";
 import { add, fill, h, title } from "./dom.js";
 import { clock, number, t } from "./text.js";
 
@@ -35,7 +35,7 @@ function colour(name) {
 }
 const runsOf = (data, place) => `#/runs?after=${data.times[place] * 1000}&before=${(data.times[place] + data.step) * 1000}`;
 
-function plot(uPlot, chart, holder, data) {
+function plot(uPlot, chart, { holder, spoken }, data) {
   const axis = { stroke: () => colour("--soft"), grid: { stroke: () => colour("--line"), width: 1 }, ticks: { show: false } };
   const made = new uPlot({
     width: Math.max(holder.clientWidth, 200), height: 190, legend: { show: true }, cursor: { y: false },
@@ -46,6 +46,17 @@ function plot(uPlot, chart, holder, data) {
       ...chart.lines.map(([line, ink]) => ({ label: t(line), stroke: () => colour(ink), width: 2, spanGaps: false,
         points: { size: 5 }, value: (_, value) => (value == null ? "–" : chart.format(value)) }))],
   }, values(chart, data), holder);
+  // The same by keyboard: arrows go from point to point, what stands there is said, Enter leads to its runs.
+  holder.addEventListener("keydown", (event) => {
+    const { times } = made.shown, at = made.cursor.idx ?? times.length;
+    const place = { ArrowLeft: Math.max(Math.min(at, times.length) - 1, 0), ArrowRight: Math.min(at + 1, times.length - 1), Home: 0, End: times.length - 1 }[event.key];
+    if (event.key === "Enter" && made.cursor.idx != null) location.hash = runsOf(made.shown, made.cursor.idx);
+    if (place === undefined) return;
+    event.preventDefault();
+    made.setCursor({ left: made.valToPos(times[place], "x"), top: 0 });
+    const told = chart.lines.map(([line]) => { const value = chart.value(made.shown, line)[place]; return `${t(line)} ${value == null ? "–" : chart.format(value)}`; });
+    spoken.textContent = `${clock(times[place] * 1000, made.shown.range)}: ${told.join(", ")}`;
+  });
   made.over.addEventListener("click", () => { if (made.cursor.idx != null) location.hash = runsOf(made.shown, made.cursor.idx); });
   made.shown = data;
   return made;
@@ -103,8 +114,8 @@ export async function overviewPage(main) {
   const below = h("div");
   const boxes = charts.map((chart) => {
     const name = t(chart.key);
-    const box = { chart, holder: h("div", { className: "plot", role: "img", "aria-label": t("plotOf", { name }) }), rows: h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": name }) };
-    box.card = h("section", { className: "card", "aria-label": name }, h("h2", {}, name), box.holder,
+    const box = { chart, holder: h("div", { className: "plot", role: "group", tabIndex: 0, "aria-label": t("plotOf", { name }) }), spoken: h("p", { className: "small soft spoken", "aria-live": "polite" }), rows: h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": name }) };
+    box.card = h("section", { className: "card", "aria-label": name }, h("h2", {}, name), box.holder, box.spoken,
       h("details", {}, h("summary", {}, t("asTable")), box.rows));
     return box;
   });
@@ -127,7 +138,7 @@ export async function overviewPage(main) {
   async function plotAll(data) {
     const uPlot = await plotter();
     if (gone) return;
-    if (!plots.length) plots = boxes.map((box) => plot(uPlot, box.chart, box.holder, data));
+    if (!plots.length) plots = boxes.map((box) => plot(uPlot, box.chart, box, data));
     plots.forEach((made, place) => {
       made.shown = data;
       made.axes[0].values = (_, ticks) => ticks.map((at) => clock(at * 1000, data.range));
@@ -142,10 +153,17 @@ export async function overviewPage(main) {
   boxes.forEach((box) => sized.observe(box.holder));
   themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   const timer = setInterval(() => { if (!document.hidden) draw().catch(() => {}); }, every);
+  // A change of a server or of what waits for a yes is seen at once; several that come together are one drawing.
+  let soon;
+  const changed = () => { soon ??= setTimeout(() => { soon = undefined; draw().catch(() => {}); }, 250); };
+  changed.all = true;
+  const unfollow = follow(changed);
   await first;
   return () => {
     gone = true;
     clearInterval(timer);
+    clearTimeout(soon);
+    unfollow();
     sized.disconnect();
     themed.disconnect();
     plots.forEach((made) => made.destroy());

@@ -1,6 +1,7 @@
 import { api, events } from "./api.js";
 import { waitingCall } from "./approvals.js";
 import { action, field, fill, h, title } from "./dom.js";
+import { markdown } from "./markdown.js";
 import { has, t } from "./text.js";
 import { callInside, coloured, modelInside, waterfall, writtenBy } from "./waterfall.js";
 
@@ -78,6 +79,13 @@ function newTurn(text) {
   fall.list.hidden = true;
   const view = h("article", { className: "turn" }, h("p", { className: "asked" }, text), fall.list, answer, failed, note);
   let round = {};
+  let said = "", drawing;
+  // What comes is drawn as Markdown a few times a second, and once more when all of it is there.
+  const draw = async () => {
+    clearTimeout(drawing);
+    drawing = undefined;
+    fill(answer, await markdown(said).catch(() => said));
+  };
   let at = 0, until = 0; // calls of one round begin together; the model goes on when the last has ended
   let thinking = performance.now();
   const going = new Map(); // the calls that run now, by their ids
@@ -90,7 +98,7 @@ function newTurn(text) {
   }, 1500);
   const finish = () => { clearInterval(clock); clearInterval(asking); thinking = undefined; for (const one of going.values()) one.end(); going.clear(); };
   const heard = {
-    text: (step) => { answer.append(step.text); },
+    text: (step) => { said += step.text; drawing ??= setTimeout(draw, 120); },
     round: (step) => { round = { number: step.round, final: step.final, offered: step.offered }; },
     prompt: (step) => { round.prompt = step.messages; },
     model: (step) => {
@@ -119,7 +127,8 @@ function newTurn(text) {
     end: (step) => {
       finish();
       at = Math.max(at, until);
-      if (step.answer && answer.textContent !== step.answer) answer.textContent = step.answer;
+      said = step.answer || said;
+      draw();
       note.textContent = [
         t("ended", { reason: has(step.reason) ? t(step.reason) : step.reason }), t("seconds", { seconds: at.toFixed(1) }),
         t("tokens", { prompt: step.usage.prompt_tokens, completion: step.usage.completion_tokens }), step.reason !== "answered" && step.note,
@@ -132,7 +141,7 @@ function newTurn(text) {
   return {
     view,
     hear: (step) => heard[step.step]?.(step),
-    answer: () => answer.textContent,
-    fail: (message) => { finish(); note.textContent = ""; failed.textContent = message; if (!answer.textContent) answer.remove(); },
+    answer: () => said,
+    fail: (message) => { finish(); note.textContent = ""; failed.textContent = message; if (!said) answer.remove(); },
   };
 }

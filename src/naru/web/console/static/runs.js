@@ -1,6 +1,7 @@
 import { api, query } from "./api.js";
 import { action, empty, fill, h, json, listen, searchBox, title } from "./dom.js";
 import { spansOf } from "./inspect.js";
+import { markdown } from "./markdown.js";
 import { has, t, when } from "./text.js";
 import { callInside, modelInside, waterfall, writtenBy } from "./waterfall.js";
 
@@ -55,7 +56,7 @@ export async function runPage(main, id) {
   fill(main, title(run.question, h("span", { className: `state ${kind(run.reason)}` }, named(run.reason))),
     h("p", { className: "lead" }, [run.model, when(run.started_at), t("seconds", { seconds: run.seconds.toFixed(1) }), usage, run.caller].filter(Boolean).join(" · ")),
     h("div", { className: "row bar" }, replay, h("div", {}, other), h("a", { className: "button", download: `${id}.json`, href: file }, t("export"))),
-    out, h("h2", {}, t("answer")), h("div", { className: "card answer" }, run.answer || run.note),
+    out, h("h2", {}, t("answer")), h("div", { className: "card answer" }, await markdown(run.answer || run.note)),
     h("h2", {}, t("steps")), steps(run));
   return () => URL.revokeObjectURL(file);
 }

@@ -1,0 +1,80 @@
+"""`Probe now`: measure a model from the console, each check as a Server-Sent Event when it is done (N4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+
+from naru.errors import ConflictError, NaruError
+from naru.hub import Hub
+from naru.messages import JsonObject
+from naru.models.measurable import Measurable, measurable
+from naru.models.probe import Check, probe
+from naru.models.queue import Caller, current_caller
+from naru.web.bodies import parse_body
+from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
+from naru.web.face.plan_b import caller_of
+from naru.web.face.reading.body import decode_body
+from naru.web.openai.chat import OPENAI
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+
+class ProbeBody(BaseModel):
+    """The model to be measured."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: str = Field(min_length=1, max_length=400)
+
+
+class Measuring:
+    """POST /api/models/probe, an ASGI application. A client that leaves ends the probe, and nothing is kept."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._under_way: set[str] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream one probe."""
+        current_caller.set(Caller(caller_of(scope.get("state"))))
+        try:
+            model = parse_body(ProbeBody, decode_body(await read_body(receive))).model
+            await self._hub.backend.models()  # so that a router knows whose each is
+            subject = measurable(self._hub.backend, model)
+            if model in self._under_way:
+                raise ConflictError(f"{model} is being measured already.", remedy="Wait for that probe to end.")
+        except ClientGoneError:
+            return
+        except NaruError as error:
+            await respond_error(send, OPENAI, error)
+            return
+        self._under_way.add(model)
+        try:
+            async with ChatClient(scope, receive, send, OPENAI, streaming=True, grace_seconds=1.0) as client:
+                try:
+                    async for data in _steps(subject):
+                        await client.write(b"data: " + orjson.dumps(data) + b"\n\n")
+                except NaruError as error:
+                    await client.write(b"data: " + orjson.dumps({"step": "error", "message": str(error)}) + b"\n\n")
+                await client.end()
+        finally:
+            self._under_way.discard(model)
+
+
+async def _steps(subject: Measurable) -> AsyncGenerator[JsonObject]:
+    async with aclosing(probe(subject.backend, subject.fresh, subject.model)) as found:
+        async for step in found:
+            if isinstance(step, Check):
+                yield {"step": "check", **asdict(step)}
+                continue
+            checks = [asdict(check) for check in step.checks]
+            await asyncio.to_thread(subject.live.keep, subject.model, step.profile, checks)
+            yield {"step": "end"}
