@@ -47,9 +47,9 @@ from naru.builtins.data.vectors.local import LocalStore
 from naru.config import DataSettings
 from naru.errors import NaruError
 from naru.messages import ChatRequest, Message, Text
-from naru.models.endpoint import Endpoint
-from naru.models.families import profile_for
-from naru.models.openai_http import OpenAIBackend
+from naru.models.known.families import profile_for
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
 from naru.stores.embedded_postgres import EmbeddedPostgres
 
 DEFOG = Path(__file__).parent.parent / "tests" / "cases" / "defog"

@@ -24,8 +24,8 @@ import openai
 from naru.builtins.hr.database import HrDatabase, demo_database
 from naru.builtins.hr.server import hr_toolset
 from naru.messages import ToolDefinition
-from naru.models.local import LocalEngine
-from naru.models.weights import locate_model
+from naru.models.local.engine import LocalEngine
+from naru.models.local.weights import locate_model
 from naru.tools.toolset import CallContext
 
 ROUNDS = 5

@@ -34,9 +34,9 @@ from naru.agent.hooks import Hooks
 from naru.agent.loop import run
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.messages import ChatRequest, Message
-from naru.models.endpoint import Endpoint
-from naru.models.families import profile_for
-from naru.models.openai_http import OpenAIBackend
+from naru.models.known.families import profile_for
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
 from naru.stores.vectors import VectorShelf
 from naru.tools.combined import CombinedToolset
 from naru.tools.functions import FunctionToolset

@@ -28,12 +28,12 @@ from naru.agent.loop import run
 from naru.config import Settings
 from naru.hub import open_hub
 from naru.messages import ChatEvent, ChatRequest, Message
-from naru.models.endpoint import Endpoint
-from naru.models.families import profile_for
-from naru.models.local import EngineOptions, LocalEngine
-from naru.models.openai_http import OpenAIBackend
-from naru.models.profile import Profile
-from naru.models.weights import locate_model
+from naru.models.known.families import profile_for
+from naru.models.known.profile import Profile
+from naru.models.local.engine import EngineOptions, LocalEngine
+from naru.models.local.weights import locate_model
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
 from naru.records import ServerRecord
 from naru.tools.toolset import CallContext, Toolset
 

@@ -30,8 +30,8 @@ from naru.cli.main import app
 from naru.config import Settings
 from naru.config import reference as settings_reference
 from naru.hub import open_hub
-from naru.models import failures
 from naru.models.scripted import ScriptedBackend
+from naru.models.transport import failures
 from naru.web import openapi
 from naru.web.app import open_app
 from naru.web.problems import status_of

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from naru.errors import ConfigError
-from naru.models.local import EngineOptions, LocalEngine
-from naru.models.weights import locate_model
+from naru.models.local.engine import EngineOptions, LocalEngine
+from naru.models.local.weights import locate_model
 from tests.postgres_servers import postgres_servers  # noqa: F401  # a fixture for all folders
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

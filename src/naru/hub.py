@@ -25,8 +25,8 @@ from naru.errors import ConfigError, NotFoundError, StoreUnavailableError
 from naru.extras import install_command
 from naru.messages import ToolDefinition
 from naru.models.backend import Backend
+from naru.models.local.weights import Progress
 from naru.models.open import open_backend
-from naru.models.weights import Progress
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.history import History
 from naru.stores.keys import KeyFile

@@ -12,12 +12,12 @@ from naru.agent.limits import Limits
 from naru.agent.loop import run
 from naru.errors import ModelError
 from naru.messages import CallEnd, CallStart, ChatRequest, Finish, Message, ToolCall, ToolDefinition
-from naru.models.failures import failure
-from naru.models.profile import Profile
-from naru.models.queue import RequestQueue, current_caller
-from naru.models.queued import QueuedBackend
-from naru.models.rate import RateLimits
+from naru.models.known.profile import Profile
+from naru.models.limits.queue import RequestQueue, current_caller
+from naru.models.limits.queued import QueuedBackend
+from naru.models.limits.rate import RateLimits
 from naru.models.scripted import ScriptedBackend
+from naru.models.transport.failures import failure
 
 
 def call(name: str, **arguments: object) -> str:

@@ -11,7 +11,7 @@ from naru.agent.events import RunFinished
 from naru.agent.limits import Limits
 from naru.agent.loop import run
 from naru.messages import ChatRequest, ImagePart, Message, ToolResult
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.tools.combined import CombinedToolset
 from naru.tools.functions import FunctionToolset

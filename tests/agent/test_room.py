@@ -15,7 +15,7 @@ from naru.agent.loop import run
 from naru.errors import InvalidArgumentsError, ModelError
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition, ToolResult
 from naru.models.backend import Backend
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.tools.toolset import CallContext
 

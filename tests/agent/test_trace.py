@@ -14,7 +14,7 @@ from naru.agent.trace import Journal
 from naru.builtins.hr.server import hr_toolset
 from naru.errors import StoreError
 from naru.messages import ChatRequest, JsonObject, Message
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.stores.runs import RunStore
 from naru.tools.combined import CombinedToolset

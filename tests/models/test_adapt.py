@@ -10,8 +10,8 @@ from tests.models.fake_endpoint import FakeEndpoint, Reply, delta, json_reply, s
 
 from naru.errors import ModelError
 from naru.messages import ChatRequest, ImagePart, Message, Text, ToolDefinition
-from naru.models.openai_http import Endpoint, OpenAIBackend
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
+from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 
 TOOLS = [ToolDefinition(name, f"Tool {name}.") for name in ("one", "two", "three")]
 ASK = ChatRequest("m", [Message("system", "Be brief."), Message("user", "hi")], tools=TOOLS, max_tokens=5)

@@ -9,11 +9,11 @@ import pytest
 from tests.models.fake_endpoint import Reply, json_reply, serve
 
 from naru.messages import ChatRequest, Message
-from naru.models.context_length import of_listed, of_ollama, of_props
-from naru.models.endpoint import Endpoint
-from naru.models.knowledge import Knowledge
-from naru.models.ollama import OllamaBackend
-from naru.models.openai_http import OpenAIBackend
+from naru.models.known.context_length import of_listed, of_ollama, of_props
+from naru.models.known.knowledge import Knowledge
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.ollama import OllamaBackend
+from naru.models.wires.openai_http import OpenAIBackend
 
 SHAPES: dict[str, tuple[Any, int]] = {
     "vllm": ({"data": [{"id": "m", "max_model_len": 70_000}]}, 70_000),

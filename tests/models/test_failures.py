@@ -7,8 +7,8 @@ from tests.models.fake_endpoint import Reply, delta, json_reply, serve, sse
 
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Message
-from naru.models.endpoint import Endpoint
-from naru.models.openai_http import OpenAIBackend
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
 
 
 async def ask(replies: list[Reply]) -> None:

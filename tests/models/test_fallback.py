@@ -9,14 +9,14 @@ import pytest
 from naru.errors import ModelError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest, Finish, Message, Notice, Text
 from naru.models.backend import Backend, deliver, for_model
-from naru.models.failures import failure
 from naru.models.fallback import FallingBack
-from naru.models.profile import Profile
-from naru.models.queue import RequestQueue
-from naru.models.queued import QueuedBackend
-from naru.models.rate import RateLimits
+from naru.models.known.profile import Profile
+from naru.models.limits.queue import RequestQueue
+from naru.models.limits.queued import QueuedBackend
+from naru.models.limits.rate import RateLimits
 from naru.models.router import Route, Router
 from naru.models.scripted import ScriptedBackend
+from naru.models.transport.failures import failure
 
 AWAY = ["unreachable", "overloaded", "rate_limited", "upstream_failed", "unauthorized", "model_not_found", "not_an_api"]
 

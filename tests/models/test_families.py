@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from naru.models.families import profile_for
+from naru.models.known.families import profile_for
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naru.messages import ImagePart, Message, TextPart, ToolCall
-from naru.models.families import profile_for
-from naru.models.folding import fold
-from naru.models.profile import Profile
-from naru.models.teaching import DEFAULT_TEACHING
+from naru.models.asking.folding import fold
+from naru.models.asking.teaching import DEFAULT_TEACHING
+from naru.models.known.families import profile_for
+from naru.models.known.profile import Profile
 
 GEMMA = profile_for("gemma-3-12b-it")
 CALL_A = ToolCall("0", "get-profile", {"id": "22"})

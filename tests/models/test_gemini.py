@@ -30,8 +30,8 @@ from naru.messages import (
     ToolDefinition,
     Usage,
 )
-from naru.models.endpoint import Endpoint
-from naru.models.gemini import GeminiBackend
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.gemini import GeminiBackend
 
 TOOL = ToolDefinition("weather", "Tell it.", {"type": "object", "properties": {"city": {"type": "string"}}})
 NOW = ToolDefinition("now", "Tell the time.", {"type": "object", "properties": {}})

@@ -12,8 +12,8 @@ import pytest
 from tests.http1.raw_server import CLOSE, HANG, chunked, serve_raw, whole
 
 from naru.errors import ConfigError, ModelError
-from naru.models.endpoint import Endpoint
-from naru.models.http_pool import HttpPool
+from naru.models.transport.endpoint import Endpoint
+from naru.models.transport.http_pool import HttpPool
 
 OK = whole(b"fine")
 

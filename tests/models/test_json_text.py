@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from naru.errors import UserError
-from naru.models.json_text import encode, mended
+from naru.models.transport.json_text import encode, mended
 
 
 @pytest.mark.parametrize("value", [{"a": "나루"}, 2**70, "\ud800", {"\udfff": [-(2**64), "가"]}, 1.5, None])

@@ -31,9 +31,9 @@ from naru.messages import (
     ToolDefinition,
     Usage,
 )
-from naru.models.families import profile_for
-from naru.models.local import LocalEngine
-from naru.models.openai_http import Endpoint, OpenAIBackend
+from naru.models.known.families import profile_for
+from naru.models.local.engine import LocalEngine
+from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 
 pytestmark = [pytest.mark.slow, pytest.mark.engine]
 
@@ -109,7 +109,7 @@ async def test_the_engine_dies_with_a_parent_that_is_killed(demo_model: Path) ->
     program = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from naru.models.local import LocalEngine\n"
+        "from naru.models.local.engine import LocalEngine\n"
         "async def main():\n"
         "    engine = LocalEngine(Path(sys.argv[1]))\n"
         "    await engine.start()\n"

@@ -22,10 +22,10 @@ from naru.messages import (
     ToolDefinition,
     Usage,
 )
-from naru.models import anthropic_wire, responses_wire
-from naru.models.offer import offer
-from naru.models.parsing import answer_reader
-from naru.models.profile import Profile
+from naru.models.answers.parsing import answer_reader
+from naru.models.asking.offer import offer
+from naru.models.known.profile import Profile
+from naru.models.wires import anthropic_wire, responses_wire
 
 PICTURE = ImagePart("image/png", data="QUJD")
 SIGNED = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}

@@ -10,8 +10,8 @@ from tests.counting import calls_made
 
 from naru.dialects import StreamParser
 from naru.messages import ArgumentsDelta, BrokenCall, CallEnd, CallStart, ChatEvent, Finish
-from naru.models.native_call import NativeCall, read_object
-from naru.models.normalise import AnswerReader
+from naru.models.answers.native_call import NativeCall, read_object
+from naru.models.answers.normalise import AnswerReader
 
 
 def read(pieces: list[str], *, names: list[str] | None = None, reason: str = "tool_calls") -> list[ChatEvent]:

@@ -9,10 +9,10 @@ import pytest
 from tests.models.fake_endpoint import Reply, delta, serve, sse, tool_delta
 
 from naru.messages import CallEnd, CallStart, ChatRequest, Message, ToolCall, ToolDefinition
-from naru.models.endpoint import Endpoint
-from naru.models.offer import offer
-from naru.models.openai_http import OpenAIBackend
-from naru.models.profile import Profile
+from naru.models.asking.offer import offer
+from naru.models.known.profile import Profile
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
 
 ODD = ToolDefinition("날씨.조회", "Tell the weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
 PLAIN = ToolDefinition("plain", "Nothing odd.")

@@ -27,8 +27,8 @@ from naru.messages import (
     ToolDefinition,
     Usage,
 )
-from naru.models.endpoint import Endpoint
-from naru.models.ollama import OllamaBackend
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.ollama import OllamaBackend
 
 TOOL = ToolDefinition("weather", "Tell the weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
 ASK = ChatRequest("qwen3:8b", [Message("user", "hi")], tools=[TOOL], temperature=0.5, max_tokens=7, stop=["X"])

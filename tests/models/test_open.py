@@ -9,14 +9,14 @@ import pytest
 from naru.config import Settings
 from naru.errors import ConfigError
 from naru.models.backend import for_model
-from naru.models.gemini import GeminiBackend
-from naru.models.knowledge import Findings, Knowledge
-from naru.models.ollama import OllamaBackend
+from naru.models.known.knowledge import Findings, Knowledge
+from naru.models.known.profile import Profile
+from naru.models.limits.queued import QueuedBackend
 from naru.models.open import open_backend
-from naru.models.openai_http import OpenAIBackend
-from naru.models.profile import Profile
-from naru.models.queued import QueuedBackend
 from naru.models.router import Router
+from naru.models.wires.gemini import GeminiBackend
+from naru.models.wires.ollama import OllamaBackend
+from naru.models.wires.openai_http import OpenAIBackend
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ from naru.messages import (
     ToolDefinition,
     Usage,
 )
-from naru.models.openai_http import Endpoint, OpenAIBackend
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
+from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 
 LOOK_UP = ToolDefinition("look_up", "Look a person up.", {"type": "object", "properties": {"id": {"type": "string"}}})
 ASK = ChatRequest("m", [Message("user", "hi")], tools=[LOOK_UP])

@@ -13,9 +13,9 @@ from tests.http1.raw_server import CLOSE, RawServer, serve_raw, whole
 
 from naru.errors import ModelError
 from naru.messages import CallEnd, CallStart, ChatEvent, ChatRequest, Message, Text, ToolDefinition, Usage
-from naru.models.endpoint import Endpoint
-from naru.models.openai_http import OpenAIBackend
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
 
 TOOL = ToolDefinition("f", "", {"type": "object", "properties": {"a": {"type": "string"}}})
 REQUEST = ChatRequest("m", [Message("user", "hi")], tools=[TOOL])

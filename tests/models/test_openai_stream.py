@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from naru.dialects import StreamParser
 from naru.dialects.events import Reasoning, Text
-from naru.models.normalise import AnswerReader
-from naru.models.openai_stream import AnswerStream
+from naru.models.answers.normalise import AnswerReader
+from naru.models.wires.openai_stream import AnswerStream
 
 TEXTS = st.text(st.sampled_from('ab "\\\\\n{}:,é🙂\ud83d\ude42'), max_size=6) | st.sampled_from(
     ["stop", "content", '"content":"x"', "fake", "[DONE]", "m"]

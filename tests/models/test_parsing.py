@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatRequest, Finish, Message, Text, ToolDefinition
-from naru.models.parsing import answer_reader
-from naru.models.profile import Profile
+from naru.models.answers.parsing import answer_reader
+from naru.models.known.profile import Profile
 
 ASK = ChatRequest(
     "m", [Message("user", "Up?")], tools=[ToolDefinition("ping", "Ping.", {"properties": {"host": {"type": "string"}}})]

@@ -8,10 +8,10 @@ from typing import Any
 
 from tests.models.fake_endpoint import Answering, Reply, delta, json_reply, serve, sse
 
-from naru.models.endpoint import Endpoint
-from naru.models.knowledge import Knowledge
-from naru.models.openai_http import OpenAIBackend
+from naru.models.known.knowledge import Knowledge
 from naru.models.probe import TASKS, Report, probe
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
 
 CALLS = {
     "weather in Seoul right": ("get_weather", {"city": "Seoul"}),

@@ -13,11 +13,11 @@ from tests.models.fake_clock import FakeClock, settle
 
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, Finish, Message, Text, Usage
-from naru.models.failures import classify, failure, http_failure
-from naru.models.queue import Caller, Place, RequestQueue, current_caller
-from naru.models.queued import QueuedBackend, estimate_tokens
-from naru.models.rate import RateLimits, Rest
+from naru.models.limits.queue import Caller, Place, RequestQueue, current_caller
+from naru.models.limits.queued import QueuedBackend, estimate_tokens
+from naru.models.limits.rate import RateLimits, Rest
 from naru.models.scripted import ScriptedBackend
+from naru.models.transport.failures import classify, failure, http_failure
 
 HI = ChatRequest("m", [Message("user", "hi")])
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from naru.models.rate import Allowance, RateLimits, Window
+from naru.models.limits.rate import Allowance, RateLimits, Window
 
 
 def test_a_window_is_full_until_its_oldest_entry_is_older_than_the_window() -> None:

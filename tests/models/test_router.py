@@ -9,7 +9,7 @@ import pytest
 from naru.errors import ModelError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest, Message, Text
 from naru.models.backend import for_model
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 from naru.models.router import Route, Router
 from naru.models.scripted import ScriptedBackend
 

@@ -11,11 +11,11 @@ import pytest
 
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Finish, Message, Usage
-from naru.models.queue import RequestQueue
-from naru.models.queued import QueuedBackend
-from naru.models.rate import RateLimits
+from naru.models.limits.queue import RequestQueue
+from naru.models.limits.queued import QueuedBackend
+from naru.models.limits.rate import RateLimits
+from naru.models.limits.shared_rate import SharedRate
 from naru.models.scripted import ScriptedBackend
-from naru.models.shared_rate import SharedRate
 
 pytestmark = pytest.mark.slow
 

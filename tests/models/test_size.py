@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from naru.config import AgentSettings
-from naru.models import size
-from naru.models.families import profile_for
-from naru.models.knowledge import Findings, Knowledge, Said
+from naru.models.known import size
+from naru.models.known.families import profile_for
+from naru.models.known.knowledge import Findings, Knowledge, Said
+from naru.models.known.profile import Profile
 from naru.models.open import _wants_help
-from naru.models.profile import Profile
 
 
 @pytest.mark.parametrize(

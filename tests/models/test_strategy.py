@@ -10,11 +10,11 @@ import pytest
 
 from naru.dialects import parse, tools_from_openai
 from naru.messages import CallEnd, ChatRequest, Message, Text, ToolCall, ToolDefinition
-from naru.models.grammar import call_schema
-from naru.models.parsing import answer_reader
-from naru.models.profile import Profile
-from naru.models.strategy import OVERRIDE, prepare, strategy_for
-from naru.models.teaching import TEACHINGS, describe
+from naru.models.answers.parsing import answer_reader
+from naru.models.asking.grammar import call_schema
+from naru.models.asking.strategy import OVERRIDE, prepare, strategy_for
+from naru.models.asking.teaching import TEACHINGS, describe
+from naru.models.known.profile import Profile
 from naru.tools.provider_schemas.forms import provider_form
 
 ADD = ToolDefinition(

@@ -9,9 +9,9 @@ from tests.models.fake_endpoint import FakeEndpoint, Reply, delta, json_reply, s
 
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Message, Text
-from naru.models.endpoint import Endpoint
-from naru.models.openai_http import OpenAIBackend
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
 
 ASK = ChatRequest("m", [Message("system", "Be brief."), Message("user", "Hi")])
 WORDS = [

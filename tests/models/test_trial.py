@@ -12,12 +12,12 @@ from tests.models.fake_endpoint import Reply, delta, json_reply, serve, sse
 
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Message, Text, ToolDefinition
-from naru.models.adapt import Learned
-from naru.models.failures import failure
-from naru.models.openai_http import Endpoint, OpenAIBackend
-from naru.models.pointed import pointed_at
-from naru.models.profile import Profile
-from naru.models.trial import Trial
+from naru.models.known.adapt import Learned
+from naru.models.known.pointed import pointed_at
+from naru.models.known.profile import Profile
+from naru.models.known.trial import Trial
+from naru.models.transport.failures import failure
+from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 
 NAMES = ["alpha", "beta", "evil", "delta_four", "echo"]
 OK = Reply(sse(delta(content="ok"), delta("stop")))

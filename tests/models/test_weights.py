@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from naru.errors import ConfigError, NotFoundError
-from naru.models import weights as weights_module
-from naru.models.weights import WEIGHTS, Weights, check_gguf, join_parts, locate_model
+from naru.models.local import weights as weights_module
+from naru.models.local.weights import WEIGHTS, Weights, check_gguf, join_parts, locate_model
 
 GGUF = b"GGUF" + bytes(5000)
 

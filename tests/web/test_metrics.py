@@ -10,10 +10,10 @@ import httpx2 as httpx
 
 from naru.config import Settings
 from naru.hub import open_hub
-from naru.models.failures import failure
 from naru.models.fallback import FallingBack
 from naru.models.router import Route, Router
 from naru.models.scripted import ScriptedBackend
+from naru.models.transport.failures import failure
 from naru.records import ServerRecord, TransportType
 from naru.tools.toolset import CallContext
 from naru.web.app import open_app

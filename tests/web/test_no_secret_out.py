@@ -20,8 +20,8 @@ from naru.connections.manager import Manager
 from naru.hub import Hub, open_hub
 from naru.messages import ChatRequest
 from naru.models.backend import Backend
-from naru.models.failures import failure, http_failure
 from naru.models.scripted import ScriptedBackend
+from naru.models.transport.failures import failure, http_failure
 from naru.records import ServerRecord
 from naru.stores.redact import REDACTOR, Redactor
 from naru.web.app import open_app

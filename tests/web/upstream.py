@@ -11,8 +11,8 @@ from typing import Any
 
 from aiohttp import web
 
-from naru.models.openai_http import Endpoint, OpenAIBackend
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
+from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 
 
 @dataclass

@@ -44,9 +44,9 @@ from naru.agent.traced import traced
 from naru.agent.turns import Turn
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Reasoning, Refusal, Text, ToolCall, ToolDefinition, Usage
+from naru.models.asking.strategy import is_guided
 from naru.models.backend import Backend, for_model, inform
-from naru.models.queue import Caller, current_caller
-from naru.models.strategy import is_guided
+from naru.models.limits.queue import Caller, current_caller
 from naru.telemetry.tracing import active
 from naru.tools.combined import CombinedToolset
 from naru.tools.toolset import CallContext, Toolset

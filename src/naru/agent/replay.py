@@ -10,7 +10,7 @@ from naru.agent.trace import RecordedTools, calls_of, message_from, recorded_tex
 from naru.errors import ModelError
 from naru.messages import ChatRequest, JsonObject
 from naru.models.backend import Backend
-from naru.models.families import profile_for
+from naru.models.known.families import profile_for
 from naru.models.scripted import ScriptedBackend
 
 

@@ -15,7 +15,7 @@ from naru.cli.options import BaseUrl, JoinProgress, settings_from
 from naru.cli.serving import run
 from naru.cli.terminal import AsJson, console, print_json
 from naru.config import Settings
-from naru.models.knowledge import Findings
+from naru.models.known.knowledge import Findings
 from naru.models.open import findings_path, open_measurable
 from naru.models.probe import Check, Report, probe
 

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Protocol, TypeVar, cast
 
 from naru.messages import ChatEvent, ChatRequest
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 
 T = TypeVar("T")
 Take = Callable[[Sequence[ChatEvent]], Awaitable[None] | None]

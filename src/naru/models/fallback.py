@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from naru.errors import ModelError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest, Notice
 from naru.models.backend import Backend, Take, batches_of, deliver, for_model, inform
-from naru.models.profile import Profile
-from naru.models.queue import Caller, current_caller
+from naru.models.known.profile import Profile
+from naru.models.limits.queue import Caller, current_caller
 
 _NEXT = frozenset(
     {

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from naru.errors import UserError
 from naru.messages import JsonObject
 from naru.models.backend import Backend
-from naru.models.knowledge import Knowledge
-from naru.models.queued import QueuedBackend
+from naru.models.known.knowledge import Knowledge
+from naru.models.limits.queued import QueuedBackend
 from naru.models.router import Router
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from naru.messages import ChatEvent, ChatRequest
 from naru.models.backend import Backend, Take, batches_of, deliver, inform
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 
 
 class Narrowed:

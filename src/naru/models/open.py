@@ -9,23 +9,23 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from naru.config import AgentSettings, EndpointSettings, LimitSettings, ModelSettings, Settings
-from naru.models.anthropic import AnthropicBackend
 from naru.models.backend import Backend
-from naru.models.endpoint import Endpoint
-from naru.models.families import profile_for
-from naru.models.gemini import DEFAULT_BASE_URL, GeminiBackend
-from naru.models.knowledge import Findings, Knowledge
-from naru.models.local import EngineOptions, LocalEngine
-from naru.models.ollama import OllamaBackend
-from naru.models.openai_http import OpenAIBackend
-from naru.models.queue import RequestQueue
-from naru.models.queued import QueuedBackend
-from naru.models.rate import RateLimits
-from naru.models.responses import ResponsesBackend
+from naru.models.known.families import profile_for
+from naru.models.known.knowledge import Findings, Knowledge
+from naru.models.limits.queue import RequestQueue
+from naru.models.limits.queued import QueuedBackend
+from naru.models.limits.rate import RateLimits
+from naru.models.limits.shared_rate import SharedRate
+from naru.models.local.engine import EngineOptions, LocalEngine
+from naru.models.local.weights import DEFAULT_MODEL, WEIGHTS, Progress, locate_model
 from naru.models.router import Route, Router
-from naru.models.shared_rate import SharedRate
 from naru.models.traced import Target, TracedBackend
-from naru.models.weights import DEFAULT_MODEL, WEIGHTS, Progress, locate_model
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.anthropic import AnthropicBackend
+from naru.models.wires.gemini import DEFAULT_BASE_URL, GeminiBackend
+from naru.models.wires.ollama import OllamaBackend
+from naru.models.wires.openai_http import OpenAIBackend
+from naru.models.wires.responses import ResponsesBackend
 from naru.stores.redact import REDACTOR
 from naru.telemetry.figures import Figures
 from naru.telemetry.tracing import active

@@ -23,10 +23,10 @@ from naru.messages import (
     ToolDefinition,
     Usage,
 )
+from naru.models.asking.strategy import OVERRIDE
 from naru.models.backend import Backend
-from naru.models.knowledge import Knowledge
-from naru.models.profile import Profile, Strategy
-from naru.models.strategy import OVERRIDE
+from naru.models.known.knowledge import Knowledge
+from naru.models.known.profile import Profile, Strategy
 
 _ANSWER_TOKENS = 160
 _WEATHER = ToolDefinition(

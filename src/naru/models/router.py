@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 from naru.errors import NaruError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest
 from naru.models.backend import Backend, Take, batches_of, deliver, for_model, inform
+from naru.models.known.profile import Profile
 from naru.models.narrowed import Narrowed
-from naru.models.profile import Profile
 
 _LISTED_SECONDS = 60.0
 _DOWN_SECONDS = 10.0

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest
-from naru.models.parsing import answer_reader
-from naru.models.profile import Profile
+from naru.models.answers.parsing import answer_reader
+from naru.models.known.profile import Profile
 
 Answer = str | Sequence[ChatEvent] | Exception
 """Text (read by the parser like any model's), finished events, or an error to raise."""

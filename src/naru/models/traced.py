@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from naru.errors import NaruError
 from naru.messages import CallEnd, CallStart, ChatEvent, ChatRequest, Finish, Message, Text, Usage
 from naru.models.backend import Backend, batches_of, for_model, inform
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 from naru.telemetry.tracing import Attribute, Span, Tracing, content
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from naru.errors import NaruError, NotFoundError
 from naru.messages import JsonObject
-from naru.models.json_text import encode
+from naru.models.transport.json_text import encode
 from naru.web.anthropic.messages import ANTHROPIC
 from naru.web.face.core import Core
 from naru.web.face.errors import status_of

@@ -8,7 +8,7 @@ from typing import Any
 from naru.agent.hooks import Hooks, Rank
 from naru.agent.loop import run
 from naru.messages import ChatRequest, JsonObject, Message
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.tools.functions import FunctionToolset
 

@@ -12,9 +12,9 @@ import pytest
 from naru.config import Settings
 from naru.hub import Hub, open_hub
 from naru.messages import ChatRequest, Message
-from naru.models.queue import RequestQueue
-from naru.models.queued import QueuedBackend
-from naru.models.rate import RateLimits
+from naru.models.limits.queue import RequestQueue
+from naru.models.limits.queued import QueuedBackend
+from naru.models.limits.rate import RateLimits
 from naru.models.scripted import ScriptedBackend
 from naru.records import ServerRecord, TransportType
 from naru.stores.history import Point

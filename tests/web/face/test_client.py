@@ -16,10 +16,10 @@ import pytest
 
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, Text
-from naru.models.endpoint import Endpoint
-from naru.models.openai_http import OpenAIBackend
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
 from naru.web.face import client as client_end
 from naru.web.face import endpoint
 from naru.web.one_write import OneWriteProtocol

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naru.messages import ImagePart, Message, TextPart
-from naru.models.json_text import encode
-from naru.models.openai_wire import message_object
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
+from naru.models.transport.json_text import encode
+from naru.models.wires.openai_wire import message_object
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.body import decode_body
 from naru.web.face.reading.history import NOT_RUN, read_arguments, read_messages

@@ -16,7 +16,7 @@ from naru.messages import (
     ToolDefinition,
     Usage,
 )
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.web.face.repeats import answered_calls, last_request, without_repeats
 

@@ -19,14 +19,14 @@ import pytest
 from naru.config import HubSettings, Settings
 from naru.errors import ModelError
 from naru.messages import CallEnd, CallStart, ChatRequest, Finish, ImagePart, Reasoning, Text, Usage
-from naru.models.anthropic import AnthropicBackend
 from naru.models.backend import Backend
-from naru.models.endpoint import Endpoint
-from naru.models.ollama import OllamaBackend
-from naru.models.openai_http import OpenAIBackend
-from naru.models.profile import Profile
-from naru.models.responses import ResponsesBackend
+from naru.models.known.profile import Profile
 from naru.models.scripted import Answer, ScriptedBackend
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.anthropic import AnthropicBackend
+from naru.models.wires.ollama import OllamaBackend
+from naru.models.wires.openai_http import OpenAIBackend
+from naru.models.wires.responses import ResponsesBackend
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.faces.matrix import FACES, SCENARIOS, UNSAID, WIRES
 

@@ -12,7 +12,7 @@ import pytest
 
 from naru.errors import ModelError
 from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, ChatRequest, Finish, Text, Usage
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from tests.web.conftest import MemoryHub, application, served
 

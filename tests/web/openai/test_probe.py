@@ -9,9 +9,9 @@ import pytest
 from canitoolcall.probe import probe
 
 from naru.errors import ConfigError
-from naru.models.families import profile_for
-from naru.models.openai_http import Endpoint, OpenAIBackend
-from naru.models.weights import locate_model
+from naru.models.known.families import profile_for
+from naru.models.local.weights import locate_model
+from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 from tests.conftest import CACHE_DIR, EngineAddress, run_engine
 from tests.web.conftest import MemoryHub, application, served
 

@@ -9,9 +9,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from naru.models.queue import Caller, RequestQueue
-from naru.models.queued import QueuedBackend
-from naru.models.rate import RateLimits
+from naru.models.limits.queue import Caller, RequestQueue
+from naru.models.limits.queued import QueuedBackend
+from naru.models.limits.rate import RateLimits
 from naru.models.scripted import ScriptedBackend
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.upstream import Reply, delta, text_reply, upstream

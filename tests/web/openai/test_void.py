@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from naru.messages import ChatRequest
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.openai.model_texts import MODEL_TEXTS

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from naru.messages import ResourcePart, TextPart, ToolResult
-from naru.models.families import profile_for
-from naru.models.profile import Profile
+from naru.models.known.families import profile_for
+from naru.models.known.profile import Profile
 from naru.tools.toolset import CallContext
 from tests.web.conftest import MemoryHub, application
 from tests.web.openai.whole import ASK, PNG, PictureTools, Told, ask, tell

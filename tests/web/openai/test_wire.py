@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatEvent, Finish, Reasoning, Text, Usage
-from naru.models.json_text import encode
+from naru.models.transport.json_text import encode
 from naru.web.openai.wire import ChunkWriter, WholeAnswer
 
 _NAME = st.text(st.characters(exclude_categories=[]), min_size=1, max_size=8)

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from naru.config import Settings
 from naru.fields import merge
 from naru.messages import ImagePart, JsonObject, TextPart, ToolDefinition, ToolResult
-from naru.models.profile import Profile
+from naru.models.known.profile import Profile
 from naru.tools.toolset import CallContext
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 from tests.web.upstream import Reply, Upstream, upstream

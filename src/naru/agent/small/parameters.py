@@ -10,7 +10,7 @@ from typing import Any
 
 from naru.agent.small.sources import bare, folded
 from naru.messages import JsonObject, ToolDefinition
-from naru.models.grammar import resolved
+from naru.models.asking.grammar import resolved
 
 _SAMPLE = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z]+[-_#]?\d+(?:[-_/.]?[A-Za-z0-9]+)*|[A-Z]+[-_#](?![A-Za-z0-9]))", re.ASCII

@@ -28,7 +28,7 @@ from naru.agent.small.reading import is_nothing, lines_of, told
 from naru.agent.small.shown import NONE, narrowed, shown
 from naru.agent.small.sources import Sources
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
-from naru.models.strategy import OVERRIDE
+from naru.models.asking.strategy import OVERRIDE
 
 CALL_TOKENS = 300
 ANSWER_TOKENS = 400

@@ -9,7 +9,7 @@ from typing import Any
 from naru.agent.small.parameters import Parameter, parameters, without_null
 from naru.agent.small.sources import Sources
 from naru.messages import JsonObject, ToolDefinition
-from naru.models.grammar import resolved
+from naru.models.asking.grammar import resolved
 
 _LEFT_OUT = frozenset(
     {"title", "default", "$schema", "$defs", "definitions", "additionalProperties", "examples", "format"}

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from naru.agent.context import request_tokens
 from naru.errors import NaruError
 from naru.messages import JsonObject
-from naru.models.json_text import encode
+from naru.models.transport.json_text import encode
 from naru.web.anthropic.request import MessagesCall, read_call
 from naru.web.anthropic.wire import PING, EventWriter, MessageWriter, error_object, failed_stream
 from naru.web.face.client import headers_of

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from naru.errors import ConflictError, NaruError
 from naru.hub import Hub
 from naru.messages import JsonObject
+from naru.models.limits.queue import Caller, current_caller
 from naru.models.measurable import Measurable, measurable
 from naru.models.probe import Check, probe
-from naru.models.queue import Caller, current_caller
 from naru.web.bodies import parse_body
 from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
 from naru.web.face.plan_b import caller_of

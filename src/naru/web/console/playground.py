@@ -36,7 +36,7 @@ from naru.messages import (
     ToolDefinition,
     ToolResult,
 )
-from naru.models.queue import Caller, current_caller
+from naru.models.limits.queue import Caller, current_caller
 from naru.tools.toolset import CallContext, Toolset
 from naru.web.bodies import parse_body
 from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error

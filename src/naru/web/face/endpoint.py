@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic
 from naru.dialects.writers import ElementXml, Writer
 from naru.errors import NaruError
 from naru.messages import ToolDefinition
-from naru.models.queue import Caller, current_caller
+from naru.models.limits.queue import Caller, current_caller
 from naru.web.face.client import ChatClient, ClientGoneError, headers_of, read_body, respond_error
 from naru.web.face.core import Core
 from naru.web.face.errors import BadRequestError, StoppingError

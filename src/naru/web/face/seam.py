@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from naru.agent.events import CallFinished, CallStarted, RunFinished
 from naru.errors import NaruError
 from naru.messages import ChatEvent, ChatRequest, JsonObject, ToolCall, ToolDefinition
-from naru.models.queue import Place
+from naru.models.limits.queue import Place
 from naru.tools.names import SEPARATOR
 
 KEEP_ALIVE = b": keep-alive\n\n"

@@ -14,8 +14,8 @@ from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted,
 from naru.agent.loop import run
 from naru.errors import ModelError, NaruError, NotFoundError, UserError
 from naru.messages import ChatRequest, JsonObject, Message
-from naru.models.json_text import encode
-from naru.models.queue import Caller, current_caller
+from naru.models.limits.queue import Caller, current_caller
+from naru.models.transport.json_text import encode
 from naru.tools.toolset import CallContext
 from naru.web.face.client import ChatClient, ClientGoneError, headers_of, read_body, respond
 from naru.web.face.hub import ChatHub

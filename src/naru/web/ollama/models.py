@@ -13,9 +13,9 @@ from starlette.responses import Response
 from naru.errors import ModelError, NaruError, NotFoundError
 from naru.messages import JsonObject
 from naru.models.backend import for_model
-from naru.models.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES
-from naru.models.failures import http_failure
-from naru.models.json_text import encode
+from naru.models.transport.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES
+from naru.models.transport.failures import http_failure
+from naru.models.transport.json_text import encode
 from naru.web.face.core import Core
 from naru.web.face.errors import BadRequestError, status_of
 from naru.web.face.names import HUB_TOOLS_SUFFIX

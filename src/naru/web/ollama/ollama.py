@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from naru.errors import NaruError
 from naru.messages import JsonObject
-from naru.models.json_text import encode
-from naru.models.queue import Place
+from naru.models.limits.queue import Place
+from naru.models.transport.json_text import encode
 from naru.web.face.core import Core
 from naru.web.face.endpoint import FaceEndpoint
 from naru.web.face.errors import BadRequestError

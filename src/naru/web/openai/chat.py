@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from naru.errors import NaruError
 from naru.messages import JsonObject
-from naru.models.json_text import encode
+from naru.models.transport.json_text import encode
 from naru.web.face.core import Core
 from naru.web.face.endpoint import FaceEndpoint
 from naru.web.face.seam import Face

@@ -8,11 +8,11 @@ from naru.errors import ModelError, NaruError
 from naru.http1.reply import Reply
 from naru.messages import JsonObject
 from naru.models.backend import Backend, for_model
-from naru.models.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES
-from naru.models.failures import http_failure
-from naru.models.json_text import encode
 from naru.models.narrowed import Narrowed
-from naru.models.openai_http import OpenAIBackend
+from naru.models.transport.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES
+from naru.models.transport.failures import http_failure
+from naru.models.transport.json_text import encode
+from naru.models.wires.openai_http import OpenAIBackend
 from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
 from naru.web.face.hub import ChatHub
 from naru.web.face.reading.body import check_routing, decode_body

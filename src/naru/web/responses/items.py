@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from naru.messages import JsonObject, Message, ToolCall
-from naru.models.json_text import encode
+from naru.models.transport.json_text import encode
 from naru.tools.names import exposed_name
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.history import read_arguments, read_messages

@@ -22,7 +22,7 @@ from naru.messages import (
     ToolDefinition,
     Usage,
 )
-from naru.models.json_text import encode
+from naru.models.transport.json_text import encode
 from naru.web.face.seam import FaceEvent, HubNames, HubTools
 from naru.web.responses.items import LOCAL_SHELL
 

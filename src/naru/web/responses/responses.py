@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from naru.errors import NaruError, NotFoundError
 from naru.messages import JsonObject
-from naru.models.json_text import encode
+from naru.models.transport.json_text import encode
 from naru.stores.responses import Kept, ResponseStore
 from naru.web.face.core import Core
 from naru.web.face.endpoint import FaceEndpoint

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from naru.messages import JsonObject
-from naru.models.json_text import mended
+from naru.models.transport.json_text import mended
 from naru.web.face.errors import BadRequestError
 from naru.web.face.names import HUB_TOOLS_SUFFIX
 

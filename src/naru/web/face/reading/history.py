@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from naru.messages import CARRIED, JsonObject, Message, Role, ToolCall
-from naru.models.json_text import mended
+from naru.models.transport.json_text import mended
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.foreign import chat_items
 from naru.web.face.reading.parts import content_of, text_of

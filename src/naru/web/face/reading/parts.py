@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from naru.messages import AudioPart, ContentPart, ForeignPart, ImagePart, MediaPart, ResourcePart, TextPart
-from naru.models.json_text import encode
+from naru.models.transport.json_text import encode
 from naru.web.face.errors import BadRequestError
 
 Item = Mapping[str, Any]

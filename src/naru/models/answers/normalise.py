@@ -1,0 +1,311 @@
+"""From a wire's deltas to the one event form: text through the dialects' parser, native calls beside it (R6).
+
+One reader serves every wire. It owns what faces rely on: call indexes without gaps, arguments that are one JSON
+object, and a reason of stopping that says `tool_calls` only when there is a complete call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, Reasoning, Text
+from naru.messages import BrokenCall, ChatEvent, Extra, Finish, JsonObject, Notice, RawText, Refusal, Usage
+from naru.models.answers.native_call import NativeCall
+
+_SPARE = 1 << 20
+"""Beyond every index of a wire: keys of calls that have none of their own."""
+
+
+class TextParser(Protocol):
+    """What is needed of `naru.dialects.StreamParser`."""
+
+    def feed(self, delta: str) -> list[Event]:
+        """Return the events that this text completes."""
+        ...
+
+    def close(self, finish_reason: str = "stop") -> list[Event]:
+        """Return what was held back."""
+        ...
+
+
+@dataclass(slots=True)
+class _LeakedCall:
+    """A call that the parser read from text, held while a native twin may exist."""
+
+    events: list[Event] = field(default_factory=list)
+    name: str = ""
+
+
+class AnswerReader:
+    """Turns one answer's deltas into events; `finish` gives the last ones."""
+
+    def __init__(
+        self,
+        parser: TextParser,
+        names: Mapping[str, str] | None = None,
+        *,
+        keep_raw: bool = False,
+        offered: Collection[str] | None = None,
+    ) -> None:
+        """Read with a parser.
+
+        Args:
+            parser: of the text.
+            names: what was sent → what the caller calls it.
+            keep_raw: end with a RawText.
+            offered: the tools that were sent; with none of them a call of the endpoint is no call. None tells nothing.
+        """
+        self._parser = parser
+        self._raw: list[str] | None = [] if keep_raw else None
+        self._names = names or {}
+        self._offered = offered
+        self.reasoned_in = ""
+        """Field that the endpoint's reasoning came in, as `Profile.reasoning` names it."""
+        self.notes: Sequence[str] = ()
+        """What the caller is told before the end."""
+        self._native: dict[int, NativeCall] = {}
+        self._order: list[int] = []
+        self._meant: dict[int, int] = {}
+        """The wire's index → the call that it means now, where one index served several."""
+        self._leaked: dict[int, _LeakedCall] = {}
+        self._shown_indexes: dict[int, int] = {}
+        self._complete: list[tuple[str, dict[str, Any]]] = []
+        self._next_index = 0
+        self._was_cut = False
+
+    def text(self, delta: str) -> list[ChatEvent]:
+        """Read answer text."""
+        if self._raw is not None:
+            self._raw.append(delta)
+        if not self._native and not self._shown_indexes:
+            events = self._parser.feed(delta)
+            if len(events) == 1 and type(events[0]) is Text:
+                return events  # type: ignore[return-value]  # list is invariant; nothing is added to it
+            return self._from_text(events)
+        return self._from_text(self._parser.feed(delta))
+
+    def reasoning(self, delta: str, field_name: str = "") -> list[ChatEvent]:
+        """Take text that the endpoint itself marked as thought, and the field it came in."""
+        self.reasoned_in = field_name or self.reasoned_in
+        return [Reasoning(delta)]
+
+    def refusal(self, text: str) -> list[ChatEvent]:
+        """Take text that the endpoint marked as a refusal."""
+        return [Refusal(text)]
+
+    def call_delta(
+        self,
+        key: int | None,
+        call_id: str,
+        name: str,
+        arguments: object,
+        *,
+        carried: JsonObject | None = None,
+        is_new: bool = False,
+    ) -> list[ChatEvent]:
+        """Read a piece of a native call.
+
+        Args:
+            key: the wire's index; None when it has none, then an id or a name starts a new call.
+            call_id: the wire's id, empty in continuation pieces.
+            name: the tool's name, empty in continuation pieces.
+            arguments: JSON text, or already an object (Ollama, Gemini, some shims).
+            carried: what the endpoint wants back beside it.
+            is_new: it begins a call, whatever its index says.
+        """
+        call = self._native_call(key, call_id, name, arguments, is_new=is_new)
+        call.id = call.id or call_id
+        call.add_name(name)
+        events = self._show(call, call.add(arguments))
+        if carried:
+            call.carried |= carried
+            if call.index is not None:
+                events.append(Extra("call", carried, call.index))
+        while call.glued:
+            call = self._behind(call)
+        return events
+
+    def whole_call(
+        self, call_id: str, name: str, arguments: object, carried: JsonObject | None = None
+    ) -> list[ChatEvent]:
+        """Read a native call that arrives in one piece."""
+        return self.call_delta(max(self._order, default=-1) + 1, call_id, name, arguments, carried=carried)
+
+    def finish(self, reason: str | None, usage: Usage | None = None) -> list[ChatEvent]:
+        """Close the parser and the open calls; the last event is Finish."""
+        events = self._from_text(self._parser.close(reason or "stop"))
+        for key in self._order:
+            events += self._end(self._native[key], cut=reason == "length")
+        events += [Notice(note) for note in self.notes]
+        if usage is not None:
+            events.append(usage)
+        if self._raw is not None:
+            events.append(RawText("".join(self._raw)))
+        events.append(Finish(self._reason(reason)))
+        return events
+
+    def _reason(self, reason: str | None) -> str:
+        if reason in {"length", "content_filter"}:
+            return str(reason)
+        if self._was_cut:  # Whatever the endpoint calls it: what was begun is not whole.
+            return "length"
+        return "tool_calls" if self._complete else "stop"
+
+    def _native_call(self, key: int | None, call_id: str, name: str, arguments: object, *, is_new: bool) -> NativeCall:
+        """Find the call that a piece belongs to.
+
+        Endpoints give parallel calls one index, with other ids, the same or none (Gemini's OpenAI endpoint): a new id,
+        a new name, or a name before a new object begins another call.
+        """
+        if key is None:
+            key = self._order[-1] if self._order else 0
+        meant = self._meant.get(key, key)
+        known = self._native.get(meant)
+        if known is not None and (is_new or self._is_another(known, call_id, name, arguments)):
+            known.is_over = True
+            same = [other for other in self._order if call_id and self._native[other].id == call_id]
+            meant = same[0] if same and not is_new and known.id != call_id else self._spare_key()
+            self._meant[key] = meant
+        if meant not in self._native:
+            self._native[meant] = NativeCall()
+            self._order.append(meant)
+        return self._native[meant]
+
+    def _spare_key(self) -> int:
+        return max(*self._order, _SPARE) + 1
+
+    def _is_another(self, known: NativeCall, call_id: str, name: str, arguments: object) -> bool:
+        if call_id and known.id and call_id != known.id:
+            return True
+        if not name or not known.name:
+            return False
+        if name == known.name:
+            begins = not isinstance(arguments, str) or arguments.lstrip()[:1] == "{"
+            return begins and bool(arguments) and known.is_complete()
+        # A name may come in pieces, before the arguments.
+        return bool(known.parts) or bool(self._offered and known.name in self._offered and name in self._offered)
+
+    def _behind(self, call: NativeCall) -> NativeCall:
+        """Open the call whose arguments were glued behind those of another."""
+        rest, call.glued = call.glued, ""
+        place = next(key for key in self._order if self._native[key] is call)
+        following = NativeCall(name=call.name, is_glued=True)
+        key = self._spare_key()
+        self._native[key] = following
+        self._order.insert(self._order.index(place) + 1, key)
+        for wire, meant in list(self._meant.items()):
+            if meant == place:
+                self._meant[wire] = key
+        self._meant.setdefault(place, key)
+        following.add(rest)
+        return following
+
+    def _show(self, call: NativeCall, piece: str) -> list[ChatEvent]:
+        """Show what can be shown of a native call: arguments stream once they are known to be an object."""
+        if not call.name or self._shown_indexes or not self._takes_calls:
+            return []
+        if call.index is not None:
+            return [ArgumentsDelta(call.index, piece)] if piece else []
+        if not call.shows():
+            return []
+        events = self._show_empty()
+        return [*events, *self._begin(call), ArgumentsDelta(call.index or 0, call.json)]
+
+    def _show_empty(self) -> list[ChatEvent]:
+        """Show calls without arguments, now that another one begins: calls keep their order."""
+        events: list[ChatEvent] = []
+        for call in map(self._native.__getitem__, self._order):
+            is_empty = call.json.strip() == "{}" or (call.is_over and not call.json.strip())
+            if call.index is None and call.name and not call.is_glued and is_empty:
+                call.parts = ["{}"]
+                events += [*self._begin(call), ArgumentsDelta(call.index or 0, "{}")]
+        return events
+
+    def _begin(self, call: NativeCall) -> list[ChatEvent]:
+        call.index = self._take_index()
+        events: list[ChatEvent] = [CallStart(call.index, call.id, self._own(call.name))]
+        return [*events, Extra("call", call.carried, call.index)] if call.carried else events
+
+    @property
+    def _takes_calls(self) -> bool:
+        return self._offered is None or bool(self._offered)
+
+    def _end(self, call: NativeCall, *, cut: bool) -> list[ChatEvent]:
+        if not call.name:
+            return []
+        arguments = call.arguments()
+        if (cut and not call.json) or (call.index is not None and not call.is_strict()):
+            arguments = None  # What has been shown cannot be mended any more.
+        if arguments is None or not self._takes_calls:
+            return [self._broken(call, cut=cut)]
+        is_twin = (call.name, arguments) in self._complete
+        if is_twin and (call.is_glued or (call.index is None and self._shown_indexes)):
+            return []
+        events: list[ChatEvent] = []
+        if call.index is None:
+            events += self._begin(call)
+            events.append(ArgumentsDelta(call.index or 0, json.dumps(arguments, ensure_ascii=False)))
+        self._complete.append((call.name, arguments))
+        return [*events, CallEnd(call.index or 0, arguments)]
+
+    def _broken(self, call: NativeCall, *, cut: bool) -> BrokenCall:
+        """Tell of what cannot be called; no word of it is lost."""
+        if not self._takes_calls:
+            return BrokenCall(call.id, self._own(call.name), call.json, "no tool was offered")
+        fault, ends_early = call.fault() if call.json else ("it has no arguments", cut)
+        self._was_cut = self._was_cut or ends_early
+        return BrokenCall(call.id, self._own(call.name), call.json, fault, cut, call.index)
+
+    def _from_text(self, events: Iterable[Event]) -> list[ChatEvent]:
+        """Renumber the parser's calls, and drop those that the endpoint has also sent natively."""
+        out: list[ChatEvent] = []
+        for event in events:
+            match event:
+                case CallStart(index=index, name=name):
+                    self._leaked[index] = _LeakedCall([event], name)
+                    if not self._native:
+                        out += self._release(index)
+                case ArgumentsDelta(index=index):
+                    self._leaked[index].events.append(event)
+                    if index in self._shown_indexes:
+                        out += self._release(index)
+                case CallEnd(index=index, arguments=arguments):
+                    leaked = self._leaked[index]
+                    leaked.events.append(event)
+                    if index in self._shown_indexes or not self._is_twin(leaked.name, arguments):
+                        out += self._release(index)
+                        self._complete.append((leaked.name, arguments))
+                case _:
+                    out.append(event)
+        return out
+
+    def _release(self, index: int) -> list[ChatEvent]:
+        if index not in self._shown_indexes:
+            self._shown_indexes[index] = self._take_index()
+        shown = self._shown_indexes[index]
+        held, self._leaked[index].events = self._leaked[index].events, []
+        out: list[ChatEvent] = []
+        for event in held:
+            match event:
+                case CallStart(id=call_id, name=name):
+                    out.append(CallStart(shown, call_id, self._own(name)))
+                case ArgumentsDelta(json=text):
+                    out.append(ArgumentsDelta(shown, text))
+                case CallEnd(arguments=arguments):
+                    out.append(CallEnd(shown, arguments))
+                case _:
+                    raise AssertionError(event)
+        return out
+
+    def _is_twin(self, name: str, arguments: dict[str, Any]) -> bool:
+        return any(call.name == name and call.arguments() == arguments for call in self._native.values())
+
+    def _own(self, name: str) -> str:
+        return self._names.get(name, name)
+
+    def _take_index(self) -> int:
+        self._next_index += 1
+        return self._next_index - 1

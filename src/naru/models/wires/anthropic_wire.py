@@ -1,0 +1,204 @@
+"""Anthropic's Messages as data: a request into its body, the stream's events into a reader's calls. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from naru.messages import (
+    ChatEvent,
+    ChatRequest,
+    ContentPart,
+    Extra,
+    ImagePart,
+    JsonObject,
+    MediaPart,
+    Message,
+    ResourcePart,
+    TextPart,
+    Usage,
+)
+from naru.models.answers.normalise import AnswerReader
+from naru.models.asking.answer_form import form_asked
+from naru.models.transport.failures import error_text, failure
+
+DEFAULT_MAX_TOKENS = 8192
+"""The API wants a limit with every request."""
+_BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 24576}
+_REASONS = {"max_tokens": "length", "tool_use": "tool_calls", "refusal": "content_filter"}
+_PASSED = ("top_p", "top_k")
+_WORDS = {"auto": "auto", "required": "any", "none": "none"}
+
+
+def carries(part: MediaPart) -> bool:
+    """Tell whether this API has a form for a part: pictures, PDF."""
+    return isinstance(part, ImagePart) or (isinstance(part, ResourcePart) and part.mime_type == "application/pdf")
+
+
+def messages_body(request: ChatRequest, *, model: str, tools: list[JsonObject]) -> JsonObject:
+    """Build the body of a streaming request, already prepared."""
+    system = [turn.text for turn in request.messages if turn.role == "system" and turn.text]
+    body: JsonObject = {
+        "model": model,
+        "max_tokens": request.max_tokens or DEFAULT_MAX_TOKENS,
+        "messages": _turns(request),
+        "stream": True,
+        **{name: request.extra[name] for name in _PASSED if name in request.extra},
+    }
+    if system:
+        body["system"] = "\n\n".join(system)
+    if tools:
+        body["tools"] = tools
+        if (choice := _choice(request)) is not None:
+            body["tool_choice"] = choice
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.stop:
+        body["stop_sequences"] = list(request.stop)
+    if isinstance(form := form_asked(request), dict):
+        body["output_config"] = {"format": {"type": "json_schema", "schema": form}}
+    if budget := _BUDGETS.get(str(request.extra.get("reasoning_effort"))):
+        body["thinking"] = {"type": "enabled", "budget_tokens": budget}
+        body["max_tokens"] += budget  # The limit counts thoughts too.
+        body.pop("temperature", None)  # Thinking goes with none but its own.
+    return body
+
+
+def _choice(request: ChatRequest) -> JsonObject | None:
+    choice = request.tool_choice
+    single: JsonObject = {}
+    if request.extra.get("parallel_tool_calls") is False:
+        single["disable_parallel_tool_use"] = True
+    if isinstance(choice, dict):
+        return {"type": "tool", "name": choice["function"]["name"], **single}
+    word = _WORDS.get(choice or ("auto" if single else ""))
+    return {"type": word, **single} if word else None
+
+
+def _turns(request: ChatRequest) -> list[JsonObject]:
+    """Return the turns; those of one side that follow each other are one, as results and words after them are."""
+    turns: list[JsonObject] = []
+    for message in request.messages:
+        if message.role == "system":
+            continue
+        role = "assistant" if message.role == "assistant" else "user"
+        blocks = _blocks(message)
+        if not blocks:
+            continue
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += blocks
+        else:
+            turns.append({"role": role, "content": blocks})
+    return turns
+
+
+def _blocks(message: Message) -> list[JsonObject]:
+    if message.role == "tool":
+        return [{"type": "tool_result", "tool_use_id": message.tool_call_id, "content": _content(message.content)}]
+    said = _content(message.content)
+    if message.role != "assistant":
+        return said
+    thoughts = message.carried.get("thinking_blocks")
+    calls = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in message.tool_calls
+    ]
+    return [*(thoughts if isinstance(thoughts, list) else ()), *said, *calls]
+
+
+def _content(content: str | tuple[ContentPart, ...]) -> list[JsonObject]:
+    parts: tuple[ContentPart, ...] = (TextPart(content),) if isinstance(content, str) else content
+    return [block for part in parts if (block := _block(part))]
+
+
+def _block(part: ContentPart) -> JsonObject | None:
+    match part:
+        case ImagePart(data="", url=url):
+            return {"type": "image", "source": {"type": "url", "url": url}}
+        case ImagePart(mime_type=mime_type, data=data):
+            return {"type": "image", "source": {"type": "base64", "media_type": mime_type, "data": data}}
+        case ResourcePart(uri=uri, mime_type="application/pdf", blob=str(blob)):
+            source = {"type": "base64", "media_type": "application/pdf", "data": blob}
+            return {"type": "document", "title": uri, "source": source}
+    text = Message("user", (part,)).text
+    return {"type": "text", "text": text} if text.strip() else None
+
+
+class EventReader:
+    """Reads the events of one stream."""
+
+    def __init__(self, reader: AnswerReader, where: str) -> None:
+        self.ended = False
+        self._reader = reader
+        self._where = where
+        self._blocks: dict[int, JsonObject] = {}
+        self._usage: JsonObject = {}
+        self._reason = "stop"
+
+    def feed(self, event: Mapping[str, Any]) -> list[ChatEvent]:
+        """Read one event; the last one gives the end.
+
+        Raises:
+            ModelError: the endpoint tells an error.
+        """
+        index = int(event.get("index") or 0)
+        match event.get("type"):
+            case "message_start":
+                self._usage |= (event.get("message") or {}).get("usage") or {}
+            case "content_block_start":
+                return self._begin(index, dict(event.get("content_block") or {}))
+            case "content_block_delta":
+                return self._add(index, event.get("delta") or {})
+            case "content_block_stop":
+                return self._stop(index)
+            case "message_delta":
+                self._usage |= {key: value for key, value in (event.get("usage") or {}).items() if value is not None}
+                reason = (event.get("delta") or {}).get("stop_reason")
+                self._reason = _REASONS.get(str(reason), "stop")
+            case "message_stop":
+                self.ended = True
+                return self._reader.finish(self._reason, usage_of(self._usage))
+            case "error":
+                kind = str((event.get("error") or {}).get("type"))
+                status = {"rate_limit_error": 429, "overloaded_error": 503, "invalid_request_error": 400}.get(kind, 500)
+                raise failure("overloaded", f"{self._where} failed: {error_text(dict(event))}", status=status)
+        return []
+
+    def _begin(self, index: int, block: JsonObject) -> list[ChatEvent]:
+        self._blocks[index] = block
+        match block.get("type"):
+            case "text":
+                return self._reader.text(str(block["text"])) if block.get("text") else []
+            case "tool_use":
+                given = block.get("input") or ""
+                return self._reader.call_delta(index, str(block.get("id") or ""), str(block.get("name") or ""), given)
+        return []
+
+    def _add(self, index: int, delta: Mapping[str, Any]) -> list[ChatEvent]:
+        block = self._blocks.setdefault(index, {})
+        match delta.get("type"):
+            case "text_delta":
+                return self._reader.text(str(delta.get("text") or ""))
+            case "input_json_delta":
+                return self._reader.call_delta(index, "", "", str(delta.get("partial_json") or ""))
+            case "thinking_delta":
+                thought = str(delta.get("thinking") or "")
+                block["thinking"] = str(block.get("thinking") or "") + thought
+                return self._reader.reasoning(thought) if thought else []
+            case "signature_delta":
+                block["signature"] = str(block.get("signature") or "") + str(delta.get("signature") or "")
+        return []
+
+    def _stop(self, index: int) -> list[ChatEvent]:
+        """Give thoughts as their endpoint wants them back."""
+        block = self._blocks.get(index, {})
+        is_signed = block.get("type") == "redacted_thinking" or (
+            block.get("type") == "thinking" and block.get("signature")
+        )
+        return [Extra("message", {"thinking_blocks": [block]})] if is_signed else []
+
+
+def usage_of(usage: JsonObject) -> Usage:
+    """Return the tokens; those from the cache are counted apart in this API."""
+    read, made = (int(usage.get(f"cache_{kind}_input_tokens") or 0) for kind in ("read", "creation"))
+    details: JsonObject = {"prompt_tokens_details": {"cached_tokens": read}} if read else {}
+    return Usage(int(usage.get("input_tokens") or 0) + read + made, int(usage.get("output_tokens") or 0), details)

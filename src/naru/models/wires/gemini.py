@@ -1,0 +1,340 @@
+"""Gemini and Gemma through Google's own SDK (`naru[gemini]`); the session below it is ours.
+
+Gemma there has neither system field nor function declarations: its profile folds and prompts (R12, LESSONS 23).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import importlib
+import secrets
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import aiohttp
+
+from naru.errors import ConfigError, ModelError
+from naru.extras import install_command
+from naru.messages import (
+    AudioPart,
+    ChatEvent,
+    ChatRequest,
+    ContentPart,
+    Extra,
+    ImagePart,
+    JsonObject,
+    MediaPart,
+    Message,
+    ResourcePart,
+    Usage,
+)
+from naru.models.answers.normalise import AnswerReader
+from naru.models.answers.parsing import answer_reader
+from naru.models.asking.answer_form import form_asked
+from naru.models.asking.offer import offer
+from naru.models.asking.strategy import prepare
+from naru.models.backend import Backend
+from naru.models.known.knowledge import Knowledge
+from naru.models.known.profile import Profile
+from naru.models.known.trial import Trial
+from naru.models.narrowed import Narrowed
+from naru.models.transport.endpoint import Endpoint, HttpClient
+from naru.models.transport.failures import classify, failure, retry_after_seconds
+
+DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"
+_SIGNATURES_KEPT = 1000
+_WHOLE_ANSWER_MILLISECONDS = 600_000
+_NO_SIGNATURE = b"skip_thought_signature_validator"
+"""Google's documented stand-in for calls whose signature is not known (from another model or an older run)."""
+_REASONS = {"STOP": "stop", "MAX_TOKENS": "length", "MALFORMED_FUNCTION_CALL": "stop"}
+
+_responses: ContextVar[list[aiohttp.ClientResponse] | None] = ContextVar("_responses", default=None)
+"""The HTTP responses of the request that is being made, so that they can be closed."""
+
+
+async def _remember(_: aiohttp.ClientSession, __: object, ended: aiohttp.TraceRequestEndParams) -> None:
+    if (responses := _responses.get()) is not None:
+        responses.append(ended.response)
+
+
+def _sdk(name: str) -> Any:
+    try:
+        return importlib.import_module(f"google.genai{name}")
+    except ImportError as error:
+        raise ConfigError(
+            "Gemini's SDK (google-genai) is not installed.", remedy=f"Install it: {install_command('gemini')}"
+        ) from error
+
+
+class GeminiBackend:
+    """A `Backend` over the Gemini API."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        profile: Profile | Knowledge | None = None,
+        *,
+        model: str = "",
+        timeout_seconds: float = 120.0,
+    ) -> None:
+        self.endpoint = endpoint
+        self.model = model
+        trace = aiohttp.TraceConfig()
+        trace.on_request_end.append(_remember)
+        keyless = Endpoint(endpoint.base_url, "", endpoint.extra_headers)
+        self.http = HttpClient(keyless, timeout_seconds=timeout_seconds, trace=trace)
+        self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
+        self._client: Any = None
+        self._signatures: OrderedDict[str, bytes] = OrderedDict()
+        """Call id → thought signature, which Gemini 3 wants back beside the call."""
+
+    @property
+    def profile(self) -> Profile:
+        """Facts about the model family behind this endpoint, mended by what it refused."""
+        return self.knowledge.of(self.model).profile
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        """Ask once, streaming; see `Backend.stream`."""
+        with self.http.failures(), self._api_failures():
+            chunks, chunk, reader, responses = await self._opened(request)
+            reason: str | None = None
+            usage: Usage | None = None
+            try:
+                while chunk is not None:
+                    reason = _reason_of(chunk) or reason
+                    usage = _usage_of(chunk) or usage
+                    for event in self._read(reader, chunk):
+                        yield event
+                    chunk = await anext(chunks, None)
+            finally:
+                # The SDK leaves a stream that is not read to its end to the garbage collector.
+                for response in responses:
+                    response.close()
+            if reason is None:
+                raise failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
+            for event in reader.finish(reason, usage):
+                yield event
+
+    async def _opened(
+        self, request: ChatRequest
+    ) -> tuple[AsyncIterator[Any], Any, AnswerReader, list[aiohttp.ClientResponse]]:
+        """Ask until the endpoint takes the request in one of its forms; returns the chunks and the first of them."""
+        learned = self.knowledge.of(request.model)
+        model = request.model or self.model
+        trial = Trial(learned, request, "gemini")
+        while True:
+            offered = offer(trial.asked, "gemini")
+            sent = prepare(offered.request, learned.profile, _carries, endpoint=self.http.where)
+            contents, config = self.arguments(sent, offered.declared(sent))
+            responses: list[aiohttp.ClientResponse] = []
+            token = _responses.set(responses)
+            try:
+                with self._api_failures():
+                    chunks = await self._genai().aio.models.generate_content_stream(
+                        model=model, contents=contents, config=config
+                    )
+                    first = await anext(chunks, None)  # the request is sent only now
+            except ModelError as error:
+                if refused := trial.refused(error, offered.own_names(sent)):
+                    raise refused from error
+                continue
+            finally:
+                _responses.reset(token)
+            if trial.accepted():
+                learned.succeeded(sent)
+                reader = answer_reader(offered.request, learned.profile, offered.names)
+                reader.notes = sent.notes
+                return chunks, first, reader, responses
+            for response in responses:
+                response.close()
+
+    def arguments(
+        self, request: ChatRequest, declarations: Sequence[JsonObject] = ()
+    ) -> tuple[list[JsonObject], JsonObject]:
+        """Return contents and config for the SDK, from a prepared request."""
+        system = [message.text for message in request.messages if message.role == "system"]
+        names = {call.id: call.name for message in request.messages for call in message.tool_calls}
+        contents: list[JsonObject] = []
+        for message in request.messages:
+            if message.role == "system":
+                continue
+            role = "model" if message.role == "assistant" else "user"
+            parts = self._parts(message, names)
+            if contents and contents[-1]["role"] == role:
+                contents[-1]["parts"] += parts
+            elif parts:
+                contents.append({"role": role, "parts": parts})
+        config: JsonObject = {"automatic_function_calling": {"disable": True}}
+        if system:
+            config["system_instruction"] = "\n\n".join(system)
+        if declarations:
+            config["tools"] = [{"function_declarations": list(declarations)}]
+            if (mode := _tool_mode(request.tool_choice)) is not None:
+                config["tool_config"] = {"function_calling_config": mode}
+        if (form := form_asked(request)) is not None:
+            config |= {"response_mime_type": "application/json"}
+            config |= {} if form == "json" else {"response_json_schema": form}
+        for field, value in (
+            ("temperature", request.temperature),
+            ("max_output_tokens", request.max_tokens),
+            ("stop_sequences", list(request.stop)[:5] or None),
+            ("top_p", request.extra.get("top_p")),
+            ("seed", request.extra.get("seed")),
+        ):
+            if value is not None:
+                config[field] = value
+        return contents, config
+
+    def _parts(self, message: Message, names: Mapping[str, str]) -> list[JsonObject]:
+        if message.role == "tool":
+            name = message.name or names.get(message.tool_call_id, "tool")
+            return [{"function_response": {"name": name, "response": {"result": message.text}}}]
+        parts = _content_parts(message.content)
+        if parts and (signed := _signature(message.carried)):
+            parts[-1]["thought_signature"] = signed
+        for call in message.tool_calls:
+            signature = _signature(call.carried) or self._signatures.get(call.id, _NO_SIGNATURE)
+            called = {"name": call.name, "args": call.arguments}
+            parts.append({"function_call": called, "thought_signature": signature})
+        return parts
+
+    def _read(self, reader: AnswerReader, chunk: Any) -> list[ChatEvent]:
+        events: list[ChatEvent] = []
+        candidates = chunk.candidates or ()
+        content = candidates[0].content if candidates else None
+        for part in (content.parts if content else None) or ():
+            if part.function_call is not None:
+                call_id = part.function_call.id or f"call_{secrets.token_urlsafe(12)}"
+                if part.thought_signature:
+                    self._keep_signature(call_id, part.thought_signature)
+                called = part.function_call
+                signed = _signed(part.thought_signature)
+                events += reader.whole_call(call_id, called.name or "", called.args or {}, signed)
+            elif part.text:
+                events += reader.reasoning(part.text) if part.thought else reader.text(part.text)
+                if signed := _signed(part.thought_signature):
+                    events.append(Extra("message", signed))
+        return events
+
+    def _keep_signature(self, call_id: str, signature: bytes) -> None:
+        self._signatures[call_id] = signature
+        if len(self._signatures) > _SIGNATURES_KEPT:
+            self._signatures.popitem(last=False)
+
+    def _genai(self) -> Any:
+        if self._client is None:
+            types = _sdk(".types")
+            options = types.HttpOptions(
+                base_url=self.endpoint.base_url,
+                headers=dict(self.endpoint.extra_headers),
+                api_version="v1beta",
+                # For the whole answer, not for silence as elsewhere: the agent loop has its own deadline.
+                timeout=_WHOLE_ANSWER_MILLISECONDS,
+                # Retries are the queue's; the SDK's own sleep up to ten seconds inside a request.
+                retry_options=types.HttpRetryOptions(attempts=1),
+                aiohttp_client=self.http.session,
+            )
+            self._client = _sdk("").Client(api_key=self.endpoint.api_key or "none", http_options=options)
+        return self._client
+
+    @contextmanager
+    def _api_failures(self) -> Iterator[None]:
+        """Tell the SDK's errors by kind."""
+        try:
+            yield
+        except _sdk(".errors").APIError as error:
+            text = str(error.message or error)
+            code = classify(error.code, text)
+            headers = dict(getattr(error.response, "headers", None) or {})
+            wait = retry_after_seconds(headers, error.details, text)
+            raise failure(
+                code, f"{self.http.where} answered {error.code}: {text[:400]}", status=error.code, wait_seconds=wait
+            ) from error
+
+    def for_model(self, model: str) -> Backend:
+        """Return a view of one model, with its own profile."""
+        return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
+
+    async def models(self) -> Sequence[str]:
+        """Return the names of the models that can generate."""
+        with self.http.failures(), self._api_failures():
+            pager = await self._genai().aio.models.list()
+            return [
+                str(model.name).removeprefix("models/")
+                async for model in pager
+                if not model.supported_actions or "generateContent" in model.supported_actions
+            ]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.http.close()
+
+
+def _tool_mode(choice: str | JsonObject | None) -> JsonObject | None:
+    if choice == "required":
+        return {"mode": "ANY"}
+    if isinstance(choice, dict):
+        name = (choice.get("function") or choice).get("name")
+        return {"mode": "ANY", "allowed_function_names": [name]}
+    return None
+
+
+def _signed(signature: bytes | None) -> JsonObject:
+    """Put a thought signature as Google's OpenAI endpoint does, so that clients can keep it."""
+    return (
+        {"extra_content": {"google": {"thought_signature": base64.b64encode(signature).decode()}}} if signature else {}
+    )
+
+
+def _signature(carried: JsonObject) -> bytes | None:
+    google = (carried.get("extra_content") or {}).get("google")
+    text = google.get("thought_signature") if isinstance(google, dict) else None
+    try:
+        return base64.b64decode(text, validate=True) if isinstance(text, str) else None
+    except binascii.Error:
+        return None
+
+
+def _carries(part: MediaPart) -> bool:
+    """Tell whether this API has a form for a part."""
+    return isinstance(part, ImagePart | AudioPart) or (isinstance(part, ResourcePart) and part.blob is not None)
+
+
+def _content_parts(content: str | tuple[ContentPart, ...]) -> list[JsonObject]:
+    if isinstance(content, str):
+        return [{"text": content}] if content else []
+    parts: list[JsonObject] = []
+    for part in content:
+        if isinstance(part, ImagePart | AudioPart) and part.data:
+            parts.append({"inline_data": {"mime_type": part.mime_type, "data": base64.b64decode(part.data)}})
+        elif isinstance(part, ResourcePart) and part.blob is not None:
+            parts.append({"inline_data": {"mime_type": part.mime_type, "data": base64.b64decode(part.blob)}})
+        elif isinstance(part, ImagePart):
+            parts.append({"file_data": {"mime_type": part.mime_type, "file_uri": part.url}})
+        elif text := Message("user", (part,)).text:
+            parts.append({"text": text})
+    return parts
+
+
+def _reason_of(chunk: Any) -> str | None:
+    if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason is not None:
+        return "content_filter"
+    reason = chunk.candidates[0].finish_reason if chunk.candidates else None
+    return _REASONS.get(reason.value, "content_filter") if reason is not None else None
+
+
+def _usage_of(chunk: Any) -> Usage | None:
+    used = chunk.usage_metadata
+    if used is None:
+        return None
+    thought, cached = used.thoughts_token_count or 0, used.cached_content_token_count or 0
+    details: JsonObject = {}
+    if cached:
+        details["prompt_tokens_details"] = {"cached_tokens": cached}
+    if thought:
+        details["completion_tokens_details"] = {"reasoning_tokens": thought}
+    return Usage(used.prompt_token_count or 0, (used.candidates_token_count or 0) + thought, details)

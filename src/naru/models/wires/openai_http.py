@@ -1,0 +1,268 @@
+"""Any OpenAI-compatible endpoint, streaming: llama.cpp, vLLM, LM Studio, OpenAI, Gemini's own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import replace
+
+from naru.errors import ModelError
+from naru.http1.reply import Reply
+from naru.messages import ChatEvent, ChatRequest, Extra
+from naru.models.answers.normalise import AnswerReader
+from naru.models.answers.parsing import answer_reader
+from naru.models.asking.offer import offer
+from naru.models.asking.strategy import prepare
+from naru.models.backend import Backend, Take
+from naru.models.known import size
+from naru.models.known.adapt import Learned
+from naru.models.known.context_length import of_listed, of_props
+from naru.models.known.knowledge import Knowledge, Said
+from naru.models.known.profile import Profile
+from naru.models.known.trial import Trial
+from naru.models.local.engine import LocalEngine
+from naru.models.narrowed import Narrowed
+from naru.models.transport.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES, Endpoint
+from naru.models.transport.failures import decode, failure, http_failure, looks_like_html, refused_text
+from naru.models.transport.http_pool import HttpPool
+from naru.models.transport.json_text import encode
+from naru.models.wires.openai_stream import AnswerStream, status_in
+from naru.models.wires.openai_wire import (
+    added_by,
+    choice_extra,
+    extra_of,
+    first_choice,
+    read_choice,
+    request_body,
+    usage_of,
+)
+
+__all__ = ["Endpoint", "OpenAIBackend"]
+
+
+class OpenAIBackend:
+    """A `Backend` over the chat completions API.
+
+    `http` is open to the chat proxy's raw path, which shares the connections.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        profile: Profile | Knowledge | None = None,
+        *,
+        model: str = "",
+        schemas: str = "openai",
+        timeout_seconds: float = 120.0,
+        engine: LocalEngine | None = None,
+    ) -> None:
+        """Take an endpoint; nothing is sent yet.
+
+        Args:
+            endpoint: where it is.
+            profile: facts about its one model, or what is known of its models; None goes by their names.
+            model: sent when a request names no model.
+            schemas: form of tool schemas that the endpoint takes, a row of `tools.provider_schemas`.
+            timeout_seconds: longest silence.
+            engine: the local engine behind the endpoint: started again when it has died, stopped at the end.
+        """
+        self.endpoint = endpoint
+        self.model = model
+        self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
+        self.http = HttpPool(endpoint, timeout_seconds=timeout_seconds)
+        self._root = HttpPool(replace(endpoint, base_url=endpoint.base_url.removesuffix("/v1")), timeout_seconds=5.0)
+        """For llama.cpp's own paths, which stand beside /v1."""
+        self._schemas = schemas
+        self._engine = engine
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a local engine of ours is behind the endpoint."""
+        return self._engine is not None
+
+    @property
+    def profile(self) -> Profile:
+        """Facts about the model family behind this endpoint, mended by what it refused."""
+        return self.knowledge.of(self.model).profile
+
+    @property
+    def where(self) -> str:
+        """How messages name this endpoint."""
+        return self.http.where
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        """Ask once, streaming; see `Backend.stream`."""
+        async with aclosing(self.batches(request)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        """Ask once; what arrived together is given together, see `Batching`."""
+        answer, reader, learned = await self._ask(request)
+        try:
+            if answer.content_type != "text/event-stream":
+                events = await self._read_whole(answer, reader)
+                answer.release()
+                yield events
+                return
+            stream = AnswerStream(self.where, reader)
+            while not stream.ended and (piece := await answer.read()):
+                if events := stream.feed(piece):
+                    yield events
+            if events := _last_of(stream, answer):
+                yield events
+            if stream.failure is not None:
+                raise stream.failure
+        finally:
+            learned.saw_reasoning(reader.reasoned_in)
+            answer.close()
+
+    async def deliver(self, request: ChatRequest, take: Take) -> None:
+        """Ask once; what arrives is read and taken in the connection's own turn of the event loop."""
+        answer, reader, learned = await self._ask(request)
+        try:
+            if answer.content_type != "text/event-stream":
+                await _taken(take(await self._read_whole(answer, reader)))
+                answer.release()
+                return
+            stream = AnswerStream(self.where, reader)
+
+            def read(piece: bytes) -> Awaitable[None] | None:
+                events = stream.feed(piece)
+                if stream.ended:
+                    answer.leave()
+                return take(events) if events else None
+
+            await answer.each(read)
+            if events := _last_of(stream, answer):
+                await _taken(take(events))
+            if stream.failure is not None:
+                raise stream.failure
+        finally:
+            learned.saw_reasoning(reader.reasoned_in)
+            answer.close()
+
+    async def _ask(self, request: ChatRequest) -> tuple[Reply, AnswerReader, Learned]:
+        """Ask until the endpoint takes the request in one of its forms; see `adapt`."""
+        if self._engine is not None:
+            await self._engine.ensure_running()
+        learned = self.knowledge.of(request.model)
+        trial = Trial(learned, request, self._schemas)
+        while True:
+            offered = offer(trial.asked, trial.form)
+            sent = prepare(offered.request, learned.profile, endpoint=self.where)
+            model = request.model or self.model
+            body = request_body(sent, learned.profile, model=model, tools=offered.declared(sent))
+            answer = await self._post(encode(body))
+            if answer.status >= 300:
+                error = await self._refusal(answer)
+                if refused := trial.refused(error, offered.own_names(sent)):
+                    raise refused
+            elif trial.accepted():
+                learned.succeeded(sent)
+                reader = answer_reader(offered.request, learned.profile, offered.names)
+                reader.notes = sent.notes
+                return answer, reader, learned
+            else:
+                answer.close()
+
+    async def _refusal(self, answer: Reply) -> ModelError:
+        try:
+            error = http_failure(self.where, answer.status, answer.headers, await answer.read_some(ERROR_BODY_BYTES))
+            answer.release()
+        finally:
+            answer.close()
+        return error
+
+    async def _post(self, body: bytes) -> Reply:
+        try:
+            return await self.http.post("/chat/completions", body)
+        except ModelError as error:
+            # An engine that dies accepts, and breaks off, what comes in its last moment.
+            is_gone = error.code in ("unreachable", "broken_off")
+            if not is_gone or self._engine is None or not await self._engine.has_died():
+                raise
+        await self._engine.ensure_running()
+        return await self.http.post("/chat/completions", body)
+
+    async def _read_whole(self, answer: Reply, reader: AnswerReader) -> list[ChatEvent]:
+        """Read an answer that is no event stream, or does not say so."""
+        text = await answer.read_some(WHOLE_BODY_BYTES)
+        if looks_like_html(answer.content_type, text):
+            shown = text[:200].decode("utf-8", "replace")
+            what = f"a web page ({answer.content_type}): {shown}"
+            raise failure("not_an_api", f"{self.where} answered {answer.status} with {what}", status=200)
+        if text.lstrip().startswith((b"data:", b":", b"event:")):
+            stream = AnswerStream(self.where, reader)
+            events = [*stream.feed(text), *stream.close()]
+            if stream.failure is not None:
+                raise stream.failure
+            return events
+        return self._whole(decode(text), text, reader)
+
+    def _whole(self, answer: object, body: bytes, reader: AnswerReader) -> list[ChatEvent]:
+        """Read an answer of an endpoint that does not stream."""
+        if not isinstance(answer, dict):
+            raise failure("not_an_api", f"{self.where} answered 200 with something that is no JSON: {body[:120]!r}")
+        if answer.get("error"):
+            if written := refused_text(answer):
+                return reader.text(written) + reader.finish("stop", usage_of(answer))
+            raise http_failure(self.where, status_in(answer), {}, body)
+        choices = answer.get("choices")
+        if not choices:
+            raise failure("not_an_api", f"{self.where} answered without choices: {body[:200]!r}")
+        choice = first_choice(choices)
+        if choice is None:
+            raise failure("not_an_api", f"{self.where} answered with choices that are none: {body[:200]!r}")
+        events: list[ChatEvent] = [Extra("answer", extra)] if (extra := extra_of(answer)) else []
+        if extra := choice_extra(choice):
+            events.append(Extra("choice", extra))
+        events += read_choice(reader, added_by(choice) or {})
+        return events + reader.finish(choice.get("finish_reason"), usage_of(answer))
+
+    def for_model(self, model: str) -> Backend:
+        """Return a view of one model, with its own profile."""
+        return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
+
+    async def inform(self, model: str) -> None:
+        """Ask the endpoint for a model's context and size: its list of models, or llama.cpp's `/props`."""
+        name = model or self.model
+        await self.knowledge.ask(name, lambda: self._said_of(name))
+
+    async def _said_of(self, model: str) -> Said:
+        listed = decode(await self.http.get("/models"))
+        row, parameters = of_listed(listed, model), size.of_listed(listed, model)
+        with suppress(ModelError):
+            # What the engine runs with counts, not what the model was trained for.
+            return Said(of_props(decode(await self._root.get("/props"))) or row, parameters)
+        return Said(row, parameters)
+
+    async def models(self) -> Sequence[str]:
+        """Return the names of the models that the endpoint serves."""
+        body = await self.http.get("/models")
+        listed = decode(body)
+        if not isinstance(listed, dict):
+            raise failure("not_an_api", f"{self.where} lists no models but {body[:120]!r}")
+        rows = listed.get("data") or listed.get("models") or []
+        return [str(row.get("id") or row.get("name")) for row in rows if isinstance(row, dict)]
+
+    async def close(self) -> None:
+        """Close the connections, then what was opened for them."""
+        await self.http.close()
+        await self._root.close()
+        if self._engine is not None:
+            await self._engine.stop()
+
+
+async def _taken(behind: Awaitable[None] | None) -> None:
+    if behind is not None:
+        await behind
+
+
+def _last_of(stream: AnswerStream, answer: Reply) -> list[ChatEvent]:
+    """Return the last events; the connection of an answer that ended well is kept."""
+    events = stream.close()
+    if stream.failure is None:
+        answer.release()
+    return events

@@ -1,0 +1,178 @@
+"""OpenAI's Responses as data: a request into its body, the stream's events into a reader's calls. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from naru.messages import (
+    ChatEvent,
+    ChatRequest,
+    ContentPart,
+    Extra,
+    ImagePart,
+    JsonObject,
+    MediaPart,
+    Message,
+    ResourcePart,
+    Usage,
+)
+from naru.models.answers.normalise import AnswerReader
+from naru.models.transport.failures import error_text, failure
+from naru.models.transport.json_text import encode
+
+_PASSED = ("top_p", "parallel_tool_calls", "service_tier", "user")
+_REASONS = {"max_output_tokens": "length", "content_filter": "content_filter"}
+_TEXTS = ("response.output_text.delta", "response.refusal.delta")
+_THOUGHTS = ("response.reasoning_text.delta", "response.reasoning_summary_text.delta")
+
+
+def carries(part: MediaPart) -> bool:
+    """Tell whether this API has a form for a part: pictures, files."""
+    return isinstance(part, ImagePart) or (isinstance(part, ResourcePart) and part.blob is not None)
+
+
+def responses_body(request: ChatRequest, *, model: str, tools: Sequence[JsonObject]) -> JsonObject:
+    """Build the body of a streaming request, already prepared; nothing is kept at the endpoint."""
+    body: JsonObject = {
+        "model": model,
+        "input": [item for message in request.messages for item in _items(message)],
+        "stream": True,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        **{name: request.extra[name] for name in _PASSED if name in request.extra},
+    }
+    if tools:
+        body["tools"] = [{"type": "function", "strict": False, **tool["function"]} for tool in tools]
+        if isinstance(choice := request.tool_choice, dict):
+            body["tool_choice"] = {"type": "function", "name": choice["function"]["name"]}
+        elif choice is not None:
+            body["tool_choice"] = choice
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.max_tokens is not None:
+        body["max_output_tokens"] = request.max_tokens
+    if effort := request.extra.get("reasoning_effort"):
+        body["reasoning"] = {"effort": effort, "summary": "auto"}
+    if form := _form(request):
+        body["text"] = {"format": form}
+    return body
+
+
+def _form(request: ChatRequest) -> JsonObject | None:
+    if request.response_schema is not None:
+        return {"type": "json_schema", "name": "answer", "schema": request.response_schema, "strict": True}
+    form = request.extra.get("response_format")
+    match form:
+        case {"type": "json_schema", "json_schema": dict(named)}:
+            return {"type": "json_schema", **named}
+        case {"type": "json_object"}:
+            return {"type": "json_object"}
+    return None
+
+
+def _items(message: Message) -> list[JsonObject]:
+    if message.role == "tool":
+        output = message.content if isinstance(message.content, str) else _parts(message.content, "input_text")
+        return [{"type": "function_call_output", "call_id": message.tool_call_id, "output": output}]
+    if message.role != "assistant":
+        content = message.content if isinstance(message.content, str) else _parts(message.content, "input_text")
+        return [{"type": "message", "role": message.role, "content": content}]
+    details = message.carried.get("reasoning_details")
+    items: list[JsonObject] = [
+        {"type": "reasoning", "id": one.get("id") or "rs", "summary": [], "encrypted_content": one["data"]}
+        for one in (details if isinstance(details, list) else ())
+        if isinstance(one, dict) and one.get("type") == "reasoning.encrypted" and one.get("data")
+    ]
+    if message.text:
+        items.append({"type": "message", "role": "assistant", "content": message.text})
+    items += [
+        {
+            "type": "function_call",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": encode(call.arguments).decode(),
+        }
+        for call in message.tool_calls
+    ]
+    return items
+
+
+def _parts(content: tuple[ContentPart, ...], text_type: str) -> list[JsonObject]:
+    return [_part(part, text_type) for part in content]
+
+
+def _part(part: ContentPart, text_type: str) -> JsonObject:
+    match part:
+        case ImagePart(mime_type=mime_type, data=data, url=url, detail=detail):
+            return {
+                "type": "input_image",
+                "image_url": url or f"data:{mime_type};base64,{data}",
+                "detail": detail or "auto",
+            }
+        case ResourcePart(uri=uri, mime_type=mime_type, blob=str(blob)):
+            return {"type": "input_file", "filename": uri, "file_data": f"data:{mime_type};base64,{blob}"}
+    return {"type": text_type, "text": Message("user", (part,)).text}
+
+
+class EventReader:
+    """Reads the events of one stream."""
+
+    def __init__(self, reader: AnswerReader, where: str) -> None:
+        self.ended = False
+        self._reader = reader
+        self._where = where
+        self._streamed: set[int] = set()
+        """Calls whose arguments came in pieces."""
+
+    def feed(self, event: Mapping[str, Any]) -> list[ChatEvent]:
+        """Read one event; the last one gives the end.
+
+        Raises:
+            ModelError: the endpoint tells an error.
+        """
+        kind, index = str(event.get("type")), int(event.get("output_index") or 0)
+        if kind in _TEXTS:
+            return self._reader.text(str(event.get("delta") or ""))
+        if kind in _THOUGHTS:
+            return self._reader.reasoning(str(event.get("delta") or ""))
+        match kind:
+            case "response.output_item.added" if (item := event.get("item") or {}).get("type") == "function_call":
+                return self._reader.call_delta(index, str(item.get("call_id") or ""), str(item.get("name") or ""), "")
+            case "response.function_call_arguments.delta":
+                self._streamed.add(index)
+                return self._reader.call_delta(index, "", "", str(event.get("delta") or ""))
+            case "response.output_item.done":
+                return self._done(index, event.get("item") or {})
+            case "response.completed" | "response.incomplete":
+                return self._end(event.get("response") or {})
+            case "response.failed" | "error":
+                told = event.get("response") or event
+                limited = (told.get("error") or told).get("code") == "rate_limit_exceeded"
+                said = f"{self._where} failed: {error_text(told)}"
+                raise failure("overloaded", said, status=429 if limited else 500)
+        return []
+
+    def _done(self, index: int, item: Mapping[str, Any]) -> list[ChatEvent]:
+        if item.get("type") == "function_call" and index not in self._streamed:
+            return self._reader.call_delta(index, "", "", str(item.get("arguments") or ""))
+        if item.get("type") == "reasoning" and item.get("encrypted_content"):
+            sealed = {"type": "reasoning.encrypted", "data": item["encrypted_content"], "id": item.get("id")}
+            return [Extra("message", {"reasoning_details": [sealed]})]
+        return []
+
+    def _end(self, response: Mapping[str, Any]) -> list[ChatEvent]:
+        self.ended = True
+        why = (response.get("incomplete_details") or {}).get("reason")
+        called = any(item.get("type") == "function_call" for item in response.get("output") or ())
+        reason = _REASONS.get(str(why)) or ("tool_calls" if called else "stop")
+        return self._reader.finish(reason, usage_of(response.get("usage") or {}))
+
+
+def usage_of(usage: Mapping[str, Any]) -> Usage:
+    """Return the tokens by the names that the other wires have."""
+    details: JsonObject = {}
+    for theirs, ours in (("input", "prompt"), ("output", "completion")):
+        if isinstance(found := usage.get(f"{theirs}_tokens_details"), dict):
+            details[f"{ours}_tokens_details"] = found
+    return Usage(int(usage.get("input_tokens") or 0), int(usage.get("output_tokens") or 0), details)
