@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -25,13 +26,16 @@ from naru.errors import ConfigError, NotFoundError, StoreUnavailableError
 from naru.extras import install_command
 from naru.messages import ToolDefinition
 from naru.models.backend import Backend
+from naru.models.limits.reached import ReachedBackend
 from naru.models.local.weights import Progress
 from naru.models.open import open_backend
+from naru.persons import Reach, current_person, reach
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.history import History
 from naru.stores.keys import KeyFile
 from naru.stores.open import open_store, store_url
 from naru.stores.runs import RunStore
+from naru.stores.spending import Spending
 from naru.stores.vectors import VectorShelf, file_name
 from naru.telemetry.audit import Audit, open_audit
 from naru.telemetry.figures import Figures
@@ -42,6 +46,8 @@ from naru.tools.combined import CombinedToolset
 from naru.tools.supervision import Supervision
 from naru.tools.toolset import Toolset
 
+MOST_REACHES = 256
+"""Toolsets of limited persons that are kept, with the names and validators of their tools."""
 ARRIVAL_SECONDS = 10.0
 """How long a request waits for a server that is being connected, from when that began."""
 
@@ -77,7 +83,9 @@ class Hub:
         self.settings = settings
         self.keys = keys
         self.manager = manager
-        self.backend = backend
+        self._backend = backend
+        self.spending = Spending(settings.hub.data_dir / "spending.db")
+        """What limited keys have used today."""
         self.runs = RunStore(settings.hub.data_dir / "runs.db")
         self.journal: Journal | None = self.runs if settings.agent.keep_runs else None
         self.rank: Rank | None = None
@@ -97,6 +105,20 @@ class Hub:
             fails_with_model=settings.agent.model_failure == "error",
         )
         self._all = HubToolset(manager, manager.toolsets)
+        self._reached: OrderedDict[Reach, HubToolset] = OrderedDict()
+        """The tools that limited persons see, by what they may."""
+
+    @property
+    def backend(self) -> Backend:
+        """The model, or a router over several, as whoever asks now may use it."""
+        person = current_person.get()
+        if not person.reach.bounds_models and person.reach.tokens_per_day is None:
+            return self._backend
+        return ReachedBackend(self._backend, person, self.spending, self.settings.model.model)
+
+    @backend.setter
+    def backend(self, backend: Backend) -> None:
+        self._backend = backend
 
     @property
     def hooks(self) -> Hooks:
@@ -121,7 +143,7 @@ class Hub:
             NotFoundError: there is no server of that name.
         """
         if servers is None:
-            return self._all
+            return self._everything()
         known: Mapping[str, Toolset] = self.manager.toolsets
         for name in servers:
             if name not in known:
@@ -130,6 +152,17 @@ class Hub:
                     remedy=f"Registered: {', '.join(sorted(known)) or 'none'}.",
                 )
         return HubToolset(self.manager, {name: known[name] for name in servers})
+
+    def _everything(self) -> HubToolset:
+        seen = reach()
+        if seen.is_whole:
+            return self._all
+        toolset = self._reached.get(seen)
+        if toolset is None:
+            toolset = self._reached[seen] = HubToolset(self.manager, self.manager.toolsets)
+            while len(self._reached) > MOST_REACHES:
+                self._reached.popitem(last=False)
+        return toolset
 
     def not_ready(self) -> list[str]:
         """Name the store if it fails, its entries that cannot be used, and the servers that should be connected."""
@@ -176,6 +209,7 @@ async def open_hub(
             backend = await open_backend(settings, progress=progress, figures=figures)
         stack.push_async_callback(backend.close)
         hub = Hub(settings, key_file(settings), manager, backend, figures)
+        stack.callback(hub.spending.close)
         await stack.enter_async_context(recording(hub.recorder))
         hub.rank = open_rank(settings, stack)
         if settings.agent.retrieved_documents:
@@ -259,7 +293,11 @@ def open_approvals(settings: Settings, *, asks_for_keys: bool) -> Approvals:
 
 def key_file(settings: Settings) -> KeyFile:
     """Return the API keys of this installation."""
-    return KeyFile(settings.hub.data_dir / "keys.json", fixed_admin_key=settings.server.api_key.get_secret_value())
+    return KeyFile(
+        settings.hub.data_dir / "keys.json",
+        fixed_admin_key=settings.server.api_key.get_secret_value(),
+        roles=tuple(settings.server.roles),
+    )
 
 
 def demo_record() -> ServerRecord:

@@ -201,3 +201,21 @@ def test_cause_and_remedy_are_two_sentences() -> None:
     assert str(NaruError("It is broken", remedy="Mend it.")) == "It is broken. Mend it."
     assert str(NaruError("Is it broken?", remedy="Mend it.")) == "Is it broken? Mend it."
     assert str(NaruError("It is broken")) == "It is broken"
+
+
+def test_issue21_keys_are_limited_shown_and_rotated(naru) -> None:
+    options = ["--owner", "ada", "--servers", "hr,docs*", "--tools", "hr/list_*", "--models", "qwen*", "--read-only"]
+    budgets = ["--requests-per-day", "100", "--tokens-per-day", "5000", "--expires", "30d"]
+    made = json.loads(naru("keys", "create", "user", *options, *budgets, "--json").stdout)
+    assert made["servers"] == ["hr", "docs*"]
+    assert made["read_only"] is True
+    assert 29 < (made["expires_at"] - made["created_at"]) / 86_400_000 < 31
+    shown = naru("keys", "show", made["id"]).stdout
+    assert "servers hr,docs*; tools hr/list_*; models qwen*; read-only; 100 requests a day; 5000 tokens a day" in shown
+    turned = naru("keys", "rotate", made["id"], "--overlap", "24h")
+    assert turned.stdout.strip().startswith("naru_")
+    assert turned.stdout.strip() != made["key"]
+    assert "the old one is good until" in turned.stderr
+    assert json.loads(naru("keys", "show", made["id"], "--json").stdout)["previous_until"]
+    assert "no key" in naru("keys", "show", "nobody", code=3).stderr
+    assert "no moment" in naru("keys", "create", "--expires", "soon", code=2).stderr

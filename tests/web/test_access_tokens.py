@@ -18,7 +18,7 @@ import pytest
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from naru.config import OAuthSettings, Settings
+from naru.config import OAuthSettings, RoleSettings, Settings
 from naru.hub import open_hub
 from naru.models.scripted import ScriptedBackend
 from naru.web import access_tokens as module
@@ -253,3 +253,25 @@ async def test_a04_the_product_takes_tokens_and_tells_clients_where_to_get_them(
 def test_settings_that_would_take_foreign_tokens_are_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         OAuthSettings.model_validate(given)
+
+
+async def test_issue21_a_claim_of_groups_gives_a_role_and_its_limits(authority: Authority) -> None:
+    own = {"analyst": RoleSettings(access="user", servers=["hr"], requests_per_day=7)}
+    mapped = {"sales": "analyst", "bosses": "admin"}
+    made = settings(authority, role_claim="realm_access.roles", roles=mapped)
+    async with AccessTokens(made, own) as tokens:
+        await until(lambda: bool(tokens._keys))
+        for claimed, role, is_limited in (
+            (["sales"], Access.USER, True),
+            (["x", "bosses"], Access.ADMIN, False),
+            (["bosses", "sales"], Access.USER, True),
+            ("sales", Access.USER, True),
+            (["other"], Access.READ, False),
+            ({"sales": 1}, Access.READ, False),
+        ):
+            token = signed(authority, scope="naru:read", realm_access={"roles": claimed})
+            found = tokens.verify(token.encode())
+            assert found is not None
+            assert found.role is role, claimed
+            assert found.reach.server("docs") is not is_limited
+            assert found.reach.requests_per_day == (7 if is_limited else None)

@@ -23,7 +23,7 @@ SECTIONS = {
         "parse": ("naru.cli.parse", "Show what the reader makes of a model's text: calls, dialect, repairs."),
         "probe": ("naru.cli.probe", "Measure what a model can do on its endpoint, and remember it."),
         "approvals": ("naru.cli.approvals", "See and answer tool calls that wait for a person's yes."),
-        "keys": ("naru.cli.keys", "Make, list and revoke API keys."),
+        "keys": ("naru.cli.keys", "Make, show, rotate and revoke API keys."),
         "audit": ("naru.cli.audit", "Read the audit log, and prove that nobody changed it."),
         "backup": ("naru.cli.backup", "Copy all that is kept here into one file; a hub may run meanwhile."),
         "restore": ("naru.cli.restore", "Put a backup back; what was there is moved aside."),

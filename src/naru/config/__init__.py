@@ -4,6 +4,7 @@ from naru.config.loading import check_private, environment, load_settings, setti
 from naru.config.mcp import DeclaredServer, McpSettings, PolicySettings, ReconnectionSettings
 from naru.config.model import EndpointSettings, LimitSettings, ModelSettings
 from naru.config.oauth import OAuthSettings
+from naru.config.roles import RoleSettings
 from naru.config.settings import (
     AgentSettings,
     ChatSettings,
@@ -31,6 +32,7 @@ __all__ = [
     "OAuthSettings",
     "PolicySettings",
     "ReconnectionSettings",
+    "RoleSettings",
     "ServerSettings",
     "Settings",
     "TelemetrySettings",

@@ -30,6 +30,10 @@ class OAuthSettings(BaseModel):
     """Scope that allows to connect servers and approve tools."""
     admin_scope: str = "naru:admin"
     """Scope that allows everything."""
+    role_claim: str = ""
+    """Claim that names groups or roles, such as `groups` or `realm_access.roles`; empty goes by scopes alone."""
+    roles: dict[str, str] = {}
+    """Value of that claim → role, one of ours or of `server.roles`; of several the first in this order counts."""
 
     @model_validator(mode="after")
     def _names_its_resource(self) -> OAuthSettings:

@@ -10,13 +10,16 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from naru.config.mcp import McpSettings
 from naru.config.model import ModelSettings
 from naru.config.oauth import OAuthSettings
+from naru.config.roles import RoleSettings
 from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
+
+BUILT_IN_ROLES = ("read", "user", "operator", "admin")
 
 
 def _below(value: str) -> str:
@@ -71,8 +74,20 @@ class ServerSettings(Section):
     """PEM file with its private key, without a password."""
     oauth: OAuthSettings = OAuthSettings()
     """Access tokens of an authorization server, beside keys."""
+    roles: dict[str, RoleSettings] = {}
+    """Roles of your own beside `read`, `user`, `operator` and `admin`: name → what it may do, see and use."""
     dangerously_allow_open_bind: bool = False
     """Serve beyond loopback without any key. Everyone who reaches the port can then use every tool (S-01)."""
+
+    @model_validator(mode="after")
+    def _roles_are_known(self) -> ServerSettings:
+        if taken := sorted(set(BUILT_IN_ROLES) & set(self.roles)):
+            raise ValueError(f"server.roles.{taken[0]} is one of Naru's own roles: choose another name")
+        known = {*BUILT_IN_ROLES, *self.roles}
+        for value, role in self.oauth.roles.items():
+            if role not in known:
+                raise ValueError(f"server.oauth.roles.{value} names {role!r}, and there is no such role")
+        return self
 
 
 class ChatSettings(Section):

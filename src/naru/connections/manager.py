@@ -18,11 +18,12 @@ from naru.connections.session import Hooks
 from naru.connections.settings import ConnectionSettings
 from naru.connections.starts import Starts
 from naru.connections.surroundings import Resolve, Surroundings
-from naru.connections.toolset import ServerToolset
+from naru.connections.toolset import ServerToolset, seen_tools
 from naru.connections.transports import descendants
 from naru.connections.transports.http_client import HttpClient
 from naru.errors import NotFoundError, PolicyError, StoreError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.persons import nobody, nobodys_context, reach, seen_servers
 from naru.records import ServerRecord, ServerStatus
 from naru.stores.base import Store
 from naru.stores.expand import expand
@@ -114,6 +115,7 @@ class Manager:
             StoreError: it could not be kept; then nothing has changed.
         """
         self.guard.admit(record)
+        _check_seen(record.name)
         async with self._lock(record.name):
             with self._writing():
                 await self._store.save(record)
@@ -129,6 +131,7 @@ class Manager:
             PolicyError, NotFoundError, ConflictError, StoreError: then nothing has changed.
         """
         self.guard.admit(record)
+        _check_seen(record.name)
         async with self._lock(record.name):
             with self._writing():
                 await self._store.update(record, expected_updated_at=expected_updated_at)
@@ -139,6 +142,8 @@ class Manager:
 
     async def unregister(self, name: str) -> None:
         """Forget a server: record first, then its link. Raises NotFoundError."""
+        if not reach().server(name):
+            raise _unknown(name)
         async with self._lock(name):
             with self._writing():
                 existed = await self._store.delete(name)
@@ -160,15 +165,15 @@ class Manager:
 
     async def list_servers(self) -> Sequence[ServerRecord]:
         """Return all records, in order of creation."""
-        return await self._store.list()
+        return [record for record in await self._store.list() if reach().server(record.name)]
 
     async def find_server(self, name: str) -> ServerRecord | None:
         """Return a record, or None when there is none of that name."""
-        return await self._store.find_by_name(name)
+        return await self._store.find_by_name(name) if reach().server(name) else None
 
     def problems(self) -> Sequence[Problem]:
-        """Return the stored entries that cannot be used, and why."""
-        return self._store.problems()
+        """Return the stored entries that cannot be used, and why; none to those who do not see all servers."""
+        return self._store.problems() if reach().is_whole else ()
 
     # Connecting
 
@@ -198,16 +203,17 @@ class Manager:
 
     async def reload(self) -> None:
         """Bring connections to what the store says now; what did not change is not touched. Raises StoreError."""
-        records = {record.name: record for record in await self._store.list()}
-        for name in self._connections.keys() - records.keys():
-            async with self._lock(name):
-                if await self._store.find_by_name(name) is not None:
-                    continue  # registered since the list was read
-                await self._drop(name)
-        for name, listed in records.items():
-            known = self._connections.get(name)
-            if known is None or known.record != listed:
-                await self._take_up(name)
+        with nobody():
+            records = {record.name: record for record in await self._store.list()}
+            for name in self._connections.keys() - records.keys():
+                async with self._lock(name):
+                    if await self._store.find_by_name(name) is not None:
+                        continue  # registered since the list was read
+                    await self._drop(name)
+            for name, listed in records.items():
+                known = self._connections.get(name)
+                if known is None or known.record != listed:
+                    await self._take_up(name)
 
     async def _take_up(self, name: str) -> None:
         """Make one connection fit what the store says of it now."""
@@ -241,23 +247,23 @@ class Manager:
     def connection(self, name: str) -> Connection:
         """Return a server's connection. Raises NotFoundError."""
         try:
-            return self._connections[name]
+            return self.connections[name]
         except KeyError:
             raise _unknown(name) from None
 
     @property
     def connections(self) -> Mapping[str, Connection]:
-        """All connections by name."""
-        return self._connections
+        """All connections by name, of those that whoever asks may see."""
+        return seen_servers(self._connections)
 
     @property
     def toolsets(self) -> Mapping[str, ServerToolset]:
-        """Each server's tools as a Toolset, by name; a live view for `CombinedToolset`."""
-        return self._toolsets
+        """Each server's tools as a Toolset, by name, as `connections`; a live view for `CombinedToolset`."""
+        return seen_servers(self._toolsets)
 
     def get_status(self, name: str) -> ServerStatus | None:
         """Return a server's state, None when there is no such server."""
-        connection = self._connections.get(name)
+        connection = self.connections.get(name)
         return connection.status if connection else None
 
     def explain(self, name: str) -> Explanation:
@@ -266,8 +272,8 @@ class Manager:
 
     def tools(self, server: str | None = None) -> Sequence[ToolDefinition]:
         """Return what one server or all offer now, under the servers' own names. Raises NotFoundError."""
-        chosen = self._connections.values() if server is None else [self.connection(server)]
-        return [tool for one in chosen for tool in self.guard.offered(one.record, one.tools)]
+        chosen = self.connections.values() if server is None else [self.connection(server)]
+        return [tool for one in chosen for tool in seen_tools(one.name, self.guard.offered(one.record, one.tools))]
 
     async def call_tool(
         self, server: str, tool: str, arguments: JsonObject, context: CallContext | None = None
@@ -277,9 +283,15 @@ class Manager:
         return await self._toolsets[server].call(tool, arguments, context or CallContext())
 
     def subscribe(self, listener: Listen) -> Callable[[], None]:
-        """Have a function told of every change, synchronously; returns how to stop that."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        """Have a function told of every change that whoever asks may see, synchronously; returns how to stop that."""
+        seen = reach()
+
+        def heard(change: Change) -> None:
+            if not change.server or seen.server(change.server):
+                listener(change)
+
+        self._listeners.append(heard)
+        return lambda: self._listeners.remove(heard)
 
     def hear(self, hearer: Hear) -> Callable[[], None]:
         """Have a function told of every notification that belongs to no request; returns how to stop that."""
@@ -344,7 +356,7 @@ class Manager:
         if not forced and connection.record.is_lazy(default=self.settings.is_lazy) and connection.recall():
             return
         loop = asyncio.get_running_loop()
-        task = loop.create_task(self._start(connection))
+        task = loop.create_task(self._start(connection), context=nobodys_context())
         self._tasks[task] = (connection.name, loop.time())
         task.add_done_callback(self._tasks.pop)
 
@@ -368,8 +380,15 @@ class Manager:
             hearer(server, method, params)
 
     def _tell(self, change: Change) -> None:
-        for listener in list(self._listeners):
-            listener(change)
+        with nobody():
+            for listener in list(self._listeners):
+                listener(change)
+
+
+def _check_seen(name: str) -> None:
+    """Refuse a name that whoever asks does not see: it would be hidden at once, or is somebody else's."""
+    if not reach().server(name):
+        raise PolicyError(f"This key may not have a server named {name!r}.", remedy="Use a name that it may see.")
 
 
 def _same_way(old: ServerRecord, new: ServerRecord) -> bool:

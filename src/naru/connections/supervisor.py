@@ -26,6 +26,7 @@ from naru.connections.surroundings import Surroundings
 from naru.connections.waiters import Waiters, unless
 from naru.errors import ConfigError, PolicyError
 from naru.messages import JsonObject
+from naru.persons import nobodys_context
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.secret_values import SecretValues, secrets_of
 
@@ -102,7 +103,8 @@ class Supervisor:
         else:
             self.life.demand(now)
         if self._task is None:
-            self._task = self._loop.create_task(self._run(), name=f"connection {self.record.name}")
+            named = f"connection {self.record.name}"
+            self._task = self._loop.create_task(self._run(), name=named, context=nobodys_context())
         self._wake.set()
         return await waiter
 

@@ -13,6 +13,7 @@ from naru.connections.results import to_result
 from naru.connections.session import RequestOptions
 from naru.errors import ToolError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.persons import reach
 from naru.tools.supervision import Call, Came, Supervision
 from naru.tools.toolset import CallContext, ProgressCallback
 
@@ -34,8 +35,8 @@ class ServerToolset:
         """Do nothing: the manager closes connections."""
 
     async def tools(self) -> Sequence[ToolDefinition]:
-        """Return what can be called now; empty while the server is not connected."""
-        return self._guard.offered(self.connection.record, self.connection.tools)
+        """Return what can be called now, by whoever asks; empty while the server is not connected."""
+        return seen_tools(self.connection.name, self._guard.offered(self.connection.record, self.connection.tools))
 
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         """Call a tool, exactly once (R-13).
@@ -47,7 +48,7 @@ class ServerToolset:
             ToolError: the server cannot be reached, or refused; a tool's own failure is a result with `is_error`.
         """
         definition = next((tool for tool in await self.tools() if tool.name == name), None)
-        if definition is None and self.connection.is_live:
+        if definition is None and (self.connection.is_live or not reach().tool(self.connection.name, name, None)):
             raise self._unknown(name)
         call = Call(self.connection.name, name, arguments, context.caller, definition)
         return await self._supervision.run(call, lambda: self._call(name, arguments, context), _came)
@@ -81,10 +82,18 @@ class ServerToolset:
 
     def _unknown(self, name: str) -> UnknownToolError:
         offered = self._guard.offered(self.connection.record, self.connection.catalogue.definitions)
-        names = ", ".join(definition.name for definition in offered[:20])
+        names = ", ".join(definition.name for definition in seen_tools(self.connection.name, offered)[:20])
         return UnknownToolError(
             f"Server {self.connection.name!r} has no tool {name!r}.", remedy=f"It has: {names or 'none'}."
         )
+
+
+def seen_tools(server: str, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:
+    """Return those of a server's tools that whoever asks may see."""
+    seen = reach()
+    if seen.is_whole:
+        return tools
+    return [tool for tool in tools if seen.tool(server, tool.name, tool.annotations)]
 
 
 def _came(result: ToolResult) -> Came:

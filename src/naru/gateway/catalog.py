@@ -12,10 +12,13 @@ from naru.errors import NaruError
 from naru.gateway.protocol import INTERNAL_ERROR, RpcError
 from naru.gateway.upstream import Change, Listing, ListKind, Upstream, Upstreams
 from naru.gateway.view import Freshness, View, add_server
+from naru.messages import JsonObject
+from naru.persons import Reach, reach
 from naru.tools.names import NameMap
 
 logger = logging.getLogger(__name__)
 
+MOST_VIEWS = 1024
 KINDS: tuple[ListKind, ...] = get_args(ListKind)
 CAPABILITY: dict[ListKind, str] = {
     "tools": "tools",
@@ -79,14 +82,15 @@ class Catalog:
         self._settings = settings
         self._kept: dict[tuple[str, ListKind], Kept] = {}
         self._loading: dict[tuple[str, ListKind], Load] = {}
-        self._views: dict[str, View] = {}
+        self._views: dict[tuple[str, Reach], View] = {}
+        """What a face shows to those who may see the same."""
         self._names: dict[ListKind, NameMap] = {"tools": NameMap(), "prompts": NameMap()}
         self.on_late: Callable[[Change], None] = lambda change: None
         """Told when a list arrives after a view was shown without it."""
 
     def exists(self, name: str) -> bool:
         """Tell whether there is a face of that name; the empty name is the face of all servers."""
-        return not name or self._upstreams.find(name) is not None
+        return not name or (self._upstreams.find(name) is not None and reach().server(name))
 
     async def view(self, name: str, needs: Sequence[ListKind] = KINDS, *, to_list: bool = False) -> View:
         """Return what a face shows now.
@@ -99,7 +103,8 @@ class Catalog:
         Raises:
             RpcError: the face is one server's, and it cannot be used.
         """
-        view = self._views.get(name)
+        seen = reach()
+        view = self._views.get((name, seen))
         if view is not None and view.awaits.isdisjoint(needs) and not (to_list and self._stale(view, needs)):
             return view
         patience, began = self._settings.patience_seconds, self._now()
@@ -111,7 +116,7 @@ class Catalog:
             if not waited or left <= 0:
                 for load in loads:
                     load.is_missed = load.is_missed or to_list
-                return self._views.get(name) or self._compose(name, upstreams)
+                return self._views.get((name, seen)) or self._compose(name, upstreams, seen)
             await asyncio.wait(waited, timeout=left)
 
     def forget(self, change: Change) -> None:
@@ -144,9 +149,10 @@ class Catalog:
         return asyncio.get_running_loop().time()
 
     def _chosen(self, name: str) -> list[Upstream]:
+        seen = [upstream for upstream in self._upstreams.usable() if reach().server(upstream.name)]
         if not name:
-            return list(self._upstreams.usable())
-        for upstream in self._upstreams.usable():
+            return seen
+        for upstream in seen:
             if upstream.name == name:
                 return [upstream]
         raise RpcError(INTERNAL_ERROR, f"MCP server {name!r} is not connected.", {"server": name})
@@ -204,7 +210,7 @@ class Catalog:
         if load.is_missed:
             self.on_late(Change("", "servers"))
 
-    def _compose(self, name: str, upstreams: list[Upstream]) -> View:
+    def _compose(self, name: str, upstreams: list[Upstream], seen: Reach) -> View:
         listings: dict[str, dict[ListKind, Listing]] = {}
         awaits: set[ListKind] = set()
         for upstream in upstreams:
@@ -217,15 +223,18 @@ class Catalog:
                     awaits.add(kind)
         every = [listing for kinds in listings.values() for listing in kinds.values()]
         ttl = min((listing.ttl_ms for listing in every if listing.ttl_ms is not None), default=self._settings.ttl_ms)
-        private = not every or any(listing.private for listing in every)
+        private = not every or not seen.is_whole or any(listing.private for listing in every)
         view = View(Freshness(min(ttl, self._settings.ttl_ms), private), self._settings.page_size)
         naming = self._plain_name if name or self._settings.flat else self._qualified_name
         for upstream in upstreams:
-            add_server(view, upstream, {kind: each.items for kind, each in listings[upstream.name].items()}, naming)
+            held = listings[upstream.name].items()
+            add_server(view, upstream, {kind: _seen(seen, upstream.name, kind, each) for kind, each in held}, naming)
         for reason in view.set_aside:
             logger.warning("not offered: %s", reason)
         view.awaits = frozenset(awaits)
-        self._views[name] = view
+        if len(self._views) >= MOST_VIEWS:
+            self._views.clear()
+        self._views[name, seen] = view
         return view
 
     @staticmethod
@@ -235,3 +244,15 @@ class Catalog:
 
     def _qualified_name(self, kind: ListKind, server: str, name: str) -> str:
         return self._names[kind].add(server, name)
+
+
+def _seen(seen: Reach, server: str, kind: ListKind, listing: Listing) -> Sequence[JsonObject]:
+    """Return the items of a list that a person may see: of a server that is seen, all but some tools."""
+    if kind != "tools" or seen.is_whole:
+        return listing.items
+    return [item for item in listing.items if seen.tool(server, str(item.get("name")), _hints(item))]
+
+
+def _hints(item: JsonObject) -> JsonObject | None:
+    hints = item.get("annotations")
+    return hints if isinstance(hints, dict) else None

@@ -10,6 +10,7 @@ from naru.gateway import frames
 from naru.gateway.frames import Frame
 from naru.gateway.protocol import INTERNAL_ERROR, RpcError
 from naru.messages import Json, JsonObject
+from naru.persons import reach
 
 Push = Callable[[Frame], bool]
 """Takes a frame for the client; False when nobody listens any more."""
@@ -34,6 +35,7 @@ class Session:
         "initialized",
         "last_used",
         "log_level",
+        "reach",
         "replay",
         "subscriptions",
         "version",
@@ -45,6 +47,8 @@ class Session:
         """192 random bits; knowing it proves nothing without being the caller."""
         self.caller = caller
         self.view = view
+        self.reach = reach()
+        """What its caller may see: of what is hidden it hears nothing."""
         self.version = ""
         self.capabilities: JsonObject = {}
         self.client: JsonObject = {}

@@ -7,7 +7,7 @@ import itertools
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 from naru.errors import NaruError
@@ -17,6 +17,7 @@ from naru.gateway.protocol import INVALID_PARAMS, META_SUBSCRIPTION, OVERLOADED,
 from naru.gateway.session import Session
 from naru.gateway.upstream import Change, Upstream
 from naru.messages import Json, JsonObject
+from naru.persons import Reach, reach
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +38,8 @@ class Listen:
     uris: frozenset[str]
     push: Callable[[Frame], bool]
     end: Callable[[], None]
+    reach: Reach = field(default_factory=reach)
+    """What its caller may see: of what is hidden it hears nothing."""
 
     def tell(self, method: str, params: JsonObject) -> None:
         """Push a tagged notification."""
@@ -145,10 +148,10 @@ class Subscriptions:
             frame = frames.notification(method)
             servers = {server for other, server in pending if other == kind}
             for session in list(self._sessions()):
-                if session.initialized and _concerns(session.view, servers):
+                if session.initialized and _concerns(session, servers):
                     session.emit(frame)
             for listen in list(self._listens.values()):
-                if kind in listen.kinds and _concerns(listen.view, servers):
+                if kind in listen.kinds and _concerns(listen, servers):
                     listen.tell(method, {})
 
     def _tell_updated(self, change: Change) -> None:
@@ -158,20 +161,22 @@ class Subscriptions:
             if (change.server, uri) in (session.subscriptions or ()):
                 session.emit(frames.notification("notifications/resources/updated", params))
         for listen in list(self._listens.values()):
-            if uri in listen.uris and _concerns(listen.view, {change.server}):
+            if uri in listen.uris and _concerns(listen, {change.server}):
                 listen.tell("notifications/resources/updated", params)
 
     def _tell_message(self, change: Change) -> None:
         params = change.params or {}
         frame = frames.notification("notifications/message", params)
         for session in list(self._sessions()):
-            wanted = session.initialized and session.listening and _concerns(session.view, {change.server})
+            wanted = session.initialized and session.listening and _concerns(session, {change.server})
             if wanted and log_passes(params.get("level"), session.log_level):
                 session.emit(frame)
 
 
-def _concerns(view: str, servers: set[str]) -> bool:
-    return not view or view in servers or "" in servers
+def _concerns(one: Session | Listen, servers: set[str]) -> bool:
+    if "" in servers:
+        return True
+    return any(server == (one.view or server) and one.reach.server(server) for server in servers)
 
 
 def read_filter(params: JsonObject) -> tuple[frozenset[str], frozenset[str]]:

@@ -7,12 +7,16 @@ import math
 import secrets
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from naru.stores.keys import ApiKey, KeyFile
+from naru.config import RoleSettings
+from naru.persons import WHOLE, Reach
+from naru.stores.keys import ROLES, ApiKey, KeyFile
+from naru.stores.spending import Spending, seconds_to_tomorrow
+from naru.web.principal import Principal, TokenFacts
 from naru.web.routes import Access
-from naru.web.security import Principal, TokenFacts
 
 SESSION_SECONDS = 12 * 3600.0
 MAX_SESSIONS = 1_000
@@ -25,11 +29,15 @@ MAX_ADDRESSES = 10_000
 class KeyRing:
     """The keys of the installation, and sessions that a key has opened for a browser."""
 
-    def __init__(self, keys: KeyFile, tokens: TokenFacts | None = None) -> None:
+    def __init__(
+        self, keys: KeyFile, tokens: TokenFacts | None = None, roles: Mapping[str, RoleSettings] | None = None
+    ) -> None:
+        """Take the keys, who verifies tokens, and the roles of the installation's own."""
         self.keys = keys
         self.tokens = tokens
+        self.roles = roles or {}
         self._sessions: OrderedDict[str, tuple[str, float]] = OrderedDict()
-        self._last: tuple[ApiKey, Principal] | None = None
+        self._last: tuple[ApiKey, Principal | None] | None = None
         """The key seen last, and whom it stands for."""
 
     def were_made(self) -> bool:
@@ -50,7 +58,7 @@ class KeyRing:
         if key is None:
             return None
         if self._last is None or self._last[0] is not key:
-            self._last = (key, principal_of(key))
+            self._last = (key, principal_of(key, self.roles))
         return self._last[1]
 
     def open_session(self, principal: Principal) -> str:
@@ -72,9 +80,21 @@ class KeyRing:
         return self.keys.of_id(found[0])
 
 
-def principal_of(key: ApiKey) -> Principal:
-    """Return the caller that a key stands for."""
-    return Principal(key.id, Access[key.role.upper()], key.owner, key.rate_limit_per_minute)
+def principal_of(key: ApiKey, roles: Mapping[str, RoleSettings]) -> Principal | None:
+    """Return the caller that a key stands for; None when its role is no longer there."""
+    found = role_of(key.role, roles)
+    if found is None:
+        return None
+    access, reach = found
+    return Principal(key.id, access, key.owner, key.rate_limit_per_minute, Reach.of(*reach.layers, key.bounds))
+
+
+def role_of(name: str, roles: Mapping[str, RoleSettings]) -> tuple[Access, Reach] | None:
+    """Return what a role may do and see; None when there is none of that name."""
+    if name in ROLES:
+        return Access[name.upper()], WHOLE
+    role = roles.get(name)
+    return None if role is None else (Access[role.access.upper()], Reach.of(role.bounds()))
 
 
 @dataclass(slots=True)
@@ -86,8 +106,10 @@ class _Bucket:
 class RateLimiter:
     """A token bucket for each key, a count of failures for each address; both bounded in number."""
 
-    def __init__(self, per_minute: int) -> None:
+    def __init__(self, per_minute: int, spending: Spending | None = None) -> None:
+        """Allow so many requests a minute; `spending` keeps the budgets of a day."""
         self._per_minute = per_minute
+        self._spending = spending
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
         self._failures: OrderedDict[str, _Bucket] = OrderedDict()
 
@@ -95,6 +117,13 @@ class RateLimiter:
         """Count a request of a key; return the seconds to wait, 0 when it may pass."""
         limit = self._per_minute if principal.rate_limit_per_minute is None else principal.rate_limit_per_minute
         return _take(self._buckets, principal.id, limit, 60.0) if limit else 0.0
+
+    def spend(self, principal: Principal) -> float:
+        """Take a request from the budget of the day; return the seconds to the next one when it is used up."""
+        budget = principal.reach.requests_per_day if principal.reach.layers else None
+        if budget is None or self._spending is None or self._spending.take_request(principal.id, budget):
+            return 0.0
+        return float(seconds_to_tomorrow())
 
     def failure(self, address: str) -> float:
         """Count a wrong key of an address; return the seconds to wait. Right keys from there are never held up."""

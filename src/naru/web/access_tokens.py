@@ -17,12 +17,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from yarl import URL
 
-from naru.config import OAuthSettings
+from naru.config import OAuthSettings, RoleSettings
 from naru.connections import wire
 from naru.connections.transports.addresses import may_carry_secrets, shown
 from naru.connections.transports.tokens import metadata_urls
+from naru.persons import WHOLE, Reach
+from naru.web.access import role_of
+from naru.web.principal import Principal
 from naru.web.routes import Access, Endpoint
-from naru.web.security import Principal
 
 logger = logging.getLogger(__name__)
 
@@ -42,8 +44,10 @@ _WELL_KNOWN = "/.well-known/oauth-protected-resource"
 class AccessTokens:
     """Verifies tokens against keys that a task of its own keeps fresh; `verify` never waits for the network."""
 
-    def __init__(self, settings: OAuthSettings) -> None:
+    def __init__(self, settings: OAuthSettings, roles: Mapping[str, RoleSettings] | None = None) -> None:
+        """Take whose tokens they are, and the roles of the installation's own."""
         self.settings = settings
+        self._own_roles = roles or {}
         self._keys: dict[str, jwt.PyJWK] = {}
         self._seen: OrderedDict[bytes, tuple[Principal, float]] = OrderedDict()
         self._wanted = asyncio.Event()
@@ -87,7 +91,8 @@ class AccessTokens:
         claims = self._claims(token)
         if claims is None:
             return None
-        principal = Principal(f"{claims['iss']}#{claims['sub']}", self._role(claims), str(claims["sub"]))
+        access, reach = self._claimed(claims) or (self._role(claims), WHOLE)
+        principal = Principal(f"{claims['iss']}#{claims['sub']}", access, str(claims["sub"]), reach=reach)
         self._seen[digest] = (principal, claims["exp"] + LEEWAY_SECONDS)
         while len(self._seen) > _REMEMBERED:
             self._seen.popitem(last=False)
@@ -119,6 +124,17 @@ class AccessTokens:
             return None
         usable = isinstance(claims.get("sub"), str) and claims["sub"] and isinstance(claims.get("exp"), int | float)
         return claims if usable else None
+
+    def _claimed(self, claims: Mapping[str, Any]) -> tuple[Access, Reach] | None:
+        """Return what the role allows that a claim of the settings is mapped to; None when it is to none."""
+        value: Any = claims
+        for part in self.settings.role_claim.split(".") if self.settings.role_claim else ():
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if not self.settings.role_claim:
+            return None
+        has = {value} if isinstance(value, str) else {str(one) for one in value} if isinstance(value, list) else set()
+        role = next((role for named, role in self.settings.roles.items() if named in has), None)
+        return role_of(role, self._own_roles) if role is not None else None
 
     def _role(self, claims: Mapping[str, Any]) -> Access:
         given = claims.get("scope", claims.get("scp", ""))

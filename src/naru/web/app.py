@@ -21,6 +21,7 @@ from naru.connections.manager import Change
 from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
+from naru.stores.spending import Spending
 from naru.stores.watch import files_version, watch
 from naru.telemetry.recent import RecentLines, keeping_lines
 from naru.telemetry.tracing import active
@@ -46,6 +47,7 @@ class Keys:
     """What the key face needs."""
 
     key_ring: KeyRing
+    spending: Spending
     may_start_programs: bool
     """Whether servers that start a program may be registered over HTTP (S-20)."""
 
@@ -82,8 +84,8 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     oauth = hub.settings.server.oauth
     # Signatures take 0.1 s to import, so only where tokens are taken.
     access_tokens = importlib.import_module("naru.web.access_tokens") if oauth.issuer else None
-    tokens = access_tokens.AccessTokens(oauth) if access_tokens else None
-    ring = KeyRing(hub.keys, tokens)
+    tokens = access_tokens.AccessTokens(oauth, hub.settings.server.roles) if access_tokens else None
+    ring = KeyRing(hub.keys, tokens, hub.settings.server.roles)
     gateway = Gateway(hub.manager, settings_of(hub.settings.gateway))
     rows: list[Endpoint] = [
         *metrics.endpoints(hub),
@@ -99,13 +101,13 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
         *mcp_faces.endpoints(gateway),
         *jsonrpc_servers.endpoints(hub),
         *admin_servers.endpoints(hub),
-        *keys.endpoints(Keys(ring, hub.settings.mcp.security.allow_remote_exec)),
+        *keys.endpoints(Keys(ring, hub.spending, hub.settings.mcp.security.allow_remote_exec)),
         *(approvals.endpoints(hub.approvals) if hub.approvals is not None else ()),
     ]
     rows += openapi.endpoints(lambda: rows)
     server = hub.settings.server
     audited = Audited(Measured(Traced(dispatch) if active() else dispatch, hub.figures), hub.audit)
-    limiter = RateLimiter(server.rate_limit_per_minute)
+    limiter = RateLimiter(server.rate_limit_per_minute, hub.spending)
     asgi = guard(audited, rows, server, keys=ring, limits=limiter, refused=audited.refused)
 
     async def look() -> None:

@@ -16,6 +16,7 @@ from naru.agent.trace import Journal
 from naru.hub import Hub
 from naru.messages import JsonObject
 from naru.models.fallback import FallingBack
+from naru.persons import check_sees_all
 from naru.records import ServerStatus
 from naru.web.routes import Access, Endpoint
 
@@ -130,6 +131,7 @@ def endpoints(hub: Hub) -> list[Endpoint]:
 
     async def metrics(request: Request) -> Response:
         """Give all figures in Prometheus' text form."""
+        check_sees_all("these figures")
         return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
 
     return [Endpoint("/metrics", ("GET",), metrics, Access.READ)]

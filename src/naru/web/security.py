@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from naru.config import ServerSettings
 from naru.errors import ConfigError, NaruError
+from naru.persons import Person, current_person
 from naru.web.admission import Admission, auth_is_on
 from naru.web.behind import Behind
 from naru.web.hosts import HostRules, is_loopback
 from naru.web.incoming import BodyTooLargeError, EdgeHeaders, limited, session_cookie
+from naru.web.principal import LOCAL, KeyCheck, Principal, RateLimit
 from naru.web.problems import in_the_apis_words, problem, problem_of
 from naru.web.routes import Access, Endpoint, Match, RouteTable
 
@@ -39,72 +38,6 @@ CORS_HEADERS = (
     "Anthropic-Version, Anthropic-Beta, Anthropic-Dangerous-Direct-Browser-Access"
 )
 CORS_EXPOSED = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, ETag"
-
-
-@dataclass(frozen=True, slots=True)
-class Principal:
-    """Who asks, from the verified key alone (S-15)."""
-
-    id: str
-    """The key's id; `local` on an open loopback."""
-    role: Access
-    owner: str = ""
-    rate_limit_per_minute: int | None = None
-    """None takes the setting's."""
-
-
-LOCAL = Principal("local", Access.ADMIN)
-"""Everyone on an open loopback; starting programs over HTTP stays off there unless it is switched on."""
-
-
-class TokenFacts(Protocol):
-    """What a client is told of the tokens that are taken beside keys."""
-
-    @property
-    def metadata_url(self) -> str:
-        """Where it learns whose tokens they are."""
-        ...
-
-    def scope_for(self, access: Access) -> str:
-        """Return the scope that a role needs."""
-        ...
-
-    def verify(self, token: bytes) -> Principal | None:
-        """Return whom a token stands for; None when it is not good here."""
-        ...
-
-
-class KeyCheck(Protocol):
-    """Knows the keys."""
-
-    @property
-    def tokens(self) -> TokenFacts | None:
-        """Tokens of an authorization server; None when none are taken."""
-        ...
-
-    def were_made(self) -> bool:
-        """Tell whether a key was ever made here, revoked or not. Raises StoreError."""
-        ...
-
-    def ensure_admin(self) -> Path | None:
-        """Make the first admin key when there is none; return the file to read it from. Raises StoreError."""
-        ...
-
-    def verify(self, secret: bytes) -> Principal | None:
-        """Return whose key this is, in constant time over a hash (S-07); None for a wrong or expired one."""
-        ...
-
-
-class RateLimit(Protocol):
-    """Counts requests and failed keys (S-19)."""
-
-    def request(self, principal: Principal) -> float:
-        """Count a request; return the seconds to wait, 0 when it may pass."""
-        ...
-
-    def failure(self, address: str) -> float:
-        """Count a wrong key; return the seconds to wait, 0 while few."""
-        ...
 
 
 Refused = Callable[[Scope, str], None]
@@ -212,12 +145,16 @@ class Gate:
             await send({"type": "http.response.body", "body": b""})
             return
         decorated = self._decorated(send, headers)
+        principal: Principal = scope["state"]["principal"]
+        before = current_person.set(Person(principal.id, principal.reach, tuple(scope["headers"])))
         try:
             await self._app(scope, receive, decorated)
         except BodyTooLargeError:
             endpoint: Endpoint = scope["state"]["endpoint"]
             refusal = in_the_apis_words(scope["path"], self._too_large(endpoint).response)
             await refusal(scope, receive, decorated)
+        finally:
+            current_person.reset(before)
 
     def _check_edge(self, scope: Scope, headers: EdgeHeaders) -> None:
         if headers.size > MAX_HEADER_BYTES:
@@ -313,6 +250,9 @@ class Gate:
             wait = self._limits.request(found) if self._limits else 0.0
             if wait > 0:
                 raise self._slow_down(wait, "This key makes too many requests.", _KEY_LIMIT)
+            if self._limits and (wait := self._limits.spend(found)) > 0:
+                said = f"This key has made its {found.reach.requests_per_day} requests of today (UTC)."
+                raise self._slow_down(wait, said, " Its budget is set with the key, or with its role in server.roles.")
             return found
         if access is Access.PUBLIC:
             return Principal("", Access.PUBLIC)

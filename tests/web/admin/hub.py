@@ -21,6 +21,7 @@ from naru.errors import NaruError
 from naru.stores.base import Store
 from naru.stores.keys import KeyFile
 from naru.stores.memory import MemoryStore
+from naru.stores.spending import Spending
 from naru.web import openapi
 from naru.web.access import KeyRing, RateLimiter
 from naru.web.admin import keys as admin_keys
@@ -40,6 +41,7 @@ class AdminHub:
     settings: Settings
     manager: Manager
     key_ring: KeyRing
+    spending: Spending
     may_start_programs: bool = False
 
     def client(self, key: str = "", **headers: str) -> httpx.AsyncClient:
@@ -86,7 +88,7 @@ async def admin_hub(folder: Path, store: Store | None = None, **settings: object
         reconnect=ReconnectPolicy(initial_delay_seconds=0.2, max_delay_seconds=2, stable_seconds=0.5),
     )
     manager = Manager(kept, settings=quick, guard=policy)
-    hub = AdminHub(made, manager, KeyRing(KeyFile(folder / "keys.json")))
+    hub = AdminHub(made, manager, KeyRing(KeyFile(folder / "keys.json")), Spending(folder / "spending.db"))
     try:
         yield hub
     finally:

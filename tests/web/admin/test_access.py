@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from naru.web.access import FAILURES, MAX_ADDRESSES, RateLimiter
+from naru.web.principal import Principal
 from naru.web.routes import Access
-from naru.web.security import Principal
 from tests.web.admin.hub import AdminHub, admin_hub, rows
 
 PATHS = {"{name}": "none", "{id}": "none"}

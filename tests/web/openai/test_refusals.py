@@ -15,8 +15,9 @@ from naru.models.scripted import ScriptedBackend
 from naru.web import faces
 from naru.web.access import RateLimiter
 from naru.web.app import dispatch
+from naru.web.principal import Principal
 from naru.web.routes import Access
-from naru.web.security import Principal, guard
+from naru.web.security import guard
 from tests.web.conftest import MemoryHub, served
 
 ASK: Any = [{"role": "user", "content": "hi"}]

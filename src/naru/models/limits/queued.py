@@ -16,7 +16,7 @@ from naru.models.limits.queue import Caller, RequestQueue, current_caller
 from naru.models.limits.shared_rate import SharedRate
 from naru.models.transport.json_text import encode
 
-_BYTES_PER_TOKEN = 3.5
+BYTES_PER_TOKEN = 3.5
 _RETRIES = {"rate_limited": 5, "overloaded": 2, "broken_off": 1, "upstream_failed": 1}
 """Kind of failure → how often it is asked again. A model call has no side effect, so asking again is safe."""
 _RETRIES_BLIND = 2
@@ -228,4 +228,4 @@ def estimate_tokens(request: ChatRequest) -> int:
     size = sum(len(message.text.encode()) + 12 for message in request.messages)
     size += sum(len(encode(call.arguments)) for message in request.messages for call in message.tool_calls)
     size += sum(len(encode(tool.input_schema)) + len(tool.description.encode()) for tool in request.tools)
-    return int(size / _BYTES_PER_TOKEN) + 1
+    return int(size / BYTES_PER_TOKEN) + 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
@@ -11,13 +12,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from naru.connections.foreign_text import show_every_character
+from naru.errors import NotFoundError
 from naru.messages import JsonObject
+from naru.persons import reach
 from naru.tools.approvals import Approvals, Decision, Standing
 from naru.tools.waiting_room import Waiter
 from naru.web.audited import note_audit
 from naru.web.bodies import parse_body, read_json
+from naru.web.principal import Principal
 from naru.web.routes import Access, Endpoint
-from naru.web.security import Principal
 
 
 class AnswerBody(BaseModel):
@@ -47,8 +50,8 @@ class ApprovalDesk:
     def shown(self) -> JsonObject:
         """Return the calls that wait for a yes, and what was allowed for always. Raises StoreError."""
         return {
-            "waiting": [_waiting(one) for one in self.approvals.waiting],
-            "standing": [_standing(one) for one in self.approvals.standing],
+            "waiting": [_waiting(one) for one in seen_calls(self.approvals.waiting)],
+            "standing": [_standing(one) for one in seen_calls(self.approvals.standing)],
         }
 
     async def give(self, waiting_id: str, decision: str) -> JsonObject:
@@ -63,15 +66,32 @@ class ApprovalDesk:
         """Answer for a waiting call: `once`, `always` (this caller, this tool as it is now) or `deny`."""
         body = parse_body(AnswerBody, await read_json(request))
         principal: Principal = request.scope["state"]["principal"]
+        _check(request.path_params["id"], self.approvals.waiting)
         found = await self.approvals.answer(request.path_params["id"], Decision(body.decision), by=principal.id)
         note_audit(request.scope, decision=body.decision, server=found.server, tool=found.tool, caller=found.caller)
         return JSONResponse(_waiting(found))
 
     async def revoke(self, request: Request) -> Response:
         """Take back what was allowed for always."""
+        _check(request.path_params["id"], self.approvals.standing)
         revoked = await self.approvals.revoke(request.path_params["id"])
         note_audit(request.scope, server=revoked.server, tool=revoked.tool, caller=revoked.caller)
         return Response(status_code=204)
+
+
+One = TypeVar("One", Waiter, Standing)
+
+
+def seen_calls(calls: Sequence[One]) -> Sequence[One]:
+    """Return what is of tools that whoever asks may see."""
+    seen = reach()
+    return calls if seen.is_whole else [one for one in calls if seen.tool(one.server, one.tool, None)]
+
+
+def _check(wanted: str, calls: Sequence[One]) -> None:
+    """Refuse what is there and hidden, like what is not there. Raises NotFoundError."""
+    if any(one.id == wanted for one in calls) and all(one.id != wanted for one in seen_calls(calls)):
+        raise NotFoundError(f"Nothing waits under {wanted!r}.")
 
 
 def _waiting(one: Waiter) -> JsonObject:

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from naru.errors import NotFoundError, StoreError, UserError
 from naru.messages import JsonObject
+from naru.persons import check_sees_all
 from naru.telemetry.audit import Audit
 from naru.telemetry.audit_file import verify
 from naru.telemetry.audit_reading import Page, newest
@@ -43,6 +44,7 @@ class Logs:
 
     async def lines(self, request: Request) -> Response:
         """List the last log lines, newest first: `level`, `q`, `before` and `after` (ids), `limit`."""
+        check_sees_all("log lines")
         query = request.query_params
         lines, last = self._recent.newest(
             limit=_limit(query),
@@ -55,6 +57,7 @@ class Logs:
 
     async def entries(self, request: Request) -> Response:
         """List the audit log's entries, newest first: `what`, `who`, `q`, `before` and `after` (numbers), `limit`."""
+        check_sees_all("the audit log's entries")
         query = request.query_params
         what, who, words = query.get("what", ""), query.get("who", ""), query.get("q", "")[:200].lower().split()
 

@@ -15,8 +15,10 @@ from starlette.responses import JSONResponse, Response
 from naru.errors import UserError
 from naru.hub import Hub
 from naru.messages import JsonObject
+from naru.persons import Reach, reach
 from naru.stores.history import Point
 from naru.telemetry.figures import CALLS, FIRST_CHUNK, OPERATIONS, REQUESTS, TOKENS, WAITS
+from naru.web.admin.approvals import seen_calls
 from naru.web.routes import Access, Endpoint
 
 RANGES = {"hour": (3600, 60), "day": (86_400, 900), "week": (7 * 86_400, 3600)}
@@ -72,8 +74,10 @@ class Overview:
         points = await self._hub.recorder.history.read(step, begin)
         times = range(begin, now + 1, step)
         named: dict[str, list[Point]] = defaultdict(list)
+        seen = reach()
         for point in points:
-            named[point.name].append(point)
+            if seen.is_whole or _is_seen(point, seen):
+                named[point.name].append(point)
         return JSONResponse(
             {
                 "range": name,
@@ -147,7 +151,7 @@ class Overview:
         queues = [load() for load in hub.figures.queues.values()]
         return {
             "servers": states,
-            "waiting_approvals": len(hub.approvals.waiting) if hub.approvals is not None else 0,
+            "waiting_approvals": len(seen_calls(hub.approvals.waiting)) if hub.approvals is not None else 0,
             "queued": sum(waiting for waiting, _ in queues),
             "running": sum(running for _, running in queues),
         }
@@ -156,6 +160,13 @@ class Overview:
 def endpoints(hub: Hub) -> list[Endpoint]:
     """Return the row."""
     return [Endpoint("/api/overview", ("GET",), Overview(hub).show, Access.READ)]
+
+
+def _is_seen(point: Point, seen: Reach) -> bool:
+    """Tell whether a limited person may see a figure: of calls by their tool, of models by their name."""
+    if point.name == CALLS:
+        return seen.tool(point.labels[0], point.labels[1], None)
+    return point.name == REQUESTS or seen.model(point.labels[0])
 
 
 def _is_good(point: Point) -> bool:

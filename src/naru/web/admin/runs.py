@@ -85,6 +85,6 @@ class Runs:
 def _only(request: Request) -> str | None:
     """Return the caller whose runs may be seen; None is all (S-66)."""
     principal = request.scope.get("state", {}).get("principal")
-    if principal is None or principal.role >= Access.OPERATOR:
-        return None
+    if principal is None or (principal.role >= Access.OPERATOR and principal.reach.is_whole):
+        return None  # a run of somebody else's tells of tools that a limited operator may not see
     return str(principal.id)

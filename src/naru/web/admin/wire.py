@@ -16,6 +16,7 @@ from naru.connections.explain import Explanation
 from naru.connections.manager import Manager
 from naru.connections.policy import PolicyGuard, argv_shown
 from naru.messages import JsonObject
+from naru.persons import reach
 from naru.records import ServerRecord, TransportType
 from naru.stores.redact import REDACTOR, masked_config
 from naru.stores.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
@@ -197,7 +198,8 @@ def withheld_of(manager: Manager, name: str) -> list[WithheldTool]:
     guard = manager.guard
     if connection is None or not isinstance(guard, PolicyGuard):
         return []
-    pins = guard.pins.pins(name)
+    pins, seen = guard.pins.pins(name), reach()
+    hints = {tool.name: tool.annotations for tool in connection.tools}
     return [
         WithheldTool(
             name=tool.name,
@@ -206,6 +208,7 @@ def withheld_of(manager: Manager, name: str) -> list[WithheldTool]:
             diff=pins[tool.name].diff() if tool.status in ("pending", "changed") and tool.name in pins else [],
         )
         for tool in guard.withheld(connection.record, connection.tools)
+        if seen.tool(name, tool.name, hints.get(tool.name))
     ]
 
 

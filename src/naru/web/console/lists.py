@@ -17,6 +17,7 @@ from naru.models.measurable import measured
 from naru.records import ServerRecord, ServerStatus
 from naru.stores.redact import REDACTOR
 from naru.web.admin import wire
+from naru.web.admin.approvals import seen_calls
 
 PAGE = 50
 MAX_PAGE = 200
@@ -96,7 +97,7 @@ class Lists:
             for tool in wire.withheld_of(manager, name)
             if tool.status in ("pending", "changed")
         ]
-        held = len(self._hub.approvals.waiting) if self._hub.approvals is not None else 0
+        held = len(seen_calls(self._hub.approvals.waiting)) if self._hub.approvals is not None else 0
         if request.query_params.get("count") == "1":
             return JSONResponse({"total": len(waiting) + held})
         return JSONResponse({"total": len(waiting), "tools": waiting[:MAX_PAGE]})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from naru.persons import Reach, reach
 from naru.web.face.hub import ChatHub
 
 HUB_TOOLS_SUFFIX = "+tools"
@@ -12,6 +13,7 @@ HUB_TOOLS_SUFFIX = "+tools"
 VOID_SUFFIX = "-4o"
 """Void reads `tool_calls` of models whose name it takes for OpenAI's, and of no others (CONVENTIONS fact 4)."""
 _FRESH_SECONDS = 30.0
+_MOST_KEPT = 256
 
 
 class ModelNames:
@@ -19,8 +21,8 @@ class ModelNames:
 
     def __init__(self, hub: ChatHub) -> None:
         self._hub = hub
-        self._models: Sequence[str] = ()
-        self._until = 0.0
+        self._known: dict[Reach, tuple[Sequence[str], float]] = {}
+        """The models that those see who may see the same, and until when that is good."""
 
     async def resolve(self, name: str) -> tuple[str, bool]:
         """Return the model that a name stands for, and whether the name was Void's alias."""
@@ -37,18 +39,23 @@ class ModelNames:
 
     async def all(self) -> list[str]:
         """Return every name that may be asked for: the models first, then what stands for them."""
-        self._until = 0.0
+        self._known.pop(reach(), None)
         models = list(await self._real())
         known = dict.fromkeys(models)
-        for name in [*models, *self._hub.settings.chat.aliases]:
+        seen = reach()
+        aliases = [name for name, model in self._hub.settings.chat.aliases.items() if seen.model(model)]
+        for name in [*models, *aliases]:
             plain = [name, name + HUB_TOOLS_SUFFIX]
             void = [] if name.endswith(VOID_SUFFIX) else [name + VOID_SUFFIX, name + VOID_SUFFIX + HUB_TOOLS_SUFFIX]
             known.update(dict.fromkeys(plain + void))
         return list(known)
 
     async def _real(self) -> Sequence[str]:
-        now = time.monotonic()
-        if now >= self._until:
-            self._models = await self._hub.backend.models()
-            self._until = now + _FRESH_SECONDS
-        return self._models
+        now, seen = time.monotonic(), reach()
+        models, until = self._known.get(seen, ((), 0.0))
+        if now >= until:
+            models = await self._hub.backend.models()
+            if len(self._known) >= _MOST_KEPT:
+                self._known.clear()
+            self._known[seen] = (models, now + _FRESH_SECONDS)
+        return models

@@ -22,7 +22,7 @@ from naru.web.face.names import HUB_TOOLS_SUFFIX
 from naru.web.face.reading.body import decode_body
 from naru.web.ollama.request import LATEST
 from naru.web.ollama.wire import error_object, now
-from naru.web.openai.passthrough import raw_backend
+from naru.web.openai.passthrough import as_reached, raw_backend
 
 VERSION = "0.13.0"
 """Of Ollama's API as it is answered here; some clients ask for a least version."""
@@ -114,7 +114,7 @@ class Models:
         model, _ = await self._core.names.resolve(shown.removesuffix(LATEST))
         if not isinstance(text, str | list):
             raise BadRequestError("input must be text or a list of texts.", param="input")
-        found = raw_backend(self._core.hub.backend, model)
+        found = raw_backend(await as_reached(self._core.hub.backend, model, len(str(text))), model)
         if found is None:
             raise ModelError("This model's endpoint has no /embeddings.", status=404)
         backend, name = found

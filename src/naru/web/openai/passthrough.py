@@ -8,6 +8,7 @@ from naru.errors import ModelError, NaruError
 from naru.http1.reply import Reply
 from naru.messages import JsonObject
 from naru.models.backend import Backend, for_model
+from naru.models.limits.reached import ReachedBackend
 from naru.models.narrowed import Narrowed
 from naru.models.transport.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES
 from naru.models.transport.failures import http_failure
@@ -37,6 +38,15 @@ def raw_backend(backend: Backend, model: str) -> tuple[OpenAIBackend, str] | Non
     return (seen, model or seen.model) if seen is not None else None
 
 
+async def as_reached(backend: Backend, model: str, size: int) -> Backend:
+    """Return a backend for a request that it does not read, of `size` bytes, as whoever asks may use it.
+
+    Raises:
+        NotFoundError, ModelError: the model is hidden, or the budget used up.
+    """
+    return await backend.raw(model, size) if isinstance(backend, ReachedBackend) else backend
+
+
 class PassThrough:
     """POST to one path of the backend; the answer goes back byte by byte, streams included."""
 
@@ -64,7 +74,8 @@ class PassThrough:
 
     async def _forward(self, body: bytes, asked: JsonObject, client: ChatClient) -> None:
         asked_model = asked.get("model")
-        found = raw_backend(self._hub.backend, asked_model if isinstance(asked_model, str) else "")
+        wanted = asked_model if isinstance(asked_model, str) else ""
+        found = raw_backend(await as_reached(self._hub.backend, wanted, len(body)), wanted)
         if found is None:
             raise ModelError(f"This model's endpoint has no {self._path}.", status=404)
         backend, model = found

@@ -9,6 +9,9 @@ export async function keysPage(main, session) {
   const role = h("select", {}, roles.map((one) => h("option", { selected: one === "user" }, one)));
   const owner = h("input", { required: true, maxLength: 200, autocomplete: "off" });
   const days = h("input", { type: "number", min: 1, max: 36500, step: 1 });
+  const limits = Object.fromEntries(["servers", "tools", "models"].map((one) => [one, h("input", { maxLength: 2000, autocomplete: "off", placeholder: "*" })]));
+  const budgets = Object.fromEntries(["requestsPerDay", "tokensPerDay"].map((one) => [one, h("input", { type: "number", min: 0, step: 1 })]));
+  const readOnly = h("input", { type: "checkbox" });
   const made = h("div", { "aria-live": "polite" });
   const rows = h("div");
   const button = h("button", { className: "main" }, t("create"));
@@ -16,35 +19,55 @@ export async function keysPage(main, session) {
   const load = async () => {
     const keys = await api("/api/keys");
     count = keys.length;
-    fill(rows, keys.length ? table(keys, who, load) : empty(t("noKeys")));
+    fill(rows, keys.length ? table(keys, who, load, made) : empty(t("noKeys")));
   };
   const send = onSubmit(button, async () => {
     if (!count && who.id === "local" && !await sure(t("firstKey"), t("create"))) return;
-    const body = { role: role.value, owner: owner.value, ...(days.value && { expiresInSeconds: Number(days.value) * 86400 }) };
+    const body = { role: role.value, owner: owner.value, ...(days.value && { expiresInSeconds: Number(days.value) * 86400 }), ...(readOnly.checked && { readOnly: true }) };
+    for (const [name, input] of Object.entries(limits)) if (input.value.trim()) body[name] = input.value.split(",").map((one) => one.trim()).filter(Boolean);
+    for (const [name, input] of Object.entries(budgets)) if (input.value !== "") body[name] = Number(input.value);
     const key = await api("/api/keys", { method: "POST", body });
     fill(made, h("section", { className: "card notice wait-card" }, h("p", {}, h("strong", {}, t("shownOnce"))), snippet(key.key)));
-    owner.value = days.value = "";
+    for (const input of [owner, days, ...Object.values(limits), ...Object.values(budgets)]) input.value = "";
+    readOnly.checked = false;
     await load().catch(() => {});
   });
   await load();
   fill(main, title(t("keys")), h("p", { className: "lead" }, t("keysLead")), made, rows,
     h("h2", {}, t("create")), h("form", { className: "card", onsubmit: send },
-      h("div", { className: "fields" }, field(t("owner"), owner), field(t("role"), role), field(t("days"), days, t("daysHint"))), button),
+      h("div", { className: "fields" }, field(t("owner"), owner), field(t("role"), role), field(t("days"), days, t("daysHint"))),
+      h("details", {}, h("summary", {}, t("keyLimits")), h("p", { className: "lead" }, t("keyLimitsLead")), h("div", { className: "fields" },
+        Object.entries(limits).map(([name, input]) => field(t(name), input)), Object.entries(budgets).map(([name, input]) => field(t(name), input)),
+        field(t("readOnlyTools"), readOnly))), button),
     h("h2", {}, t("roles")), h("div", { className: "scroll" }, h("table", {}, h("tbody", {}, roles.map((one) =>
       h("tr", {}, h("th", { scope: "row" }, one), h("td", {}, t(`${one}May`))))))));
 }
 
-function table(keys, who, load) {
+function limitsOf(key) {
+  const names = ["servers", "tools", "models"].filter((one) => key[one]).map((one) => `${t(one)}: ${key[one].join(", ") || "–"}`);
+  if (key.readOnly) names.push(t("readOnlyTools"));
+  if (key.requestsPerDay !== undefined) names.push(`${key.requestsToday} / ${key.requestsPerDay} ${t("requestsPerDay")}`);
+  if (key.tokensPerDay !== undefined) names.push(`${key.tokensToday} / ${key.tokensPerDay} ${t("tokensPerDay")}`);
+  return names.length ? names.join("; ") : "–";
+}
+
+function table(keys, who, load, made) {
+  const rotate = (key) => async () => {
+    if (!await sure(t("rotateSure", { owner: key.owner || key.id }), t("rotate"))) return;
+    const turned = await api(`/api/keys/${encodeURIComponent(key.id)}/rotate`, { method: "POST", body: { overlapSeconds: 86400 } });
+    fill(made, h("section", { className: "card notice wait-card" }, h("p", {}, h("strong", {}, t("shownOnce"))), snippet(turned.key)));
+    await load();
+  };
   const revoke = (key) => async () => {
     if (!await sure(t("revokeSure", { owner: key.owner || key.id }), t("revoke"))) return;
     await api(`/api/keys/${encodeURIComponent(key.id)}`, { method: "DELETE" });
     await load();
   };
-  const columns = ["owner", "role", "key", "expires", "lastUsed"];
+  const columns = ["owner", "role", "key", "keyLimits", "expires", "lastUsed"];
   return h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": t("keys") }, h("table", {},
     h("thead", {}, h("tr", {}, columns.map((one) => h("th", { scope: "col" }, t(one))), h("td", {}))),
     h("tbody", {}, keys.map((key) => h("tr", {},
-      h("td", {}, h("strong", {}, key.owner || "–"), key.id === who.id && ` (${t("you")})`), h("td", {}, key.role), h("td", {}, h("code", {}, key.id)),
+      h("td", {}, h("strong", {}, key.owner || "–"), key.id === who.id && ` (${t("you")})`), h("td", {}, key.role), h("td", {}, h("code", {}, key.id)), h("td", {}, limitsOf(key)),
       h("td", { className: "tight" }, key.expiresAt ? when(key.expiresAt) : t("never")), h("td", { className: "tight" }, key.lastUsedAt ? when(key.lastUsedAt) : "–"),
-      h("td", {}, action(t("revoke"), revoke(key), { className: "danger slim" })))))));
+      h("td", {}, action(t("rotate"), rotate(key), { className: "slim" }), " ", action(t("revoke"), revoke(key), { className: "danger slim" })))))));
 }
