@@ -1,4 +1,4 @@
-"""Server-sent events from bytes, incrementally: payloads of `data:` fields, nothing else is needed of them."""
+"""Events from bytes, incrementally: payloads of `data:` fields, nothing else is needed of them; or lines of JSON."""
 
 from __future__ import annotations
 
@@ -48,12 +48,37 @@ class SseReader:
         self._pieces.append(rest)
         self._held_bytes += len(rest)
         if self._held_bytes > _LIMIT_BYTES:
-            raise ModelError(f"The endpoint sent a line of more than {_LIMIT_BYTES >> 20} MB in its event stream.")
+            raise _too_long()
 
     def _take(self) -> bytes:
         data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
         self._data = []
         return data
+
+
+class LineReader:
+    """Splits a stream of lines, each of them an object (NDJSON)."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._held_bytes = 0
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Return the lines that this chunk completes."""
+        head, ended, rest = chunk.rpartition(b"\n")
+        lines: list[bytes] = []
+        if ended:
+            lines = b"".join((*self._pieces, head)).split(b"\n")
+            self._pieces, self._held_bytes = [], 0
+        self._pieces.append(rest)
+        self._held_bytes += len(rest)
+        if self._held_bytes > _LIMIT_BYTES:
+            raise _too_long()
+        return lines
+
+
+def _too_long() -> ModelError:
+    return ModelError(f"The endpoint sent a line of more than {_LIMIT_BYTES >> 20} MB in its event stream.")
 
 
 def _is_one_event(chunk: bytes) -> bool:

@@ -42,8 +42,9 @@ from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
 from naru.models.known.trial import Trial
 from naru.models.narrowed import Narrowed
-from naru.models.transport.endpoint import Endpoint, HttpClient
+from naru.models.transport.endpoint import Endpoint
 from naru.models.transport.failures import classify, failure, retry_after_seconds
+from naru.models.wires.sdk_session import SdkSession
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"
 _SIGNATURES_KEPT = 1000
@@ -86,7 +87,7 @@ class GeminiBackend:
         trace = aiohttp.TraceConfig()
         trace.on_request_end.append(_remember)
         keyless = Endpoint(endpoint.base_url, "", endpoint.extra_headers)
-        self.http = HttpClient(keyless, timeout_seconds=timeout_seconds, trace=trace)
+        self.http = SdkSession(keyless, timeout_seconds=timeout_seconds, trace=trace)
         self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self._client: Any = None
         self._signatures: OrderedDict[str, bytes] = OrderedDict()

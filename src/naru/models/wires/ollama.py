@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
 from urllib.parse import urlsplit
-
-import aiohttp
 
 from naru.messages import ChatEvent, ChatRequest, ImagePart, JsonObject, MediaPart, Message, Usage
 from naru.models.answers.normalise import AnswerReader
-from naru.models.answers.parsing import answer_reader
 from naru.models.asking.answer_form import form_asked
-from naru.models.asking.offer import offer
-from naru.models.asking.strategy import prepare
-from naru.models.backend import Backend
 from naru.models.known import size
 from naru.models.known.context_length import of_ollama
 from naru.models.known.knowledge import Knowledge, Said
 from naru.models.known.profile import Profile
-from naru.models.known.trial import Trial
-from naru.models.narrowed import Narrowed
-from naru.models.transport.endpoint import WHOLE_BODY_BYTES, Endpoint, HttpClient, read_some
-from naru.models.transport.failures import decode, error_text, failure, http_failure
+from naru.models.transport.endpoint import WHOLE_BODY_BYTES, Endpoint
+from naru.models.transport.failures import decode, error_text, failure
 from naru.models.transport.json_text import encode
+from naru.models.transport.sse import LineReader
+from naru.models.wires.frame import WireBackend
 
 DEFAULT_CONTEXT = 8192
 """Ollama's own default, 4096 or less, cuts tool prompts without a word; more would cost memory that nobody gave."""
 
 
-class OllamaBackend:
+class OllamaBackend(WireBackend):
     """A `Backend` over Ollama's /api/chat."""
+
+    path = "/api/chat"
+    schemas = "ollama"
+    listing = ("/api/tags", "models", ("name", "model"))
 
     def __init__(
         self,
@@ -42,81 +41,39 @@ class OllamaBackend:
         timeout_seconds: float = 120.0,
     ) -> None:
         parts = urlsplit(endpoint.base_url)
-        base_url = f"{parts.scheme}://{parts.netloc}"
-        self.endpoint = Endpoint(base_url, endpoint.api_key, endpoint.extra_headers)
-        self.http = HttpClient(self.endpoint, timeout_seconds=timeout_seconds)
-        self.model = model
-        self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
+        root = replace(endpoint, base_url=f"{parts.scheme}://{parts.netloc}")
+        super().__init__(root, profile, model=model, timeout_seconds=timeout_seconds)
         self._context_tokens = context_tokens
         """0 takes the model's own `num_ctx`, else `DEFAULT_CONTEXT` or what it was trained for, if that is less."""
         self._told: dict[str, int] = {}
         """Model → that size."""
 
-    @property
-    def profile(self) -> Profile:
-        """Facts about the model family behind this endpoint, mended by what it refused."""
-        return self.knowledge.of(self.model).profile
-
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
-        """Ask once, streaming; see `Backend.stream`."""
-        with self.http.failures():
-            async with self._opened(request) as (response, reader):
-                async for line in response.content:
-                    if not line.strip():
-                        continue
-                    answer = self._decode(line)
-                    for event in _read_message(reader, answer.get("message") or {}):
-                        yield event
-                    if answer.get("done"):
-                        for event in reader.finish(answer.get("done_reason"), _usage(answer)):
-                            yield event
-                        return
-                raise failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
-
-    @asynccontextmanager
-    async def _opened(self, request: ChatRequest) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerReader]]:
+    async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        """Ask once, with the model's size of context; see `Batching`."""
         if not self._context_tokens:
             await self.inform(request.model)
-        learned = self.knowledge.of(request.model)
-        trial = Trial(learned, request, "ollama")
-        while True:
-            offered = offer(trial.asked, trial.form)
-            sent = prepare(offered.request, learned.profile, _carries, endpoint=self.http.where)
-            tokens = self._context_tokens or self._told.get(request.model or self.model, DEFAULT_CONTEXT)
-            model = request.model or self.model
-            thinks = learned.profile.reasoning not in ("", "none")
-            body = chat_body(sent, model=model, context_tokens=tokens, thinks=thinks)
-            if sent.tools:
-                body["tools"] = offered.declared(sent)
-            response = await self.http.post("/api/chat", encode(body))
-            if response.status >= 400:
-                error = http_failure(self.http.where, response.status, response.headers, await read_some(response))
-                if refused := trial.refused(error, offered.own_names(sent)):
-                    raise refused
-            elif trial.accepted():
-                break
-            else:
-                response.close()
-        learned.succeeded(sent)
-        reader = answer_reader(offered.request, learned.profile, offered.names)
-        reader.notes = sent.notes
-        try:
-            yield response, reader
-        finally:
-            learned.saw_reasoning(reader.reasoned_in)
-            response.release()
+        async with aclosing(super().batches(request)) as batches:
+            async for batch in batches:
+                yield batch
 
-    def _decode(self, line: bytes) -> JsonObject:
-        answer = decode(line)
-        if not isinstance(answer, dict):
-            raise failure("not_an_api", f"{self.http.where} answered with something that is no JSON: {line[:120]!r}")
-        if answer.get("error"):
-            raise failure("overloaded", f"{self.http.where} failed: {error_text(answer)}", status=500)
-        return answer
+    def body(self, sent: ChatRequest, model: str, tools: list[JsonObject], profile: Profile) -> JsonObject:
+        """Build the body."""
+        tokens = self._context_tokens or self._told.get(model, DEFAULT_CONTEXT)
+        thinks = profile.reasoning not in ("", "none")
+        body = chat_body(sent, model=model, context_tokens=tokens, thinks=thinks)
+        return {**body, "tools": tools} if tools else body
 
-    def for_model(self, model: str) -> Backend:
-        """Return a view of one model, with its own profile."""
-        return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
+    def events(self, reader: AnswerReader) -> EventReader:
+        """Read the stream's lines."""
+        return EventReader(reader, self.http.where)
+
+    def carries(self, part: MediaPart) -> bool:
+        """Take pictures, as data."""
+        return isinstance(part, ImagePart) and bool(part.data)
+
+    def split(self) -> Callable[[bytes], Sequence[bytes]]:
+        """Split lines."""
+        return LineReader().feed
 
     async def inform(self, model: str) -> None:
         """Ask for the size of a model and of its context."""
@@ -124,29 +81,39 @@ class OllamaBackend:
         await self.knowledge.ask(name, lambda: self._said_of(name))
 
     async def _said_of(self, model: str) -> Said:
-        with self.http.failures():
-            async with await self.http.post("/api/show", encode({"model": model})) as response:
-                shown = decode(await read_some(response, WHOLE_BODY_BYTES)) if response.status < 400 else None
+        answer = await self.http.post("/api/show", encode({"model": model}))
+        try:
+            shown = decode(await answer.read_some(WHOLE_BODY_BYTES)) if answer.status < 400 else None
+            answer.release()
+        finally:
+            answer.close()
         chosen, longest = of_ollama(shown)
         told = self._context_tokens or chosen or min(longest or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
         self._told[model] = told
         return Said(told, size.of_ollama(shown))
 
-    async def models(self) -> Sequence[str]:
-        """Return the names of the models that are installed there."""
-        listed = decode(await self.http.get("/api/tags"))
-        if not isinstance(listed, dict):
-            raise failure("not_an_api", f"{self.http.where} does not list models as Ollama does.")
-        return [str(row.get("name") or row.get("model")) for row in listed.get("models") or [] if isinstance(row, dict)]
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self.http.close()
+class EventReader:
+    """Reads the objects of one stream."""
 
+    def __init__(self, reader: AnswerReader, where: str) -> None:
+        self.ended = False
+        self._reader = reader
+        self._where = where
 
-def _carries(part: MediaPart) -> bool:
-    """Tell whether this API has a form for a part: pictures, as data."""
-    return isinstance(part, ImagePart) and bool(part.data)
+    def feed(self, event: JsonObject) -> list[ChatEvent]:
+        """Read one object; the one that is `done` gives the end.
+
+        Raises:
+            ModelError: the endpoint tells an error.
+        """
+        if event.get("error"):
+            raise failure("overloaded", f"{self._where} failed: {error_text(event)}", status=500)
+        events = _read_message(self._reader, event.get("message") or {})
+        if event.get("done"):
+            self.ended = True
+            events += self._reader.finish(event.get("done_reason"), _usage(event))
+        return events
 
 
 def chat_body(request: ChatRequest, *, model: str, context_tokens: int, thinks: bool = False) -> JsonObject:

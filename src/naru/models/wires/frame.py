@@ -1,0 +1,179 @@
+"""What all wires share that ask one path and read events: the tries, the stream, the model's view. No API's format."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import ClassVar, Protocol
+
+from naru.errors import ModelError
+from naru.http1.reply import Reply
+from naru.messages import ChatEvent, ChatRequest, JsonObject, MediaPart
+from naru.models.answers.normalise import AnswerReader
+from naru.models.answers.parsing import answer_reader
+from naru.models.asking.offer import offer
+from naru.models.asking.strategy import prepare
+from naru.models.backend import Backend
+from naru.models.known.adapt import Learned
+from naru.models.known.knowledge import Knowledge
+from naru.models.known.profile import Profile
+from naru.models.known.trial import Trial
+from naru.models.narrowed import Narrowed
+from naru.models.transport.endpoint import ERROR_BODY_BYTES, Endpoint
+from naru.models.transport.failures import decode, failure, http_failure, looks_like_html
+from naru.models.transport.http_pool import HttpPool
+from naru.models.transport.json_text import encode
+from naru.models.transport.sse import SseReader
+
+_NO_EVENT = frozenset({b"", b"[DONE]"})
+
+
+class EventReader(Protocol):
+    """Reads one answer's events, in an API's form."""
+
+    ended: bool
+
+    def feed(self, event: JsonObject) -> list[ChatEvent]:
+        """Read one event; the last one gives the end.
+
+        Raises:
+            ModelError: the endpoint tells an error.
+        """
+        ...
+
+
+class WireBackend(ABC):
+    """A `Backend` over one path of an endpoint. An API says where that is, what is sent and how events are read."""
+
+    path: ClassVar[str]
+    schemas: ClassVar[str]
+    """The form of tool schemas, a row of `tools.provider_schemas`."""
+    listing: ClassVar[tuple[str, str, tuple[str, ...]]] = ("/models", "data", ("id",))
+    """Where models are listed, in which field, by which fields of a row."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        profile: Profile | Knowledge | None = None,
+        *,
+        model: str = "",
+        timeout_seconds: float = 120.0,
+    ) -> None:
+        self.endpoint = endpoint
+        self.http = HttpPool(endpoint, timeout_seconds=timeout_seconds)
+        self.model = model
+        self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
+
+    @abstractmethod
+    def body(self, sent: ChatRequest, model: str, tools: list[JsonObject], profile: Profile) -> JsonObject:
+        """Build the body of a prepared, streaming request."""
+
+    @abstractmethod
+    def events(self, reader: AnswerReader) -> EventReader:
+        """Return the reader of one answer's events."""
+
+    @abstractmethod
+    def carries(self, part: MediaPart) -> bool:
+        """Tell whether this API has a form for a part."""
+
+    def split(self) -> Callable[[bytes], Sequence[bytes]]:
+        """Return what splits a stream's bytes into events' payloads."""
+        return SseReader().feed
+
+    @property
+    def profile(self) -> Profile:
+        """Facts about the model family behind this endpoint, mended by what it refused."""
+        return self.knowledge.of(self.model).profile
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        """Ask once, streaming; see `Backend.stream`."""
+        async with aclosing(self.batches(request)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        """Ask once; what arrived together is given together, see `Batching`."""
+        answer, reader, learned = await self._ask(request)
+        split, read = self.split(), self.events(reader)
+        try:
+            while not read.ended and (piece := await answer.read()):
+                if looks_like_html(answer.content_type, piece):
+                    shown = piece[:200].decode("utf-8", "replace")
+                    raise failure("not_an_api", f"{self.http.where} answered with a web page: {shown}", status=200)
+                events, fault = self._read(read, split(piece))
+                if events:
+                    yield events
+                if fault is not None:
+                    raise fault
+            if not read.ended:
+                raise failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
+            answer.release()
+        finally:
+            learned.saw_reasoning(reader.reasoned_in)
+            answer.close()
+
+    def _read(self, reader: EventReader, payloads: Sequence[bytes]) -> tuple[list[ChatEvent], ModelError | None]:
+        """Read what arrived together; what was said before a fault stays said."""
+        events: list[ChatEvent] = []
+        try:
+            for payload in payloads:
+                if payload.strip() in _NO_EVENT:
+                    continue
+                event = decode(payload)
+                if not isinstance(event, dict):
+                    raise failure("not_an_api", f"{self.http.where} sent an event that is no JSON: {payload[:120]!r}")
+                events += reader.feed(event)
+                if reader.ended:
+                    break
+        except ModelError as error:
+            return events, error
+        return events, None
+
+    async def _ask(self, request: ChatRequest) -> tuple[Reply, AnswerReader, Learned]:
+        """Ask until the endpoint takes the request in one of its forms; see `adapt`."""
+        model = request.model or self.model
+        learned = self.knowledge.of(request.model)
+        trial = Trial(learned, request, self.schemas)
+        while True:
+            offered = offer(trial.asked, trial.form)
+            sent = prepare(offered.request, learned.profile, self.carries, endpoint=self.http.where)
+            tools = offered.declared(sent) if sent.tools else []
+            answer = await self.http.post(self.path, encode(self.body(sent, model, tools, learned.profile)))
+            if answer.status >= 400:
+                if refused := trial.refused(await self._refusal(answer), offered.own_names(sent)):
+                    raise refused
+            elif trial.accepted():
+                learned.succeeded(sent)
+                reader = answer_reader(offered.request, learned.profile, offered.names)
+                reader.notes = sent.notes
+                return answer, reader, learned
+            else:
+                answer.close()
+
+    async def _refusal(self, answer: Reply) -> ModelError:
+        try:
+            text = await answer.read_some(ERROR_BODY_BYTES)
+            answer.release()
+        finally:
+            answer.close()
+        return http_failure(self.http.where, answer.status, answer.headers, text)
+
+    def for_model(self, model: str) -> Backend:
+        """Return a view of one model, with its own profile."""
+        return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
+
+    async def models(self) -> Sequence[str]:
+        """Return the names of the models that the endpoint lists."""
+        path, field, names = self.listing
+        listed = decode(await self.http.get(path))
+        rows = listed.get(field) if isinstance(listed, dict) else None
+        if not isinstance(rows, list):
+            raise failure("not_an_api", f"{self.http.where} does not list its models at {path} as its API does.")
+        named = [next(filter(None, map(row.get, names)), None) for row in rows if isinstance(row, dict)]
+        return [str(name) for name in named if name]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.http.close()
