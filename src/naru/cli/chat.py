@@ -5,26 +5,25 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RunFinished
 from naru.agent.loop import run as run_agent
 from naru.cli.asking import Desk, ask_here
-from naru.cli.called import as_called
+from naru.cli.chat_hub import open_talk
 from naru.cli.lines import Lines
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serving import run
-from naru.cli.terminal import AsJson, console, plain, print_warnings
-from naru.cli.told_once import unusable
+from naru.cli.terminal import AsJson, console, plain, print_note, print_warnings
+from naru.cli.told_once import news_of, unusable
 from naru.config import Settings
 from naru.errors import NaruError
-from naru.hub import Hub, open_hub
+from naru.hub import open_hub
 from naru.messages import ChatRequest, JsonObject, Message
 
 CONNECT_SECONDS = 10.0
@@ -37,33 +36,64 @@ def command(
     demo: Annotated[bool, typer.Option("--demo", help="Register the HR server with its demo data.")] = False,
     config: Config = None,
     as_json: AsJson = False,
+    local: Annotated[bool, typer.Option("--local", help="Leave a hub that runs here alone; open all in here.")] = False,
 ) -> None:
-    """Answer one question, or talk; with --json one line for each answer, with the calls it took."""
+    """Answer one question, or talk; with --json one line for each answer, with the calls it took.
+
+    A hub that runs on this machine is asked, unless --local, --demo or --base-url wants another model or servers.
+    """
     settings = settings_from(config, model__model=model, model__base_url=base_url, hub__demo=demo or None)
-    run(_chat(settings, question, as_json=as_json))
+    lines = Lines()
+    desk = Desk(lines)
+    hub = None if local or demo or base_url else open_talk(settings, model, desk)
+    if hub is not None:
+        run(_Chat(hub.events, lines, as_json=as_json).go_on(question))
+    else:
+        run(_chat_here(settings, question, desk, as_json=as_json))
 
 
-async def _chat(settings: Settings, question: str, *, as_json: bool) -> None:
-    steps = console(stderr=True)
-    async with open_hub(settings, progress=JoinProgress(steps)) as hub:
-        lines = Lines()
-        ask_here(hub.manager.supervision, Desk(lines))
+async def _chat_here(settings: Settings, question: str, desk: Desk, *, as_json: bool) -> None:
+    """Talk with a model and servers of this process."""
+    async with open_hub(settings, progress=JoinProgress(console(stderr=True))) as hub:
+        ask_here(hub.manager.supervision, desk)
         await hub.manager.started(CONNECT_SECONDS)
         if hub.manager.store_trouble:
             print_warnings([hub.manager.store_trouble])
-        print_warnings(f"{name}: {what}" for name, what in unusable(hub.manager).items())
+        problems = news_of(unusable(hub.manager), settings.hub.data_dir)
+        print_warnings(f"{name}: {what}" for name, what in problems.items())
         model = settings.model.model or next(iter(await hub.backend.models()), "")
-        turns: list[Message] = []
-        while text := question or await _ask(lines):
-            turns.append(Message("user", text))
+
+        def events(turns: Sequence[Message]) -> AsyncGenerator[AgentEvent]:
+            request = ChatRequest(model, tuple(turns))
+            return run_agent(hub.backend, hub.tools(), request, limits=hub.limits, hooks=hub.hooks)
+
+        await _Chat(events, desk.lines, as_json=as_json).go_on(question)
+
+
+class _Chat:
+    """One conversation, wherever its model is."""
+
+    def __init__(
+        self, events: Callable[[Sequence[Message]], AsyncGenerator[AgentEvent]], lines: Lines, *, as_json: bool
+    ) -> None:
+        self._events = events
+        self._lines = lines
+        self._as_json = as_json
+        self._turns: list[Message] = []
+
+    async def go_on(self, question: str) -> None:
+        """Answer one question, or what is typed until the end."""
+        while text := question or await _ask(self._lines):
+            self._turns.append(Message("user", text))
             try:
-                request = ChatRequest(model, tuple(turns))
-                answer = await (_answer_as_json(hub, request) if as_json else _answer(hub, request, steps))
-                turns.append(Message("assistant", answer))
+                async with aclosing(self._events(self._turns)) as events:
+                    answer = await (_as_json(text, events) if self._as_json else _as_text(events))
+                self._turns.append(Message("assistant", answer))
             except NaruError as error:
                 if question:
                     raise
-                steps.print(f"[red]{escape(plain(as_called(str(error))))}[/red]")
+                self._turns.pop()
+                print_note(str(error))
             if question:
                 return
 
@@ -84,43 +114,37 @@ async def _ask(lines: Lines) -> str:
             return line.strip()
 
 
-def _events(hub: Hub, request: ChatRequest) -> AsyncGenerator[AgentEvent, None]:
-    return run_agent(hub.backend, hub.tools(), request, limits=hub.limits, hooks=hub.hooks)
-
-
-async def _answer(hub: Hub, request: ChatRequest, steps: Console) -> str:
+async def _as_text(events: AsyncGenerator[AgentEvent]) -> str:
     """Stream one answer to stdout, its calls to stderr."""
-    answer = ""
-    async with aclosing(_events(hub, request)) as events:
-        async for event in events:
-            match event:
-                case CallStarted(call=call):
-                    given = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-                    steps.print(f"[dim]· {escape(plain(f'{call.name}({given})'))}[/dim]")
-                case CallFinished(call=call, result=result) if result.is_error:
-                    steps.print(f"[dim]· {escape(call.name)} failed: {escape(plain(result.text[:200]))}[/dim]")
-                case AnswerText(text=text):
-                    sys.stdout.write(plain(text) if sys.stdout.isatty() else text)
-                    sys.stdout.flush()
-                case RunFinished():
-                    answer = event.answer
+    answer, steps = "", console(stderr=True)
+    async for event in events:
+        match event:
+            case CallStarted(call=call):
+                given = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+                steps.print(f"[dim]· {escape(plain(f'{call.name}({given})'))}[/dim]")
+            case CallFinished(call=call, result=result) if result.is_error:
+                steps.print(f"[dim]· {escape(call.name)} failed: {escape(plain(result.text[:200]))}[/dim]")
+            case AnswerText(text=text):
+                sys.stdout.write(plain(text) if sys.stdout.isatty() else text)
+                sys.stdout.flush()
+            case RunFinished():
+                answer = event.answer
     sys.stdout.write("\n")
     return answer
 
 
-async def _answer_as_json(hub: Hub, request: ChatRequest) -> str:
+async def _as_json(question: str, events: AsyncGenerator[AgentEvent]) -> str:
     """Print one answer with its calls as one line of JSON."""
     calls: list[JsonObject] = []
-    told: JsonObject = {"question": request.messages[-1].text}
-    async with aclosing(_events(hub, request)) as events:
-        async for event in events:
-            match event:
-                case CallFinished(call=call, result=result, seconds=seconds, ran=ran):
-                    wrote = {"writer": event.writer, "mended": event.mended}
-                    outcome = {"text": result.text, "isError": result.is_error, "ran": ran, "seconds": seconds, **wrote}
-                    calls.append({"name": call.name, "arguments": call.arguments, **outcome})
-                case RunFinished(answer=answer, reason=reason, rounds=rounds):
-                    told |= {"answer": answer, "ended": reason, "rounds": rounds, "calls": calls}
+    told: JsonObject = {"question": question}
+    async for event in events:
+        match event:
+            case CallFinished(call=call, result=result, seconds=seconds, ran=ran):
+                wrote = {"writer": event.writer, "mended": event.mended}
+                outcome = {"text": result.text, "isError": result.is_error, "ran": ran, "seconds": seconds, **wrote}
+                calls.append({"name": call.name, "arguments": call.arguments, **outcome})
+            case RunFinished(answer=answer, reason=reason, rounds=rounds):
+                told |= {"answer": answer, "ended": reason, "rounds": rounds, "calls": calls}
     sys.stdout.write(json.dumps(told, ensure_ascii=False) + "\n")
     sys.stdout.flush()
     return str(told.get("answer", ""))

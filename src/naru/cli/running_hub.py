@@ -5,8 +5,10 @@ What is registered is in the store, and commands read and change it there, wheth
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import socket
 import ssl
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -29,6 +31,33 @@ def hub_url(settings: Settings) -> str:
 def server_path(name: str, what: str = "") -> str:
     """Return the path of a server in the admin API, or of something below it."""
     return f"{SERVERS}/{quote(name, safe='')}{f'/{what}' if what else ''}"
+
+
+class HubStream:
+    """An answer that comes in events, read in a thread; closing it ends a wait for the next one."""
+
+    def __init__(self, connection: http.client.HTTPConnection, reply: http.client.HTTPResponse) -> None:
+        self._connection = connection
+        self._socket = connection.sock
+        self._reply = reply
+
+    def next(self) -> Any:
+        """Return the next event's data, None at the end. Raises ConnectionFailedError when it breaks off."""
+        try:
+            while line := self._reply.readline():
+                if line.startswith(b"data: ") and line.strip() != b"data: [DONE]":
+                    return json.loads(line[6:])
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise ConnectionFailedError(
+                f"The hub's answer broke off: {_why(error)}.", remedy="See its log; ask again when it runs."
+            ) from error
+        return None
+
+    def close(self) -> None:
+        """Leave, which ends the hub's work too; safe to call twice."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
 
 
 class RunningHub:
@@ -69,6 +98,32 @@ class RunningHub:
             refused.remedy = "See: naru servers list"
         raise refused
 
+    def stream(self, path: str, body: Any) -> HubStream:
+        """Send a body and return the events of the answer; raises as `ask` does."""
+        place = urlsplit(self.url)
+        headers = {"Accept": "text/event-stream", "Content-Type": "application/json", **self._credentials()}
+        connection = self._connection(place.hostname or "", place.port, self._timeout_seconds)
+        try:
+            connection.request("POST", path, json.dumps(body).encode(), headers)
+            reply = connection.getresponse()
+            if reply.status < 400:
+                connection.sock.settimeout(None)  # a model may think for long; the hub sends signs of life
+                return HubStream(connection, reply)
+            text = reply.read()
+            raise refusal(reply.status, json.loads(text) if text.strip() else None)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            connection.close()
+            raise self._away(error) from error
+
+    def _credentials(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._key}"} if self._key else {}
+
+    def _away(self, error: Exception) -> ConnectionFailedError:
+        return ConnectionFailedError(
+            f"No hub answers at {self.url}: {_why(error)}.",
+            remedy="If it listens elsewhere, set NARU_SERVER__PORT; else start it: naru serve",
+        )
+
     def _connection(self, host: str, port: int | None, timeout: float) -> http.client.HTTPConnection:
         if self._certificate is None:
             return http.client.HTTPConnection(host, port, timeout=timeout)
@@ -89,9 +144,7 @@ class RunningHub:
 
     def _send(self, method: str, path: str, body: Any, timeout: float) -> tuple[int, Any]:
         place = urlsplit(self.url)
-        headers = {"Accept": "application/json"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
+        headers = {"Accept": "application/json", **self._credentials()}
         data = None
         if body is not None:
             data, headers["Content-Type"] = json.dumps(body).encode(), "application/json"
@@ -102,10 +155,7 @@ class RunningHub:
             text = reply.read()
             return reply.status, json.loads(text) if text.strip() else None
         except (OSError, http.client.HTTPException) as error:
-            raise ConnectionFailedError(
-                f"No hub answers at {self.url}: {_why(error)}.",
-                remedy="If it listens elsewhere, set NARU_SERVER__PORT; else start it: naru serve",
-            ) from error
+            raise self._away(error) from error
         except ValueError as error:
             raise ConnectionFailedError(
                 f"{self.url} is no Naru hub.", remedy="Check server.host and server.port."
@@ -123,8 +173,10 @@ def refusal(status: int, answer: Any) -> NaruError:
     told = answer if isinstance(answer, dict) else {}
     said = str(told.get("detail") or told.get("message") or f"The hub answered with status {status}.")
     remedy = str(told.get("remedy") or "")
-    if status in (401, 403):
-        return UserError(said, remedy=remedy or "Set NARU_SERVER__API_KEY to a key of this hub.")
+    if status == 401:  # the hub's own words tell programs which header to send
+        return UserError(said, remedy="Set NARU_SERVER__API_KEY to a key of this hub; naru keys create makes one.")
+    if status == 403:
+        return UserError(said, remedy=remedy or "Set NARU_SERVER__API_KEY to a key that may do this.")
     if status == 404:
         return NotFoundError(said, remedy=remedy)
     return UserError(said, remedy=remedy) if status < 500 else NaruError(said, remedy=remedy)

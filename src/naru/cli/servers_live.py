@@ -95,6 +95,8 @@ def approve(
                 print(f"  {plain(line)}")
     if not chosen:
         print_note(f"{name} has no withheld tools{' of these names' if tool else ''}.")
+        if as_json:
+            print_json(hub.ask(server_path(name)))
         return
     if not confirmed(f"Approve {len(chosen)} of {name}?", yes=yes):
         raise typer.Exit(Exit.NOT_WELL)

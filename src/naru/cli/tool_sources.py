@@ -14,7 +14,7 @@ from typing import Any
 from naru.cli.asking import ask_here
 from naru.cli.options import settings_from
 from naru.cli.terminal import print_warnings
-from naru.cli.told_once import check_store, told_once, unusable
+from naru.cli.told_once import check_store, news_of, told_once, unusable
 from naru.errors import ConfigError, ConnectionFailedError
 from naru.tools.approvals import Approvals
 from naru.tools.combined import CombinedToolset
@@ -89,7 +89,8 @@ class Sources:
                     raise _unreachable(manager, server)
             else:
                 await manager.started(CONNECT_SECONDS)
-                print_warnings(f"{each}: {what}" for each, what in unusable(manager).items())
+                problems = news_of(unusable(manager), settings.hub.data_dir)
+                print_warnings(f"{each}: {what}" for each, what in problems.items())
             chosen = [server] if server else registered
             combined = CombinedToolset({**{each: manager.toolsets[each] for each in chosen}, **local})
             await combined.tools()

@@ -15,7 +15,7 @@ from naru.cli.exit_codes import Exit
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import SERVERS, RunningHub, server_path
 from naru.cli.terminal import AsJson, plain, print_json, print_note, print_table, print_warnings
-from naru.cli.told_once import check_store, unusable
+from naru.cli.told_once import check_store, news_of, unusable
 from naru.config import Settings
 from naru.errors import NotFoundError
 from naru.messages import JsonObject, ToolDefinition
@@ -125,7 +125,9 @@ def _offered(settings: Settings, server: str = "") -> Offered:
     """Ask the hub that runs, or connect the servers; warn of each that cannot be used."""
     hub = RunningHub(settings)
     offered, problems = _of_hub(hub) if hub.answers() else asyncio.run(_connect(settings))
-    print_warnings(f"{name}: {what}" for name, what in problems.items() if server in ("", name))
+    shown = {name: what for name, what in problems.items() if name == server}
+    shown = shown or ({} if server else news_of(problems, settings.hub.data_dir))
+    print_warnings(f"{name}: {what}" for name, what in shown.items())
     return offered.only(server) if server else offered
 
 

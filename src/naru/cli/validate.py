@@ -34,7 +34,10 @@ def command(
     """Check settings and servers without starting anything; exit with 1 when something would not work."""
     for file in files or ():
         if not file.is_file():
-            raise NotFoundError(f"There is no file {file}.")
+            raise NotFoundError(
+                f"There is no file {file}.",
+                remedy="Name a settings file or an mcp.json; without one the usual places are read.",
+            )
     found, checked = _files(files) if files else _installation(config)
     if as_json:
         print_json({"checked": checked, "problems": [asdict(problem) for problem in found]})

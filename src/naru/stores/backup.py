@@ -76,7 +76,7 @@ def make(folder: Path, target: Path, told: Told = lambda done, of: None) -> Back
         partial.rename(target)
     except (OSError, sqlite3.Error) as error:
         partial.unlink(missing_ok=True)
-        raise unusable(target, error, what="The backup cannot be written") from error
+        raise unusable(target, error, what="The backup cannot be written", elsewhere="name another file") from error
     told(len(found), len(found))
     return made
 

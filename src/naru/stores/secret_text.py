@@ -14,7 +14,8 @@ _NAME = (
     r"|(?:api|access|private|subscription|signing|encryption|account|shared|secret|master)[-_ ]?key"
     r"|session[-_]?id|credentials?|connection[-_]?string)"
 )
-_NEW = rf"(?!{MASK})"
+_NEW = rf"(?!{MASK}|\$\{{\w{{1,80}}\}}(?![^\s\"',;&\]\\]))"
+"""A mask is left alone, and so is the name of a variable, as remedies write it."""
 _VALUE = rf"{_NEW}[^\s\"',;&}}\]\\]{{4,}}"
 _WORD = (
     r"(?!(?:extra|fields?|inputs?|values?|missing|must|should|none|null|true|false|string|required|invalid|expected"
@@ -31,7 +32,7 @@ _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"(\bauthorization{_GAP}(?:digest|hmac|oauth|signature|aws4-hmac-sha256)\s)({_NEW}[^\r\n]{{4,}})",
-        rf"(\bauthorization{_GAP}(?:{_SCHEME}\s{{1,4}})?)({_VALUE})",
+        rf"(\bauthorization{_GAP}(?:{_SCHEME}\s{{1,4}})?)((?!{_SCHEME}\s){_VALUE})",
         rf"(\bcookie[\"'\\]{{0,4}}\s{{0,4}}[:=,]\s{{0,4}}[\"'\\]{{0,4}})({_NEW}[^\r\n\"']{{4,}})",
         rf"(\b(?:bearer|basic)\s{{1,4}}{_NO_CHALLENGE})((?=[^\s]{{0,400}}[\d._=/+~]|[^\s]{{16}})[A-Za-z0-9._~+/=-]{{6,}})",
         # name: "value with spaces", also escaped, and ('name', 'value') of a list of pairs

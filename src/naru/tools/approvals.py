@@ -190,7 +190,9 @@ class Approvals:
         """Take an `always` back. Raises NotFoundError, StoreError."""
         revoked = next((one for one in self.standing if one.id == standing_id), None)
         if revoked is None:
-            raise NotFoundError(f"There is no standing approval {standing_id[:80]!r}.")
+            raise NotFoundError(
+                f"There is no standing approval {standing_id[:80]!r}.", remedy="See: naru approvals list"
+            )
         await self._keep(lambda standing: {key: one for key, one in standing.items() if key != standing_id})
         return revoked
 

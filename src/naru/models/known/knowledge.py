@@ -22,6 +22,7 @@ from naru.models.known.families import profile_for
 from naru.models.known.profile import Profile
 from naru.models.known.size import SMALL_BELOW
 from naru.stores.atomic_file import file_lock, replace_file
+from naru.stores.unusable import unusable
 
 _log = logging.getLogger(__name__)
 _ASK_SECONDS = 5.0
@@ -82,10 +83,13 @@ class Findings:
         if self._path is None:
             self._rows |= found
             return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with file_lock(self._path):  # a probe takes minutes, in which another may have saved its own
-            self._rows = {**self._read(), **found}
-            replace_file(self._path, json.dumps(self._rows, ensure_ascii=False, indent=2).encode(), backup=False)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with file_lock(self._path):  # a probe takes minutes, in which another may have saved its own
+                self._rows = {**self._read(), **found}
+                replace_file(self._path, json.dumps(self._rows, ensure_ascii=False, indent=2).encode(), backup=False)
+        except OSError as error:
+            raise unusable(self._path, error, what="What was measured cannot be kept") from error
 
     def _read(self) -> dict[str, dict[str, Any]]:
         if self._path is None or not self._path.is_file():
