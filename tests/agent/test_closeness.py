@@ -12,6 +12,7 @@ from naru.agent.hooks import Hooks
 from naru.agent.limits import Limits
 from naru.agent.loop import run
 from naru.agent.selection import first_of, most_relevant
+from naru.agent.small.planner import TALK
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.errors import UpstreamError
 from naru.messages import ChatRequest, Message, ToolDefinition
@@ -74,7 +75,7 @@ async def test_each_text_is_embedded_once_and_an_edited_tool_anew() -> None:
     closeness = Closeness(axes.embed)
     for question in ("a tune", "an umbrella", "a charge"):
         await names(closeness, question)
-    poles = 2
+    poles = 4
     assert len(axes.texts) == len(TOOLS) + poles + 3
     edited = [*TOOLS[:-1], ToolDefinition(name="read_mail", description="Another text.", input_schema={})]
     await closeness.rank(edited, ["a tune"])
@@ -163,3 +164,26 @@ async def test_h13_the_embedded_model_finds_meaning_in_korean_and_english() -> N
     right = sum(expected in found[question] for question, expected in questions.items())
     print(f"H13: {right} of {len(questions)} questions find their tool among 2 of {len(TOOLS)}: {found}")
     assert right >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "is_talk"),
+    [
+        ("Thanks, that was very helpful!", True),
+        ("안녕! 오늘 기분 어때?", True),
+        ("Grazie mille, a presto!", True),
+        ("¿Qué es un documental? Explícamelo en una frase.", True),
+        ("What's on our plate?", False),
+        ("В спальне холоднее двадцати градусов?", False),
+        ("S-410 这场还剩几个座位？", False),
+        ("토요일에는 몇 시부터 운동할 수 있어?", False),
+    ],
+)
+async def test_issue_14_3_talk_lies_near_talk_in_every_language_and_questions_do_not(text: str, is_talk: bool) -> None:
+    encoder = SentenceEncoder()
+    try:
+        ranked = await Closeness(encoder.embed).rank(TOOLS, [text])
+    finally:
+        await encoder.close()
+    assert (ranked[0].talk > TALK) is is_talk

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from naru.agent.small.grounding import ground
+from naru.agent.small.parameters import shared_numbers
 from naru.agent.small.sources import Sources
 from naru.messages import ToolCall, ToolDefinition
 
@@ -64,3 +65,27 @@ def test_keys_are_mended_and_what_the_tool_does_not_know_is_dropped() -> None:
 
 def test_the_bare_number_of_an_id_is_completed_to_what_was_said() -> None:
     assert made("Where is ORD-88123?", ORDER, order_id="88123").call.arguments == {"order_id": "ORD-88123"}
+
+
+def test_a_number_is_not_completed_to_another_one_that_ends_with_it() -> None:
+    assert made("ORD-112 and 12", ORDER, order_id="12").call.arguments == {"order_id": "12"}
+
+
+def test_a_placeholder_is_no_id() -> None:
+    assert "no value" in made("Where is my order?", ORDER, order_id="<your order_id>").refusal
+
+
+@pytest.mark.parametrize("named", ["ISO-8601 day", "Day as in RFC3339", "UTF-8 text", "BCP-47 tag", "Base64 of it"])
+def test_the_name_of_a_standard_in_a_description_makes_no_id_of_a_parameter(named: str) -> None:
+    one = tool(value={"type": "string", "description": named})
+    for value in ("2026-12-25", "ko-KR", "R29vZCBtb3JuaW5nIDI0Lzc=", "Meet at 12:00."):
+        assert made("At Christmas", one, value=value).call.arguments == {"value": value}
+
+
+def test_a_whole_number_names_a_thing_where_a_tool_needs_nothing_else() -> None:
+    number: dict[str, object] = {"type": "integer"}
+    alone, with_day = tool(member=number), tool(member=number, day={"type": "string"})
+    tables = [tool(guests=number, day={"type": "string"}), tool(guests=number, name={"type": "string"})]
+    assert shared_numbers([alone, with_day, *tables]) == {"member"}
+    one = {**number, "maximum": 12}
+    assert shared_numbers([tool(hours=one), tool(hours=one, day={"type": "string"})]) == frozenset()

@@ -152,9 +152,9 @@ async def test_issue_14_6_earlier_turns_and_the_system_prompt_are_shown_in_every
         assert [turn.text for turn in request.messages[1:3]] == ["Tell me about ORD-88123", "It is packed."]
 
 
-async def test_issue_14_1_a_call_with_nothing_of_the_question_for_a_tool_far_from_it_does_not_run() -> None:
+async def test_issue_14_1_a_call_with_nothing_of_what_is_talk_for_a_tool_far_from_it_does_not_run() -> None:
     async def far(tools, texts):
-        return [Ranked(tool, 0.0, closeness=0.02) for tool in tools]
+        return [Ranked(tool, 0.0, closeness=0.02, talk=0.5) for tool in tools]
 
     script = ['{"name": "weather", "arguments": {"city": "London"}}', "Gern geschehen!"]
     record, _ = await asked("Danke schön!", script, SHOP, far)

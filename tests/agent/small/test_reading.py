@@ -53,3 +53,11 @@ def test_values_that_no_source_holds_are_found_in_an_answer() -> None:
     sources.add_result('{"minutes": 131, "film_id": "F-15"}')
     assert invented("Night Orchard (F-15) takes 131 minutes.", sources) == []
     assert invented("It takes 142 minutes, film F-99.", sources) == ["142", "F-99"]
+
+
+def test_nothing_found_is_zero_of_it() -> None:
+    assert invented("0 of them.", Sources("How many are late?"), shortest=1) == []
+
+
+def test_a_table_with_long_rules_is_an_answer() -> None:
+    assert not is_no_answer("| a | b |\n|" + "-" * 30 + "|" + "-" * 30 + "|\n| 1 | 2 |", "Both, as a table?")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from naru.agent.answers import looks_like_call
-from naru.agent.small.sources import Sources, bare, numbers, spans
+from naru.agent.small.parameters import leaves
+from naru.agent.small.reading import decoded
+from naru.agent.small.sources import Sources, Text, bare, numbers, spans
 
 _FENCE = re.compile(r"^```\w*\n?|\n?```$")
 _CALL_SHAPES = re.compile(r'"(?:name|function|tool)"\s*:[^}]*"(?:arguments|parameters)"\s*:|</?tool_call>')
@@ -26,15 +29,32 @@ def is_no_answer(text: str, question: str) -> bool:
     said = text.strip()
     if not bare(said) or looks_like_call(said) or _CALL_SHAPES.search(said):
         return True
-    is_json = said[:1] + said[-1:] in ("{}", "[]")
-    return is_json or bare(said) == bare(question) or bool(_OVER_AND_OVER.search(said[:_LOOKED_AT]))
+    is_endless = any(bare(found[1]) for found in _OVER_AND_OVER.finditer(said[:_LOOKED_AT]))
+    return _is_json(said) or bare(said) == bare(question) or is_endless
+
+
+def is_data(text: str, results: Sequence[Text]) -> bool:
+    """Tell whether a text is JSON that holds something of what was found, and not a garbled call."""
+    said = text.strip()
+    values = leaves(decoded(said)) if _is_json(said) and not looks_like_call(said) else ()
+    return any(one.holds(value) for value in values for one in results)
+
+
+def _is_json(said: str) -> bool:
+    return said[:1] + said[-1:] in ("{}", "[]")
 
 
 def invented(text: str, sources: Sources, shortest: int = 2) -> list[str]:
-    """Return the ids and numbers of a text that no source holds; a bare digit may be a count of what was found."""
+    """Return the ids and numbers of a text that no source holds; a bare digit may be a count of what was found.
+
+    Zero is how many there are of what was not found.
+    """
     known = [one.numbers for one in sources.all]
     return [
         one
         for one in spans(text)
-        if len(bare(one)) >= shortest and not sources.hold(one) and not any(numbers(one) & some for some in known)
+        if len(bare(one)) >= shortest
+        and bare(one).strip("0")
+        and not sources.hold(one)
+        and not any(numbers(one) & some for some in known)
     ]

@@ -7,15 +7,21 @@ which no source holds. Names, dates, sums and choices are the model's to derive.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+import jsonschema_rs
+
 from naru.agent.small.parameters import Parameter, leaves, parameters
-from naru.agent.small.sources import Sources, bare
-from naru.messages import ToolCall, ToolDefinition
+from naru.agent.small.sources import Sources, bare, folded, numbers
+from naru.messages import JsonObject, ToolCall, ToolDefinition
+from naru.models.asking.grammar import resolved
 
 _ALIKE = 0.75
+_YEARS = range(1900, 2101)
+"""What `this year` and the like can mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +43,15 @@ def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, numbered: Set
         numbered: names of whole-number parameters that name a thing.
     """
     known = {one.name: one for one in parameters(tool)}
-    if not known:
-        is_open = bool(tool.input_schema.get("additionalProperties")) or "properties" not in tool.input_schema
-        return Grounded(call if is_open else replace(call, arguments={}))
+    is_open = bool(tool.input_schema.get("additionalProperties")) or "properties" not in tool.input_schema
     arguments: dict[str, Any] = {}
     for written, value in call.arguments.items():
         name = written if written in known else _meant(written, known, call.arguments)
         if not name:
+            arguments |= {written: value} if is_open else {}
             continue
         one = known[name]
-        if value in (None, "") and not one.required:
+        if value in (None, "") and not one.required and not _says_something(value, one, tool):
             continue
         mended = _completed(one, value, sources)
         if why := _fault(one, mended, sources, numbered):
@@ -71,24 +76,54 @@ def _meant(written: str, known: dict[str, Parameter], given: dict[str, Any]) -> 
     return free[close[0]] if close else ""
 
 
+def _says_something(value: Any, one: Parameter, tool: ToolDefinition) -> bool:
+    """Tell whether an empty value is one: the schema takes it (`null` for nobody), and it is not what is left out."""
+    schema = resolved(tool.input_schema["properties"][one.name], tool.input_schema)
+    if not isinstance(schema, dict) or "default" in schema or not {"type", "anyOf", "oneOf"} & schema.keys():
+        return False
+    try:
+        root: JsonObject = {key: tool.input_schema[key] for key in ("$defs", "definitions") if key in tool.input_schema}
+        return jsonschema_rs.is_valid({**root, **schema}, value)
+    except (jsonschema_rs.ValidationError, ValueError):
+        return False
+
+
 def _completed(one: Parameter, value: Any, sources: Sources) -> Any:
     """Return the whole id for its bare number, as it stands in a source: `ORD-88123` for `88123`."""
     if one.takes_id and isinstance(value, str | int) and not isinstance(value, bool):
         wanted = bare(str(value))
-        whole = [span for span in sources.spans() if bare(span) != wanted and bare(span).endswith(wanted)]
+        whole = [span for span in sources.spans() if bare(span) != wanted and _last_number(span) == wanted.lstrip("0")]
         fitting = [span for span in whole if one.fits(span)]
         if wanted.isdigit() and len(fitting) == 1:
             return fitting[0]
     return value
 
 
+def _last_number(span: str) -> str:
+    return str(re.findall(r"\d+", span)[-1]).lstrip("0")
+
+
 def _fault(one: Parameter, value: Any, sources: Sources, numbered: Set[str]) -> str:
     """Say why a value cannot be; empty when it can."""
     if isinstance(value, str) and one.takes_id and not sources.hold(value):
-        if one.shows(value):
+        if one.shows(value) and len(_digits(value)) != 1:  # `Q1` is a code that words can mean, `EMP001` is an id.
             return f"{value!r} is an example of {one.name}, not a value that was given."
-        return f"{one.name} takes an id, and {value!r} stands neither in the question nor in a result."
-    is_number = isinstance(value, int) and not isinstance(value, bool)
+        if bare(one.name) in bare(value):
+            return f"{value!r} is no value of {one.name}."
+        if one.fits(value) and _is_beyond_words(value, sources):
+            return f"{one.name} takes an id, and {value!r} stands neither in the question nor in a result."
+    is_number = isinstance(value, int) and not isinstance(value, bool) and value not in _YEARS
     if is_number and one.required and one.name in numbered and not sources.hold(value):
         return f"{one.name} {value} stands neither in the question nor in a result."
     return ""
+
+
+def _is_beyond_words(value: str, sources: Sources) -> bool:
+    """Tell whether an id holds a number that no source has and that is too long to have been said in words."""
+    digits = _digits(value).lstrip("0")
+    known = {number for source in sources.all for number in source.numbers}
+    return len(digits) > 1 and not numbers(value) <= known
+
+
+def _digits(value: str) -> str:
+    return "".join(one for one in folded(value) if one.isdigit())

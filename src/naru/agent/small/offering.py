@@ -75,14 +75,14 @@ class Offering:
 
     def lacks(self, tool: ToolDefinition) -> list[Parameter]:
         """Return the ids that a tool needs and no source holds."""
-        return [one for one in parameters(tool) if self._is_open(one) and not self._known(one)]
+        return [
+            one
+            for one in parameters(tool)
+            if self._is_open(one) and not known_values(one, self._sources, self._numbered)
+        ]
 
     def _is_open(self, one: Parameter) -> bool:
         return one.required and (one.takes_id or (one.kind == "integer" and one.name in self._numbered))
-
-    def _known(self, one: Parameter) -> Sequence[Any]:
-        values = known_values(one, self._sources, self._numbered)
-        return [value for value in values if one.fits(str(value))] if one.takes_id else values
 
     def first(self, most: int = AT_ONCE) -> list[ToolDefinition]:
         """Return what to show for the question: the nearest that can be called, and what leads to the very nearest."""

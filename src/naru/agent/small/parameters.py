@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -110,16 +111,16 @@ def _compiled(pattern: Any) -> re.Pattern[str] | None:
 
 
 def shared_numbers(tools: Sequence[ToolDefinition]) -> frozenset[str]:
-    """Return the whole-number parameters that more than one tool cannot do without: they name a thing.
+    """Return the whole-number parameters that name a thing.
 
-    A quantity belongs to one tool; a `member_no` goes from tool to tool.
+    A `member_no` goes from tool to tool, and for one of them it is all that is needed; a quantity belongs to a thing.
     """
-    counted: dict[str, int] = {}
-    for tool in tools:
-        for one in parameters(tool):
-            if one.required and one.kind == "integer":
-                counted[one.name] = counted.get(one.name, 0) + 1
-    return frozenset(name for name, count in counted.items() if count > 1)
+    needed = [[one for one in parameters(tool) if one.required] for tool in tools]
+    counted = Counter(
+        one.name for some in needed for one in some if one.kind == "integer" and "maximum" not in one.schema
+    )
+    alone = {some[0].name for some in needed if len(some) == 1}
+    return frozenset(name for name, count in counted.items() if count > 1 and name in alone)
 
 
 def leaves(value: Any) -> Iterator[Any]:

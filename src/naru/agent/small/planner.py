@@ -12,7 +12,7 @@ from naru.agent.execute import Outcome
 from naru.agent.limits import canonical
 from naru.agent.planner import Verdict
 from naru.agent.selection import Ranked
-from naru.agent.small.checking import invented, is_no_answer, tidy
+from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import carries_something, ground
 from naru.agent.small.offering import Offering
 from naru.agent.small.parameters import leaves, parameters, shared_numbers
@@ -38,6 +38,8 @@ NEAR = 0.3
 """Closeness from which words in place of a call are doubted once: ask, with the names and "none" to pick from."""
 FAR = 0.15
 """Closeness below which a call that holds nothing of what was said is none that anybody asked for."""
+TALK = 0.25
+"""Closeness of the question to talk from which such a call is refused."""
 NOWHERE = 0.08
 """Closeness below which even words with a value of no source are taken for talk."""
 REFUSED_AT_MOST = 2
@@ -70,6 +72,7 @@ class SmallPlanner:
         named = {tool.name: name for name, tool in self._real.items()}
         own = [replace(one, tool=replace(one.tool, name=named[one.tool.name])) for one in ranked]
         self._closeness = {one.tool.name: one.closeness for one in own}
+        self._is_talk = any(one.talk > TALK for one in own)
         self._tools = {one.tool.name: one.tool for one in own}
         self._numbered = shared_numbers(list(self._tools.values()))
         self._sources = Sources(self._question, [_said(turn) for turn in request.messages[: self._asked_at]])
@@ -190,9 +193,10 @@ class SmallPlanner:
         return Verdict(call, why)
 
     def _is_asked_for(self, call: ToolCall) -> bool:
-        """Tell whether a call has to do with what was said: it holds something of it, or its tool lies near."""
+        """Tell whether a call has to do with what was said: no talk, a tool that lies near, or a value."""
         closeness = self._closeness[call.name]
-        return bool(self._ran) or closeness is None or closeness > FAR or carries_something(call, self._sources)
+        is_open = not self._is_talk or bool(self._ran) or closeness is None or closeness > FAR
+        return is_open or carries_something(call, self._sources)
 
     def _is_far(self) -> bool:
         """Tell whether no tool that ran has to do with the question: then it was none for a tool."""
@@ -229,9 +233,7 @@ class SmallPlanner:
         if self._way in ("pick", "guided"):
             # Words where only a call was asked for, from an endpoint that no grammar holds.
             self._over = True
-            if self._ran and not self._own:
-                self._own = self.judge_answer(text)
-            return bool(self._ran and self._own)
+            return bool(self._ran and self.judge_answer(text))
         is_nothing_said = is_no_answer(text, self._question)
         if not is_nothing_said and not self._ran:
             self._own = tidy(text)
@@ -294,6 +296,8 @@ class SmallPlanner:
         """Return the answer without fences; empty when it must be asked for again."""
         answer = tidy(text)
         if is_no_answer(answer, self._question):
+            if is_data(answer, self._sources.results):  # Perhaps it was asked for.
+                self._own = self._own or answer
             return ""
         is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)
         if is_sound and not self._is_foreign(answer):

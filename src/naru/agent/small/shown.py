@@ -62,7 +62,7 @@ def narrowed(tool: ToolDefinition, sources: Sources, numbered: frozenset[str], u
 def known_values(one: Parameter, sources: Sources, numbered: frozenset[str]) -> Sequence[Any]:
     """Return the values that a parameter for ids could take; none where it takes anything else."""
     if one.takes_id:
-        return [span for span in sources.spans() if one.fits(span)] or list(sources.spans())
+        return [span for span in sources.spans() if one.fits(span)]
     if one.required and one.kind == "integer" and one.name in numbered:
         return [int(span) for span in sources.spans() if span.isascii() and span.isdigit()]
     return []
