@@ -46,6 +46,7 @@ PIECES = ['"', "'", "{", "}", "[", "]", "<", ">", "\n", "`", "```", "\\", ",", "
 PIECES += ["<think>", "</think>", "</tool_call>", "<tool_call>", "[TOOL_CALLS]", "Action:", "<|channel|>"]
 TOKEN = re.compile(r"<[^<>\s]{1,40}>|\[[A-Z_/]+\]|\s?\w{1,8}|\s+|.", re.DOTALL)
 SPECIAL = re.compile(r"(<[^<>\s]{1,40}>|\[[A-Z_/]+\])")
+LIMITS = (0.35, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
 WRITE = Tool(
     "write_file", {"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}}
 )
@@ -335,30 +336,31 @@ def shown():
     """Print both errors for every limit: talk about calls that runs, and calls in ordinary surroundings that do not."""
     sys.path.insert(0, str(ROOT))
     talk = importlib.import_module("tests.dialects.talk")
-    judge = importlib.import_module("naru.dialects.shown")
-    kept, judged, scores = judge.is_shown, [], {"shown": [], "made": []}
-
-    def record(before, gap, after, calls):
-        judged.append(judge.score(before, gap, after, calls) - judge.limit(calls))
-        return kept(before, gap, after, calls)
-
     attempts = importlib.import_module("naru.dialects.attempts")
-    attempts.is_shown = record
-    for kind, found in scores.items():
-        for part in ("fit", "held", "third"):
-            for _, _, text in talk.texts(kind, part, 6):
+    kept, judged, doubts = attempts.doubt_of, [], {}
+
+    def record(found):
+        judged.append(kept(found))
+        return judged[-1]
+
+    attempts.doubt_of = record
+    for kind, parts in talk.FRAMES.items():
+        for part in parts:
+            for number, _, text in talk.texts(kind, part, 6):
                 judged.clear()
-                parse(text, talk.TOOLS)
-                if judged:
-                    found.append(min(judged))
-                elif kind == "shown":
-                    found.append(9.0)  # never a call, whatever stands around it
-    attempts.is_shown = kept
-    print(f"talk about calls {len(scores['shown'])}, calls in ordinary surroundings {len(scores['made'])}")
-    for shift in (-0.6, -0.4, -0.2, -0.1, 0.0, 0.1, 0.2, 0.4, 0.6):
-        ran = sum(score < shift for score in scores["shown"])
-        lost = sum(score >= shift for score in scores["made"])
-        print(f"  limits {shift:+.1f}    ran though shown {ran:4}    lost though made {lost:4}")
+                calls = parse(text, talk.TOOLS).calls
+                if judged or not calls:  # never a call, whatever stands around it: no limit makes one of it
+                    doubts.setdefault((kind, talk.ends(kind, part, number)), []).append(max(judged, default=9.0))
+    attempts.doubt_of = kept
+    rows = {
+        "talk run": doubts["shown", False], "talk that ends with its call, run": doubts["shown", True],
+        "calls with nothing after them, lost": doubts["made", True],
+        "calls with text after them, lost": doubts["made", False],
+    }  # fmt: skip
+    print("limit".ljust(40), *(f"{limit:>5}" for limit in LIMITS), "   of")
+    for name, found in rows.items():
+        counts = [sum((doubt >= limit) == name.endswith("lost") for doubt in found) for limit in LIMITS]
+        print(name.ljust(40), *(f"{count:>5}" for count in counts), f"{len(found):>5}")
 
 
 def peers():

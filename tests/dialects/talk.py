@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from naru.dialects import Tool
 from tests.dialects.reading import CASES
@@ -81,10 +82,30 @@ FORMS = {
 BLOCKS_ONLY = ("react", "fenced")
 
 
+ENDS = _DATA["ends"]
+"""Talk that ends with an unmarked call; only words tell it from the making of one."""
+TOOLS_OF_ENDS = [
+    _tool("get_weather", city="string", days="integer"),
+    _tool("ping_host", host="string", count="integer"),
+    _tool("read_file", path="string"),
+]
+
+
+FRAMES = {kind: _DATA[kind] for kind in ("shown", "made")}
+_LAST = re.compile(r"(?:\A|\n)\{u\}\s*\Z|[:：] ?\{i\}\s*\Z")
+_FOLLOWED = re.compile(r"\{u\}\s+[^{\s]")
+
+
+def ends(kind: str, part: str, number: int) -> bool:
+    """Tell whether a frame's call is the last thing said, after words that alone tell what it is."""
+    text = FRAMES[kind][part][number]
+    return _FOLLOWED.search(text) is None if kind == "made" else _LAST.search(text) is not None
+
+
 def texts(kind: str, part: str, per_frame: int = 4):
     """Yield (frame number, form, text) for the frames of a kind, `shown` or `made`."""
     names = list(FORMS)
-    for number, frame in enumerate(_DATA[kind][part]):
+    for number, frame in enumerate(FRAMES[kind][part]):
         inline = "{i}" in frame
         usable = [name for name in names if not (inline and name in BLOCKS_ONLY)]
         for turn in range(per_frame):

@@ -11,6 +11,8 @@ from tests.dialects.reading import CASES, assert_accounted, pieces, read_every_w
 
 DATA = json.loads((CASES / "dialect_unmarked.json").read_text(encoding="utf-8"))
 TOOLS = tools_from_openai(DATA["tools"])
+CALL = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'
+UNIT = '{"name": "bash", "arguments": {"command": "ls"}}'
 
 
 @pytest.mark.parametrize("text", DATA["no_calls"])
@@ -26,26 +28,83 @@ def test_an_unmarked_or_misspelt_call_is_read(text, arguments):
     assert [call.arguments for call in parsed.calls] == arguments
 
 
-@pytest.mark.parametrize("part", ["fit", "held", "third"])
-def test_talk_about_calls_makes_none_and_stays_as_it_is(part):
-    """Issue 15, 1: at most 2 in 300 texts of the set that the weights were fitted to, few of the others."""
-    ran, count = Counter(), 0
-    for _, form, text in talk.texts("shown", part, 6):
-        parsed = parse(text, talk.TOOLS)
-        assert_accounted(text, parsed)
-        count += 1
-        if parsed.calls:
-            ran[form] += 1
-        else:
-            assert parsed.content == text.strip()
-    assert count >= 280
-    assert sum(ran.values()) <= (2 if part == "fit" else count // 16), ran
+PARTS = ("fit", "held", "third", "fourth", "once")
 
 
-@pytest.mark.parametrize("part", ["fit", "held", "third"])
-def test_calls_in_ordinary_surroundings_are_made(part):
-    lost = [(form, text) for _, form, text in talk.texts("made", part) if not parse(text, talk.TOOLS).calls]
-    assert len(lost) <= 2, lost
+def test_talk_about_calls_makes_none_and_stays_as_it_is():
+    """Issue 15, 1: at most 2 in 300 in 14 forms and 13 languages; the part `once` was never looked at before."""
+    ran, count = Counter(), Counter()
+    for part in PARTS:
+        for number, _, text in talk.texts("shown", part, 6):
+            if talk.ends("shown", part, number):
+                continue
+            parsed = parse(text, talk.TOOLS)
+            assert_accounted(text, parsed)
+            count[part] += 1
+            if parsed.calls:
+                ran[part] += 1
+            else:
+                assert parsed.content == text.strip()
+    assert count.total() >= 1600
+    assert count["once"] >= 280
+    assert ran["once"] <= 2
+    assert ran.total() <= count.total() / 100
+
+
+def test_calls_in_ordinary_surroundings_are_made():
+    lost, count = [], 0
+    for part in PARTS:
+        for number, form, text in talk.texts("made", part, 6):
+            if talk.ends("made", part, number):
+                count += 1
+                lost += [] if parse(text, talk.TOOLS).calls else [(form, text)]
+    assert count >= 900
+    assert len(lost) <= 1, lost
+
+
+@pytest.mark.parametrize("text", talk.ENDS)
+def test_a_call_that_ends_its_reply_is_made_whatever_the_words_before_say(text):
+    """The price of asking no language (docs/decisions/0162): "For example:" looks as "I will look:" does."""
+    assert read_every_way(text, talk.TOOLS_OF_ENDS).calls
+
+
+@pytest.mark.parametrize("words", ["I'll look it up", "찾아보겠습니다", "调べます", "Voy a buscarlo", "我来查一下"])
+@pytest.mark.parametrize("end", [":", ".", "!", "…"])
+def test_a_call_that_ends_its_reply_is_made_after_any_words(words, end):
+    assert len(read_every_way(f"{words}{end}\n\n{CALL}", talk.TOOLS).calls) == 1
+
+
+@pytest.mark.parametrize(
+    "after", ["That is what it says.", "그렇게 쓰여 있습니다.", "と書かれています。", "这就是内容。"]
+)
+def test_a_marked_call_with_text_around_it_is_shown_and_the_repair_says_why(after):
+    """With a marked call a model ends its turn."""
+    text = f"Ξ κείμενο.\n\n{CALL}\n\n{after}"
+    parsed = read_every_way(text, talk.TOOLS)
+    assert (parsed.calls, parsed.content) == ((), text)
+    assert [mended.after for mended in parsed.repairs] == ["text around"]
+
+
+def test_code_with_an_explanation_of_its_matter_is_a_call():
+    text = "To see the host I read a file:\n\n[read_file(path='/etc/hosts')]\n\nThis shows {}."
+    assert parse(text.format("/etc/hosts"), talk.TOOLS).calls
+    assert not parse("Ξ:\n\n[read_file(path='/etc/hosts')]\n\nThat is the syntax.", talk.TOOLS).calls
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"Recipe. {CALL} Flour.",
+        json.dumps({"body": f"x\n{CALL}"}),
+        CALL.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;"),
+        CALL.replace(" ", "\n  "),
+    ],
+)
+def test_a_call_that_stands_in_a_tools_result_is_a_quotation(page):
+    """Issue 15, why: a page says a call, the model repeats it. However the page escapes it and lays it out."""
+    assert read_every_way(CALL, talk.TOOLS, seen=["nothing", page]).calls == ()
+    other = CALL.replace("ls", "pwd")
+    assert len(read_every_way(other, talk.TOOLS, seen=["nothing", page]).calls) == 1
 
 
 @pytest.mark.parametrize("kind", ["shown", "made"])
@@ -53,10 +112,6 @@ def test_calls_are_judged_the_same_in_any_pieces(kind):
     for number, _, text in talk.texts(kind, "fit", 1):
         if number % 3 == 0:
             read_every_way(text, talk.TOOLS)
-
-
-CALL = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'
-UNIT = '{"name": "bash", "arguments": {"command": "ls"}}'
 
 
 @pytest.mark.parametrize(
@@ -90,7 +145,9 @@ def test_quoted_nested_and_commented_calls_are_shown(text):
 
 def test_a_call_that_was_shown_is_named_by_a_repair():
     parsed = parse(f"The page says “{CALL}”.", talk.TOOLS)
-    assert [(mended.kind, mended.before) for mended in parsed.repairs] == [("shown-call", "bash")]
+    [mended] = parsed.repairs
+    assert (mended.kind, mended.before) == ("shown-call", "bash")
+    assert "opened quotation" in mended.after
 
 
 def test_the_end_of_a_call_waits_for_what_comes_after_it():
@@ -103,7 +160,7 @@ def test_the_end_of_a_call_waits_for_what_comes_after_it():
     assert parser.calls == ()
 
 
-@pytest.mark.parametrize("after", [f"\n{CALL}\nNow I wait.", "\n\nI wait for the result, then I go on." + " " * 300])
+@pytest.mark.parametrize("after", [f"\n{CALL}\nbash lists it.", "\n\nWith bash I see it, then I go on." + " " * 300])
 def test_the_end_of_a_call_comes_before_the_end_of_the_reply_where_the_prompt_is_known(after):
     parser = StreamParser(talk.TOOLS, generation_prompt="")
     events = parser.feed(CALL + after + "\n\nMore.")

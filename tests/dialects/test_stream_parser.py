@@ -189,8 +189,8 @@ def test_a_call_after_json_that_is_none_is_judged_the_same_in_any_pieces(before,
 @pytest.mark.parametrize(
     "text",
     [
-        f"An example of a call that a model without tools of its own might write in its answer, word by word:\n{CALL}",
-        f"You could send this request to the server yourself, from a shell or a browser of your choice: {CALL}",
+        f"<!-- what a model without tools of its own might write in its answer to that, word by word:\n{CALL}",
+        f"<q>Send this request to the server yourself, from a shell or from a browser of your choice.\n{CALL}",
     ],
 )
 def test_what_introduces_a_call_counts_however_small_the_pieces(text):

@@ -10,7 +10,7 @@ from naru.dialects.attempt import HELD, Attempt, Group, undo
 from naru.dialects.bodies.unmarked import LONGEST_FENCE
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.scanner import Body
-from naru.dialects.shown import is_shown
+from naru.dialects.shown import LIMIT, doubt_of, facts, is_quoted
 from naru.dialects.source import Incomplete, NotACall, Reading
 from naru.dialects.state import ReaderState
 
@@ -106,8 +106,14 @@ class Attempts:
         group = state.group
         assert group is not None
         calls = state.writer.calls[group.first.calls :]
-        if is_shown(group.first.before, "".join(state.said.gap), after, calls):
-            self._withdraw(group)
+        first = group.first
+        found = facts(first.before, first.opener, "".join(state.said.gap), after, calls)
+        if state.seen and is_quoted(state.source.kept(first.start, group.end), state.seen):
+            found.append("read in a tool's result")
+        if state.has_shown:
+            found.append("another was shown")
+        if doubt_of(found) >= LIMIT:
+            self._withdraw(group, found)
         else:
             self.accept()
 
@@ -121,13 +127,14 @@ class Attempts:
         state.writer.accept()
         self._settle()
 
-    def _withdraw(self, group: Group) -> None:
-        """Take the calls that were read for text."""
+    def _withdraw(self, group: Group, found: list[str]) -> None:
+        """Take the calls that were read for text; `found` says why."""
         state = self._state
         writer, said, source = state.writer, state.said, state.source
         names = ", ".join(call.name for call in writer.calls[group.first.calls :])
         undo(group.first, writer, held=group.held)
-        writer.repair("shown-call", names)
+        writer.repair("shown-call", names, ", ".join(found))
+        state.has_shown = True
         state.group = None
         said.paused, said.after_call = False, group.was_after_call
         source.rewind(group.first.start)

@@ -1,24 +1,21 @@
 """Judges whether a call was made or only shown, by what stands around it: the one rule that every form asks.
 
-A model that reports what it read, explains a dialect or warns of an injection writes calls that must not run. What
-stands around them tells, in this order: structure (quotation marks of any script, comments, quoted lines, the middle
-of a sentence, an explanation that follows), which needs no language; then wording, which only adds to it. Each sign
-has a weight, what is said of a call that was made takes some away, and the sum is compared with one limit per kind of
-form (docs/decisions/0011). The weights were chosen by `bench/dialects.py --only shown`.
+A model that reports what it read, explains a dialect or warns of an injection writes calls that must not run. Only
+structure tells, which needs no language: quotation marks and brackets of any script, comments, quoted lines, the
+middle of a sentence, a question, a text before and after a form with which models end their turns, and what the
+tools have returned. Each fact has a weight; a call whose facts add up to `LIMIT` was shown. What the words mean is
+not asked (docs/decisions/0162). The weights were chosen by `bench/dialects.py --only shown`.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from functools import lru_cache
 
-from naru.dialects.catalog.talk import MADE, TALK
 from naru.dialects.patterns import lazy_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from naru.dialects.events import ParsedCall
 
@@ -26,272 +23,255 @@ LOOK_AHEAD = 200
 """How many characters after a call are looked at."""
 DOUBTFUL = 0.5
 """From this doubt on a call is not announced before it is judged."""
-_LIMITS = {"marked": 1.0, "unmarked": 0.75, "python": 1.05}
-"""How much doubt makes a call a shown one; people rarely show lists of Python calls, and models explain theirs."""
-_PYTHON = frozenset({"pythonic", "list"})
-_STEPS = frozenset({"react", "cline-xml"})
-"""Unmarked forms with which a turn ends, as it does with marked ones: the client answers each."""
-_UNMARKED = frozenset({
-    "json", "fenced", "name-json", "inline-code", "phi4-mini", "hyperclovax", "cline-xml", "react",
-})  # fmt: skip
+LIMIT = 1.0
+"""The doubt that makes a call a shown one."""
 
+WEIGHTS = {
+    "read in a tool's result": 1.0,
+    "opened quotation": 1.0,
+    "quoted line": 1.0,
+    "inside of a comment or quotation": 1.0,
+    "question before": 1.0,
+    "pointed at": 1.0,
+    "comment closed": 1.0,
+    "sentence begun": 0.4,
+    "list item": 0.4,
+    "line open": 1.0,
+    "marker named before": 1.0,
+    "introduced": 0.35,
+    "set apart by a blank": 0.65,
+    "heading": 0.35,
+    "sentence goes on": 0.6,
+    "line goes on": 0.65,
+    "sentence opened": 0.4,
+    "text around": 1.0,
+    "text after": 1.0,
+    "question after": 0.35,
+    "another was shown": 0.5,
+    "placeholder": 0.5,
+}
+"""What each fact speaks against a call's having been made."""
+
+_CODE = frozenset({"pythonic", "list", "fenced"})
+"""Forms of models that are asked for code: they explain what they wrote. With all others a turn ends."""
+_UNMARKED = frozenset({"json", "list", "pythonic", "fenced", "name-json", "phi4-mini", "hyperclovax"})
+_PYTHON = frozenset({"pythonic", "list"})
 _QUOTES = "\"'`´‘’‚“”„«»‹›"
 _SENTENCE_ENDS = ".!?…。！？।؟"
-_ENDS_OF_SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
-_PARAGRAPHS = lazy_pattern(r"\n\s*\n")
-_SHORT = 20
-_ROLES = (
-    r"(?:user|human|assistant|ai|bot|system|tool|model|agent|q|question"
-    r"|사용자|어시스턴트|도구|질문|ユーザー|アシスタント|質問|用户|助手|问题|问|Frage|Nutzer)"
-)
-_ANSWERS = r"(?:a|answer|답변?|回答|答|Antwort|Respuesta|Réponse)"
-_ROLE_BEFORE = lazy_pattern(rf"(?:\A|\n)[ \t>*]*{_ROLES}[*]*[:：][*]*\Z", re.IGNORECASE)
-_ROLE_AFTER = lazy_pattern(rf"[ \t>*]*(?:{_ROLES}|{_ANSWERS})[*]*[:：]", re.IGNORECASE)
-_HEADING = lazy_pattern(r"(?:\A|\n)#{1,6} [^\n]*\Z")
-_POINTS = lazy_pattern(
-    r"\bfollowing\b|\bbelow\b|다음(?:은|과|의|에)|아래|次の|以下|如下|下面|下列|\bfolgend|\bsiguiente|\bsuivant|\bci-dessous|следующ",
-    re.IGNORECASE,
-)
-"""Words that point to what comes next: a sentence with one goes over into the call though it is over."""
-_NAMES_CALLS = lazy_pattern(
-    r"\bfunctions? (?:calls?|with the following)\b[^.?!\n]{0,120}\Z|\bcan use the [^?!\n]{0,80} function:\Z"
-)
-_POINTS_BACK = lazy_pattern(
-    r"(?:this|that|these|those|above|the (?:\w+ )?(?:above|block|snippet|text)|as you (?:can )?see"
-    r"|위|이것|이건|그것|これ|それ|上|这|那"
-    r"|以上|das|dies|der \w+ oben|so sieht|ceci|cela|c'est|esto|eso|lo anterior)",
-    re.IGNORECASE,
-)
-"""Words that point back to what a sentence is about."""
-_NO_WORDS = lazy_pattern(r"<[|/｜]|\n\s*[{\[<`]")
+_QUESTIONS = "?？؟"
+_COLONS = ":："
+_GOES_ON = ",;.，、。:"
+_FEW_WORDS = 2
+_FEW_LETTERS = 6
+"""Letters: what is longer is more than a word, in scripts that set none apart."""
+_PUNCTUATION = lazy_pattern(r"[.!?…:。！？：।؟]\s*\Z|[:：]\s|^\s*(?:#|[-*+•]\s|\d{1,2}[.)]\s)")
+"""What makes a sentence, a label, a heading or an item of a word or two."""
 _PREFIX = lazy_pattern(r"\s*(?:(>|\||#{1,6}\s)|([-*+•]|\d{1,2}[.)])\s)")
-_CONTAINERS = lazy_pattern(r"<(!--|/?(?:pre|code|blockquote|q|cite|samp|example|quote|sample)\b|/)|-->", re.IGNORECASE)
-
-_BEFORE = {
-    "example": 1.0, "form": 0.9, "refused": 0.4, "not run": 0.6, "negated": 0.5, "told": 0.45, "past": 0.8,
-    "taught": 0.9, "call": 0.1, "machinery": 0.3,
-}  # fmt: skip
-_AFTER = {
-    "example": 0.6, "form": 0.7, "refused": 0.5, "not run": 1.3, "negated": 0.0, "told": 0.2, "past": 0.2,
-    "taught": 0.2, "call": 0.2, "machinery": 0.3,
-}  # fmt: skip
-_FIRST = 0.3
-"""What it takes away from the doubt that a reply begins with its call."""
-_BETWEEN = 0.75
-"""The doubt of a call that stands as a block between texts, in a form with which models end their turns."""
-_EXPLAINED = 0.7
-"""How much the text after a code fence or Python counts: models that write such calls explain them often."""
-_MADE_WEIGHT = 0.6
-_STRUCTURE = 1.0
-_PLAIN = str.maketrans("’：", "':")
-_LETTER = lazy_pattern(r"(?<!\\)[a-z]")
-_UPPER = lazy_pattern(r"\\.|[A-Z]")
-
-
-class _Words:
-    """Alternatives to look for in lower-case text; those of other scripts only where there are any."""
-
-    __slots__ = ("_latin", "_other")
-
-    def __init__(self, words: str) -> None:
-        plain = _UPPER.sub(lambda found: found[0] if found[0][0] == "\\" else found[0].lower(), words)
-        parts = _alternatives(plain)
-        latin = [part for part in parts if _LETTER.search(part)]
-        self._latin = re.compile("|".join(latin))
-        self._other = re.compile("|".join(part for part in parts if part not in latin) or "(?!)")
-
-    def count(self, text: str, most: int) -> int:
-        """Return how many different ones are found, counting to `most`."""
-        patterns = (self._latin,) if text.isascii() else (self._latin, self._other)
-        if most == 1:
-            return int(any(pattern.search(text) for pattern in patterns))
-        return min(most, len({found[0] for pattern in patterns for found in pattern.finditer(text)}))
-
-
-def _alternatives(words: str) -> list[str]:
-    """Split a pattern at the bars that stand outside of brackets."""
-    parts, depth, start = [], 0, 0
-    for at, character in enumerate(words):
-        if character in "([":
-            depth += 1
-        elif character in ")]":
-            depth -= 1
-        elif character == "|" and not depth:
-            parts.append(words[start:at])
-            start = at + 1
-    return [*parts, words[start:]]
-
-
-@lru_cache(maxsize=1)
-def _concepts() -> tuple[dict[str, _Words], _Words]:
-    return {name: _Words(words) for name, words in TALK.items()}, _Words(MADE)
+_HEADING = lazy_pattern(r"(?:\A|\n)#{1,6} [^\n]*\Z")
+_CONTAINERS = lazy_pattern(r"(?i)<(!--|/?(?:pre|code|blockquote|q|cite|samp|example|quote|sample)\b|/)|-->")
+_HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
+_WORD = lazy_pattern(r"[^\W_]{4,}|\d+")
+_MARKS = lazy_pattern(r"<[^<>\n]{1,60}>")
+_NO_WORDS = lazy_pattern(r"<[|/｜]|\n\s*[{\[<`]")
+_ESCAPES = (("\\n", ""), ("\\t", ""), ("\\", ""), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&"))
+_PLACEHOLDER = lazy_pattern(r"\.{3}|…|<[^<>]{1,40}>|\{[^{}]{1,40}\}|\[[^\[\]]{1,40}\]")
 
 
 class Before:
-    """What stands before a call: how much it speaks against it, and how it goes over into it."""
+    """What stands before a call, as facts."""
 
-    __slots__ = ("doubt", "introduces", "names_calls", "opens", "paragraph_doubt", "runs_on", "same_line", "some")
+    __slots__ = ("doubt", "facts", "introduces", "same_line", "some", "text")
 
     def __init__(self, text: str) -> None:
         line = text[text.rfind("\n") + 1 :]
-        bare = text.rstrip()
-        self.some = bool(bare)
-        last = bare[-1:]
-        self.opens = _opening(line)
-        """The mark that opens a quotation or a parenthesis right before the call."""
+        self.text = text
+        self.some = _has_words(text)
         self.same_line = bool(line.strip())
         """Whether text of the call's own line stands before it."""
-        self.names_calls = _NAMES_CALLS.search(bare[-200:]) is not None
-        """Whether it speaks of "the function call", as models do that are prompted for code."""
-        self.introduces = last in (":", "：")
-        self.runs_on = bool(line.strip()) and last not in _SENTENCE_ENDS and not self.introduces
-        """Whether the call stands in the middle of a sentence."""
-        paragraphs = [part for part in _PARAGRAPHS.split(text[-600:]) if part.strip()]
-        paragraph = paragraphs[-1][-240:] if paragraphs else ""
-        sentences = [part for part in _ENDS_OF_SENTENCES.split(paragraph) if part.strip()]
-        sentence = sentences[-1] if sentences else ""
-        if len(sentence) < _SHORT:
-            sentence = " ".join(sentences[-2:])
-        structure = _structure(text, line)
-        if self.runs_on:
-            structure += 0.4
-        goes_over = last not in ("", *_SENTENCE_ENDS) and len(sentence.split()) > 2 and len(text) - len(bare) == 1
-        if goes_over and not self.introduces and not line:
-            structure += 0.2
-        heading = _HEADING.search(bare) is not None
-        if heading:
-            structure += 0.4
-        if last in ("?", "？", "؟") and not line and bare[-2:-1].isalnum():
-            structure += 1.0
-        if _ROLE_BEFORE.search(bare):
-            structure += 0.7
-        whole = self.introduces or self.runs_on or goes_over or heading or bool(self.opens)
-        points = _POINTS.search(sentence) is not None
-        structure += 0.1 if points or self.introduces else 0.0
-        whole = whole or points
-        said = _wording(sentence, _BEFORE, whole=whole)
-        self.doubt = structure + said
-        if paragraph != sentence:
-            said = max(said, _wording(paragraph, _BEFORE, whole=whole))
-        self.paragraph_doubt = structure + said
+        self.introduces = text.rstrip().endswith((":", "："))
+        self.facts = tuple(_facts_before(text, line))
+        self.doubt = sum(WEIGHTS[fact] for fact in self.facts)
 
 
-def _opening(line: str) -> str:
-    """Return the mark at the end of a line's beginning that opens a quotation or a parenthesis."""
+def _facts_before(text: str, line: str) -> Iterator[str]:
+    bare = text.rstrip()
+    last = bare[-1:]
+    if not last:
+        return
+    if _opens_quotation(line):
+        yield "opened quotation"
+    prefix = _PREFIX.match(line)
+    if prefix is not None and prefix[1]:
+        yield "quoted line"
+    elif prefix is not None and line[prefix.end() :].strip():
+        yield "list item"
+    if _is_contained(text):
+        yield "inside of a comment or quotation"
+    if _HEADING.search(bare):
+        yield "heading"
+    elif last in _COLONS:
+        yield "introduced"
+    elif last not in _SENTENCE_ENDS:
+        if line.strip():
+            yield "sentence begun"
+        elif last.isalnum() and _is_open(bare[bare.rfind("\n") + 1 :]):
+            yield "line open"
+    elif last in _QUESTIONS and not line and bare[-2:-1].isalnum():
+        yield "question before"
+
+
+def _opens_quotation(line: str) -> bool:
+    """Tell whether a line's beginning ends in a mark that opens a quotation or a parenthesis."""
     bare = line.rstrip()
     last = bare[-1:]
     if not last or len(line) - len(bare) > 1:
-        return ""
+        return False
     if last in _QUOTES and (len(bare) == 1 or not bare[-2].isalnum()):
-        return last
-    return last if unicodedata.category(last) in ("Ps", "Pi") else ""
+        return True
+    return unicodedata.category(last) in ("Ps", "Pi")
 
 
-def _structure(text: str, line: str) -> float:
-    doubt = _STRUCTURE if _opening(line) else 0.0
-    prefix = _PREFIX.match(line)
-    if prefix is not None:
-        doubt += _STRUCTURE if prefix[1] else 0.4
-    open_containers = 0
+def _is_contained(text: str) -> bool:
+    """Tell whether a comment or an element that quotes is open at the end of the text."""
+    depth = 0
     for found in _CONTAINERS.finditer(text):
-        written = found[0].lower()
+        written = found[0]
         if written == "-->" or written.startswith("</"):
-            open_containers = max(0, open_containers - 1) if len(written) > 2 else open_containers
+            depth -= len(written) > 2 and depth > 0
         else:
-            open_containers += 1
-    return doubt + (_STRUCTURE if open_containers else 0.0)
+            depth += 1
+    return depth > 0
 
 
-def _wording(text: str, weights: dict[str, float], *, whole: bool = True) -> float:
-    """Weigh words; those of a sentence that is over and does not go over into the call count for less."""
-    if not text.strip():
-        return 0.0
-    concepts, made = _concepts()
-    text = text.lower().translate(_PLAIN)
-    doubt = 0.0
-    for name, pattern in concepts.items():
-        if weights[name]:
-            doubt += weights[name] * pattern.count(text, 2 if name == "machinery" else 1)
-    if not whole:
-        doubt *= 0.6
-    if made.count(text, 1) and text.rstrip()[-1] not in "?？":
-        doubt = doubt - _MADE_WEIGHT if whole else min(doubt, 0.3) - _MADE_WEIGHT
-    return max(doubt, -_MADE_WEIGHT)
+def _is_open(line: str) -> bool:
+    """Tell whether a line without an end of a sentence is no item of a list, and more than a word or two."""
+    return _is_long(line) and _PREFIX.match(line) is None
 
 
-def _after(before: Before, gap: str, text: str, *, ends_turns: bool) -> float:
-    """Return how much the text after a call speaks against it."""
-    stop = _NO_WORDS.search(text)
-    if stop is not None:
-        text = text[: stop.start()]
-    if not text:
-        return 0.0
-    doubt = _place(before, gap, text)
-    if _ROLE_AFTER.match(text):
-        doubt += 0.6
+def _is_long(text: str) -> bool:
+    """Tell whether a text is more than a word or two, in a script with blanks or without."""
+    return len(text.split()) > _FEW_WORDS or (not text.isascii() and len(text) > _FEW_LETTERS)
+
+
+def _says_something(text: str) -> bool:
+    """Tell whether a text is more than a stray word."""
+    return _is_long(text) or (_PUNCTUATION.search(text) is not None and any(map(str.isalnum, text)))
+
+
+def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall]) -> Iterator[str]:
+    """Yield what the text after calls, of which there is some, tells."""
     if text.startswith("-->"):
-        doubt += _STRUCTURE
+        yield "comment closed"
     if text[0] in "^↑⬆☝":
-        doubt += _STRUCTURE + _FIRST
-    if _POINTS_BACK.match(text):
-        doubt += 0.4
-    if not before.some and "\n" in gap:
-        doubt -= _FIRST
-    elif "\n" in gap and not before.same_line:
-        doubt += _BETWEEN if ends_turns else 0.1
-    if before.introduces and ends_turns:
-        doubt += 0.2
-    return doubt + _wording(text, _AFTER)
+        yield "pointed at"
+    if _sentence_goes_on(before, gap, text):
+        yield "sentence goes on"
+        if not before.some and gap and not _is_about(calls, text):
+            yield "sentence opened"
+    if not _says_something(_MARKS.sub("", text)):
+        return
+    dialect = calls[0].dialect
+    if before.same_line and before.some:
+        if dialect not in _PYTHON:
+            yield "line goes on"
+    elif before.some:
+        if dialect not in _CODE or not _is_about(calls, f"{before.text} {text}"):
+            yield "text around"
+    elif "\n" in gap and dialect not in _PYTHON and not _is_about(calls, text):
+        yield "text after"
+    if text.rstrip()[-1] in _QUESTIONS:
+        yield "question after"
 
 
-def _place(before: Before, gap: str, text: str) -> float:
-    """Weigh how the text after a call joins it: as the rest of a quotation or of a sentence, or as a new one."""
+def _is_about(calls: Sequence[ParsedCall], text: str) -> bool:
+    """Tell whether a text speaks of what calls are about: has a word of a tool's name, or of a value."""
+    said = set(_words(text))
+    return any(not said.isdisjoint(_words(f"{call.name} {_values(call.arguments)}")) for call in calls)
+
+
+def _values(value: object) -> str:
+    """Return the values inside of a value as one text."""
+    if isinstance(value, dict | list):
+        return " ".join(map(_values, value.values() if isinstance(value, dict) else value))
+    return "" if isinstance(value, bool) or value is None else str(value)
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of four letters and more, and the numbers."""
+    return [word.lower() for word in _WORD.findall(_HUMP.sub(" ", text))]
+
+
+def _has_words(text: str) -> bool:
+    """Tell whether a text is more than tags and punctuation."""
+    return any(map(str.isalnum, _MARKS.sub("", text)))
+
+
+def _sentence_goes_on(before: Before, gap: str, text: str) -> bool:
     first = text[0]
-    if not gap:
-        if first in _QUOTES or (unicodedata.category(first) in ("Pe", "Pf") and first not in "}]"):
-            return 0.5
-        if first in ",;.，、。:" or unicodedata.category(first) == "Lo":
-            return 0.7 if before.same_line else 0.4
-    if "\n" not in gap:
-        rest = text.split("\n", 1)[0]
-        goes_on = first in ",;.，、。:" or first.islower() or unicodedata.category(first) == "Lo"
-        return (0.6 if len(rest.split()) > 1 or len(rest) > 7 else 0.3) if goes_on else 0.1
-    return 0.4 if first.islower() else 0.0
+    letter = unicodedata.category(first)
+    if not gap and (first in _QUOTES or (letter in ("Pe", "Pf") and first not in "}]")):
+        return True
+    if "\n" in gap:
+        return first.islower()
+    if first in _GOES_ON:
+        return True
+    return (first.islower() or letter == "Lo") and _says_something(text.split("\n", 1)[0])
 
 
-def is_shown(before: Before, gap: str, after: str, calls: Sequence[ParsedCall]) -> bool:
-    """Tell whether calls were only shown.
+def facts(before: Before, opener: str, gap: str, after: str, calls: Sequence[ParsedCall]) -> list[str]:
+    """Return what speaks against calls' having been made.
 
     Args:
         before: what stands before the first of them.
+        opener: the marker that announced it; empty where none did.
         gap: the white space after the last of them.
         after: the text after that, as much of it as is looked at; empty where nothing comes.
         calls: the calls.
     """
-    return score(before, gap, after, calls) >= limit(calls)
+    found = list(before.facts)
+    if opener and before.some and _is_named(opener, before.text):
+        found.append("marker named before")
+    stop = _NO_WORDS.search(after)
+    text = after[: stop.start()] if stop is not None else after
+    if text:
+        found += _facts_after(before, gap, text, calls)
+    if before.introduces and before.same_line and before.text[-1] == " " and calls[0].dialect not in _UNMARKED:
+        found.append("set apart by a blank")
+    if before.some and any(_is_placeholder(call) for call in calls):
+        found.append("placeholder")
+    return found
 
 
-def limit(calls: Sequence[ParsedCall]) -> float:
-    """Return the doubt from which calls of this kind of form count as shown."""
-    return _LIMITS[_kind(calls)]
+def _is_named(marker: str, text: str) -> bool:
+    """Tell whether a marker stands in the middle of a line of words, where it announced nothing."""
+    at = text.find(marker)
+    return at > 0 and text[at - 1] == " " and text[:at].rstrip(" ")[-1:].isalnum()
 
 
-def score(before: Before, gap: str, after: str, calls: Sequence[ParsedCall]) -> float:
-    """Return the doubt that calls were made."""
-    doubt = before.doubt if _kind(calls) == "marked" else before.paragraph_doubt
-    dialect = calls[0].dialect
-    if before.introduces and before.same_line and _kind(calls) == "marked":
-        doubt += 0.6
-    code = dialect == "fenced" or dialect in _PYTHON
-    explained = _EXPLAINED if code else 1.0
-    if code and before.names_calls:
-        doubt -= _MADE_WEIGHT
-    return doubt + explained * _after(before, gap, after, ends_turns=_kind(calls) == "marked" or dialect in _STEPS)
+def _is_placeholder(call: ParsedCall) -> bool:
+    """Tell whether a value of a call stands for one: three dots, its own name, something in brackets."""
+    return any(
+        isinstance(value, str) and (value == key or _PLACEHOLDER.fullmatch(value) is not None)
+        for key, value in call.arguments.items()
+    )
 
 
-def _kind(calls: Sequence[ParsedCall]) -> str:
-    dialect = calls[0].dialect
-    return "python" if dialect in _PYTHON else "unmarked" if dialect in _UNMARKED else "marked"
+def is_quoted(unit: str, seen: Sequence[str]) -> bool:
+    """Tell whether calls stand word for word, however they are laid out and escaped, in what tools returned."""
+    solid = _solid(unit)
+    return any(solid in _solid(text) for text in seen)
+
+
+def _solid(text: str) -> str:
+    """Return a text without white space and escapes of JSON and HTML."""
+    for written, meant in _ESCAPES:
+        text = text.replace(written, meant)
+    return "".join(text.split())
+
+
+def doubt_of(found: Sequence[str]) -> float:
+    """Return how much facts speak against a call."""
+    return sum(WEIGHTS[fact] for fact in found)
 
 
 NOTHING_BEFORE = Before("")

@@ -83,6 +83,13 @@ class Source:
         """Stop keeping."""
         self.log = None
 
+    def kept(self, start: int, end: int) -> str:
+        """Return the text between two positions since `mark`."""
+        assert self.log is not None
+        text = self.log.take()
+        self.log.append(text)
+        return text[start - self._kept_from : end - self._kept_from]
+
     def rewind(self, offset: int) -> None:
         """Go back to a position since `mark`, or one that is still in `text`, and go on keeping."""
         if self.log is not None:

@@ -23,8 +23,9 @@ class ReaderState:
     """Where one reply's reading stands."""
 
     __slots__ = (
-        "answer_closer", "attempt", "body", "group", "in_code", "left_out", "line_start", "lines", "markers",
-        "mentioned", "no_line_before", "no_marker_before", "prose_at", "said", "source", "ticks", "tried", "writer",
+        "answer_closer", "attempt", "body", "group", "has_shown", "in_code", "left_out", "line_start", "lines",
+        "markers", "mentioned", "no_line_before", "no_marker_before", "prose_at", "said", "seen", "source", "ticks",
+        "tried", "writer",
     )  # fmt: skip
 
     def __init__(self, writer: CallWriter, said: Transcript, markers: Markers, body: Body | None) -> None:
@@ -37,6 +38,10 @@ class ReaderState:
         """The attempt to read a call that is under way."""
         self.group: Group | None = None
         """The calls that are not judged yet."""
+        self.has_shown = False
+        """Whether calls of the reply were only shown."""
+        self.seen: Sequence[str] = ()
+        """What tools returned: what stands there word for word is a quotation."""
         self.prose_at = -1
         """Where text begins after such calls: an attempt to read another there failed."""
         self.body = body
@@ -82,9 +87,10 @@ def new_state(
     tools: Sequence[Tool | Mapping[str, Any]],
     hint: str | None,
     generation_prompt: str | None,
+    seen: Sequence[str],
     *,
-    keep: bool,
     emits: bool,
+    keep: bool = True,
 ) -> ReaderState:
     """Return the state at the beginning of a reply; `keep` and `emits` say whether text is kept, events are made."""
     writer = CallWriter(Offered(as_tools(tools)), emits=emits)
@@ -92,6 +98,7 @@ def new_state(
     prompt = (generation_prompt or "")[-4000:]
     table = markers("granite" if hint and "granite" in hint.lower() else "")
     state = ReaderState(writer, said, table, first_body(prompt) if prompt else None)
+    state.seen = seen
     writer.waits = generation_prompt is None
     state.lines.header_may_follow = generation_prompt is None or prompt.rstrip().endswith("<|start|>assistant")
     state.lines.channels_may_follow = hint is not None and any(name in hint.lower() for name in ("gpt-oss", "harmony"))

@@ -29,18 +29,20 @@ class StreamParser:
         tools: What was offered, as `Tool`s or as the dictionaries of a chat request; nothing else is read as a call.
         hint: Model or dialect name; narrows, never restricts.
         generation_prompt: The end of the prompt, which may have opened a reasoning block; "" says that it has not.
+        seen: What tools have returned in the conversation: a call that stands there word for word is a quotation.
         keep: Whether to keep the text for `parsed`; without it memory holds undecided text only.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keywords
         self,
         tools: Sequence[Tool | Mapping[str, Any]],
         *,
         hint: str | None = None,
         generation_prompt: str | None = None,
+        seen: Sequence[str] = (),
         keep: bool = False,
     ) -> None:
-        self._state = new_state(tools, hint, generation_prompt, keep=keep, emits=True)
+        self._state = new_state(tools, hint, generation_prompt, seen, keep=keep, emits=True)
         self._reader = TextReader(self._state)
         self._said = self._state.said
         self._plain = False
@@ -118,16 +120,17 @@ class StreamParser:
         return ready
 
 
-def parse(
+def parse(  # noqa: PLR0913 - keywords
     text: str,
     tools: Sequence[Tool | Mapping[str, Any]],
     *,
     hint: str | None = None,
     generation_prompt: str | None = None,
+    seen: Sequence[str] = (),
     finish_reason: str = "stop",
 ) -> Parsed:
     """Read a whole reply at once, by the same reader as `StreamParser`, so that whole and streamed cannot differ."""
-    state = new_state(tools, hint, generation_prompt, keep=True, emits=False)
+    state = new_state(tools, hint, generation_prompt, seen, emits=False)
     _read_to_the_end(state, TextReader(state), text, finish_reason)
     return _parsed(state)
 

@@ -256,10 +256,12 @@ def _skip_use(source: Source) -> Reading[bool]:
 
 def _read_fenced_unit(source: Source, writer: CallWriter, first: str) -> Reading[None]:
     if first in "{[":
+        writer.dialect = "fenced" if first == "{" else "list"
         yield from read_json(source, writer, marked=False)
     elif first == "<":
         yield from _read_fenced_tag(source, writer)
     elif first.isidentifier():
+        writer.dialect = "pythonic"
         yield from read_pythonic(source, writer)
     else:
         raise NotACall

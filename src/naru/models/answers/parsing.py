@@ -33,7 +33,8 @@ def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, st
     tools = [Tool(tool.name, tool.input_schema) for tool in request.tools]
     aliases = _aliases(request.tools)
     tools += [Tool(alias, tool.input_schema) for alias, tool in aliases.items()]
-    parser: TextParser = StreamParser(tools, hint=hint)
+    seen = [message.text for message in request.messages if message.role == "tool"]
+    parser: TextParser = StreamParser(tools, hint=hint, seen=seen)
     own = names or {}
     known = {**{alias: own.get(tool.name, tool.name) for alias, tool in aliases.items()}, **own}
     if is_guided(request, profile):
