@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import ssl
 import subprocess
 import sys
+import time
+from http.client import HTTPConnection
 from pathlib import Path
 
 import httpx2 as httpx
@@ -68,6 +71,34 @@ def test_programs_that_know_ollamas_port_alone_find_naru_there_too(tmp_path: Pat
             # Both sockets listen already; what is asked now is answered once the server takes connections.
             for host in (f"localhost:{port}", f"127.0.0.1:{port}"):
                 assert "version" in httpx.get(f"http://{host}/api/version", timeout=60).json()
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=90) == 0
+
+
+@pytest.mark.slow
+def test_a_connection_that_was_idle_takes_the_next_request(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "naru.cli.main", "serve", "--port", "0", "--store", "memory:"]
+    environment = {
+        **os.environ,
+        "NARU_HUB__DATA_DIR": str(tmp_path),
+        "NARU_MODEL__BASE_URL": "http://127.0.0.1:9/v1",
+    }
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            while not (
+                served := re.search(r"Naru serves.*http://127\.0\.0\.1:(\d+)", line := process.stderr.readline())
+            ):
+                assert line, "it ended before it served"
+            connection = HTTPConnection("127.0.0.1", int(served[1]), timeout=60)
+            connection.connect()
+            first = connection.sock
+            for idle in (0, 7):  # proxies keep connections for a minute; uvicorn's own default is 5 seconds
+                time.sleep(idle)
+                connection.request("GET", "/healthz")
+                assert connection.getresponse().read()
+            assert connection.sock is first
         finally:
             process.send_signal(signal.SIGINT)
         assert process.wait(timeout=90) == 0

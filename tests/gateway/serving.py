@@ -25,7 +25,7 @@ from naru.gateway.upstream import Upstream
 from naru.records import ServerRecord, TransportType
 from naru.stores.memory import MemoryStore
 from naru.web import mcp_faces
-from naru.web.one_write import OneWriteProtocol
+from naru.web.one_write import KEEP_ALIVE_SECONDS, OneWriteProtocol
 from naru.web.security import guard
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -95,7 +95,14 @@ async def serving(
 async def listening(app: Any, port: int = 0, http: Any = OneWriteProtocol) -> AsyncIterator[str]:
     """Serve an ASGI application on loopback."""
     bound = socket.create_server(("127.0.0.1", port), backlog=2048)
-    config = uvicorn.Config(app, http=http, lifespan="off", log_level="warning", timeout_graceful_shutdown=3)
+    config = uvicorn.Config(
+        app,
+        http=http,
+        lifespan="off",
+        log_level="warning",
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=3,
+    )
     server = uvicorn.Server(config)
     server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]  # pytest has its own
     task = asyncio.create_task(server.serve(sockets=[bound]))

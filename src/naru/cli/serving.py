@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 
 from naru.config import ServerSettings
 from naru.errors import ConfigError
-from naru.web.one_write import OneWriteProtocol
+from naru.web.one_write import KEEP_ALIVE_SECONDS, OneWriteProtocol
 
 SHUTDOWN_SECONDS = 30
 """What requests under way get to finish in; held streams are ended at once (R-29)."""
@@ -126,6 +126,7 @@ async def serve(
         log_config=None,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         h11_max_incomplete_event_size=16 * 1024,
         ssl_context_factory=None if tls is None else lambda *_: tls,

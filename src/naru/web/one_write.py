@@ -20,6 +20,10 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from naru.gateway.asgi import CLIENT
 
+KEEP_ALIVE_SECONDS = 75
+"""How long a connection may stay idle. Longer than proxies keep theirs (nginx and most load balancers 60 s): where the
+server ends first, a request can meet a connection that is being closed, and a POST is not sent again (a 502)."""
+
 _JOINED_BYTES = 64 << 10
 """A longer body is written by itself: copying it would cost more than the call."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg_pool import AsyncConnectionPool
 
 from naru.builtins.data.databases.database import Limits
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
@@ -120,6 +121,27 @@ async def test_g11_killed_connections_are_replaced_and_the_next_query_works(bga:
     assert bga.admin.execute(killed).fetchone()[0] >= 1
     assert (await database.query("SELECT 1 AS one")).records == [{"one": 1}]
     await database.close()
+
+
+async def test_g11_a_query_survives_a_pool_whose_killed_connections_die_one_after_another(
+    bga: BgaServer, monkeypatch: pytest.MonkeyPatch
+):
+    async def find_all_alive(_: AsyncConnectionPool) -> None:
+        """What a check sees while the backends have their signal but still answer, as on a busy machine."""
+
+    monkeypatch.setattr(AsyncConnectionPool, "check", find_all_alive)
+    database = bga.database(DatabaseOptions(pool_min=3, pool_max=3))
+    await asyncio.gather(*(database.query("SELECT 1") for _ in range(3)))
+    await until(lambda: pool_of_three(bga), seconds=30)
+    bga.admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'bga_reader'")
+    try:
+        assert (await database.query("SELECT 1 AS one")).records == [{"one": 1}]
+    finally:
+        await database.close()
+
+
+async def pool_of_three(bga: BgaServer) -> bool:
+    return await count_of(bga, "true") == 3
 
 
 async def test_g12_a_full_pool_queues_and_nothing_is_left_in_a_transaction(bga: BgaServer):

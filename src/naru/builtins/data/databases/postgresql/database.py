@@ -109,12 +109,15 @@ class Database:
         )
 
     async def _run(self, statement: Statement) -> tuple[RawRows, list[str]]:
-        """Run on a pooled connection; one that had died is replaced, and the read done once more."""
+        """Run on a pooled connection; when it had died the read is done once more on one made after that.
+
+        Another of the pool may have been killed by the same stroke without having died yet.
+        """
         for is_last in (False, True):
             pool = await self._open_pool()
             seconds = self._limits().statement_seconds
             try:
-                async with self._connection(pool) as connection:
+                async with self._new_connection() if is_last else self._connection(pool) as connection:
                     work = self._run_on(connection, statement)
                     return await bounded(
                         connection,
@@ -157,6 +160,12 @@ class Database:
                 yield connection
         finally:
             await pool.putconn(connection)
+
+    @asynccontextmanager
+    async def _new_connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+        async with await self._connect() as connection:
+            await self._configure(connection)
+            yield connection
 
     async def _grow_back(self, pool: AsyncConnectionPool[AsyncConnection[Any]]) -> None:
         """Raise when the database is gone; else replace the connections that an outage took."""
