@@ -154,3 +154,37 @@ def test_an_error_within_a_stream_is_told_with_its_reason(reader: Any, event: di
     with pytest.raises(ModelError, match="Full") as told:
         events(reader, [event])
     assert told.value.status == status
+
+
+def thought_in(reader_class: Any, told: list[dict[str, Any]]) -> str:
+    reader = answer_reader(ChatRequest("m", []), Profile())
+    reads = reader_class(reader, "here")
+    for one in told:
+        reads.feed(one)
+    return reader.reasoned_in
+
+
+@pytest.mark.parametrize(("signature", "learnt"), [("", "thinking"), ("c2ln", "")], ids=["unsigned", "signed"])
+def test_thoughts_go_back_as_text_where_messages_sign_none(signature: str, learnt: str) -> None:
+    block = {"type": "thinking", "thinking": "Hm.", "signature": signature}
+    told = [
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_stop", "index": 0},
+    ]
+    assert thought_in(anthropic_wire.EventReader, told) == learnt
+    asked = ChatRequest("m", [Message("user", "Go."), Message("assistant", "Gone.", reasoning="Hm.")])
+    sent = anthropic_wire.messages_body(asked, model="m", tools=[], thinks=bool(learnt))
+    kinds = [part["type"] for part in sent["messages"][1]["content"]]
+    assert kinds == (["thinking", "text"] if learnt else ["text"])
+
+
+@pytest.mark.parametrize(("sealed", "learnt"), [("", "reasoning"), ("eHh4", "")], ids=["open", "sealed"])
+def test_thoughts_go_back_as_text_where_responses_seal_none(sealed: str, learnt: str) -> None:
+    told: dict[str, Any] = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": sealed or None}
+    told["content"] = [] if sealed else [{"type": "reasoning_text", "text": "Hm."}]
+    done = [{"type": "response.output_item.done", "output_index": 0, "item": told}]
+    assert thought_in(responses_wire.EventReader, done) == learnt
+    asked = ChatRequest("m", [Message("user", "Go."), Message("assistant", "Gone.", reasoning="Hm.")])
+    sent = responses_wire.responses_body(asked, model="m", tools=[], thinks=bool(learnt))
+    TypeAdapter(ResponseCreateParamsStreaming).validate_python(sent)
+    assert [item["type"] for item in sent["input"]] == ["message", *(["reasoning"] if learnt else []), "message"]

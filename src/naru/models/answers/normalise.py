@@ -90,7 +90,7 @@ class AnswerReader:
     def reasoning(self, delta: str, field_name: str = "") -> list[ChatEvent]:
         """Take text that the endpoint itself marked as thought, and the field it came in."""
         self.reasoned_in = field_name or self.reasoned_in
-        return [Reasoning(delta)]
+        return [Reasoning(delta)] if delta else []
 
     def refusal(self, text: str) -> list[ChatEvent]:
         """Take text that the endpoint marked as a refusal."""

@@ -55,3 +55,8 @@ class Profile:
     """Where pictures of tool results stand: in a user's turn after the results, in the tool's own, nowhere."""
     refused_parameters: frozenset[str] = frozenset()
     """Fields that the endpoint has refused by name."""
+
+    @property
+    def takes_thoughts(self) -> bool:
+        """The endpoint has sent thoughts that nobody sealed, or is known to, and takes them back."""
+        return self.reasoning not in ("", "none")

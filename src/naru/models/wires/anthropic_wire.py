@@ -35,13 +35,13 @@ def carries(part: MediaPart) -> bool:
     return isinstance(part, ImagePart) or (isinstance(part, ResourcePart) and part.mime_type == "application/pdf")
 
 
-def messages_body(request: ChatRequest, *, model: str, tools: list[JsonObject]) -> JsonObject:
-    """Build the body of a streaming request, already prepared."""
+def messages_body(request: ChatRequest, *, model: str, tools: list[JsonObject], thinks: bool = False) -> JsonObject:
+    """Build the body of a streaming request, already prepared; `thinks` gives thoughts back that nobody signed."""
     system = [turn.text for turn in request.messages if turn.role == "system" and turn.text]
     body: JsonObject = {
         "model": model,
         "max_tokens": request.max_tokens or DEFAULT_MAX_TOKENS,
-        "messages": _turns(request),
+        "messages": _turns(request, thinks=thinks),
         "stream": True,
         **{name: request.extra[name] for name in _PASSED if name in request.extra},
     }
@@ -75,14 +75,14 @@ def _choice(request: ChatRequest) -> JsonObject | None:
     return {"type": word, **single} if word else None
 
 
-def _turns(request: ChatRequest) -> list[JsonObject]:
+def _turns(request: ChatRequest, *, thinks: bool) -> list[JsonObject]:
     """Return the turns; those of one side that follow each other are one, as results and words after them are."""
     turns: list[JsonObject] = []
     for message in request.messages:
         if message.role == "system":
             continue
         role = "assistant" if message.role == "assistant" else "user"
-        blocks = _blocks(message)
+        blocks = _blocks(message, thinks=thinks)
         if not blocks:
             continue
         if turns and turns[-1]["role"] == role:
@@ -92,13 +92,15 @@ def _turns(request: ChatRequest) -> list[JsonObject]:
     return turns
 
 
-def _blocks(message: Message) -> list[JsonObject]:
+def _blocks(message: Message, *, thinks: bool) -> list[JsonObject]:
     if message.role == "tool":
         return [{"type": "tool_result", "tool_use_id": message.tool_call_id, "content": _content(message.content)}]
     said = _content(message.content)
     if message.role != "assistant":
         return said
     thoughts = message.carried.get("thinking_blocks")
+    if not thoughts and thinks and message.reasoning:
+        thoughts = [{"type": "thinking", "thinking": message.reasoning, "signature": ""}]
     calls = [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in message.tool_calls
     ]
@@ -189,8 +191,10 @@ class EventReader:
         return []
 
     def _stop(self, index: int) -> list[ChatEvent]:
-        """Give thoughts as their endpoint wants them back."""
+        """Give thoughts as their endpoint wants them back: as signed blocks, or as text where it signs none."""
         block = self._blocks.get(index, {})
+        if block.get("thinking") and not block.get("signature"):
+            return self._reader.reasoning("", "thinking")
         is_signed = block.get("type") == "redacted_thinking" or (
             block.get("type") == "thinking" and block.get("signature")
         )

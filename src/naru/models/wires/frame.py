@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import ClassVar, Protocol
 
 from naru.errors import ModelError
@@ -12,7 +13,7 @@ from naru.http1.reply import Reply
 from naru.messages import ChatEvent, ChatRequest, JsonObject, MediaPart
 from naru.models.answers.normalise import AnswerReader
 from naru.models.answers.parsing import answer_reader
-from naru.models.asking.offer import offer
+from naru.models.asking.offer import Offer, offer
 from naru.models.asking.strategy import prepare
 from naru.models.backend import Backend
 from naru.models.known.adapt import Learned
@@ -51,6 +52,8 @@ class WireBackend(ABC):
     """The form of tool schemas, a row of `tools.provider_schemas`."""
     listing: ClassVar[tuple[str, str, tuple[str, ...]]] = ("/models", "data", ("id",))
     """Where models are listed, in which field, by which fields of a row."""
+    pictures_in_results: ClassVar[bool] = True
+    """A tool's result may hold pictures; elsewhere they stand in a user's turn after it."""
 
     def __init__(
         self,
@@ -137,10 +140,8 @@ class WireBackend(ABC):
         learned = self.knowledge.of(request.model)
         trial = Trial(learned, request, self.schemas)
         while True:
-            offered = offer(trial.asked, trial.form)
-            sent = prepare(offered.request, learned.profile, self.carries, endpoint=self.http.where)
-            tools = offered.declared(sent) if sent.tools else []
-            answer = await self.http.post(self.path, encode(self.body(sent, model, tools, learned.profile)))
+            offered, sent, body = self.written(trial.asked, learned.profile, trial.form, model)
+            answer = await self.http.post(self.path, encode(body))
             if answer.status >= 400:
                 if refused := trial.refused(await self._refusal(answer), offered.own_names(sent)):
                     raise refused
@@ -151,6 +152,16 @@ class WireBackend(ABC):
                 return answer, reader, learned
             else:
                 answer.close()
+
+    def written(
+        self, request: ChatRequest, profile: Profile, form: str, model: str
+    ) -> tuple[Offer, ChatRequest, JsonObject]:
+        """Return a request's tools as they are offered, the request prepared, and its body."""
+        offered = offer(request, form)
+        if self.pictures_in_results and profile.images == "user":
+            profile = replace(profile, images="tool")
+        sent = prepare(offered.request, profile, self.carries, endpoint=self.http.where)
+        return offered, sent, self.body(sent, model, offered.declared(sent) if sent.tools else [], profile)
 
     async def _refusal(self, answer: Reply) -> ModelError:
         try:

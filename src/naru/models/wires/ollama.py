@@ -29,6 +29,7 @@ class OllamaBackend(WireBackend):
 
     path = "/api/chat"
     schemas = "ollama"
+    pictures_in_results = False
     listing = ("/api/tags", "models", ("name", "model"))
 
     def __init__(
@@ -59,8 +60,7 @@ class OllamaBackend(WireBackend):
     def body(self, sent: ChatRequest, model: str, tools: list[JsonObject], profile: Profile) -> JsonObject:
         """Build the body."""
         tokens = self._context_tokens or self._told.get(model, DEFAULT_CONTEXT)
-        thinks = profile.reasoning not in ("", "none")
-        body = chat_body(sent, model=model, context_tokens=tokens, thinks=thinks)
+        body = chat_body(sent, model=model, context_tokens=tokens, thinks=profile.takes_thoughts)
         return {**body, "tools": tools} if tools else body
 
     def events(self, reader: AnswerReader) -> EventReader:

@@ -17,7 +17,7 @@ class ResponsesBackend(WireBackend):
 
     def body(self, sent: ChatRequest, model: str, tools: list[JsonObject], profile: Profile) -> JsonObject:
         """Build the body."""
-        return responses_body(sent, model=model, tools=tools)
+        return responses_body(sent, model=model, tools=tools, thinks=profile.takes_thoughts)
 
     def events(self, reader: AnswerReader) -> EventReader:
         """Read the stream's events."""

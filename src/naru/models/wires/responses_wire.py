@@ -32,11 +32,20 @@ def carries(part: MediaPart) -> bool:
     return isinstance(part, ImagePart) or (isinstance(part, ResourcePart) and part.blob is not None)
 
 
-def responses_body(request: ChatRequest, *, model: str, tools: Sequence[JsonObject]) -> JsonObject:
-    """Build the body of a streaming request, already prepared; nothing is kept at the endpoint."""
+def responses_body(
+    request: ChatRequest, *, model: str, tools: Sequence[JsonObject], thinks: bool = False
+) -> JsonObject:
+    """Build the body of a streaming request, already prepared; nothing is kept at the endpoint.
+
+    `thinks` gives thoughts back that nobody sealed.
+    """
     body: JsonObject = {
         "model": model,
-        "input": [item for message in request.messages for item in _items(message)],
+        "input": [
+            item
+            for position, message in enumerate(request.messages)
+            for item in _items(message, f"rs_{position}", thinks=thinks)
+        ],
         "stream": True,
         "store": False,
         "include": ["reasoning.encrypted_content"],
@@ -71,19 +80,14 @@ def _form(request: ChatRequest) -> JsonObject | None:
     return None
 
 
-def _items(message: Message) -> list[JsonObject]:
+def _items(message: Message, own_id: str, *, thinks: bool) -> list[JsonObject]:
     if message.role == "tool":
         output = message.content if isinstance(message.content, str) else _parts(message.content, "input_text")
         return [{"type": "function_call_output", "call_id": message.tool_call_id, "output": output}]
     if message.role != "assistant":
         content = message.content if isinstance(message.content, str) else _parts(message.content, "input_text")
         return [{"type": "message", "role": message.role, "content": content}]
-    details = message.carried.get("reasoning_details")
-    items: list[JsonObject] = [
-        {"type": "reasoning", "id": one.get("id") or "rs", "summary": [], "encrypted_content": one["data"]}
-        for one in (details if isinstance(details, list) else ())
-        if isinstance(one, dict) and one.get("type") == "reasoning.encrypted" and one.get("data")
-    ]
+    items = _thoughts(message, own_id, thinks=thinks)
     if message.text:
         items.append({"type": "message", "role": "assistant", "content": message.text})
     items += [
@@ -96,6 +100,21 @@ def _items(message: Message) -> list[JsonObject]:
         for call in message.tool_calls
     ]
     return items
+
+
+def _thoughts(message: Message, own_id: str, *, thinks: bool) -> list[JsonObject]:
+    details = message.carried.get("reasoning_details")
+    sealed: list[JsonObject] = [
+        {"type": "reasoning", "id": one.get("id") or own_id, "summary": [], "encrypted_content": one["data"]}
+        for one in (details if isinstance(details, list) else ())
+        if isinstance(one, dict) and one.get("type") == "reasoning.encrypted" and one.get("data")
+    ]
+    if sealed and message.reasoning:
+        sealed[0]["summary"] = [{"type": "summary_text", "text": message.reasoning}]
+    elif message.reasoning and thinks:
+        told = [{"type": "reasoning_text", "text": message.reasoning}]
+        return [{"type": "reasoning", "id": own_id, "summary": [], "content": told}]
+    return sealed
 
 
 def _parts(content: tuple[ContentPart, ...], text_type: str) -> list[JsonObject]:
@@ -159,6 +178,8 @@ class EventReader:
         if item.get("type") == "reasoning" and item.get("encrypted_content"):
             sealed = {"type": "reasoning.encrypted", "data": item["encrypted_content"], "id": item.get("id")}
             return [Extra("message", {"reasoning_details": [sealed]})]
+        if item.get("type") == "reasoning" and item.get("content"):
+            return self._reader.reasoning("", "reasoning")
         return []
 
     def _end(self, response: Mapping[str, Any]) -> list[ChatEvent]:

@@ -115,14 +115,15 @@ class _Reader:
 
     def _message(self, item: JsonObject) -> None:
         role = item.get("role", "user")
-        if role == "assistant" and "content" not in self._said and "tool_calls" not in self._said:
-            self._said["content"] = item.get("content")
+        # Calls wait for their results: what the model says beside them is of the same turn.
+        if role == "assistant" and ("content" not in self._said or "tool_calls" in self._said):
+            self._said["content"] = [*_parts(self._said.get("content")), *_parts(item.get("content"))]
             return
         self.flush()
         self.turns.append({"role": role, "content": item.get("content")})
 
     def _reasoning(self, item: JsonObject) -> None:
-        if "content" in self._said or "tool_calls" in self._said:
+        if "content" in self._said and "tool_calls" not in self._said:
             self.flush()
         told = item.get("content") or item.get("summary") or ()
         text = "\n".join(text_of(one.get("text")) for one in told if isinstance(one, dict))
@@ -152,6 +153,10 @@ class _Reader:
         self._call(request_id, name, asked.get("arguments"))
         reason = text_of(item.get("reason"))
         self._result(request_id, f"{_DENIED} {reason}".rstrip())
+
+
+def _parts(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else [] if content is None else [content]
 
 
 def _called(item: Mapping[str, Any]) -> tuple[str, Any]:

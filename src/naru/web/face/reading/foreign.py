@@ -35,13 +35,13 @@ def chat_items(raw: Sequence[Any]) -> Iterator[tuple[int, Item]]:
         if kind == "function_call":
             calls.append(_call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments")))
             continue
+        if kind == "reasoning":
+            continue
         if calls:
             yield position - 1, {"role": "assistant", "tool_calls": calls}
             calls = []
         if kind == "function_call_output":
             yield position, {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output")}
-        elif kind == "reasoning":
-            continue
         elif "role" not in item and "content" not in item:
             where = f"messages[{position}]"
             raise BadRequestError(f"{where} has neither a role nor content.", param=where)
