@@ -35,7 +35,10 @@ from naru.stores.history import History
 from naru.stores.keys import KeyFile
 from naru.stores.open import open_store, store_url
 from naru.stores.runs import RunStore
+from naru.stores.shared.commons import ALONE, Commons
+from naru.stores.shared.open import shared_tables
 from naru.stores.spending import Spending
+from naru.stores.tables import SharedTables
 from naru.stores.vectors import VectorShelf, file_name
 from naru.telemetry.audit import Audit, open_audit
 from naru.telemetry.figures import Figures
@@ -88,6 +91,9 @@ class Hub:
         """What limited keys have used today."""
         self.runs = RunStore(settings.hub.data_dir / "runs.db")
         self.journal: Journal | None = self.runs if settings.agent.keep_runs else None
+        self.tables: SharedTables | None = None
+        """Where runs and responses are kept for all hubs; None keeps them in this folder."""
+        self.commons: Commons = ALONE
         self.rank: Rank | None = None
         """Orders tools by meaning beside words, where there is an embedder."""
         self.before_model: Sequence[BeforeModel] = ()
@@ -119,6 +125,12 @@ class Hub:
     @backend.setter
     def backend(self, backend: Backend) -> None:
         self._backend = backend
+
+    def share(self, tables: SharedTables, commons: Commons) -> None:
+        """Keep runs and responses where the other hubs keep theirs."""
+        self.tables, self.commons = tables, commons
+        self.runs = RunStore(tables)
+        self.journal = self.runs if self.settings.agent.keep_runs else None
 
     @property
     def hooks(self) -> Hooks:
@@ -184,6 +196,7 @@ async def open_hub(
     progress: Progress | None = None,
     settings_file: Path | None = None,
     asks_for_keys: bool = False,
+    commons: Commons = ALONE,
 ) -> AsyncIterator[Hub]:
     """Open a hub from settings; everything it opened is closed at the end (H14).
 
@@ -195,6 +208,7 @@ async def open_hub(
         progress: told of the joining of a demo model's parts.
         settings_file: watched for changes of the declared servers.
         asks_for_keys: whether callers need a key; `quarantine: auto` follows it.
+        commons: the other hubs of this installation.
 
     Raises:
         ConfigError: the model, the store or a setting cannot be used.
@@ -203,13 +217,19 @@ async def open_hub(
     """
     async with AsyncExitStack() as stack:
         figures = Figures()
-        opened = open_servers(settings, settings_file=settings_file, asks_for_keys=asks_for_keys, figures=figures)
+        opened = open_servers(
+            settings, settings_file=settings_file, asks_for_keys=asks_for_keys, figures=figures, commons=commons
+        )
         manager = await stack.enter_async_context(opened)
         if backend is None:
             backend = await open_backend(settings, progress=progress, figures=figures)
         stack.push_async_callback(backend.close)
         hub = Hub(settings, key_file(settings), manager, backend, figures)
         stack.callback(hub.spending.close)
+        if (tables := shared_tables(settings.hub)) is not None:
+            await tables.open()
+            stack.push_async_callback(tables.close)
+            hub.share(tables, commons)
         await stack.enter_async_context(recording(hub.recorder))
         hub.rank = open_rank(settings, stack)
         if settings.agent.retrieved_documents:
@@ -244,6 +264,7 @@ async def open_servers(
     settings_file: Path | None = None,
     asks_for_keys: bool = False,
     figures: Figures | None = None,
+    commons: Commons = ALONE,
 ) -> AsyncIterator[Manager]:
     """Open the servers alone, without a model, for faces that need none. Arguments and errors as of `open_hub`."""
     async with AsyncExitStack() as stack:
@@ -254,7 +275,7 @@ async def open_servers(
             await store.open()
         audit = open_audit(settings)
         stack.push_async_callback(audit.close)
-        approvals = open_approvals(settings, asks_for_keys=asks_for_keys)
+        approvals = open_approvals(settings, asks_for_keys=asks_for_keys, commons=commons)
         supervision = Supervision(audit, approvals, figures)
         manager = open_manager(settings, store, asks_for_keys=asks_for_keys, supervision=supervision)
         approvals.changed = lambda server: manager.announce(Change(server, "approvals"))
@@ -266,6 +287,8 @@ async def open_servers(
             paths=[settings_file] if settings_file else None,
             own=[demo_record()] if settings.hub.demo else (),
         )
+        commons.hear("servers", lambda _: follower.look())
+        commons.hear("linked", lambda _: follower.look())
         stack.push_async_callback(follower.close)
         await follower.start()
         yield manager
@@ -282,11 +305,12 @@ def open_documents() -> Any:
         ) from error
 
 
-def open_approvals(settings: Settings, *, asks_for_keys: bool) -> Approvals:
+def open_approvals(settings: Settings, *, asks_for_keys: bool, commons: Commons = ALONE) -> Approvals:
     """Return who decides about tool calls. Raises StoreError."""
     asked = settings.approvals
     asks = asks_for_keys if asked.destructive == "auto" else asked.destructive == "ask"
-    approvals = Approvals(asked, settings.hub.data_dir / "approvals.json", asks_for_destructive=asks)
+    path = settings.hub.data_dir / "approvals.json"
+    approvals = Approvals(asked, path, asks_for_destructive=asks, commons=commons)
     approvals.load()
     return approvals
 

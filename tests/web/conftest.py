@@ -21,6 +21,7 @@ from naru.config import Settings
 from naru.errors import NaruError, NotFoundError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.models.backend import Backend
+from naru.stores.shared.commons import ALONE, Commons
 from naru.tools.toolset import CallContext, Toolset
 from naru.web import faces
 from naru.web.one_write import OneWriteProtocol
@@ -67,6 +68,8 @@ class MemoryHub:
     settings: Settings = field(default_factory=Settings)
     journal: Journal | None = None
     before_model: Sequence[BeforeModel] = ()
+    tables: None = None
+    commons: Commons = ALONE
 
     @property
     def hooks(self) -> Hooks:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from naru.config import Settings, load_settings
+from naru.stores.shared.open import share_folder
 from naru.telemetry.logs import configure_logging
 
 Model = Annotated[
@@ -51,6 +52,8 @@ def settings_from(config: Path | None = None, /, *, is_service: bool = False, **
     settings = load_settings(config, **sections)
     is_chosen = is_service or "log_level" in settings.model_fields_set
     configure_logging(settings if is_chosen else settings.model_copy(update={"log_level": "CRITICAL"}))
+    if not is_service:
+        share_folder(settings.hub)
     return settings
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.text import Text
@@ -23,7 +23,9 @@ from naru.messages import JsonObject
 from naru.models.backend import Backend
 from naru.models.open import open_backend
 from naru.stores.runs import KEPT, RunStore
+from naru.stores.shared.open import shared_tables
 
+Found = TypeVar("Found")
 app = typer.Typer(add_completion=False, help="List, show and replay runs.", no_args_is_help=True, rich_markup_mode=None)
 
 RunId = Annotated[str, typer.Argument(help="Its id, the beginning of it, or `latest`.")]
@@ -40,7 +42,7 @@ def list_runs(
 ) -> None:
     """List runs, newest first."""
     store = _store(settings_from(config))
-    found = asyncio.run(store.newest(limit=limit, text=words, reason=reason))
+    found = asyncio.run(_closing(store, store.newest(limit=limit, text=words, reason=reason)))
     if as_json:
         print_json(list(found))
         return
@@ -58,7 +60,8 @@ def list_runs(
 @app.command()
 def show(run_id: RunId = "latest", config: Config = None, as_json: AsJson = False) -> None:
     """Show a run, step by step. What the model wrote, each call, its result; `--json` is the whole recording."""
-    run = asyncio.run(_find(_store(settings_from(config)), run_id))
+    store = _store(settings_from(config))
+    run = asyncio.run(_closing(store, _find(store, run_id)))
     if as_json:
         print_json(run)
     else:
@@ -89,7 +92,14 @@ def replay(
 
 
 def _store(settings: Settings) -> RunStore:
-    return RunStore(settings.hub.data_dir / "runs.db")
+    return RunStore(shared_tables(settings.hub) or settings.hub.data_dir / "runs.db")
+
+
+async def _closing(store: RunStore, work: Awaitable[Found]) -> Found:
+    try:
+        return await work
+    finally:
+        await store.tables.close()
 
 
 async def _find(store: RunStore, run_id: str) -> JsonObject:
@@ -111,7 +121,8 @@ async def _find(store: RunStore, run_id: str) -> JsonObject:
 
 
 async def _replay(settings: Settings, run_id: str, model: str, *, is_live: bool) -> JsonObject:
-    run = await _find(_store(settings), run_id)
+    store = _store(settings)
+    run = await _closing(store, _find(store, run_id))
     async with _backend(settings, is_live=is_live) as backend:
         name = model or (settings.model.model if is_live else "")
         return await replay_run(run, backend=backend, model=name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,8 @@ from naru.errors import ModelError
 from naru.hub import Hub, key_file, open_hub
 from naru.stores.occupied import occupied
 from naru.stores.open import store_url
+from naru.stores.shared.commons import Commons
+from naru.stores.shared.open import open_commons
 from naru.web.admission import auth_is_on, who_may_come
 from naru.web.app import open_app
 from naru.web.security import check_bind
@@ -64,25 +67,36 @@ def command(
 
 
 async def _serve(settings: Settings, config: Path | None) -> None:
-    out = console(stderr=True)
     check_bind(settings.server)
+    with listen(settings.server.host, settings.server.port) as bound, listen_beside(settings.server) as also:
+        async with open_commons(settings.hub, bound.getsockname()[1]) as commons:
+            await _serve_on(settings, config, bound, also, commons)
+
+
+async def _serve_on(
+    settings: Settings, config: Path | None, bound: socket.socket, also: socket.socket | None, commons: Commons
+) -> None:
+    out = console(stderr=True)
     tls = tls_of(settings.server)
     keys = key_file(settings)
-    were_made = keys.were_made()
+    were_made = keys.were_made() or bool(commons.me)
     asks_for_keys = auth_is_on(settings.server, were_made=were_made)
-    with listen(settings.server.host, settings.server.port) as bound, listen_beside(settings.server) as also:
-        if asks_for_keys and (shown_in := keys.ensure_admin()):
-            _tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")
-        progress = JoinProgress(out)
-        opened = open_hub(
-            settings, progress=progress, settings_file=config or settings_path(), asks_for_keys=asks_for_keys
-        )
-        address = address_of(bound, settings.server)
-        with occupied(store_url(settings.hub), address):
-            async with opened as hub, open_app(hub) as app:
-                _tell(settings, f"Naru serves {await _models(hub)} on {address}", WHERE.format(address=address))
-                _tell(settings, who_may_come(settings.server, were_made=were_made))
-                await serve(app.asgi, bound, app.stopping, tls=tls, also=also)
+    if asks_for_keys and (shown_in := keys.ensure_admin()):
+        _tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")
+    progress = JoinProgress(out)
+    opened = open_hub(
+        settings,
+        progress=progress,
+        settings_file=config or settings_path(),
+        asks_for_keys=asks_for_keys,
+        commons=commons,
+    )
+    address = address_of(bound, settings.server)
+    with occupied(store_url(settings.hub), address):
+        async with opened as hub, open_app(hub) as app:
+            _tell(settings, f"Naru serves {await _models(hub)} on {address}", WHERE.format(address=address))
+            _tell(settings, who_may_come(settings.server, were_made=were_made))
+            await serve(app.asgi, bound, app.stopping, tls=tls, also=also)
 
 
 def _tell(settings: Settings, line: str, more: str = "") -> None:

@@ -114,6 +114,9 @@ class HubSettings(Section):
     """`memory:`, `file:mcp.json`, `sqlite:PATH` or `postgresql://…`; empty takes SQLite in the data folder."""
     data_dir: Path = Path("~/.local/share/naru")
     """Where the SQLite store, keys, pins and runs are kept."""
+    replica_address: str = ""
+    """Where other hubs on the same PostgreSQL `store` reach this one, such as `http://10.0.0.5:20006`; `auto` takes the
+    address by which the database is reached. With it they serve as one: keys, approvals, pins, runs, sessions."""
     demo: bool = False
     """Register the HR server with its demo data."""
 

@@ -51,6 +51,7 @@ class Follower:
         self._section = McpSettings()
         self._declared = Declared({}, {}, ())
         self._tasks: list[asyncio.Task[None]] = []
+        self._nudge = asyncio.Event()
 
     @property
     def declared(self) -> Declared:
@@ -75,9 +76,15 @@ class Follower:
             logger.error("no server is connected until the store is there: %s", error)
             self._manager.store_trouble = str(error)
         self._tasks = [
-            asyncio.get_running_loop().create_task(watch(version, act, seen=before, interval=self._interval))
-            for (version, act), before in zip(watched, seen, strict=True)
+            asyncio.get_running_loop().create_task(
+                watch(version, act, seen=before, interval=self._interval, nudge=nudge)
+            )
+            for (version, act), before, nudge in zip(watched, seen, (self._nudge, None), strict=True)
         ]
+
+    def look(self) -> None:
+        """Look at the store now: somebody said that it has changed."""
+        self._nudge.set()
 
     async def close(self) -> None:
         """Stop watching."""

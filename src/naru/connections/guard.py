@@ -24,6 +24,10 @@ class Guard(Protocol):
         """Drop what is known of a removed server."""
         ...
 
+    def look_again(self) -> None:
+        """Judge everything anew: something was approved elsewhere. Raises StoreError."""
+        ...
+
     def offered(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:
         """Return the tools that may be offered and called; cheap for a list that was judged before."""
         ...
@@ -43,6 +47,9 @@ class NoGuard:
         """Do nothing."""
 
     def forget(self, server: str) -> None:
+        """Do nothing."""
+
+    def look_again(self) -> None:
         """Do nothing."""
 
     def offered(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:

@@ -302,6 +302,12 @@ class Manager:
         """Tell listeners of something that belongs to a server and happened elsewhere."""
         self._tell(change)
 
+    def look_again(self) -> None:
+        """Judge all servers' tools anew, and say so: some were approved at another hub. Raises StoreError."""
+        self.guard.look_again()
+        for name in self._connections:
+            self._tell(Change(name, "tools"))
+
     def announce_stop(self) -> None:
         """Tell listeners that Naru stops, so that they end what they hold open (R-29)."""
         self._tell(Change("", STOPPING))

@@ -10,7 +10,7 @@ import difflib
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -20,7 +20,7 @@ from naru.config import check_private
 from naru.errors import NotFoundError, StoreError
 from naru.messages import JsonObject, ToolDefinition
 from naru.records import ServerRecord
-from naru.stores.atomic_file import replace_file
+from naru.stores.atomic_file import file_lock, replace_file
 
 LAUNCH_FIELDS = ("command", "args", "cwd", "url", "envFile")
 """Fields of a config that say which server it is; another one under the same name is another server (S-24)."""
@@ -64,28 +64,37 @@ class PinBook:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path.expanduser() if path else None
         self._servers: dict[str, _Server] = {}
+        self._signature: object = None
         self._trusted: dict[str, str] = {}
 
     def load(self) -> None:
-        """Read the file; a missing one is empty.
+        """Read the file as it is now, whoever wrote it; a missing one is empty.
 
         Raises:
             StoreError: it cannot be read: changed tools could no longer be told, so Naru does not go on without it.
         """
-        if self._path is None or not self._path.exists():
+        if self._path is None:
             return
-        check_private(self._path)
         try:
+            info = self._path.stat()
+            signature = (info.st_ino, info.st_mtime_ns, info.st_size)
+            if signature == self._signature:
+                return
+            check_private(self._path)
             document = json.loads(self._path.read_bytes())
-            self._servers = {
+            servers = {
                 name: _Server(kept["identity"], {tool: _pin(pin) for tool, pin in kept["pins"].items()})
                 for name, kept in document["servers"].items()
             }
+        except FileNotFoundError:
+            self._servers, self._signature = {}, None
+            return
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise StoreError(
                 f"The approved tool definitions in {self._path} cannot be read: {type(error).__name__}.",
                 remedy=f"Put {self._path.name}.bak in its place, or remove it to approve all servers anew.",
             ) from error
+        self._servers, self._signature = servers, signature
 
     def trust(self, record: ServerRecord) -> None:
         """Note that an admin registered or changed this server: what it lists next is approved."""
@@ -100,22 +109,9 @@ class PinBook:
         Raises:
             StoreError: the pins could not be kept.
         """
-        identity = identity_of(record)
-        known = self._servers.get(record.name)
-        is_trusted = self._trusted.pop(record.name, None) == identity
-        if known is None or is_trusted:
-            pins = {tool.name: _approved(definition_of(tool)) for tool in tools}
-        else:
-            same_server = known.identity == identity
-            pins = {tool.name: _compare(known.pins.get(tool.name), definition_of(tool), same_server) for tool in tools}
-            gone = {name: pin for name, pin in known.pins.items() if name not in pins}
-            pins = {**pins, **gone}  # a tool that vanishes and comes back is still the approved one
-            identity = identity if all(pin.status is PinStatus.APPROVED for pin in pins.values()) else known.identity
-        now = _Server(identity, pins)
-        if now != known:
-            self._servers[record.name] = now
-            self._save()
-        return pins
+        is_trusted = self._trusted.pop(record.name, None) == identity_of(record)
+        kept = self._edit(record.name, lambda known: _reviewed(known, record, tools, is_trusted=is_trusted))
+        return kept.pins if kept else {}
 
     def pins(self, server: str) -> Mapping[str, Pin]:
         """Return the pins of a server; empty when it was never listed."""
@@ -129,36 +125,71 @@ class PinBook:
             NotFoundError: no such tool was ever listed.
             StoreError: it could not be kept.
         """
-        known = self._servers.get(record.name)
-        pins = dict(known.pins) if known else {}
-        wanted = list(pins) if tools is None else list(tools)
-        for name in wanted:
-            if name not in pins:
-                raise NotFoundError(f"Server {record.name!r} has listed no tool {name!r}.")
-        approved = [name for name in wanted if pins[name].status is not PinStatus.APPROVED]
-        for name in approved:
-            pins[name] = _approved(pins[name].seen)
-        if approved:
-            self._servers[record.name] = _Server(identity_of(record), pins)
-            self._save()
+        approved: list[str] = []
+
+        def edit(known: _Server | None) -> _Server | None:
+            pins = dict(known.pins) if known else {}
+            wanted = list(pins) if tools is None else list(tools)
+            for name in wanted:
+                if name not in pins:
+                    raise NotFoundError(f"Server {record.name!r} has listed no tool {name!r}.")
+            approved[:] = [name for name in wanted if pins[name].status is not PinStatus.APPROVED]
+            for name in approved:
+                pins[name] = _approved(pins[name].seen)
+            return _Server(identity_of(record), pins) if approved else known
+
+        self._edit(record.name, edit)
         return approved
 
     def forget(self, server: str) -> None:
         """Drop a removed server's pins. Raises StoreError."""
         self._trusted.pop(server, None)
-        if self._servers.pop(server, None) is not None:
-            self._save()
+        self._edit(server, lambda known: None)
 
-    def _save(self) -> None:
-        if self._path is None:
-            return
-        servers = {
-            name: {"identity": kept.identity, "pins": {tool: asdict(pin) for tool, pin in kept.pins.items()}}
-            for name, kept in self._servers.items()
-        }
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        text = json.dumps({"format": 1, "servers": servers}, ensure_ascii=False)
-        replace_file(self._path, text.encode("utf-8", "surrogatepass") + b"\n")
+    def _edit(self, server: str, edit: Callable[[_Server | None], _Server | None]) -> _Server | None:
+        """Bring a server's pins to what `edit` makes of them as they are now. Raises StoreError."""
+        path = self._path
+        self.load()
+        known = self._servers.get(server)
+        now = edit(known)
+        if now == known:
+            return now
+        if path is None:
+            return self._put(server, now)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with file_lock(path):
+            self.load()
+            now = edit(self._servers.get(server))
+            self._signature = None  # read again, whatever becomes of the file
+            self._put(server, now)
+            servers = {
+                name: {"identity": kept.identity, "pins": {tool: asdict(pin) for tool, pin in kept.pins.items()}}
+                for name, kept in self._servers.items()
+            }
+            text = json.dumps({"format": 1, "servers": servers}, ensure_ascii=False)
+            replace_file(path, text.encode("utf-8", "surrogatepass") + b"\n")
+        return now
+
+    def _put(self, server: str, now: _Server | None) -> _Server | None:
+        self._servers.pop(server, None)
+        if now is not None:
+            self._servers[server] = now
+        return now
+
+
+def _reviewed(
+    known: _Server | None, record: ServerRecord, tools: Sequence[ToolDefinition], *, is_trusted: bool
+) -> _Server:
+    """Return a server's pins after a list of its tools."""
+    identity = identity_of(record)
+    if known is None or is_trusted:
+        return _Server(identity, {tool.name: _approved(definition_of(tool)) for tool in tools})
+    same_server = known.identity == identity
+    pins = {tool.name: _compare(known.pins.get(tool.name), definition_of(tool), same_server) for tool in tools}
+    gone = {name: pin for name, pin in known.pins.items() if name not in pins}
+    pins = {**pins, **gone}  # a tool that vanishes and comes back is still the approved one
+    is_approved = all(pin.status is PinStatus.APPROVED for pin in pins.values())
+    return _Server(identity if is_approved else known.identity, pins)
 
 
 def definition_of(tool: ToolDefinition) -> JsonObject:

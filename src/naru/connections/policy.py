@@ -137,6 +137,11 @@ class PolicyGuard:
         self._reviewed.pop(record.name, None)
         return self.pins.approve(record, tools)
 
+    def look_again(self) -> None:
+        """Judge all lists anew: tools were approved elsewhere. Raises StoreError."""
+        self._reviewed.clear()
+        self.pins.load()
+
     def forget(self, server: str) -> None:
         """Drop what is known of a removed server. Raises StoreError."""
         self._reviewed.pop(server, None)

@@ -8,6 +8,7 @@ from typing import Protocol
 from naru.gateway.catalog import Catalog, CatalogSettings
 from naru.gateway.exchange import Exchange
 from naru.gateway.frames import Limits
+from naru.gateway.owners import Owners
 from naru.gateway.parked import Parking
 from naru.gateway.seal import Sealer
 from naru.gateway.session import Session
@@ -34,6 +35,8 @@ class GatewaySettings:
     """Requests under way; one more is refused at once with 503 (R-36)."""
     drain_seconds: float = 30.0
     """What requests under way get to finish in after a stop was asked for (R-29)."""
+    seal_key: bytes | None = None
+    """What seals are made with; None makes a key for this process alone."""
     meta_tools: bool = False
     """List three stable meta-tools (search, describe, call) instead of all tools."""
 
@@ -55,13 +58,21 @@ class MetaTools(Protocol):
 class Core:
     """See the module."""
 
-    def __init__(self, upstreams: Upstreams, settings: GatewaySettings, meta_tools: MetaTools | None) -> None:
+    def __init__(
+        self,
+        upstreams: Upstreams,
+        settings: GatewaySettings,
+        meta_tools: MetaTools | None,
+        owners: Owners | None = None,
+    ) -> None:
         self.settings = settings
         self.upstreams = upstreams
         self.catalog = Catalog(upstreams, settings.catalog)
-        self.sealer = Sealer()
+        self.owners = owners
+        """Knows what other hubs hold; None where there are none."""
+        self.sealer = Sealer(settings.seal_key)
         self.tasks = TaskIds(self.sealer)
-        self.parking = Parking()
+        self.parking = Parking(owners)
         self.meta_tools = meta_tools
         self.sessions: dict[str, Session] = {}
         self.subscriptions = Subscriptions(lambda: self.sessions.values())

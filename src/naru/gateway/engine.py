@@ -17,6 +17,7 @@ from naru.gateway.exchange import Emit, Exchange, Sender, legacy_exchange, moder
 from naru.gateway.frames import Frame
 from naru.gateway.headers import check_envelope
 from naru.gateway.meta_tools import SearchTools
+from naru.gateway.owners import ElsewhereError, Owners
 from naru.gateway.protocol import INTERNAL_ERROR, OVERLOADED, RpcError
 from naru.gateway.session import Session
 from naru.gateway.streams import KeepAlive
@@ -35,9 +36,11 @@ Method = Callable[[Core, Exchange, JsonObject], Awaitable[Result]]
 class Engine(Core):
     """Answers MCP messages of any client from all servers."""
 
-    def __init__(self, upstreams: Upstreams, settings: GatewaySettings | None = None) -> None:
+    def __init__(
+        self, upstreams: Upstreams, settings: GatewaySettings | None = None, owners: Owners | None = None
+    ) -> None:
         settings = settings or GatewaySettings()
-        super().__init__(upstreams, settings, SearchTools() if settings.meta_tools else None)
+        super().__init__(upstreams, settings, SearchTools() if settings.meta_tools else None, owners)
         self.keep_alive = KeepAlive(self.settings.keep_alive_seconds)
         self.closing = False
         self.closed = False
@@ -62,6 +65,8 @@ class Engine(Core):
                 raise RpcError(OVERLOADED, "Too many sessions are open.")
             self.close_session(min(idle, key=lambda session: session.last_used))
         session = Session(caller, view)
+        if self.owners is not None:
+            session.id = self.owners.mark(session.id)
         session.last_used = asyncio.get_running_loop().time()
         self.sessions[session.id] = session
         if self._sweeper is None:
@@ -139,6 +144,8 @@ class Engine(Core):
         request_id = message.get("id")
         try:
             return frames.reply(request_id, await method(self, exchange, message.get("params") or {})), 0
+        except ElsewhereError:
+            raise
         except RpcError as error:
             return frames.failure(request_id, error), error.code
         except NaruError as error:
@@ -248,6 +255,8 @@ class Engine(Core):
         await asyncio.gather(*self._running, return_exceptions=True)
         await self.parking.close()
         await self.catalog.close()
+        if self.owners is not None:
+            await self.owners.close()
         self.keep_alive.close()
         if self._sweeper is not None:
             self._sweeper.cancel()

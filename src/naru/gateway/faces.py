@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from naru.gateway.engine import Engine
 from naru.gateway.legacy_sse import LegacySse
+from naru.gateway.owners import Shared
 from naru.gateway.streamable_http import StreamableHttp
 
 if TYPE_CHECKING:
@@ -26,11 +27,14 @@ def http_faces(engine: Engine) -> list[Face]:
     """Return all paths under which the engine is served. A path with a slash at its end is the same face (a17)."""
     http = StreamableHttp(engine)
     sse = LegacySse(engine, http)
+    owners, most = engine.owners, engine.settings.limits.body_bytes
+    stream: ASGIApp = http if owners is None else Shared(http, owners, most)
+    events: ASGIApp = sse if owners is None else Shared(sse, owners, most)
     faces = []
     for prefix in ("", "/servers/{name}"):
         faces += [
-            Face(f"{prefix}/mcp", ("GET", "POST", "DELETE"), http),
-            Face(f"{prefix}/sse", ("GET", "POST", "DELETE"), sse),
-            Face(f"{prefix}/sse/message", ("POST",), sse),
+            Face(f"{prefix}/mcp", ("GET", "POST", "DELETE"), stream),
+            Face(f"{prefix}/sse", ("GET", "POST", "DELETE"), events),
+            Face(f"{prefix}/sse/message", ("POST",), events),
         ]
     return faces

@@ -10,19 +10,27 @@ from naru.gateway.catalog import CatalogSettings
 from naru.gateway.core import GatewaySettings
 from naru.gateway.engine import Engine
 from naru.gateway.faces import Face, http_faces
+from naru.gateway.owners import Owners
 from naru.gateway.servers import ServerUpstreams
 from naru.gateway.upstream import Upstream
+from naru.stores.shared.commons import ALONE, Commons
 
 
 class Gateway:
     """Made over an open manager, inside a running loop; `close` before the manager is closed."""
 
     def __init__(
-        self, manager: Manager, settings: GatewaySettings | None = None, *, own: Sequence[Upstream] = ()
+        self,
+        manager: Manager,
+        settings: GatewaySettings | None = None,
+        *,
+        own: Sequence[Upstream] = (),
+        commons: Commons = ALONE,
     ) -> None:
         settings = settings or GatewaySettings()
         upstreams = ServerUpstreams(manager, own=own, show_origins=not settings.catalog.flat)
-        self.engine = Engine(upstreams, settings)
+        self.owners = Owners(commons) if commons.me else None
+        self.engine = Engine(upstreams, settings, self.owners)
         self.faces: list[Face] = http_faces(self.engine)
 
     def end_streams(self) -> None:
@@ -34,8 +42,8 @@ class Gateway:
         await self.engine.close()
 
 
-def settings_of(section: GatewaySection) -> GatewaySettings:
-    """Return the engine's settings from those of the installation."""
+def settings_of(section: GatewaySection, *, seal_key: bytes | None = None) -> GatewaySettings:
+    """Return the engine's settings from those of the installation; a key that other hubs have, where there are some."""
     return GatewaySettings(
         catalog=CatalogSettings(page_size=section.page_size, flat=section.flat_names),
         keep_alive_seconds=section.keep_alive_seconds,
@@ -43,4 +51,5 @@ def settings_of(section: GatewaySection) -> GatewaySettings:
         max_sessions=section.max_sessions,
         max_inflight=section.max_requests,
         meta_tools=section.meta_tools,
+        seal_key=seal_key,
     )

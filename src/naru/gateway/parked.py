@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from naru.gateway.exchange import Exchange
+from naru.gateway.owners import ElsewhereError, Owners
 from naru.gateway.protocol import (
     ASK_CAPABILITY,
     INTERNAL_ERROR,
@@ -135,7 +136,10 @@ class ParkedCall:
 class Parking:
     """All parked calls, bounded in number, per caller and in time."""
 
-    def __init__(self, *, ttl_seconds: float = 600.0, per_caller: int = 64, total: int = 1000) -> None:
+    def __init__(
+        self, owners: Owners | None = None, *, ttl_seconds: float = 600.0, per_caller: int = 64, total: int = 1000
+    ) -> None:
+        self._owners = owners
         self._ttl_seconds = ttl_seconds
         self._per_caller = per_caller
         self._total = total
@@ -161,6 +165,8 @@ class Parking:
             raise RpcError(OVERLOADED, "Too many requests wait for input. Answer some of them first.")
         call.exchange = None
         call.id = secrets.token_urlsafe(12)  # each round has a state of its own, good once
+        if self._owners is not None:
+            call.id = self._owners.mark(call.id)
         call.expiry = asyncio.get_running_loop().call_later(self._ttl_seconds, self._expire, call.id)
         self._calls[call.id] = call
         return call.id
@@ -170,7 +176,10 @@ class Parking:
 
         Raises:
             RpcError: -32602, it ended, expired, or is another caller's; or an answer is no object: it is still parked.
+            ElsewhereError: another hub holds it.
         """
+        if self._owners is not None and (holder := self._owners.holder(call_id)):
+            raise ElsewhereError(holder)
         call = self._calls.get(call_id)
         if call is None or call.caller != exchange.caller:
             raise RpcError(INVALID_PARAMS, "The request that asked for this input is gone. Start it again.")

@@ -1,4 +1,7 @@
-"""Files that are read, changed and written as a whole: locked, never torn, with the last version beside them."""
+"""Files that are read, changed and written as a whole: locked, never torn, with the last version beside them.
+
+A folder may be shared by several machines (`share`): then its files are locked and written for all of them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Protocol
 
 from naru.errors import StoreError
 
@@ -21,6 +26,43 @@ _POLL_SECONDS = (0.0005, 0.004)
 _HAD_SECONDS = 0.25
 """Whoever let go so recently lets others try first: else a busy writer starves the rest (R-27)."""
 _LOCKS_LOCK = threading.Lock()
+
+
+class Shared(Protocol):
+    """Whoever holds a folder's files in common with other machines; names are paths below the folder."""
+
+    def covers(self, name: str) -> bool:
+        """Tell whether this file is common."""
+        ...
+
+    def turn(self, name: str) -> AbstractContextManager[None]:
+        """Hold a file against all others, as it is now. Raises StoreError."""
+        ...
+
+    def change(self, name: str, content: bytes | None) -> AbstractContextManager[None]:
+        """Keep a file's content for all, None for no file; what is done meanwhile is done with it or not at all."""
+        ...
+
+
+_FOLDERS: dict[Path, Shared] = {}
+
+
+def share(folder: Path, shared: Shared | None) -> None:
+    """Have the common files of a folder locked and written for all; None ends that."""
+    folder = folder.expanduser().absolute()
+    if shared is None:
+        _FOLDERS.pop(folder, None)
+    else:
+        _FOLDERS[folder] = shared
+
+
+def _sharing(path: Path) -> tuple[Shared, str] | None:
+    path = path.expanduser().absolute()
+    for folder in (path.parent, path.parent.parent):
+        shared = _FOLDERS.get(folder)
+        if shared is not None and shared.covers(name := path.relative_to(folder).as_posix()):
+            return shared, name
+    return None
 
 
 class _Turn:
@@ -49,12 +91,18 @@ def file_lock(path: Path, *, wait_seconds: float = LOCK_SECONDS) -> Iterator[Non
     try:
         if time.monotonic() - turn.released_at < _HAD_SECONDS:
             _wait_a_moment()
-        yield from _hold(path, lock_path, deadline, wait_seconds)
+        with _hold(path, lock_path, deadline, wait_seconds):
+            if _FOLDERS and (sharing := _sharing(path)) is not None:
+                with sharing[0].turn(sharing[1]):
+                    yield
+            else:
+                yield
     finally:
         turn.released_at = time.monotonic()
         turn.lock.release()
 
 
+@contextlib.contextmanager
 def _hold(path: Path, lock_path: Path, deadline: float, wait_seconds: float) -> Iterator[None]:
     """Hold the lock against other processes; threads of this one have queued before."""
     try:
@@ -100,6 +148,24 @@ def replace_file(path: Path, content: bytes, *, backup: bool = True) -> None:
     Raises:
         StoreError: it could not be written; the old content stands.
     """
+    if _FOLDERS and (sharing := _sharing(path)) is not None:
+        with sharing[0].change(sharing[1], content):
+            replace_here(path, content, backup=backup)
+    else:
+        replace_here(path, content, backup=backup)
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file, if it is there. Raises StoreError."""
+    if _FOLDERS and (sharing := _sharing(path)) is not None:
+        with sharing[0].change(sharing[1], None):
+            path.unlink(missing_ok=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def replace_here(path: Path, content: bytes, *, backup: bool = True) -> None:
+    """Write the whole file in this folder alone; as `replace_file` otherwise. Raises StoreError."""
     token = f".{os.getpid()}.{secrets.token_hex(6)}"
     temporary = path.with_name(f".{path.name}{token}.tmp")
     kept = path.with_name(f".{path.name}{token}.old")

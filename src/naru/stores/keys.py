@@ -226,6 +226,10 @@ class KeyFile:
             replace_file(self.path, json.dumps(document, indent=1).encode() + b"\n")
             self._reload(now=True)
 
+    def look_again(self) -> None:
+        """Read the keys at the next use: somebody said that they have changed."""
+        self._looked_at = -math.inf
+
     def _reload(self, *, now: bool = False) -> None:
         moment = time.monotonic()
         if not now and moment - self._looked_at < RELOAD_SECONDS:

@@ -41,9 +41,7 @@ class PostgresDriver:
         self._opening = asyncio.Lock()
         self._failed_at = 0.0
         self._failure: StoreError | None = None
-        parts = urlsplit(url)
-        self.place = f"PostgreSQL database {parts.path.lstrip('/') or 'postgres'!r}"
-        """How messages name it: without host, user and password (S-46)."""
+        self.place = place_of(url)
 
     async def open(self) -> None:
         """Connect and migrate. Once this was called, every statement tries again what did not succeed (R-22).
@@ -95,7 +93,7 @@ class PostgresDriver:
             await pool.open(wait=True, timeout=POOL_SECONDS)
         except (psycopg.Error, PoolTimeout, TimeoutError) as error:
             await pool.close()
-            raise self._failed(error) from error
+            raise failure(self.place, error) from error
         return pool
 
     async def run(self, statement: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
@@ -109,7 +107,7 @@ class PostgresDriver:
         except psycopg.errors.UniqueViolation as error:
             raise ConflictError(error.diag.message_primary or "The name is taken.") from error
         except (psycopg.Error, PoolTimeout) as error:
-            raise self._failed(error) from error
+            raise failure(self.place, error) from error
 
     async def close(self) -> None:
         """Close the pool."""
@@ -138,21 +136,28 @@ class PostgresDriver:
                         await connection.execute(sql.encode())
                     await connection.execute("insert into naru_schema values (%s, %s)", (step.version, step.name))
 
-    def _failed(self, error: Exception) -> StoreError:
-        is_lost = isinstance(error, psycopg.OperationalError | PoolTimeout | TimeoutError)
-        if is_lost and not getattr(error, "sqlstate", None):
-            refused = _REFUSED.search(str(error))
-            if refused:
-                return StoreError(f"The {self.place} refused: {refused[0]}.", remedy="Correct hub.store.")
-            return StoreUnavailableError(
-                f"The {self.place} cannot be reached.",
-                remedy="Start it, or correct hub.store; the next request tries again.",
-            )
-        diagnosis = getattr(error, "diag", None)
-        said = (diagnosis.message_primary if diagnosis else None) or type(error).__name__
-        state = getattr(error, "sqlstate", None)
-        kind = StoreUnavailableError if state and state[:2] in ("08", "53", "57") else StoreError
-        return kind(f"The {self.place} refused: {said} ({state or 'no SQLSTATE'}).")
+
+def place_of(url: str) -> str:
+    """Return how messages name a database: without host, user and password (S-46)."""
+    return f"PostgreSQL database {urlsplit(url).path.lstrip('/') or 'postgres'!r}"
+
+
+def failure(place: str, error: Exception) -> StoreError:
+    """Return what an error of the driver means: away, refused, or wrong."""
+    is_lost = isinstance(error, psycopg.OperationalError | PoolTimeout | TimeoutError)
+    if is_lost and not getattr(error, "sqlstate", None):
+        refused = _REFUSED.search(str(error))
+        if refused:
+            return StoreError(f"The {place} refused: {refused[0]}.", remedy="Correct hub.store.")
+        return StoreUnavailableError(
+            f"The {place} cannot be reached.",
+            remedy="Start it, or correct hub.store; the next request tries again.",
+        )
+    diagnosis = getattr(error, "diag", None)
+    said = (diagnosis.message_primary if diagnosis else None) or type(error).__name__
+    state = getattr(error, "sqlstate", None)
+    kind = StoreUnavailableError if state and state[:2] in ("08", "53", "57") else StoreError
+    return kind(f"The {place} refused: {said} ({state or 'no SQLSTATE'}).")
 
 
 async def _configure(connection: psycopg.AsyncConnection[Any]) -> None:

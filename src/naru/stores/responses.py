@@ -1,23 +1,17 @@
-"""Answered responses, kept in SQLite for `previous_response_id` and for asking again; the oldest are forgotten."""
+"""Answered responses, kept for `previous_response_id` and for asking again; the oldest are forgotten."""
 
 from __future__ import annotations
 
-import asyncio
-import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import orjson
 
 from naru.messages import JsonObject
-from naru.stores.unusable import unusable
+from naru.stores.tables import SqliteTables, Tables
 
-T = TypeVar("T")
 _DAY = 86_400
 _MOST_TURNS = 1_000
 _SCHEMA = """
@@ -30,9 +24,8 @@ create table if not exists responses (
     response text not null
 );
 create index if not exists responses_by_time on responses (created_at);
-pragma user_version = 1;
 """
-_VERSION = 1
+_COLUMNS = ("id", "caller", "previous", "created_at", "input", "response")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,78 +40,70 @@ class Kept:
 class ResponseStore:
     """Keeps responses by id and caller; nobody sees another's. Safe to use from many tasks of one loop."""
 
-    def __init__(self, path: Path, *, days: int) -> None:
-        self.path = path.expanduser()
+    def __init__(self, where: Path | Tables, *, days: int) -> None:
+        """Keep them for so many days, in a file or in tables that several hubs share."""
         self.days = days
-        # One thread: writes follow each other, and none of them holds up the event loop.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="naru-responses")
+        self.tables: Tables = where if not isinstance(where, Path) else _in_file(where)
+        self._table = f"{self.tables.prefix}responses"
 
     async def save(self, caller: str, kept: Kept) -> None:
         """Keep a response, on the disk when this returns. Raises StoreError."""
-        await self._work(lambda connection: self._save(connection, caller, kept))
+        response = kept.response
+        written = [orjson.dumps(list(kept.input)).decode(), orjson.dumps(response).decode()]
+        values = [response["id"], caller, kept.previous, response["created_at"], *written]
+        changed = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS if column != "id")
+        await self.tables.run(
+            (
+                f"insert into {self._table} ({', '.join(_COLUMNS)}) "  # noqa: S608  # constants only
+                f"values ({', '.join(f':{column}' for column in _COLUMNS)}) on conflict (id) do update set {changed}",
+                dict(zip(_COLUMNS, values, strict=True)),
+            ),
+            (f"delete from {self._table} where created_at < :oldest", {"oldest": self._oldest()}),  # noqa: S608
+        )
 
     async def get(self, caller: str, response_id: str) -> Kept | None:
         """Return a caller's response. Raises StoreError."""
-        return await self._work(lambda connection: self._get(connection, caller, response_id))
+        rows = await self.tables.run(
+            (
+                f"select response, input, previous from {self._table} "  # noqa: S608  # constants only
+                "where id = :id and caller = :caller and created_at >= :oldest",
+                {"id": response_id, "caller": caller, "oldest": self._oldest()},
+            )
+        )
+        return Kept(orjson.loads(rows[0][0]), orjson.loads(rows[0][1]), rows[0][2]) if rows else None
 
     async def conversation(self, caller: str, response_id: str) -> list[JsonObject] | None:
         """Return all items up to a response's end, oldest first; None when it is not there. Raises StoreError."""
-        return await self._work(lambda connection: self._conversation(connection, caller, response_id))
+        mine = "caller = :caller and created_at >= :oldest"  # what was deleted or forgotten takes along what is before
+        rows = await self.tables.run(
+            (
+                f"with recursive chain (previous, input, response, turn) as ("  # noqa: S608  # constants only
+                f"select previous, input, response, 1 from {self._table} where id = :id and {mine} union all "
+                "select one.previous, one.input, one.response, turn + 1 "
+                f"from chain join (select * from {self._table} where {mine}) one on one.id = chain.previous "
+                "where turn < :most) select input, response from chain order by turn desc",
+                {"id": response_id, "caller": caller, "oldest": self._oldest(), "most": _MOST_TURNS},
+            )
+        )
+        items: list[JsonObject] = []
+        for given, response in rows:
+            items += orjson.loads(given)
+            items += orjson.loads(response)["output"]
+        return items if rows else None
 
     async def delete(self, caller: str, response_id: str) -> bool:
         """Forget a response; tell whether it was there. Raises StoreError."""
+        statement = f"delete from {self._table} where id = :id and caller = :caller returning id"  # noqa: S608
+        return bool(await self.tables.run((statement, {"id": response_id, "caller": caller})))
 
-        def forget(connection: sqlite3.Connection) -> bool:
-            found = connection.execute("delete from responses where id = ? and caller = ?", [response_id, caller])
-            return found.rowcount > 0
+    def _oldest(self) -> int:
+        return int(time.time()) - self.days * _DAY
 
-        return await self._work(forget)
 
-    async def _work(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._on_thread, function)
-        except (sqlite3.Error, OSError) as error:
-            raise unusable(
-                self.path,
-                error,
-                what="The responses cannot be kept or read",
-                else_do="A damaged file can be moved away, or responses left unkept: chat.keep_responses_days: 0.",
-            ) from error
-
-    def _on_thread(self, function: Callable[[sqlite3.Connection], T]) -> T:
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with closing(sqlite3.connect(self.path, timeout=10)) as connection:
-            version = connection.execute("pragma user_version").fetchone()[0]
-            if version > _VERSION:
-                raise sqlite3.DatabaseError(f"it was written by a newer Naru (version {version})")
-            if version < _VERSION:
-                connection.execute("pragma journal_mode = wal")
-                connection.executescript(_SCHEMA)
-                self.path.chmod(0o600)
-            with connection:
-                return function(connection)
-
-    def _save(self, connection: sqlite3.Connection, caller: str, kept: Kept) -> None:
-        response = kept.response
-        written = [orjson.dumps(list(kept.input)).decode(), orjson.dumps(response).decode()]
-        row = [response["id"], caller, kept.previous, response["created_at"], *written]
-        connection.execute("insert or replace into responses values (?, ?, ?, ?, ?, ?)", row)
-        connection.execute("delete from responses where created_at < ?", [int(time.time()) - self.days * _DAY])
-
-    def _get(self, connection: sqlite3.Connection, caller: str, response_id: str) -> Kept | None:
-        found = connection.execute(
-            "select response, input, previous from responses where id = ? and caller = ? and created_at >= ?",
-            [response_id, caller, int(time.time()) - self.days * _DAY],
-        ).fetchone()
-        return Kept(orjson.loads(found[0]), orjson.loads(found[1]), found[2]) if found else None
-
-    def _conversation(self, connection: sqlite3.Connection, caller: str, response_id: str) -> list[JsonObject] | None:
-        parts: list[Sequence[JsonObject]] = []
-        following: str | None = response_id
-        while following and len(parts) < 2 * _MOST_TURNS:
-            kept = self._get(connection, caller, following)
-            if kept is None:  # One that was deleted or forgotten takes what is before it along.
-                break
-            parts += [kept.response["output"], kept.input]
-            following = kept.previous
-        return [item for part in reversed(parts) for item in part] if parts else None
+def _in_file(path: Path) -> Tables:
+    return SqliteTables(
+        path,
+        _SCHEMA,
+        what="The responses cannot be kept or read",
+        else_do="A damaged file can be moved away, or responses left unkept: chat.keep_responses_days: 0.",
+    )

@@ -1,17 +1,13 @@
-"""Finished runs, kept in SQLite: what was asked, each step, the answer. The newest thousand stay."""
+"""Finished runs: what was asked, each step, the answer. The newest thousand stay."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from naru.messages import JsonObject
-from naru.stores.unusable import unusable
+from naru.stores.tables import SqliteTables, Tables
 
 KEPT = 1000
 _SCHEMA = """
@@ -26,21 +22,34 @@ create table if not exists runs (
     body text not null
 );
 create index if not exists runs_by_time on runs (started_at desc);
-pragma user_version = 1;
 """
-_VERSION = 1
+_SHOWN = ("id", "started_at", "model", "question", "reason", "caller", "seconds")
 
 
 class RunStore:
     """Keeps traces by id; safe to use from many tasks of one loop."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path.expanduser()
-        self._lock = asyncio.Lock()
+    def __init__(self, where: Path | Tables) -> None:
+        """Keep them in a file, or in tables that several hubs share."""
+        self.tables: Tables = where if not isinstance(where, Path) else _in_file(where)
+        self._table = f"{self.tables.prefix}runs"
 
     async def save(self, run: JsonObject) -> None:
         """Keep one run. Raises StoreError."""
-        await self._work(self._save, run)
+        row = {**{key: run[key] for key in _SHOWN}, "body": json.dumps(run, ensure_ascii=False)}
+        columns = ", ".join(row)
+        await self.tables.run(
+            (
+                f"insert into {self._table} ({columns}) values ({', '.join(f':{key}' for key in row)}) "  # noqa: S608
+                f"on conflict (id) do update set {', '.join(f'{key} = excluded.{key}' for key in row)}",
+                row,
+            ),
+            (
+                f"delete from {self._table} where started_at < "  # noqa: S608  # constants only
+                f"(select started_at from {self._table} order by started_at desc limit 1 offset :kept)",
+                {"kept": KEPT - 1},
+            ),
+        )
 
     async def newest(
         self,
@@ -63,74 +72,35 @@ class RunStore:
             reason: only runs that ended so; empty is all.
 
         Raises:
-            StoreError: the file cannot be read.
+            StoreError: they cannot be read.
         """
-        found: Sequence[JsonObject] = await self._work(
-            self._list,
-            {"limit": limit, "before": before, "after": after, "caller": caller, "reason": reason, "text": text},
+        pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        wanted = {
+            "started_at < :before": before,
+            "started_at >= :after": after,
+            "caller = :caller": caller,
+            "reason = :reason": reason or None,
+            "(question like :pattern escape '\\' or model like :pattern escape '\\')": pattern if text else None,
+        }
+        asked = {condition: value for condition, value in wanted.items() if value is not None}
+        where = f"where {' and '.join(asked)} " if asked else ""
+        values = {"before": before, "after": after, "caller": caller, "reason": reason, "pattern": pattern}
+        rows = await self.tables.run(
+            (
+                f"select {', '.join(_SHOWN)} from {self._table} {where}"  # noqa: S608  # constants only
+                "order by started_at desc limit :limit",
+                {**values, "limit": limit},
+            )
         )
-        return found
+        return [dict(zip(_SHOWN, row, strict=True)) for row in rows]
 
     async def get(self, run_id: str) -> JsonObject | None:
         """Return a whole run, or None. Raises StoreError."""
-        found: JsonObject | None = await self._work(self._get, run_id)
-        return found
-
-    async def _work(self, function: Any, *arguments: Any) -> Any:
-        async with self._lock:
-            try:
-                return await asyncio.to_thread(function, *arguments)
-            except (sqlite3.Error, OSError) as error:
-                raise unusable(
-                    self.path,
-                    error,
-                    what="The runs cannot be kept or read",
-                    else_do="A damaged file can be moved away: runs then begin anew.",
-                ) from error
-
-    def _connect(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        connection = sqlite3.connect(self.path, timeout=10)
-        version = connection.execute("pragma user_version").fetchone()[0]
-        if version > _VERSION:
-            connection.close()
-            raise sqlite3.DatabaseError(f"it was written by a newer Naru (version {version})")
-        if version < _VERSION:
-            connection.execute("pragma journal_mode = wal")
-            connection.executescript(_SCHEMA)
-            self.path.chmod(0o600)
-        return connection
-
-    def _save(self, run: JsonObject) -> None:
-        row = [run[key] for key in ("id", "started_at", "model", "question", "reason", "caller", "seconds")]
-        with closing(self._connect()) as connection, connection:
-            connection.execute(
-                "insert or replace into runs values (?, ?, ?, ?, ?, ?, ?, ?)",
-                [*row, json.dumps(run, ensure_ascii=False)],
-            )
-            connection.execute(
-                "delete from runs where id in (select id from runs order by started_at desc limit -1 offset ?)", [KEPT]
-            )
-
-    def _list(self, wanted: dict[str, Any]) -> list[JsonObject]:
-        text: str = wanted.pop("text")
-        pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        statement = (
-            "select id, started_at, model, question, reason, caller, seconds from runs "
-            "where (:before is null or started_at < :before) and (:after is null or started_at >= :after) "
-            "and (:caller is null or caller = :caller) "
-            "and (:reason = '' or reason = :reason) "
-            "and (question like :pattern escape '\\' or model like :pattern escape '\\') "
-            "order by started_at desc limit :limit"
-        )
-        values = {**wanted, "pattern": pattern}
-        with closing(self._connect()) as connection:
-            cursor = connection.execute(statement, values)
-            names = [column[0] for column in cursor.description]
-            return [dict(zip(names, row, strict=True)) for row in cursor]
-
-    def _get(self, run_id: str) -> JsonObject | None:
-        with closing(self._connect()) as connection:
-            found = connection.execute("select body from runs where id = ?", [run_id]).fetchone()
-        body: JsonObject | None = json.loads(found[0]) if found else None
+        rows = await self.tables.run((f"select body from {self._table} where id = :id", {"id": run_id}))  # noqa: S608
+        body: JsonObject | None = json.loads(rows[0][0]) if rows else None
         return body
+
+
+def _in_file(path: Path) -> Tables:
+    what = "The runs cannot be kept or read"
+    return SqliteTables(path, _SCHEMA, what=what, else_do="A damaged file can be moved away: runs then begin anew.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -17,7 +18,12 @@ Version = Callable[[], Awaitable[object]]
 
 
 async def watch(
-    version: Version, act: Callable[[], Awaitable[object]], *, seen: object, interval: float = INTERVAL_SECONDS
+    version: Version,
+    act: Callable[[], Awaitable[object]],
+    *,
+    seen: object,
+    interval: float = INTERVAL_SECONDS,
+    nudge: asyncio.Event | None = None,
 ) -> None:
     """Run `act` after each change, for ever; a failure is logged once and what runs goes on as it is.
 
@@ -26,10 +32,11 @@ async def watch(
         seen: the version that was asked for before the state was read, so that no change falls between.
         act: run when the version is another one than before.
         interval: in seconds.
+        nudge: set by who knows of a change; then it is looked at once.
     """
     told = ""
     while True:
-        await asyncio.sleep(interval)
+        await _pause(interval, nudge)
         now = await ask(version)
         if now == seen:
             continue
@@ -40,6 +47,15 @@ async def watch(
             if str(error) != told:
                 logger.error("what changed is not taken up: %s", error)
             told = str(error)
+
+
+async def _pause(seconds: float, nudge: asyncio.Event | None) -> None:
+    if nudge is None:
+        await asyncio.sleep(seconds)
+        return
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(nudge.wait(), seconds)
+    nudge.clear()
 
 
 async def files_version(paths: list[Path]) -> object:

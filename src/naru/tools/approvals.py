@@ -21,6 +21,7 @@ from naru.config import ApprovalSettings
 from naru.errors import NotFoundError, PolicyError, StoreError
 from naru.stores.atomic_file import file_lock, replace_file
 from naru.stores.redact import REDACTOR
+from naru.stores.shared.commons import ALONE, Commons
 from naru.tools.patience import paused
 from naru.tools.supervision import Call, definition_hash
 from naru.tools.waiting_room import Waiter, WaitingRoom
@@ -75,6 +76,7 @@ class Approvals:
         *,
         asks_for_destructive: bool = False,
         changed: Callable[[str], None] = lambda server: None,
+        commons: Commons = ALONE,
     ) -> None:
         """Take the settings.
 
@@ -83,13 +85,14 @@ class Approvals:
             path: keeps what was allowed for always, mode 0600; None keeps it in memory.
             asks_for_destructive: whether tools that call themselves destructive wait.
             changed: told the server's name whenever a call begins or ends to wait.
+            commons: knows which other hubs live; what they hold waits as long.
         """
         self.settings = settings
         self.changed = changed
         self._path = path.expanduser() if path else None
         self._asks_for_destructive = asks_for_destructive
         self._held: dict[str, _Held] = {}
-        self._room = WaitingRoom(self.room)
+        self._room = WaitingRoom(self.room, commons=commons)
         self._standing: dict[str, Standing] = {}
         self._signature: object = None
         self.ask_person: AskPerson | None = None

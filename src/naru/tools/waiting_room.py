@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from naru.errors import NotFoundError
-from naru.stores.atomic_file import replace_file
+from naru.stores.atomic_file import remove_file, replace_file
+from naru.stores.shared.commons import ALONE, Commons
 
 logger = logging.getLogger(__name__)
 
@@ -43,8 +44,9 @@ class Waiter:
 class WaitingRoom:
     """One folder; without a folder nobody else sees who waits."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, *, commons: Commons = ALONE) -> None:
         self._folder = folder.expanduser() if folder else None
+        self._commons = commons
 
     def enter(self, one: Waiter) -> None:
         """Let everybody see a call. Raises StoreError."""
@@ -52,14 +54,14 @@ class WaitingRoom:
             return
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         shown = {name: getattr(one, name) for name in Waiter.__slots__}
-        content = json.dumps({**shown, "pid": os.getpid()}).encode()
+        content = json.dumps({**shown, "pid": os.getpid(), "hub": self._commons.me}).encode()
         replace_file(self._folder / f"{one.id}.json", content, backup=False)
 
     def leave(self, waiter_id: str) -> None:
         """Take a call away, with what was answered."""
         for kind in ("json", "answer"):
             if self._folder is not None:
-                (self._folder / f"{waiter_id}.{kind}").unlink(missing_ok=True)
+                remove_file(self._folder / f"{waiter_id}.{kind}")
 
     def waiting(self) -> Sequence[Waiter]:
         """Return all calls that wait in processes that still run, oldest first."""
@@ -93,17 +95,22 @@ class WaitingRoom:
             logger.warning("an answer to the waiting call %s cannot be read: %s", waiter_id, type(error).__name__)
             return None
 
+    def _lives(self, hub: str) -> bool:
+        """Tell whether a hub that holds a call is there; a command that shares the folder alone cannot know."""
+        return hub == self._commons.me or hub in self._commons.members() or not self._commons.me
+
     def _read(self, path: Path) -> Waiter | None:
         try:
             kept = json.loads(path.read_bytes())
-            pid = int(kept.pop("pid"))
+            pid, hub = int(kept.pop("pid")), str(kept.pop("hub", ""))
             one = Waiter(**kept)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError, KeyError) as error:
             logger.warning("the waiting call in %s cannot be read: %s", path.name, type(error).__name__)
             return None
-        if one.expires_at < time.time() * 1000 or not _runs(pid):
+        lives = self._lives(hub) if hub else _runs(pid)
+        if one.expires_at < time.time() * 1000 or not lives:
             self.leave(one.id)  # its process was killed, or has forgotten it
             return None
         return one

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-import secrets
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +13,10 @@ from naru.config import RoleSettings
 from naru.persons import WHOLE, Reach
 from naru.stores.keys import ROLES, ApiKey, KeyFile
 from naru.stores.spending import Spending, seconds_to_tomorrow
+from naru.web.logins import Logins
 from naru.web.principal import Principal, TokenFacts
 from naru.web.routes import Access
 
-SESSION_SECONDS = 12 * 3600.0
-MAX_SESSIONS = 1_000
 FAILURES = 5
 FAILURE_SECONDS = 15 * 60.0
 """So many wrong keys from one address in that time, and further wrong ones are told to wait (S-19)."""
@@ -30,13 +27,18 @@ class KeyRing:
     """The keys of the installation, and sessions that a key has opened for a browser."""
 
     def __init__(
-        self, keys: KeyFile, tokens: TokenFacts | None = None, roles: Mapping[str, RoleSettings] | None = None
+        self,
+        keys: KeyFile,
+        tokens: TokenFacts | None = None,
+        roles: Mapping[str, RoleSettings] | None = None,
+        *,
+        logins: Logins | None = None,
     ) -> None:
-        """Take the keys, who verifies tokens, and the roles of the installation's own."""
+        """Take the keys, who verifies tokens, the roles of the installation's own, and where sessions are kept."""
         self.keys = keys
         self.tokens = tokens
         self.roles = roles or {}
-        self._sessions: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._logins = logins or Logins()
         self._last: tuple[ApiKey, Principal | None] | None = None
         """The key seen last, and whom it stands for."""
 
@@ -53,8 +55,8 @@ class KeyRing:
         if self.tokens is not None and secret.count(b".") == 2:  # a JWT, which no key of ours looks like
             return self.tokens.verify(secret)
         key = self.keys.find(secret)
-        if key is None and self._sessions:
-            key = self._session_key(secret)
+        if key is None and (key_id := self._logins.find(secret)) is not None:
+            key = self.keys.of_id(key_id)
         if key is None:
             return None
         if self._last is None or self._last[0] is not key:
@@ -63,21 +65,11 @@ class KeyRing:
 
     def open_session(self, principal: Principal) -> str:
         """Return a random cookie value that stands for the key for twelve hours or until it is revoked."""
-        token = secrets.token_urlsafe(32)
-        self._sessions[_digest(token.encode())] = (principal.id, time.monotonic() + SESSION_SECONDS)
-        while len(self._sessions) > MAX_SESSIONS:
-            self._sessions.popitem(last=False)
-        return token
+        return self._logins.open(principal.id)
 
     def close_session(self, token: bytes) -> None:
-        """Forget a session."""
-        self._sessions.pop(_digest(token), None)
-
-    def _session_key(self, token: bytes) -> ApiKey | None:
-        found = self._sessions.get(_digest(token))
-        if found is None or found[1] <= time.monotonic():
-            return None
-        return self.keys.of_id(found[0])
+        """Forget a session. Raises StoreError."""
+        self._logins.close(token)
 
 
 def principal_of(key: ApiKey, roles: Mapping[str, RoleSettings]) -> Principal | None:
@@ -112,11 +104,38 @@ class RateLimiter:
         self._spending = spending
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
         self._failures: OrderedDict[str, _Bucket] = OrderedDict()
+        self._unsaid: Counter[str] | None = None
+        """What was counted since others were told; None where nobody is to be told."""
+        self._debts: Counter[str] = Counter()
+        """What others have counted since the last request here."""
+
+    def share(self) -> None:
+        """Count for others, too: they are told what `unsaid` returns, and what they tell is `heard`."""
+        self._unsaid = Counter()
+
+    def unsaid(self) -> Mapping[str, int]:
+        """Return what was counted since the last time."""
+        if not self._unsaid:
+            return {}
+        told, self._unsaid = self._unsaid, Counter()
+        return told
+
+    def heard(self, counts: Mapping[str, int]) -> None:
+        """Count what others have counted."""
+        self._debts.update(counts)
+        if len(self._debts) > MAX_ADDRESSES:
+            self._debts.clear()
+
+    def give_back(self, principal: Principal) -> None:
+        """Take back one request: another hub answers it, and counts it."""
+        self._debts[f"key {principal.id}"] -= 1
+        if self._unsaid is not None:
+            self._unsaid[f"key {principal.id}"] -= 1
 
     def request(self, principal: Principal) -> float:
         """Count a request of a key; return the seconds to wait, 0 when it may pass."""
         limit = self._per_minute if principal.rate_limit_per_minute is None else principal.rate_limit_per_minute
-        return _take(self._buckets, principal.id, limit, 60.0) if limit else 0.0
+        return self._count(self._buckets, f"key {principal.id}", limit, 60.0) if limit else 0.0
 
     def spend(self, principal: Principal) -> float:
         """Take a request from the budget of the day; return the seconds to the next one when it is used up."""
@@ -127,10 +146,18 @@ class RateLimiter:
 
     def failure(self, address: str) -> float:
         """Count a wrong key of an address; return the seconds to wait. Right keys from there are never held up."""
-        return _take(self._failures, address, FAILURES, FAILURE_SECONDS)
+        return self._count(self._failures, f"from {address}", FAILURES, FAILURE_SECONDS)
+
+    def _count(self, buckets: OrderedDict[str, _Bucket], name: str, limit: int, seconds: float) -> float:
+        if self._unsaid is None:
+            return _take(buckets, name, limit, seconds)
+        wait = _take(buckets, name, limit, seconds, debt=self._debts.pop(name, 0))
+        if not wait:
+            self._unsaid[name] += 1
+        return wait
 
 
-def _take(buckets: OrderedDict[str, _Bucket], name: str, limit: int, seconds: float) -> float:
+def _take(buckets: OrderedDict[str, _Bucket], name: str, limit: int, seconds: float, *, debt: int = 0) -> float:
     now = time.monotonic()
     bucket = buckets.get(name)
     if bucket is None:
@@ -141,11 +168,9 @@ def _take(buckets: OrderedDict[str, _Bucket], name: str, limit: int, seconds: fl
         buckets.move_to_end(name)
         bucket.tokens = min(float(limit), bucket.tokens + (now - bucket.at) * limit / seconds)
         bucket.at = now
+    if debt:
+        bucket.tokens = max(-float(limit), bucket.tokens - debt)
     if bucket.tokens >= 1:
         bucket.tokens -= 1
         return 0.0
     return math.ceil((1 - bucket.tokens) * seconds / limit)
-
-
-def _digest(token: bytes) -> str:
-    return hashlib.sha256(token).hexdigest()

@@ -21,6 +21,7 @@ from naru.connections.manager import Change
 from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
+from naru.stores.secret_file import secret_of
 from naru.stores.spending import Spending
 from naru.stores.watch import files_version, watch
 from naru.telemetry.recent import RecentLines, keeping_lines
@@ -33,10 +34,12 @@ from naru.web.audited import Audited
 from naru.web.console import pages as console
 from naru.web.jsonrpc import host as jsonrpc
 from naru.web.jsonrpc import servers as jsonrpc_servers
+from naru.web.logins import Logins
 from naru.web.measured import Measured
 from naru.web.problems import ProblemResponse, in_the_apis_words, problem, problem_of
 from naru.web.routes import Endpoint, Handler
 from naru.web.security import guard
+from naru.web.together import together
 from naru.web.traced import Traced
 
 logger = logging.getLogger(__name__)
@@ -85,8 +88,11 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     # Signatures take 0.1 s to import, so only where tokens are taken.
     access_tokens = importlib.import_module("naru.web.access_tokens") if oauth.issuer else None
     tokens = access_tokens.AccessTokens(oauth, hub.settings.server.roles) if access_tokens else None
-    ring = KeyRing(hub.keys, tokens, hub.settings.server.roles)
-    gateway = Gateway(hub.manager, settings_of(hub.settings.gateway))
+    commons, folder = hub.commons, hub.settings.hub.data_dir
+    logins = Logins(folder / "logins.json" if commons.me else None)
+    ring = KeyRing(hub.keys, tokens, hub.settings.server.roles, logins=logins)
+    seal_key = secret_of(folder / "seal.key") if commons.me else None
+    gateway = Gateway(hub.manager, settings_of(hub.settings.gateway, seal_key=seal_key), commons=commons)
     rows: list[Endpoint] = [
         *metrics.endpoints(hub),
         *health.endpoints(hub),
@@ -120,7 +126,11 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     if hub.approvals is not None and (room := hub.approvals.room) is not None:
         watching.append(await _watched(room, tell))  # calls that other processes hold
     try:
-        async with tokens or contextlib.nullcontext():
+        async with contextlib.AsyncExitStack() as stack:
+            if tokens is not None:
+                await stack.enter_async_context(tokens)
+            if gateway.owners is not None:
+                await stack.enter_async_context(together(hub, asgi.admission, limiter, gateway.owners))
             yield App(asgi, tuple(rows), gateway, hub)
     finally:
         for task in watching:

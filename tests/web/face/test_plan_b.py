@@ -15,7 +15,8 @@ from naru.dialects import ParsedCall
 from naru.errors import ConflictError, NotFoundError, PolicyError
 from naru.messages import ToolDefinition
 from naru.models.scripted import ScriptedBackend
-from naru.web.face.plan_b import Tickets, definition_hash, read_signed, shell_writer, sign, signing_key
+from naru.web.face.plan_b import definition_hash, read_signed, shell_writer, sign, signing_key
+from naru.web.face.tickets import Tickets
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 
 CALL = '<tool_call>\n{"name": "hub__echo", "arguments": {"text": "$(reboot) \'; rm -rf /"}}\n</tool_call>'

@@ -14,10 +14,11 @@ from naru.persons import Bounds, current_person
 from naru.records import now_ms
 from naru.stores.keys import ROLES, ApiKey
 from naru.stores.spending import Spending
-from naru.web.access import SESSION_SECONDS, KeyRing, role_of
+from naru.web.access import KeyRing, role_of
 from naru.web.audited import note_audit
 from naru.web.bodies import BodyError, parse_body, read_json
 from naru.web.incoming import session_cookie
+from naru.web.logins import SESSION_SECONDS
 from naru.web.principal import Principal
 from naru.web.routes import Access, Endpoint
 

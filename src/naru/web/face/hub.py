@@ -9,6 +9,8 @@ from naru.agent.hooks import Hooks
 from naru.agent.limits import Limits
 from naru.config import Settings
 from naru.models.backend import Backend
+from naru.stores.shared.commons import Commons
+from naru.stores.tables import SharedTables
 from naru.tools.toolset import Toolset
 
 
@@ -33,6 +35,16 @@ class ChatHub(Protocol):
     @property
     def hooks(self) -> Hooks:
         """What goes with every run: the journal, the choice of tools."""
+        ...
+
+    @property
+    def tables(self) -> SharedTables | None:
+        """Where answers are kept for all hubs of the installation; None keeps them in the data folder."""
+        ...
+
+    @property
+    def commons(self) -> Commons:
+        """The other hubs of the installation."""
         ...
 
     def tools(self, servers: Sequence[str] | None) -> Toolset:

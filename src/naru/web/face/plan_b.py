@@ -7,11 +7,7 @@ from __future__ import annotations
 
 import base64
 import hmac
-import os
-import secrets
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,82 +27,21 @@ from naru.dialects.writers.shell import (
 )
 from naru.errors import ConflictError, NotFoundError, PolicyError
 from naru.messages import JsonObject, ToolDefinition
+from naru.stores.secret_file import secret_of
 from naru.tools.supervision import definition_hash
 from naru.tools.toolset import CallContext
 from naru.web.face.hub import ChatHub
-from naru.web.face.memory import Recent
 from naru.web.face.reading.body import decode_body
+from naru.web.face.tickets import Tickets
 from naru.web.routes import Access, Endpoint
 
-TICKET_SECONDS = 300.0
 KEY_FILE = "plan_b.key"
 _MAC_BYTES = 16
 
 
-@dataclass(slots=True)
-class Ticket:
-    """The right to run one call once."""
-
-    caller: str
-    call: ParsedCall
-    definition: str
-    """Hash of the tool as it was offered."""
-    until: float
-    used: bool = False
-
-
-class Tickets:
-    """Mints tickets and redeems them: once, by the same caller, for the same definition (S-41)."""
-
-    def __init__(self, *, seconds: float = TICKET_SECONDS, clock: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
-        self._clock = clock
-        # Longer than a ticket lives: a used one is a conflict, and a history still says what it stood for.
-        self._known: Recent[Ticket] = Recent(seconds=max(seconds * 2, 3600.0), entries=10_000, clock=clock)
-
-    def mint(self, caller: str, call: ParsedCall, definition: str) -> str:
-        """Return a new ticket: 128 random bits."""
-        ticket = secrets.token_urlsafe(16)
-        self._known.put(ticket, Ticket(caller, call, definition, self._clock() + self._seconds))
-        return ticket
-
-    def redeem(self, caller: str, ticket: str) -> Ticket:
-        """Use a ticket up.
-
-        Raises:
-            NotFoundError: it is unknown, too old, or somebody else's.
-            ConflictError: it has been used.
-        """
-        found = self._known.get(ticket)
-        if found is None or found.caller != caller:
-            raise NotFoundError("There is no such ticket.", remedy="Ask the model again for a new command.")
-        if found.used:
-            raise ConflictError("This ticket has been used; it runs once.", remedy="Ask the model for a new command.")
-        if found.until < self._clock():
-            raise NotFoundError(
-                f"This ticket is older than {self._seconds:.0f} s.", remedy="Ask the model again for a new command."
-            )
-        found.used = True
-        return found
-
-    def call_of(self, caller: str, ticket: str) -> ParsedCall | None:
-        """Return what a ticket stands for, to read a history; nothing is run."""
-        found = self._known.get(ticket)
-        return found.call if found is not None and found.caller == caller else None
-
-
 def signing_key(data_dir: Path) -> bytes:
-    """Return this installation's key for inline commands; made on first use, readable by its owner alone."""
-    path = data_dir.expanduser() / KEY_FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(descriptor, "wb") as file:
-        key = secrets.token_bytes(32)
-        file.write(key)
-    return key
+    """Return this installation's key for inline commands. Raises StoreError."""
+    return secret_of(data_dir / KEY_FILE)
 
 
 def sign(payload: str, key: bytes) -> str:

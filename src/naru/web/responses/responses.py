@@ -29,7 +29,8 @@ _PAGE = 20
 def endpoints(core: Core) -> list[Endpoint]:
     """Return the rows of the Responses API, each also under /clients/NAME."""
     settings = core.hub.settings
-    store = ResponseStore(settings.hub.data_dir / FILE, days=settings.chat.keep_responses_days)
+    where = core.hub.tables or settings.hub.data_dir / FILE
+    store = ResponseStore(where, days=settings.chat.keep_responses_days)
     responses, desk = FaceEndpoint(core, Responses(store)), Desk(store)
     rows: list[Endpoint] = []
     for prefix in ("", "/clients/{client}"):

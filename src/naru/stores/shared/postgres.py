@@ -1,0 +1,298 @@
+"""Several hubs as one over PostgreSQL: documents in a table, LISTEN/NOTIFY for signals, an advisory lock for each life.
+
+A member that dies takes its connection along, and the database frees its lock: nobody beats a heart. A database that is
+away stops changes, which say so, and nothing else: each folder still holds what was common last (R-22).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from naru.errors import StoreError
+from naru.messages import Json
+from naru.stores.atomic_file import share
+from naru.stores.postgres import failure, place_of
+from naru.stores.shared.commons import Hear
+from naru.stores.shared.mirror import Mirror
+
+logger = logging.getLogger(__name__)
+
+AUTO = "auto"
+START_SECONDS = 3.0
+"""How long the start waits for the database before it goes on with what this folder holds."""
+AGAIN_SECONDS = 0.5
+_LOOK_SECONDS = 5.0
+"""How often the members are looked at even if nobody said anything."""
+_STATEMENT_MS = 4_000
+_LIVES, _TURNS = 0x6E617275, 0x6E617274
+_MOST_BYTES = 7_500
+"""PostgreSQL carries less than 8,000 bytes in one notice."""
+_ALIVE = (
+    "select id, address, exists (select 1 from pg_locks where locktype = 'advisory' and granted and classid = %s "
+    "and objid = lock::bigint::oid and database = (select oid from pg_database where datname = current_database())) "
+    "from naru_members"
+)
+_KEEP = (
+    "insert into naru_documents values (%s, nextval('naru_document_versions'), %s) on conflict (name) "
+    "do update set version = excluded.version, content = excluded.content returning version"
+)
+_KEEP_FIRST = (
+    "insert into naru_documents values (%s, nextval('naru_document_versions'), %s) on conflict (name) "
+    "do nothing returning version"
+)
+Connection = psycopg.Connection[Any]
+
+
+class PostgresCommons:
+    """A member of those that share one database; `open` it before anything reads the folder, `close` it last."""
+
+    def __init__(self, url: str, folder: Path, address: str, port: int) -> None:
+        """Share `folder` by the database at `url`; the others reach this one at `address`, or at `auto` and `port`."""
+        self.me = secrets.token_hex(4)
+        self._url, self._port = url, port
+        self._address = address
+        self._place = place_of(url)
+        self._mirror = Mirror(folder)
+        self._busy = threading.RLock()
+        """Held while documents are read or written, so that an older one never follows a newer."""
+        self._writer: Connection | None = None
+        self._life = secrets.randbelow(2**31)
+        self._members: dict[str, str] = {}
+        self._hearers: dict[str, list[Hear]] = {}
+        self._outbox = ThreadPoolExecutor(1, thread_name_prefix="naru-tells")
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_linked = threading.Event()
+        self._is_closing = False
+        self._thread = threading.Thread(target=self._listen, name="naru-hears", daemon=True)
+
+    async def open(self) -> None:
+        """Take up what is common; a database that is away delays nothing but that."""
+        self._loop = asyncio.get_running_loop()
+        share(self._mirror.folder, self)
+        self._thread.start()
+        if not await asyncio.to_thread(self._is_linked.wait, START_SECONDS):
+            logger.error("The %s does not answer: this hub goes on with what its folder holds.", self._place)
+
+    async def close(self) -> None:
+        """Leave; the others hear of it."""
+        self._is_closing = True
+        self._loop = None
+        share(self._mirror.folder, None)
+        self.tell("member", None)
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        self._outbox.shutdown()
+        self._thread.join(AGAIN_SECONDS * 4)
+        with self._busy:
+            if self._writer is not None:
+                self._writer.close()
+
+    # What others hear and say.
+
+    def members(self) -> Mapping[str, str]:
+        """Return the addresses of the others that are there now, by id."""
+        return self._members
+
+    def lost(self, member: str) -> None:
+        """Note that a member did not answer, and look who is there."""
+        self._members = {name: address for name, address in self._members.items() if name != member}
+        self._outbox.submit(self._quietly, self._look)
+
+    def tell(self, topic: str, what: Json) -> None:
+        """Tell all others, soon."""
+        notice = json.dumps({"from": self.me, "topic": topic, "what": what}, ensure_ascii=False)
+        if len(notice.encode("utf-8", "replace")) > _MOST_BYTES:
+            logger.warning("what is told about %s is too long and stays here", topic)
+            return
+        with contextlib.suppress(RuntimeError):  # the outbox was closed meanwhile
+            self._outbox.submit(self._quietly, lambda writer: writer.execute("select pg_notify('naru', %s)", [notice]))
+
+    def hear(self, topic: str, hear: Hear) -> None:
+        """Have a function told what others tell about a topic."""
+        self._hearers.setdefault(topic, []).append(hear)
+
+    # Whole files, for `atomic_file`.
+
+    def covers(self, name: str) -> bool:
+        """Tell whether this file of the folder is common."""
+        return self._mirror.covers(name)
+
+    @contextlib.contextmanager
+    def turn(self, name: str) -> Iterator[None]:
+        """Hold a document against all members, as it is now. Raises StoreError."""
+        with self._writing(name) as writer:
+            writer.execute("select pg_advisory_lock(%s, hashtext(%s))", [_TURNS, name])
+            try:
+                self._pull(writer, name)
+                yield
+            finally:
+                with contextlib.suppress(psycopg.Error):
+                    writer.execute("select pg_advisory_unlock(%s, hashtext(%s))", [_TURNS, name])
+
+    @contextlib.contextmanager
+    def change(self, name: str, content: bytes | None) -> Iterator[None]:
+        """Keep a document, or remove it; what is done meanwhile is done with it or not at all. Raises StoreError."""
+        with self._writing(name) as writer:
+            self._mirror.versions.pop(name, 0)
+            with writer.transaction():
+                version = _write(writer, name, content)
+                notice = json.dumps({"from": self.me, "topic": "document", "what": name})
+                writer.execute("select pg_notify('naru', %s)", [notice])
+                yield
+            if version:
+                self._mirror.versions[name] = version
+
+    @contextlib.contextmanager
+    def _writing(self, name: str) -> Iterator[Connection]:
+        with self._busy:
+            try:
+                yield self._connected()
+            except psycopg.Error as error:
+                why = failure(self._place, error)
+                raise type(why)(f"{name} could not be changed. {why.message}", remedy=why.remedy) from error
+
+    def _connected(self) -> Connection:
+        writer = self._writer
+        if writer is not None and writer.info.transaction_status is TransactionStatus.IDLE:
+            with contextlib.suppress(psycopg.Error):  # a database that was away has taken it along
+                writer.execute("select 1")
+        if writer is None or writer.closed or writer.broken:
+            writer = self._writer = self._connect()
+        return writer
+
+    def _connect(self) -> Connection:
+        beats = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
+        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=3, **beats)  # type: ignore[arg-type]
+        connection.execute(f"set statement_timeout = {_STATEMENT_MS}")
+        for name, value in beats.items():  # so that a machine that vanished is let go of in seconds
+            connection.execute(f"set tcp_{name} = {value}".encode())
+        return connection
+
+    def _quietly(self, work: Callable[[Connection], object]) -> None:
+        """Do something that is no loss if it fails."""
+        try:
+            with self._busy:
+                work(self._connected())
+        except psycopg.Error as error:
+            logger.debug("a notice was lost: %s", type(error).__name__)
+
+    # The thread that hears.
+
+    def _listen(self) -> None:
+        told = ""
+        while not self._is_closing:
+            try:
+                with self._connect() as link:
+                    self._arrive(link)
+                    self._is_linked.set()
+                    told = ""
+                    self._follow(link)
+            except (psycopg.Error, StoreError, OSError) as error:
+                self._is_linked.clear()
+                why = failure(self._place, error) if isinstance(error, psycopg.Error) else error
+                if str(why) != told and not self._is_closing:
+                    logger.error("nothing is heard of the other hubs: %s", why)
+                told = str(why)
+                threading.Event().wait(AGAIN_SECONDS)
+
+    def _arrive(self, link: Connection) -> None:
+        link.execute("listen naru")
+        link.execute("select pg_advisory_lock(%s, %s)", [_LIVES, self._life])
+        statement = (
+            "insert into naru_members values (%s, %s, %s) on conflict (id) do update set address = excluded.address"
+        )
+        link.execute(statement, [self.me, self._reached_at(link), self._life])
+        with self._busy:
+            documents = link.execute("select name, version, content from naru_documents").fetchall()
+            for name in self._mirror.take(documents):
+                with link.transaction():
+                    content = self._mirror.read(name)
+                    self._mirror.versions[name] = _write(link, name, content, is_first=True)
+                    _notify(link, self.me, "document", name)
+                self._pull(link, name)
+        self._look(link)
+        _notify(link, self.me, "member", None)
+        self._dispatch("linked", None)
+
+    def _reached_at(self, link: Connection) -> str:
+        if self._address != AUTO:
+            return self._address.rstrip("/")
+        with socket.socket(fileno=os.dup(link.fileno())) as own:
+            name = own.getsockname()
+        host = name[0] if isinstance(name, tuple) else "127.0.0.1"
+        return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
+
+    def _follow(self, link: Connection) -> None:
+        while not self._is_closing:
+            notices = list(link.notifies(timeout=_LOOK_SECONDS, stop_after=1))
+            for notice in notices:
+                self._heard(link, notice.payload)
+            if not notices:
+                self._look(link)
+
+    def _heard(self, link: Connection, payload: str) -> None:
+        try:
+            said = json.loads(payload)
+            sender, topic, what = said["from"], str(said["topic"]), said["what"]
+        except (ValueError, TypeError, KeyError):
+            return  # somebody else's
+        if topic == "member":
+            self._look(link)
+        if sender == self.me:
+            return
+        if topic == "document":
+            with self._busy:
+                self._pull(link, str(what))
+        self._dispatch(topic, what)
+
+    def _dispatch(self, topic: str, what: Json) -> None:
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._pass_on, topic, what)
+
+    def _pass_on(self, topic: str, what: Json) -> None:
+        for hear in self._hearers.get(topic, ()):
+            hear(what)
+
+    def _pull(self, link: Connection, name: str) -> None:
+        if not self._mirror.covers(name):
+            return
+        row = link.execute("select version, content from naru_documents where name = %s", [name]).fetchone()
+        self._mirror.put(name, *(row or (0, None)))
+
+    def _look(self, link: Connection) -> None:
+        """Learn who is there, and strike out who is not."""
+        found = link.execute(_ALIVE, [_LIVES]).fetchall()
+        gone = [name for name, _, lives in found if not lives]
+        if gone:
+            link.execute("delete from naru_members where id = any(%s)", [gone])
+        self._members = {name: address for name, address, lives in found if lives and name != self.me}
+
+
+def _write(link: Connection, name: str, content: bytes | None, *, is_first: bool = False) -> int:
+    """Write or remove a document; return its version, 0 for none. `is_first` leaves one that is there alone."""
+    if content is None:
+        link.execute("delete from naru_documents where name = %s", [name])
+        return 0
+    row = link.execute(_KEEP_FIRST if is_first else _KEEP, [name, content]).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _notify(link: Connection, me: str, topic: str, what: Json) -> None:
+    link.execute("select pg_notify('naru', %s)", [json.dumps({"from": me, "topic": topic, "what": what})])
