@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 from weakref import WeakValueDictionary
 
 from naru.connections.connection import Connection
@@ -17,7 +16,7 @@ from naru.connections.remembered import Memory
 from naru.connections.session import Hooks
 from naru.connections.settings import ConnectionSettings
 from naru.connections.starts import Starts
-from naru.connections.surroundings import Resolve, Surroundings
+from naru.connections.surroundings import Resolve, Surroundings, expanded
 from naru.connections.toolset import ServerToolset, seen_tools
 from naru.connections.transports import descendants
 from naru.connections.transports.http_client import HttpClient
@@ -26,10 +25,7 @@ from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.persons import nobody, nobodys_context, reach, seen_servers
 from naru.records import ServerRecord, ServerStatus
 from naru.stores.base import Store
-from naru.stores.expand import expand
 from naru.stores.formats import Problem
-from naru.stores.redact import REDACTOR
-from naru.stores.secret_values import secrets_of
 from naru.stores.unused_keys import unused_keys
 from naru.tools.supervision import Supervision
 from naru.tools.toolset import CallContext
@@ -53,12 +49,6 @@ Hear = Callable[[str, str, JsonObject], None]
 """Gets server, method and params of a notification that belongs to no request."""
 
 
-def _expanded(record: ServerRecord) -> Mapping[str, Any]:
-    config = expand(record.config, server=record.name)
-    REDACTOR.learn(secrets_of(record.config, config))
-    return config
-
-
 class Manager:
     """All connections by name. Use inside one event loop; `close` leaves no child, task or socket (H14)."""
 
@@ -69,7 +59,7 @@ class Manager:
         settings: ConnectionSettings | None = None,
         hooks: Hooks | None = None,
         guard: Guard | None = None,
-        resolve: Resolve = _expanded,
+        resolve: Resolve = expanded,
         supervision: Supervision | None = None,
     ) -> None:
         self.settings = settings or ConnectionSettings()

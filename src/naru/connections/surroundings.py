@@ -13,6 +13,9 @@ from naru.connections.settings import ConnectionSettings
 from naru.connections.starts import Starts
 from naru.connections.transports.http_client import HttpClient
 from naru.records import ServerRecord
+from naru.stores.expand import expand
+from naru.stores.redact import REDACTOR
+from naru.stores.secret_values import secrets_of
 
 Resolve = Callable[[ServerRecord], Mapping[str, Any]]
 """Returns a record's config with its placeholders filled in. Raises ConfigError naming field and variable."""
@@ -23,6 +26,13 @@ Changed = Callable[[str, str], None]
 def as_stored(record: ServerRecord) -> Mapping[str, Any]:
     """Return a record's config as it is."""
     return record.config
+
+
+def expanded(record: ServerRecord) -> Mapping[str, Any]:
+    """Return a record's config with its placeholders filled in, after the redactor has learnt what is secret in it."""
+    config = expand(record.config, server=record.name)
+    REDACTOR.learn(secrets_of(record.config, config))
+    return config
 
 
 def ignore(server: str, what: str) -> None:
