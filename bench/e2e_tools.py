@@ -183,8 +183,8 @@ async def main() -> None:
         assert way in WAYS, way
         if not asking.open_questions(way, asked):
             continue
-        async with started_engine(options.model, options.threads) as engine, connected(records(str(folder))) as toolset:
-            who = asker(way, engine, toolset, records(str(folder)), options.model, remember=options.remember)
+        async with started_engine(options.model, options.threads) as engine, connected(records(str(folder))) as hub:
+            who = asker(way, engine, hub, records(str(folder)), options.model, remember=options.remember)
             await asking.ask_all(way, who, asked, is_right)
             await who.close()
         left += len(asking.open_questions(way, asked))

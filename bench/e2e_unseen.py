@@ -165,8 +165,8 @@ async def main() -> None:
                     break
                 offered = list(dict.fromkeys(one.server for one in QUESTIONS)) if options.together else group
                 records = [foreign_record(one, folder) if one in FOREIGN else own_record(one) for one in offered]
-                async with connected(records) as toolset:
-                    who = asker(way, engine, toolset, records, options.model, remember=options.remember)
+                async with connected(records) as hub:
+                    who = asker(way, engine, hub, records, options.model, remember=options.remember)
                     for name in group:
                         await asking.ask_all(way, who, wanted_now[name], is_right)
                     await who.close()

@@ -22,11 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import openai
+from bench.tongues.law import Kept, breaches
 
 from naru.agent.events import RunFinished
+from naru.agent.hooks import Hooks
 from naru.agent.loop import run
 from naru.config import Settings
-from naru.hub import open_hub
+from naru.hub import Hub, open_hub
 from naru.messages import ChatEvent, ChatRequest, Message
 from naru.models.known.families import profile_for
 from naru.models.known.profile import Profile
@@ -105,8 +107,8 @@ def way_backend(way: str, engine: LocalEngine, model: str) -> OpenAIBackend:
 
 
 @asynccontextmanager
-async def connected(records: Sequence[ServerRecord]) -> AsyncIterator[Toolset]:
-    """Connect servers in a hub of their own and give their tools."""
+async def connected(records: Sequence[ServerRecord]) -> AsyncIterator[Hub]:
+    """Connect servers in a hub of their own, configured as by default: tools are chosen by meaning (`hub.rank`)."""
     with tempfile.TemporaryDirectory() as data:
         settings = Settings.model_validate({"hub": {"store": "memory:", "data_dir": data}})
         backend = way_backend("naru", _Nowhere(), "none")
@@ -114,7 +116,7 @@ async def connected(records: Sequence[ServerRecord]) -> AsyncIterator[Toolset]:
             for record in records:
                 await hub.manager.register(record)
                 assert await hub.manager.connect(record.name), hub.manager.explain(record.name)
-            yield hub.tools()
+            yield hub
 
 
 class _Nowhere:
@@ -200,22 +202,24 @@ class Remembered:
 
 
 class ThroughNaru:
-    """Naru's own loop, as its faces run it."""
+    """Naru's own loop, as its faces run it; a run that breaks the law ends the bench."""
 
-    def __init__(self, way: str, engine: LocalEngine, toolset: Toolset, model: str, *, remember: bool = False) -> None:
+    def __init__(self, way: str, engine: LocalEngine, hub: Hub, model: str, *, remember: bool = False) -> None:
         backend = way_backend(way, engine, model)
         self._backend = Remembered(backend, REMEMBERED) if remember else backend
-        self._toolset = toolset
+        self._hub = hub
         self._model = model
 
     async def ask(self, text: str) -> Answer:
-        end = None
-        async with aclosing(
-            run(self._backend, self._toolset, ChatRequest(self._model, (Message("user", text),)))
-        ) as events:
+        end, kept = None, Kept()
+        hooks = Hooks(rank=self._hub.rank, journal=kept)
+        request = ChatRequest(self._model, (Message("user", text),))
+        async with aclosing(run(self._backend, self._hub.tools(), request, hooks=hooks)) as events:
             async for event in events:
                 end = event if isinstance(event, RunFinished) else end
         assert end is not None
+        if broken := breaches(kept.run):
+            raise SystemExit(f"{text!r}: calls that the model did not write: {broken}")
         return Answer(end.answer, tuple(end.calls), end.rounds)
 
     async def close(self) -> None:
@@ -285,17 +289,17 @@ def peer_environment() -> Path:
 def asker(
     way: str,
     engine: LocalEngine,
-    toolset: Toolset,
+    hub: Hub,
     records: Sequence[ServerRecord],
     model: str,
     *,
     remember: bool = False,
 ) -> Any:
     if way == "engine":
-        return OrdinaryLoop(engine, toolset, model)
+        return OrdinaryLoop(engine, hub.tools(), model)
     if way == "pydantic-ai":
         return Peer(engine, records, model)
-    return ThroughNaru(way, engine, toolset, model, remember=remember)
+    return ThroughNaru(way, engine, hub, model, remember=remember)
 
 
 class Book:

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from naru.errors import ConfigError
 from naru.models.local.engine import EngineOptions, LocalEngine
 from naru.models.local.weights import locate_model
+from tests.law import every_call_has_its_writer, law  # noqa: F401  # over every run of every test
 from tests.postgres_servers import postgres_servers  # noqa: F401  # a fixture for all folders
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -14,6 +14,7 @@ from naru.stores.runs import RunStore
 
 def run(run_id: str, started_at: int, question: str, answer: str) -> dict:
     call = {"name": "hr__find", "arguments": {"id": "E1"}}
+    made = {**call, "ran": True, "writer": "grammar", "mended": True, "is_error": False}
     return {
         "id": run_id, "started_at": started_at, "model": "qwen2.5", "question": question, "caller": "local",
         "reason": "answered", "answer": answer, "seconds": 1.5, "messages": [{"role": "user", "content": question}],
@@ -21,7 +22,7 @@ def run(run_id: str, started_at: int, question: str, answer: str) -> dict:
         "rounds": [
             {"round": 1, "final": False, "offered": ["hr__find"], "at": 0.0, "seconds": 0.5, "written": [call],
              "raw": '<tool_call>\n{"name": "hr__find", "arguments": {"id": "E1"}}\n</tool_call>',
-             "calls": [{**call, "ran": True, "is_error": False, "text": "Kim \x1b[2J", "seconds": 0.01}]},
+             "calls": [{**made, "text": "Kim \x1b[2J", "seconds": 0.01}]},
             {"round": 2, "final": False, "offered": [], "at": 0.6, "seconds": 0.4, "raw": "It is Kim.", "calls": []},
         ],
     }  # fmt: skip
@@ -48,7 +49,13 @@ def test_runs_are_listed_newest_first_and_filtered(naru, runs: None) -> None:
 
 def test_a_run_is_shown_step_by_step(naru, runs: None) -> None:
     shown = naru("runs", "show", "run_aaa").stdout
-    for text in ("who is E1?", "Round 1", "hr__find", "Kim", "It is Kim.", "0.50 s"):
+    for text in (
+        "who is E1?",
+        "Round 1",
+        "hr__find",
+        "written by the model, held to valid calls, mended",
+        "It is Kim.",
+    ):
         assert text in shown
     assert "\x1b" not in shown
     assert json.loads(naru("runs", "show", "--json").stdout)["id"] == "run_aab2"

@@ -95,6 +95,7 @@ def test_calls_side_by_side_keep_their_own_arguments_and_a_held_one_is_answered_
         for row, who, name in zip(rows, ("EMP001", "EMP002"), ("Kim Minjun", "이서연"), strict=True):
             assert f'"employee_id": "{who}"' in row
             assert name in row
+            assert "written by the model" in row  # issue 14: the law is shown for each call
         left = browser.driver.execute_script(
             "return [...document.querySelectorAll('.fall li.tool .track i')].map(one => one.style.left)"
         )
