@@ -156,8 +156,14 @@ class _Scan:
         """The last closing tag that belongs to a nested opening tag."""
 
     def run(self) -> Reading[None]:
-        source, tokens = self._source, self._ending.tokens
+        source, tokens, add = self._source, self._ending.tokens, self._add
+        first = tokens.first.search
         while True:
+            if self._is_plain():
+                while first(source.text, source.pos) is None and not source.final:
+                    add(source.text[source.pos :])
+                    source.pos = len(source.text)
+                    yield
             start = source.pos + self.at
             place, token = tokens.find(source.text, start)
             if not token:
@@ -180,6 +186,10 @@ class _Scan:
                 continue
             if (yield from self._step(token, self._ending.roles[token])):
                 return
+
+    def _is_plain(self) -> bool:
+        """Tell whether nothing is held back, so that text without a tag's first character is the value's."""
+        return not self.at and self.full is self.weak is self.implied is self.wrong is self.loose is None
 
     def _first_held(self) -> _End | None:
         ends = [end for end in (self.full, self.weak, self.implied, self.wrong) if end is not None]
