@@ -33,7 +33,7 @@ def test_two_pieces_and_three_are_read_as_the_whole() -> None:
         assert stream(text, TOOLS)[1] == parse("".join(text), TOOLS), text
 
 
-@pytest.mark.parametrize("piece", ["word ", " word"])
+@pytest.mark.parametrize("piece", ["Word ", " Word"])
 def test_every_word_of_a_line_is_said_at_once_but_for_a_blank_at_its_end(piece: str) -> None:
     parser = StreamParser(TOOLS)
     said = ""

@@ -40,6 +40,8 @@ _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = ("[TOOL_CALLS]", "[THINK]", "[/THINK]", "[Calling tool:", "[TOOL_CALL]")
 _FIRSTS = frozenset("{[`~<>-* \t\rAacfpdO_\\")
 _HEADER = " to="
+_ASSIGNED = lazy_pattern(r"[ \t]{0,8}(?:\Z|=(?!=)[ \t]{0,8}(?:([A-Za-z_][\w.]{0,100})\(|[\w.]{0,100}\Z))")
+"""What comes after a name in `x = f(`, or a part of it at the end of the text."""
 _COLON = lazy_pattern(r"[:：!.][*`\"' \t]*\Z")
 _AFTER_COLON = lazy_pattern(r"[:：]\s*\Z")
 _JSON_GOES_ON = lazy_pattern(r"[\s\"'{}\[\],\d\-]")
@@ -83,7 +85,12 @@ class LineStarts:
         """Tell cheaply whether the line that begins at `at` needs a closer look."""
         if at >= len(text):
             return True
-        return text[at] in _FIRSTS or self.in_json or self._writer.offered.begins_a_name(text[at])
+        return (
+            text[at] in _FIRSTS
+            or self.in_json
+            or _may_be_variable(text[at])
+            or self._writer.offered.begins_a_name(text[at])
+        )
 
     def follows_colon(self, before: str) -> bool:
         """Tell whether text that ends in a colon stands right before a bracket."""
@@ -235,18 +242,40 @@ class LineStarts:
         if end == len(text):
             base, _, last = word.rpartition(".")
             called = "call".startswith(last) and writer.offered.find(base)
-            return WAIT if called or writer.offered.could_begin(word) else None
+            waits = called or writer.offered.could_begin(word) or (_may_be_variable(word) and self._code_may_begin())
+            return WAIT if waits else None
         if text[end] == "(":
             known = writer.offered.find(word.removesuffix(".call")) or word == "print"
-            alone = not said.has_content or bool(_AFTER_COLON.search(said.recent() + said.space))
-            if known and (alone or said.after_call):
+            if known and self._code_may_begin():
                 return self._make(source, at, read_line(source, writer), "line", "pythonic")
             return None
-        if text[end] in "\r\n{:<" and (not said.has_content or said.after_call or self.name_may_follow):
-            return self._named_json(source, at)
+        if text[end] in " \t=" and _may_be_variable(word):
+            return self._assigned(source, at, end)
+        if text[end] in "\r\n{:<":
+            anywhere = not said.has_content or said.after_call or self.name_may_follow
+            if anywhere or (text[end] in "\r\n<" and writer.offered.find(word)):
+                return self._named_json(source, at, pairs_only=not anywhere)
         return None
 
-    def _named_json(self, source: Source, at: int, prefix: int = 0) -> Candidate | None:
+    def _code_may_begin(self) -> bool:
+        """Tell whether a line may be a Python call: at the reply's beginning, after a colon, or after other calls."""
+        said = self._said
+        return not said.has_content or said.after_call or bool(_AFTER_COLON.search(said.recent() + said.space))
+
+    def _assigned(self, source: Source, at: int, end: int) -> Candidate | None:
+        """Return the candidate that is a line such as `x = f(…)`."""
+        text, writer = source.text, self._writer
+        found = _ASSIGNED.match(text, end)
+        if found is None or not self._code_may_begin():
+            return None
+        if not found[1]:
+            return WAIT if found.end() == len(text) else None
+        if writer.offered.find(found[1]) is None:
+            return None
+        reader = _assigning(source, writer, text[at : found.start(1)])
+        return self._make(source, at, reader, "line", "pythonic")
+
+    def _named_json(self, source: Source, at: int, prefix: int = 0, *, pairs_only: bool = False) -> Candidate | None:
         """Return the candidate that is a name with its arguments after it, special tokens between them left out."""
         text = source.text
         head = _NAME_THEN_JSON.match(text, at)
@@ -260,10 +289,15 @@ class LineStarts:
             if self._writer.offered.find(head[1]) is not None:
                 return self._make(source, at, read_name_then_pairs(source, self._writer), "line", "glm")
             return None
-        if head[2] not in ("{", "```") or tool_named(head[1], self._writer.offered) is None:
+        if pairs_only or head[2] not in ("{", "```") or tool_named(head[1], self._writer.offered) is None:
             return None
         reader = _after(source, text[at : head.start(1)], read_name_then_json(source, self._writer))
         return self._make(source, at, reader, "line", "name-json")
+
+
+def _may_be_variable(word: str) -> bool:
+    """Tell whether a word may be what a line of code assigns to: few answers begin with a small letter."""
+    return "a" <= word[0] <= "z" and len(word) <= _LONGEST_WORD
 
 
 def _square_marker(rest: str) -> str:
@@ -277,6 +311,12 @@ def _square_marker(rest: str) -> str:
 def _after(source: Source, prefix: str, reader: Reading[None]) -> Reading[None]:
     source.pos += len(prefix)
     yield from reader
+
+
+def _assigning(source: Source, writer: CallWriter, prefix: str) -> Reading[None]:
+    source.pos += len(prefix)
+    writer.leave_out(prefix)
+    yield from read_line(source, writer)
 
 
 def _stripped_body(source: Source, at: int) -> Reading[Body | None]:

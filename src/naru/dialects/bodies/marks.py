@@ -67,8 +67,10 @@ def read_marks(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
                 return
         if role not in ("open", "end"):
             try:
-                role, some = yield from _skip_to_call(source, marks)
-                skipped = skipped or some
+                role, left_out = yield from _skip_to_call(source, marks)
+                if left_out.strip():
+                    skipped = True
+                    writer.leave_out(left_out)
             except Incomplete:
                 if len(writer.calls) > before and not source.text[source.pos :].strip():
                     return
@@ -85,19 +87,18 @@ def _next_role(source: Source, marks: _Marks) -> Reading[Role | None]:
     return role if role in ("open", "end", "close") else None
 
 
-def _skip_to_call(source: Source, marks: _Marks) -> Reading[tuple[Role, bool]]:
-    """Drop what stands inside a section but outside a call; tell what comes, and whether any text was dropped."""
-    some = False
+def _skip_to_call(source: Source, marks: _Marks) -> Reading[tuple[Role, str]]:
+    """Consume what stands inside a section but outside a call; return what comes, and the text on the way."""
+    text = ""
     while True:
         found = yield from until(source, marks.pattern, _LONGEST_NAME)
         role = marks.roles.get(found[0])
-        some = some or bool(source.text[source.pos : found.start()].strip())
-        if role in ("open", "end"):
-            source.pos = found.end()
-            return role, some
-        if role not in ("noise", "close"):
+        text += source.text[source.pos : found.start()]
+        if role not in ("open", "end", "noise", "close"):
             raise NotACall
         source.pos = found.end()
+        if role in ("open", "end"):
+            return role, text
 
 
 def _read_call(source: Source, writer: CallWriter, row: Dialect, role: Role) -> Reading[None]:

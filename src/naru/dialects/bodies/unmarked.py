@@ -226,7 +226,7 @@ def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
         if some and first in ",;}]":
             source.pos += 1
         else:
-            if runs and first.isidentifier() and (yield from _skip_use(source)):
+            if runs and first.isidentifier() and (yield from _skip_use(source, writer)):
                 continue
             yield from _read_fenced_unit(source, writer, first)
     yield from end_of_line(source, writer)
@@ -243,7 +243,7 @@ def _run_length(source: Source) -> Reading[int]:
         yield
 
 
-def _skip_use(source: Source) -> Reading[bool]:
+def _skip_use(source: Source, writer: CallWriter) -> Reading[bool]:
     """Consume `name =` before a call, or a `print(name)`: what `tool_code` does with results says nothing."""
     while not source.final and "\n" not in source.text[source.pos :] and len(source.text) - source.pos < 200:
         yield
@@ -251,6 +251,7 @@ def _skip_use(source: Source) -> Reading[bool]:
     if use is None:
         return False
     source.pos = use.end()
+    writer.leave_out(use[0])
     return True
 
 
