@@ -20,9 +20,10 @@ from naru.cli.checks.servers import check_record
 from naru.cli.exit_codes import Exit
 from naru.cli.import_servers import command as import_command
 from naru.cli.options import Config, settings_from
+from naru.cli.published.adding import Asked, find, is_published
 from naru.cli.running_hub import SERVERS, RunningHub
 from naru.cli.stored import Name, open_stored, server_names
-from naru.cli.terminal import AsJson, print_json, print_note, print_table, print_warnings
+from naru.cli.terminal import AsJson, Yes, print_json, print_note, print_table, print_warnings
 from naru.config import Settings
 from naru.connections.policy import Policy, argv_shown
 from naru.errors import ConfigError, ConflictError, NaruError, NotFoundError
@@ -86,20 +87,43 @@ def list_servers(store: StoreOption = "", config: Config = None, as_json: AsJson
 @app.command()
 def add(  # noqa: PLR0913  # each parameter is an option of the command
     name: Annotated[str, typer.Argument(help="Unique name.")],
-    target: Annotated[list[str], typer.Argument(help="A URL, or a program with its arguments after `--`.")],
+    target: Annotated[
+        list[str],
+        typer.Argument(
+            help="A URL, a program with its arguments after `--`, a .mcpb bundle, a server.json, or registry:NAME."
+        ),
+    ],
     transport: Annotated[str, typer.Option("--transport", "-t", help="stdio, sse or http; guessed by default.")] = "",
     env: Assignments = None,
     header: Assignments = None,
     cwd: Annotated[str, typer.Option(help="Working directory of the program.")] = "",
     description: Annotated[str, typer.Option(help="What it is for.")] = "",
+    given: Annotated[
+        list[str] | None, typer.Option("--set", help="INPUT=VALUE that a published server asks for; say it again.")
+    ] = None,
+    way: Annotated[
+        str, typer.Option(help="Of a server.json: npm, pypi, oci or remote; the first that runs here.")
+    ] = "",
+    yes: Yes = False,
     store: StoreOption = "",
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
     """Register a server.
 
-    `naru servers add time -- uvx mcp-server-time`, `naru servers add docs https://host/mcp`.
+    `naru servers add time -- uvx mcp-server-time`, `naru servers add docs https://host/mcp`. What people publish is
+    shown before it is added, and its inputs are asked for: `naru servers add weather weather.mcpb`.
     """
+    settings = settings_from(config)
+    if is_published(target):
+        found = find(Asked(target[0], given or (), way, yes), settings)
+        if found is None:
+            raise typer.Exit(Exit.NOT_WELL)
+        kind = str(found.config.pop("type", "stdio"))
+        record = _record(name, found.config, transport or kind, description or found.description)
+        found.prepare()
+        _save(record, settings, store, as_json=as_json)
+        return
     is_url = len(target) == 1 and "://" in target[0]
     fields: dict[str, Any] = {"url": target[0]} if is_url else {"command": target[0], "args": target[1:]}
     fields |= {"env": _table(env, "--env")} if env else {}
@@ -109,13 +133,16 @@ def add(  # noqa: PLR0913  # each parameter is an option of the command
     dead = [one for one in check_record(record, name) if one.field.endswith(".url")] if is_url else ()
     for fault in dead:
         raise ConfigError(f"{target[0]}: {fault.message}", remedy=fault.remedy)
+    _save(record, settings, store, as_json=as_json)
 
+
+def _save(record: ServerRecord, settings: Settings, store: str, *, as_json: bool) -> None:
     async def work(opened: Store) -> None:
         await opened.save(record)
-        _tell(_shown(record), f"Added {name}: {_place(record)}", as_json=as_json)
+        _tell(_shown(record), f"Added {record.name}: {_place(record)}", as_json=as_json)
         print_warnings([*Policy().warnings(record), *_not_there(record)])
 
-    _run(settings_from(config), store, work)
+    _run(settings, store, work)
 
 
 @app.command()

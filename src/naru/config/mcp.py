@@ -182,6 +182,8 @@ class McpSettings(BaseModel):
     idle_stop_ms: int = Field(0, ge=0)
     """Close a server's link after so many milliseconds without a call, until the next one; 0 keeps it, lazily started
     servers for five minutes. `idleStopMs` of a server wins."""
+    registry_url: str = ""
+    """A registry of published servers, asked by `naru servers add NAME registry:…` alone; empty asks nobody."""
     security: PolicySettings = PolicySettings()
     """What may be registered, started and returned."""
     max_tools_per_request: int = Field(0, ge=0)

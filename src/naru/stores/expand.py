@@ -73,6 +73,11 @@ def is_placeholder(text: str) -> bool:
     return bool(_WHOLE.fullmatch(text)) or (match is not None and not match["word"] and not match["escape"])
 
 
+def names_variable(text: str) -> bool:
+    """Tell whether expanding a text would read a variable, a folder, or anything else of this machine."""
+    return bool(_WHOLE.fullmatch(text)) or any(not match["escape"] for match in PLACEHOLDER.finditer(text))
+
+
 class _Expander:
     def __init__(self, variables: Mapping[str, str], folder: Path) -> None:
         self.variables = variables
