@@ -19,8 +19,9 @@ from naru.builtins.data.embeddings.choose import choose_embedder
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.builtins.data.retrieval import retrieval_hook
 from naru.config import DataSettings, Settings, load_settings
+from naru.connections.changes import Change
 from naru.connections.follow import Follower
-from naru.connections.manager import Change, Manager
+from naru.connections.manager import Manager
 from naru.connections.open import open_manager
 from naru.errors import ConfigError, NotFoundError, StoreUnavailableError
 from naru.extras import install_command

@@ -56,6 +56,7 @@ DISABLED_TOOLS_KEYS = ("disabledTools", "disabled_tools", "excludedTools", "excl
 _ALLOWING = ("include", "allow")
 _DISABLING = ("exclude", "block", "deny")
 LIMITS = ("openFiles", "memoryMb", "cpuSeconds", "answerMb")
+CREDENTIALS = ("shared", "per-user", "forward")
 PROTOCOLS = ("auto", "sessions", "stateless")
 _DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[a-z]+)?")
 _UNIT_SECONDS = {"": 1.0, "ms": 0.001, **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0)}
@@ -127,6 +128,8 @@ def check_config_types(name: str, config: dict[str, Any]) -> None:
             refuse(field, str(error))
     if not isinstance(config.get("ask"), list | None):
         refuse("ask", 'a list of "elicitation", "sampling", "roots"')
+    if config.get("credentials", "shared") not in CREDENTIALS:
+        refuse("credentials", f"one of {', '.join(CREDENTIALS)}")
     if config.get("protocol", "auto") not in PROTOCOLS:
         refuse("protocol", f"one of {', '.join(PROTOCOLS)}")
     limits = config.get("limits")
@@ -245,6 +248,11 @@ class ServerRecord(BaseModel):
     def protocol(self) -> str:
         """Which of the two eras of the protocol to speak with it: `auto`, `sessions` or `stateless`."""
         return str(self.config.get("protocol", "auto"))
+
+    @property
+    def credentials(self) -> str:
+        """Whose credentials go to it: `shared`, `per-user` or `forward`."""
+        return str(self.config.get("credentials", "shared"))
 
     @property
     def answer_bytes(self) -> int | None:

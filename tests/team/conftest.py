@@ -63,7 +63,7 @@ def models(answer: Any = None) -> Router:
 
 @asynccontextmanager
 async def team(
-    folder: Path, *, servers: Sequence[JsonObject] = (), answer: Any = None, **settings: Any
+    folder: Path, *, servers: Sequence[JsonObject] = (), answer: Any = None, waits: bool = True, **settings: Any
 ) -> AsyncIterator[Team]:
     """Open a hub over `kept` and `zebra`, or the given servers, and wait for them."""
     given = list(servers) or [declared("kept"), declared("zebra")]
@@ -78,7 +78,8 @@ async def team(
     )
     async with open_hub(made, backend=models(answer), asks_for_keys=True) as hub, open_app(hub) as app:
         await hub.manager.started(60)
-        await until(lambda: all(one.is_live for one in hub.manager.connections.values()))
+        if waits:
+            await until(lambda: all(one.is_live for one in hub.manager.connections.values()))
         yield Team(hub, app)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from naru.config import ApprovalSettings, ServerSettings
-from naru.connections.manager import Change
+from naru.connections.changes import Change
 from naru.stores.keys import KeyFile
 from naru.tools.approvals import Approvals, Decision
 from naru.tools.supervision import Call

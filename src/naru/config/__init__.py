@@ -1,7 +1,7 @@
 """Settings: what there is (`settings`, `mcp`), where it comes from (`loading`, sole reader of the environment)."""
 
 from naru.config.loading import check_private, environment, load_settings, settings_path
-from naru.config.mcp import DeclaredServer, McpSettings, PolicySettings, ReconnectionSettings
+from naru.config.mcp import DeclaredServer, McpSettings, PolicySettings, ReconnectionSettings, SignInSection
 from naru.config.model import EndpointSettings, LimitSettings, ModelSettings
 from naru.config.oauth import OAuthSettings
 from naru.config.roles import RoleSettings
@@ -35,6 +35,7 @@ __all__ = [
     "RoleSettings",
     "ServerSettings",
     "Settings",
+    "SignInSection",
     "TelemetrySettings",
     "check_private",
     "environment",

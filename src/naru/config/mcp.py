@@ -162,6 +162,21 @@ def _named(value: Any) -> Any:
     return value
 
 
+class SignInSection(BaseModel):
+    """How persons sign in at servers (OAuth); keys may be written with `-` or `_`."""
+
+    model_config = ConfigDict(
+        extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
+    )
+
+    hosts: list[str] = []
+    """Hosts of authorization servers that may have private addresses, such as `login.corp.example`. Servers of this
+    machine may lead to this machine, all others to public addresses alone (S-11)."""
+    client_document: str = ""
+    """https URL under which Naru's `/oauth/client.json` can be read from outside, as its client id at authorization
+    servers that take such; empty registers Naru at each."""
+
+
 class McpSettings(BaseModel):
     """Servers declared in YAML and the rules for all servers; keys may be written with `-` or `_`."""
 
@@ -186,6 +201,8 @@ class McpSettings(BaseModel):
     """A registry of published servers, asked by `naru servers add NAME registry:…` alone; empty asks nobody."""
     security: PolicySettings = PolicySettings()
     """What may be registered, started and returned."""
+    sign_in: SignInSection = SignInSection()
+    """How persons sign in at servers."""
     max_tools_per_request: int = Field(0, ge=0)
     """Tools offered to a model in one request, chosen by relevance; 0 leaves it to the model's profile (H13)."""
     tool_selection: Literal["auto", "words", "embeddings"] = "auto"

@@ -117,6 +117,9 @@ class HubSettings(Section):
     replica_address: str = ""
     """Where other hubs on the same PostgreSQL `store` reach this one, such as `http://10.0.0.5:20006`; `auto` takes the
     address by which the database is reached. With it they serve as one: keys, approvals, pins, runs, sessions."""
+    vault_key: SecretStr = SecretStr("")
+    """What sealed tokens and secrets of persons open with: 32 characters or more, `file:PATH`, or `keyring`; empty
+    takes `vault.key` of the data folder, which is made when it is needed."""
     demo: bool = False
     """Register the HR server with its demo data."""
 

@@ -6,12 +6,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from weakref import WeakValueDictionary
 
+from naru.connections.changes import STOPPING, Change, Hear, Listen
 from naru.connections.connection import Connection
+from naru.connections.credentials import filled_in
 from naru.connections.explain import Explanation, explain
 from naru.connections.guard import Guard, NoGuard
+from naru.connections.oauth.signins import SignIns
 from naru.connections.remembered import Memory
 from naru.connections.session import Hooks
 from naru.connections.settings import ConnectionSettings
@@ -27,26 +30,11 @@ from naru.records import ServerRecord, ServerStatus
 from naru.stores.base import Store
 from naru.stores.formats import Problem
 from naru.stores.unused_keys import unused_keys
+from naru.stores.vault import Vault
 from naru.tools.supervision import Supervision
 from naru.tools.toolset import CallContext
 
 log = logging.getLogger(__name__)
-
-STOPPING = "stopping"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Something that listeners may want to show or pass on."""
-
-    server: str
-    what: str
-    """`registered`, `updated`, `removed`, `status`, `tools`, `prompts`, `resources`, `approvals`, or `stopping`."""
-
-
-Listen = Callable[[Change], None]
-Hear = Callable[[str, str, JsonObject], None]
-"""Gets server, method and params of a notification that belongs to no request."""
 
 
 class Manager:
@@ -69,6 +57,8 @@ class Manager:
         """Why the store cannot be read just now; empty when it can."""
         self.write_trouble = ""
         """Why the store last refused to keep something; empty when it did not."""
+        self.signins = SignIns(Vault(self.settings.kept_in))
+        """Who is signed in at which server."""
         self._store = store
         kept_in = self.settings.kept_in
         self._http = HttpClient(kept_in=kept_in.expanduser() / "tokens" if kept_in else None)
@@ -80,7 +70,7 @@ class Manager:
             self.settings,
             self._http,
             hooks,
-            resolve,
+            lambda record: filled_in(record, resolve(record), self.signins),
             self._connection_changed,
             self._memory,
             self.guard,
@@ -142,6 +132,7 @@ class Manager:
             self.guard.forget(name)
             await self._drop(name)
             await asyncio.to_thread(self._memory.forget, name)
+            await self.signins.forget_server(name)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -176,6 +167,14 @@ class Manager:
     async def disconnect(self, name: str) -> None:
         """Close a server's link and stop its retries; its record stays. Raises NotFoundError."""
         await self.connection(name).disconnect()
+
+    async def signed(self, name: str, owner: str) -> bool:
+        """Open a server's link anew, since its credentials changed; tell whether it is connected now."""
+        connection = self._connections.get(name)
+        if connection is None:
+            return False
+        await connection.disconnect()
+        return await connection.connect()
 
     async def ensure_connected(self, name: str) -> bool:
         """Make a server ready for a call, with one attempt at most (H11). Raises NotFoundError."""
@@ -311,6 +310,7 @@ class Manager:
         self._connections.clear()
         self._toolsets.clear()
         await self._http.close()
+        await self.signins.close()
 
     # Inside
 

@@ -7,11 +7,13 @@ from dataclasses import replace
 from naru.config import McpSettings, Settings
 from naru.connections.lifecycle import ReconnectPolicy
 from naru.connections.manager import Manager
+from naru.connections.oauth.signins import SignIns, SignInSettings
 from naru.connections.pins import PinBook
 from naru.connections.policy import Policy, PolicyGuard
 from naru.connections.session import Hooks
 from naru.connections.settings import ConnectionSettings
 from naru.stores.base import Store
+from naru.stores.vault import Vault
 from naru.tools.supervision import Supervision
 
 
@@ -49,13 +51,22 @@ def open_manager(
         StoreError: the pins cannot be read.
     """
     guard = open_guard(settings, asks_for_keys=asks_for_keys)
-    return Manager(
+    manager = Manager(
         store,
         settings=replace(connection_settings(settings.mcp), kept_in=settings.hub.data_dir),
         hooks=hooks,
         guard=guard,
         supervision=supervision,
     )
+    manager.signins = open_signins(settings)
+    return manager
+
+
+def open_signins(settings: Settings) -> SignIns:
+    """Return who is signed in where, from the vault of the data folder."""
+    vault = Vault(settings.hub.data_dir, settings.hub.vault_key.get_secret_value())
+    wanted = settings.mcp.sign_in
+    return SignIns(vault, SignInSettings(tuple(wanted.hosts), wanted.client_document))
 
 
 def connection_settings(mcp: McpSettings) -> ConnectionSettings:

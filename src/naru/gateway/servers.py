@@ -11,9 +11,9 @@ from typing import Literal, TypeVar
 
 from naru.connections import faults
 from naru.connections.asking import allowed_questions
+from naru.connections.changes import Change as ManagerChange
 from naru.connections.connection import Connection
 from naru.connections.foreign_text import as_offered
-from naru.connections.manager import Change as ManagerChange
 from naru.connections.manager import Manager
 from naru.connections.session import RequestOptions, ServerRequest
 from naru.errors import NaruError, PolicyError

@@ -13,11 +13,11 @@ from typing import Any
 from naru.config.mcp import as_table, as_text
 
 PROGRAM_KEYS = frozenset({"command", "args", "env", "cwd", "envFile"})
-URL_KEYS = frozenset({"url", "headers", "auth", "caFile", "endpointPrefix"})
+URL_KEYS = frozenset({"url", "headers", "auth", "caFile", "endpointPrefix", "forwardHeaders"})
 COMMON_KEYS = frozenset(
     "timeout startTimeout protocol disabled enabled allowedTools allowed_tools includedTools tools_to_execute "
     "disabledTools disabled_tools excludedTools excluded_tools toolFilter alwaysAllow autoApprove icon iconUrl limits "
-    "ask lazy idleStopMs isolation".split()
+    "ask lazy idleStopMs isolation credentials".split()
 )
 """Keys of a config that go with every transport."""
 

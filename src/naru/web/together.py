@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from naru.connections.manager import Change
+from naru.connections.changes import Change
 from naru.gateway.owners import Owners
 from naru.hub import Hub
 from naru.messages import Json

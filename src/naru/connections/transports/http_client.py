@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 import aiohttp
@@ -33,7 +33,25 @@ from naru.stores.secret_values import SecretValues
 _RESERVED = frozenset({"content-length", "transfer-encoding", "connection", "accept-encoding"})
 _BAD_HEADER = re.compile(r"[\r\n\0]")
 _TLS_REMEDY = "Check the URL; for an authority of your own put its PEM file into `caFile` of the server."
+SIGNED_IN = "signedIn"
+"""Where a config that was filled in holds the tokens of who is signed in; a record has no such key."""
 R = TypeVar("R", Reply, aiohttp.ClientResponse)
+
+
+class Bearer(Protocol):
+    """Gives the token that goes with each request to a server."""
+
+    async def current(self) -> str:
+        """Return a token that is not about to expire. Raises LinkError."""
+        ...
+
+    async def instead_of(self, refused: str) -> str:
+        """Return another token than one that was refused; empty when there is none. Raises LinkError."""
+        ...
+
+    def note(self, challenge: str) -> None:
+        """Take note of the `WWW-Authenticate` of a refusal."""
+        ...
 
 
 class HttpClient:
@@ -112,9 +130,9 @@ class Remote:
         self._authorities = _authorities(config)
         self._pool = http.pool(self.url, self._authorities)
         self._last: tuple[URL, dict[str, str], bytes] | None = None
-        self._tokens: TokenSource | None = None
+        self._tokens: Bearer | None = config.get(SIGNED_IN)
         auth = config.get("auth")
-        if auth:
+        if auth and self._tokens is None:
             grant = grant_of(auth, self.url)
             if isinstance(grant, str):
                 self.headers |= {"Authorization": f"Bearer {grant}"} if grant else {}
@@ -160,6 +178,8 @@ class Remote:
         while True:
             self._secrets.learn([token])
             response = await send({**headers, "Authorization": f"Bearer {token}"})
+            if response.status == 403:
+                self._tokens.note(response.headers.get("WWW-Authenticate", ""))
             if response.status != 401:
                 return response
             other = await self._tokens.instead_of(token)

@@ -28,6 +28,7 @@ _SAYS_SESSION_LOST = re.compile(
     r"|(?:unknown|invalid|expired|no valid|no such) session(?: id)?(?: provided)?)[.!:]?(?: \S+)?",
     re.IGNORECASE,
 )
+_SIGN_IN = "Sign in to it, in the console or with `naru servers login` and its name"
 _ERROR_BODY_BYTES = 64 * 1024
 
 
@@ -108,13 +109,18 @@ def means_lost_session(answer: JsonObject) -> bool:
 
 def _unauthorized(status: int, challenge: str) -> Failure:
     challenge = _one_line(challenge)
+    if status == 403 and "insufficient_scope" in challenge:
+        message = f"the server wants more rights than the sign-in has (HTTP 403): {challenge}."
+        return Failure("call", "insufficient_scope", message, f"{_SIGN_IN}; it asks for them.")
     asks = f" and asks for {challenge}" if challenge else ""
     what = "wants credentials" if status == 401 else "refuses the credentials it got"
     return Failure(
         "connect",
         "unauthorized" if status == 401 else "forbidden",
         f"the server {what} (HTTP {status}){asks}.",
-        "Put a valid `Authorization` into the server's headers, or `auth` into its entry, then connect it again.",
+        f"{_SIGN_IN}; or put a valid `Authorization` into its headers, or `auth` into its entry, then connect it again."
+        if "bearer" in challenge.lower()
+        else "Put a valid `Authorization` into the server's headers, or `auth` into its entry, then connect it again.",
         needs_auth=True,
     )
 

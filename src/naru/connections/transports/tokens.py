@@ -2,6 +2,7 @@
 
 `auth` of a server's config: `{"bearer": "${TOKEN}"}`, or `{"tokenUrl" or "issuer", "clientId", "clientSecret"?,
 "refreshToken"?, "scope"?, "clientAuth"?}`. Credentials go to the address in the record and nowhere that a server names.
+With `"grant": "authorization_code"` a person signs in instead (`oauth`).
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ _LEEWAY_SECONDS = 30.0
 """A token is renewed so long before it expires, since a request takes its time."""
 _QUIET_SECONDS = 60.0
 """A token younger than this that is refused is not renewed again: no storm (R-11)."""
-_KEYS = frozenset({"bearer", "tokenUrl", "issuer", "clientId", "clientSecret", "clientAuth", "refreshToken", "scope"})
+_KEYS = frozenset(
+    {"bearer", "tokenUrl", "issuer", "clientId", "clientSecret", "clientAuth", "refreshToken", "scope", "grant"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,9 @@ class TokenSource:
         if self._now() - self._fetched_at < _QUIET_SECONDS:
             return ""
         return await self._renew()
+
+    def note(self, challenge: str) -> None:
+        """Do nothing: what to ask for is in the record."""
 
     async def _renew(self) -> str:
         """Renew in a task of its own: a refresh token is good once, and whoever asked may go before the answer came."""
@@ -225,6 +231,9 @@ def grant_of(auth: Any, resource: URL) -> Grant | str:
             raise _misconfigured("auth.bearer must be a token, and stand alone.")
         return str(auth["bearer"])
     given = {key: str(auth.get(key) or "") for key in _KEYS}
+    is_bare = not given["clientSecret"] and not given["refreshToken"] and not given["tokenUrl"]
+    if given["grant"] == "authorization_code" or (given["clientId"] and is_bare):
+        return ""  # a person signs in with it
     if not given["clientId"] or not (given["tokenUrl"] or given["issuer"]):
         raise _misconfigured("auth needs bearer, or clientId with tokenUrl or issuer.")
     for key in ("tokenUrl", "issuer"):

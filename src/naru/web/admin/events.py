@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 from starlette.types import Receive, Scope, Send
 
-from naru.connections.manager import STOPPING, Change, Manager
+from naru.connections.changes import STOPPING, Change
+from naru.connections.manager import Manager
 from naru.stores.redact import REDACTOR
 
 KEEP_ALIVE_SECONDS = 15.0

@@ -12,6 +12,7 @@ export async function serverPage(main, name) {
   let last = "";
   const load = async () => {
     const server = await api(path(name));
+    if (server.config.url) server.signIn = await api(path(name, "sign-in"));
     const now = JSON.stringify(server);
     if (now === last) return;
     last = now;
@@ -36,6 +37,14 @@ function draw(main, server, load) {
     await api(path(server.name), { method: "DELETE" });
     location.hash = "#/servers";
   };
+  const signIn = async () => {
+    const begun = await api(path(server.name, "sign-in"), { method: "POST" });
+    if (!/^https?:/.test(begun.url)) throw new Error(begun.url);
+    location.href = begun.url;
+  };
+  const signOut = async () => {
+    try { await api(path(server.name, "sign-in"), { method: "DELETE" }); } finally { await load(); }
+  };
   const focused = main.contains(document.activeElement) ? document.activeElement.textContent : null;
   fill(main,
     title(server.name, state(server.status)),
@@ -43,6 +52,9 @@ function draw(main, server, load) {
     h("div", { className: "row bar" },
       connected ? action(t("disconnect"), act("disconnect")) : action(t("connect"), act("connect"), { className: "main" }),
       connected && action(t("refresh"), act("refresh")),
+      server.signIn && (server.status === "NEEDS_AUTH" || server.lastFailure?.code === "insufficient_scope")
+        && action(t("signIn"), signIn, { className: "main" }),
+      server.signIn?.signedIn && action(t("signOut"), signOut),
       action(t("edit"), async () => editServer(server, load)),
       action(t("remove"), remove, { className: "danger" })),
     explanation(server), withheld(server, load), tools(server),

@@ -1,0 +1,24 @@
+"""What becomes of servers, as listeners are told it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from naru.messages import JsonObject
+
+STOPPING = "stopping"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that listeners may want to show or pass on."""
+
+    server: str
+    what: str
+    """`registered`, `updated`, `removed`, `status`, `tools`, `prompts`, `resources`, `approvals`, or `stopping`."""
+
+
+Listen = Callable[[Change], None]
+Hear = Callable[[str, str, JsonObject], None]
+"""Gets server, method and params of a notification that belongs to no request."""

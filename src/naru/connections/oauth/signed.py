@@ -1,0 +1,107 @@
+"""A signed-in person's token for one server: renewed ahead of time, once for all who wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+
+from naru.connections.faults import LinkError
+from naru.connections.oauth.discovery import read_challenge
+from naru.connections.oauth.fetch import refused
+from naru.connections.oauth.flow import Tokens
+from naru.persons import nobodys_context
+from naru.stores.redact import REDACTOR
+
+logger = logging.getLogger(__name__)
+
+_AHEAD = 0.2
+"""The share of a token's life in which it is renewed while it is still used."""
+_LEEWAY_SECONDS = 30.0
+_QUIET_SECONDS = 60.0
+"""A token younger than this that is refused is not renewed again: no storm (R-11)."""
+
+
+class Signed:
+    """One (person, server)'s tokens."""
+
+    def __init__(
+        self,
+        tokens: Tokens,
+        renew: Callable[[Tokens], Awaitable[Tokens]],
+        void: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Go on with tokens; `renew` gives others and keeps them, `void` forgets those that nobody takes any more."""
+        self.tokens = tokens
+        self.wanted_scope = ""
+        """What the server said that it wants beside what was granted; for the next sign-in."""
+        self._renew_with = renew
+        self._void = void
+        self._renewal: asyncio.Task[Tokens] | None = None
+        self._renewed_at = -_QUIET_SECONDS
+        REDACTOR.learn({tokens.access_token, tokens.refresh_token} - {""})
+
+    async def current(self) -> str:
+        """Return a token that is not about to expire. Raises LinkError."""
+        tokens = self.tokens
+        left = tokens.expires_at - time.time() if tokens.expires_at else float("inf")
+        if left > max(_AHEAD * tokens.life, self._leeway) or (not tokens.refresh_token and left > 0):
+            return tokens.access_token
+        if not tokens.refresh_token:
+            raise refused("The sign-in is over, and it cannot be renewed.", "Sign in again.")
+        if left > self._leeway:
+            self._begin()
+            return tokens.access_token
+        return await self._renewed()
+
+    @property
+    def _leeway(self) -> float:
+        return min(_LEEWAY_SECONDS, self.tokens.life / 4)
+
+    async def instead_of(self, refused_token: str) -> str:
+        """Return another token than one that was refused; empty when a fresh one was. Raises LinkError."""
+        if self.tokens.access_token != refused_token:
+            return self.tokens.access_token
+        if not self.tokens.refresh_token or time.monotonic() - self._renewed_at < _QUIET_SECONDS:
+            return ""
+        return await self._renewed()
+
+    def note(self, challenge: str) -> None:
+        """Take note of what a server said when it refused a token (step-up)."""
+        said = read_challenge(challenge)
+        if said.error == "insufficient_scope" and said.scope:
+            self.wanted_scope = said.scope
+
+    async def close(self) -> None:
+        """Give up what is being renewed."""
+        if self._renewal is not None:
+            self._renewal.cancel()
+            await asyncio.gather(self._renewal, return_exceptions=True)
+
+    async def _renewed(self) -> str:
+        return (await asyncio.shield(self._begin())).access_token
+
+    def _begin(self) -> asyncio.Task[Tokens]:
+        """Renew in a task of its own: a refresh token is good once, and whoever asked may go before the answer came."""
+        if self._renewal is None:
+            loop = asyncio.get_running_loop()
+            self._renewal = loop.create_task(self._do(), name="renew a token", context=nobodys_context())
+            self._renewal.add_done_callback(self._over)
+        return self._renewal
+
+    def _over(self, renewal: asyncio.Task[Tokens]) -> None:
+        self._renewal = None
+        if not renewal.cancelled() and (error := renewal.exception()) is not None:
+            logger.warning("a token could not be renewed: %s", error)
+
+    async def _do(self) -> Tokens:
+        try:
+            self.tokens = await self._renew_with(self.tokens)
+        except LinkError as error:
+            if error.failure.needs_auth:
+                await self._void()
+            raise
+        self._renewed_at = time.monotonic()
+        REDACTOR.learn({self.tokens.access_token, self.tokens.refresh_token} - {""})
+        return self.tokens
