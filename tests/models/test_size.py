@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from naru.config import AgentSettings
@@ -25,6 +27,15 @@ from naru.models.open import _wants_help
         ("qwen3-30b-a3b", False),
         ("zephyr", False),
         ("gpt-4o", False),
+        ("claude-sonnet-4-5[1m]", False),
+        ("some/qwen2.5-7b-instruct-1m", False),
+        ("deepseek-r1:1.5b", True),
+        ("exaone-3.5-2.4b-instruct", True),
+        ("mixtral-8x7b", False),
+        ("Meta-Llama-3.1-405B-Instruct", False),
+        ("smollm2:135m", True),
+        ("granite3.3:2b", True),
+        ("command-r7b", False),
     ],
 )
 def test_a_name_tells_the_size_where_nothing_else_does(model: str, is_small: bool) -> None:
@@ -67,3 +78,17 @@ async def test_a_probe_and_the_person_go_before_the_endpoint() -> None:
     assert not wanted.of("big-one").profile.small
     assert wanted.of("any-70b").profile.small
     assert wanted.of("tiny").profile.small, "auto goes by its size"
+
+
+@pytest.mark.parametrize(("asked", "is_small"), [("auto", False), ("on", True)])
+async def test_who_wants_the_endpoints_own_tools_alone_gets_no_help_unless_asked_for(
+    asked: Literal["auto", "on"], is_small: bool
+) -> None:
+    async def said() -> Said:
+        return Said(0, 500_000_000)
+
+    wants = _wants_help(AgentSettings(small=asked))
+    knowledge = Knowledge(default_model="qwen2:0.5b", given={"strategy": "native"}, small=wants)
+    assert knowledge.of("").profile.small is is_small
+    await knowledge.ask("", said)
+    assert knowledge.of("").profile.small is is_small

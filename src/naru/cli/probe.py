@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
+import importlib
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict
 from typing import Annotated
 
@@ -11,13 +13,17 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from naru.agent.both_ways import measure
 from naru.cli.options import BaseUrl, JoinProgress, settings_from
 from naru.cli.serving import run
-from naru.cli.terminal import AsJson, console, print_json
+from naru.cli.terminal import AsJson, console, print_json, print_warnings
+from naru.cli.tools import offered_tools
 from naru.config import Settings
+from naru.errors import NaruError
+from naru.messages import ToolDefinition
 from naru.models.known.knowledge import Findings
 from naru.models.open import findings_path, open_measurable
-from naru.models.probe import Check, Report, probe
+from naru.models.probe import Check, Report
 
 
 def command(
@@ -26,26 +32,39 @@ def command(
     api: Annotated[str, typer.Option(help="auto, openai, ollama or gemini.")] = "",
     as_json: AsJson = False,
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Remember what was found for later requests.")] = True,
+    own_tools: Annotated[
+        bool, typer.Option("--own-tools/--no-own-tools", help="Show it your own tools too; none of them is run.")
+    ] = True,
 ) -> None:
-    """Ask a dozen short questions, print what works, and keep the strategy that does best."""
+    """Ask two dozen short questions, print what works, and keep what does best: strategy, help for small models."""
     settings = settings_from(model__model=model, model__base_url=base_url, model__api=api)
-    run(_probe(settings, as_json=as_json, keep=keep))
+    own = _own_tools(settings) if own_tools else ()
+    run(_probe(settings, own, as_json=as_json, keep=keep))
 
 
-async def _probe(settings: Settings, *, as_json: bool, keep: bool) -> None:
-    out = console(stderr=True)
-    backend, knowledge, model = await open_measurable(settings, progress=JoinProgress(out))
-    report = Report(model)
+def _own_tools(settings: Settings) -> Sequence[ToolDefinition]:
+    """Return the tools that the hub offers; a store or hub that does not answer only costs the person's tools."""
     try:
+        return offered_tools(settings).tools
+    except NaruError as error:
+        print_warnings([f"measured without your own tools: {error}"])
+        return ()
+
+
+async def _probe(settings: Settings, own: Sequence[ToolDefinition], *, as_json: bool, keep: bool) -> None:
+    out = console(stderr=True)
+    report = Report("")
+    async with AsyncExitStack() as stack:
+        rank = importlib.import_module("naru.hub").open_rank(settings, stack)
+        backend, knowledge, model = await open_measurable(settings, progress=JoinProgress(out))
+        stack.push_async_callback(backend.close)
         with out.status(f"asking {escape(model)} …") as status:
-            async with aclosing(probe(backend, knowledge, model)) as steps:
+            async with aclosing(measure(backend, knowledge, model, own, rank)) as steps:
                 async for step in steps:
                     if isinstance(step, Check):
                         status.update(f"asking {escape(model)} … {step.name}: {step.passed} of {step.of}")
                     else:
                         report = step
-    finally:
-        await backend.close()
     if keep:
         path = findings_path(settings)
         checks = [asdict(check) for check in report.checks]

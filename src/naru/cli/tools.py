@@ -35,20 +35,20 @@ def list_tools(
     as_json: AsJson = False,
 ) -> None:
     """List all tools that can be called now. The names are those that models see."""
-    offered = _offered(settings_from(config), server)
+    offered = offered_tools(settings_from(config), server)
     _print(offered.tools, as_json=as_json)
     _end(offered)
 
 
 @app.command()
 def search(
-    question: Annotated[str, typer.Argument(help="What you want to do, in English or Korean.")],
+    question: Annotated[str, typer.Argument(help="What you want to do, in any language.")],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 10,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
     """Find tools by what they are for, best first. The hub chooses the same way for a small model."""
-    offered = _offered(settings_from(config))
+    offered = offered_tools(settings_from(config))
     ranked = ToolIndex(offered.tools).rank(question)
     found = [one.tool for one in ranked if one.score > 0][:limit]
     _print(found, as_json=as_json)
@@ -64,7 +64,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a tool's description and parameters."""
-    offered = _offered(settings_from(config))
+    offered = offered_tools(settings_from(config))
     found = next((tool for tool in offered.tools if tool.name == name), None)
     if found is None:
         raise NotFoundError(f"No tool named {name!r} is offered.", remedy="See: naru tools list")
@@ -121,7 +121,7 @@ class Offered:
         return Offered(tools, [server], [name for name in self.unusable if name == server])
 
 
-def _offered(settings: Settings, server: str = "") -> Offered:
+def offered_tools(settings: Settings, server: str = "") -> Offered:
     """Ask the hub that runs, or connect the servers; warn of each that cannot be used."""
     hub = RunningHub(settings)
     offered, problems = _of_hub(hub) if hub.answers() else asyncio.run(_connect(settings))

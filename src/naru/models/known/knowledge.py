@@ -173,7 +173,7 @@ class Knowledge:
             if said.context_tokens and "context_tokens" not in self._given:
                 learned.profile = replace(learned.profile, context_tokens=said.context_tokens)
             name = model or self.default_model
-            is_settled = self._small(name) is not None or self._is_measured(name)
+            is_settled = self._wants_help(name) is not None or self._is_measured(name)
             if said.parameters and not is_settled:
                 learned.profile = replace(learned.profile, small=said.parameters < SMALL_BELOW)
 
@@ -185,8 +185,13 @@ class Knowledge:
         if self._findings is not None:
             profile = self._findings.apply(self.endpoint, name or self.default_model, profile)
         profile = replace(profile, **self._given) if self._given else profile
-        wanted = self._small(name or self.default_model)
+        wanted = self._wants_help(name or self.default_model)
         return profile if wanted is None else replace(profile, small=wanted)
+
+    def _wants_help(self, name: str) -> bool | None:
+        """Return what the user says of help for small models; who wants the endpoint's own `tools` alone wants none."""
+        wanted = self._small(name)
+        return False if wanted is None and self._given.get("strategy") == "native" else wanted
 
 
 def _key(endpoint: str, model: str) -> str:

@@ -10,12 +10,14 @@ SMALL_BELOW = 3_000_000_000
 _NAMED = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s?([bm])(?![a-z0-9])", re.IGNORECASE)
 _SHOWN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([BMK])\s*", re.IGNORECASE)
 _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9}
+_SMALLEST = 30_000_000
+"""Fewer are no model's parameters but its context: `claude-sonnet[1m]`."""
 
 
 def of_name(model: str) -> int:
     """Return the size that a model's name gives, such as `qwen2:0.5b`; 0 where it gives none."""
-    found = _NAMED.search(model)
-    return int(float(found[1]) * _TIMES[found[2].lower()]) if found else 0
+    sizes = (int(float(number) * _TIMES[unit.lower()]) for number, unit in _NAMED.findall(model))
+    return next((size for size in sizes if size >= _SMALLEST), 0)
 
 
 def of_listed(listed: Any, model: str) -> int:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
+from naru.agent.both_ways import measure
 from naru.errors import ConflictError, NaruError
 from naru.hub import Hub
 from naru.messages import JsonObject
 from naru.models.limits.queue import Caller, current_caller
 from naru.models.measurable import Measurable, measurable
-from naru.models.probe import Check, probe
+from naru.models.probe import Check
 from naru.web.bodies import parse_body
 from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
 from naru.web.face.plan_b import caller_of
@@ -60,7 +61,7 @@ class Measuring:
         try:
             async with ChatClient(scope, receive, send, OPENAI, streaming=True, grace_seconds=1.0) as client:
                 try:
-                    async for data in _steps(subject):
+                    async for data in _steps(subject, self._hub):
                         await client.write(b"data: " + orjson.dumps(data) + b"\n\n")
                 except NaruError as error:
                     await client.write(b"data: " + orjson.dumps({"step": "error", "message": str(error)}) + b"\n\n")
@@ -69,8 +70,9 @@ class Measuring:
             self._under_way.discard(model)
 
 
-async def _steps(subject: Measurable) -> AsyncGenerator[JsonObject]:
-    async with aclosing(probe(subject.backend, subject.fresh, subject.model)) as found:
+async def _steps(subject: Measurable, hub: Hub) -> AsyncGenerator[JsonObject]:
+    own = await hub.tools().tools()
+    async with aclosing(measure(subject.backend, subject.fresh, subject.model, own, hub.rank)) as found:
         async for step in found:
             if isinstance(step, Check):
                 yield {"step": "check", **asdict(step)}

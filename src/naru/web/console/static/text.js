@@ -278,6 +278,8 @@ const words = {
   check_calls_native: ["Tool calls, its own", "도구 호출, 자체 방식"],
   check_calls_prompted: ["Tool calls, taught by the prompt", "도구 호출, 글로 가르쳐서"],
   check_calls_guided: ["Tool calls, held to valid ones", "도구 호출, 유효한 것 안에서"],
+  check_answers_without_help: ["Answers from tools, without help for small models", "작은 모델 도움 없이 도구로 답하기"],
+  check_answers_with_help: ["Answers from tools, with help for small models", "작은 모델 도움을 받아 도구로 답하기"],
   check_answers_from_a_result: ["Answers from a result", "결과로 답하기"],
   check_thoughts_go_back: ["Thoughts go back", "생각 되돌려주기"],
   check_sees_a_result: ["Sees a picture", "그림 보기"],
