@@ -127,9 +127,9 @@ class Hub:
     def backend(self, backend: Backend) -> None:
         self._backend = backend
 
-    def share(self, tables: SharedTables, commons: Commons) -> None:
+    def share(self, tables: SharedTables) -> None:
         """Keep runs and responses where the other hubs keep theirs."""
-        self.tables, self.commons = tables, commons
+        self.tables = tables
         self.runs = RunStore(tables)
         self.journal = self.runs if self.settings.agent.keep_runs else None
 
@@ -227,10 +227,11 @@ async def open_hub(
         stack.push_async_callback(backend.close)
         hub = Hub(settings, key_file(settings), manager, backend, figures)
         stack.callback(hub.spending.close)
+        hub.commons = commons
         if (tables := shared_tables(settings.hub)) is not None:
             await tables.open()
             stack.push_async_callback(tables.close)
-            hub.share(tables, commons)
+            hub.share(tables)
         await stack.enter_async_context(recording(hub.recorder))
         hub.rank = open_rank(settings, stack)
         if settings.agent.retrieved_documents:

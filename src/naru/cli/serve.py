@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +43,7 @@ def command(
     port: Annotated[int | None, typer.Option(help="Port to bind; 0 takes a free one.")] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Register the HR server with its demo data.")] = False,
     config: Config = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes that serve; one core each.")] = None,
     store: Annotated[str, typer.Option(help="memory:, file:mcp.json, sqlite:PATH or postgresql://…")] = "",
     transport: Annotated[
         Transport, typer.Option(help="How MCP clients come: http serves /mcp and /sse; stdio needs no model.")
@@ -57,11 +60,14 @@ def command(
         model__base_url=base_url,
         hub__demo=demo or None,
         hub__store=store,
+        server__workers=workers,
     )
     if what:
         run_until_interrupted(serve_own_tools(what, settings, Transport.STDIO if stdio else transport))
     elif stdio or transport is Transport.STDIO:
         run_until_interrupted(serve_servers_on_stdio(settings, config or settings_path()))
+    elif settings.server.workers > 1:
+        importlib.import_module("naru.cli.workers").serve_with_workers(settings, config)
     else:
         run_until_interrupted(_serve(settings, config))
 
@@ -70,19 +76,27 @@ async def _serve(settings: Settings, config: Path | None) -> None:
     check_bind(settings.server)
     with listen(settings.server.host, settings.server.port) as bound, listen_beside(settings.server) as also:
         async with open_commons(settings.hub, bound.getsockname()[1]) as commons:
-            await _serve_on(settings, config, bound, also, commons)
+            with occupied(store_url(settings.hub), address_of(bound, settings.server)):
+                await serve_on(settings, config, bound, [also] if also else [], commons)
 
 
-async def _serve_on(
-    settings: Settings, config: Path | None, bound: socket.socket, also: socket.socket | None, commons: Commons
+async def serve_on(
+    settings: Settings,
+    config: Path | None,
+    bound: socket.socket,
+    also: Sequence[socket.socket],
+    commons: Commons,
+    *,
+    is_first: bool = True,
 ) -> None:
+    """Open everything and serve on these sockets until a stop is asked for; the first process says so."""
     out = console(stderr=True)
     tls = tls_of(settings.server)
     keys = key_file(settings)
     were_made = keys.were_made() or bool(commons.me)
     asks_for_keys = auth_is_on(settings.server, were_made=were_made)
     if asks_for_keys and (shown_in := keys.ensure_admin()):
-        _tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")
+        tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")
     progress = JoinProgress(out)
     opened = open_hub(
         settings,
@@ -92,14 +106,14 @@ async def _serve_on(
         commons=commons,
     )
     address = address_of(bound, settings.server)
-    with occupied(store_url(settings.hub), address):
-        async with opened as hub, open_app(hub) as app:
-            _tell(settings, f"Naru serves {await _models(hub)} on {address}", WHERE.format(address=address))
-            _tell(settings, who_may_come(settings.server, were_made=were_made))
-            await serve(app.asgi, bound, app.stopping, tls=tls, also=also)
+    async with opened as hub, open_app(hub) as app:
+        if is_first:
+            tell(settings, f"Naru serves {await _models(hub)} on {address}", WHERE.format(address=address))
+            tell(settings, who_may_come(settings.server, were_made=were_made))
+        await serve(app.asgi, bound, app.stopping, tls=tls, also=also)
 
 
-def _tell(settings: Settings, line: str, more: str = "") -> None:
+def tell(settings: Settings, line: str, more: str = "") -> None:
     """Say something of the start: to people as it is, as a log line where a program reads them."""
     if settings.log_format == "json":
         logger.info(line)

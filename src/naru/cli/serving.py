@@ -11,7 +11,7 @@ import signal
 import socket
 import ssl
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 import uvicorn
@@ -25,15 +25,26 @@ SHUTDOWN_SECONDS = 30
 """What requests under way get to finish in; held streams are ended at once (R-29)."""
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Bind and listen; port 0 takes a free one.
+def reserve(host: str, port: int) -> socket.socket:
+    """Bind a port that other processes of ours listen on, and do not listen. Raises ConfigError as `listen` does."""
+    with listen(host, port) as tried:  # nobody else has it
+        place = tried.getsockname()
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    bound.bind(place)
+    return bound
+
+
+def listen(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
+    """Bind and listen; port 0 takes a free one. A shared port is for several processes, each with a queue.
 
     Raises:
         ConfigError: the port is taken, or the address is not this machine's.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        bound = socket.create_server((host, port), family=family, backlog=2048)
+        bound = socket.create_server((host, port), family=family, backlog=2048, reuse_port=is_shared)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise ConfigError(
@@ -114,9 +125,9 @@ async def serve(
     on_stop: Callable[[], None],
     *,
     tls: ssl.SSLContext | None = None,
-    also: socket.socket | None = None,
+    also: Sequence[socket.socket] = (),
 ) -> None:
-    """Serve until SIGINT or SIGTERM, on a second socket too; `on_stop` is called when the stop begins."""
+    """Serve until SIGINT or SIGTERM, on further sockets too; `on_stop` is called when the stop begins."""
     config = uvicorn.Config(
         app,
         http=OneWriteProtocol,
@@ -138,7 +149,7 @@ async def serve(
     gc.set_threshold(20_000, 20, 20)
     # uvicorn raises the signal again once it has stopped; by then everything here still has to be closed.
     signal.signal(signal.SIGTERM, lambda *_: None)
-    await _Server(config, on_stop).serve(sockets=[bound] if also is None else [bound, also])
+    await _Server(config, on_stop).serve(sockets=[bound, *also])
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:

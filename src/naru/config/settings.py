@@ -49,6 +49,8 @@ class ServerSettings(Section):
     """Port to bind; 0 takes a free one."""
     ollama_port: int = Field(0, ge=0, le=65535)
     """A second port, for programs that know nothing but Ollama's (11434); the same server answers there. 0 is none."""
+    workers: int = Field(1, ge=1, le=64)
+    """Processes that serve on that port, for as many cores; each starts servers, and a local model, of its own."""
     auth: Literal["auto", "on", "off"] = "auto"
     """Whether a key is asked for: `auto` asks once others than this machine may come, or a key was made (A-01)."""
     api_key: SecretStr = SecretStr("")

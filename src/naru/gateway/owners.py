@@ -98,9 +98,16 @@ class Owners:
     async def _ask(self, relay: _Relay, address: str, scope: Scope, body: bytes) -> None:
         headers = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"] if n not in _ITS_OWN]
         query = scope.get("query_string", b"").decode("latin-1")
-        url = f"{address if '://' in address else 'http://hub'}{scope['path']}{f'?{query}' if query else ''}"
+        local, scheme = _socket_of(address)
+        base = f"{scheme}://hub" if local else address
+        url = f"{base}{scope['path']}{f'?{query}' if query else ''}"
         async with self._client(address).request(
-            scope["method"], url, headers=[*headers, (HOP.decode(), "1")], data=body or None, allow_redirects=False
+            scope["method"],
+            url,
+            headers=[*headers, (HOP.decode(), "1")],
+            data=body or None,
+            allow_redirects=False,
+            ssl=not local,
         ) as answer:
             await relay.begin(answer)
             async for piece in answer.content.iter_any():
@@ -108,15 +115,22 @@ class Owners:
             await relay.end()
 
     def _client(self, address: str) -> aiohttp.ClientSession:
-        """Return the connections to an address: an URL, or the path of a socket on this machine."""
+        """Return the connections to an address: an URL, or a socket on this machine (`unix+http:PATH`)."""
         client = self._clients.get(address)
         if client is None:
-            connector = aiohttp.TCPConnector(limit=0) if "://" in address else aiohttp.UnixConnector(address, limit=0)
+            local, _ = _socket_of(address)
+            connector = aiohttp.UnixConnector(local, limit=0) if local else aiohttp.TCPConnector(limit=0)
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
             client = self._clients[address] = aiohttp.ClientSession(
                 connector=connector, timeout=timeout, auto_decompress=False, skip_auto_headers=("User-Agent", "Accept")
             )
         return client
+
+
+def _socket_of(address: str) -> tuple[str, str]:
+    """Return path and scheme of an address on this machine; empty for a URL."""
+    kind, _, path = address.partition(":")
+    return (path, kind.removeprefix("unix+")) if kind.startswith("unix+") else ("", "")
 
 
 class _Relay:

@@ -95,6 +95,7 @@ class History:
 
     def _add(self, gained: Sequence[Point]) -> None:
         with closing(self._connect()) as connection, connection:
+            connection.execute("begin immediate")  # what is added to was read by no other process meanwhile
             for step, kept in STEPS.items():
                 for point in gained:
                     _put(connection, step, point)

@@ -20,43 +20,63 @@ if TYPE_CHECKING:
 TELL_SECONDS = 0.2
 """How often a hub tells how many requests each key has made: what a limit may be passed by is what they make in it."""
 _MOST_NAMES = 100
+_OF_RECORDS = ("registered", "updated", "removed")
 
 
 @asynccontextmanager
 async def together(hub: Hub, admission: Admission, limiter: RateLimiter, owners: Owners) -> AsyncIterator[None]:
     """Tell and hear while the block runs."""
-    commons, manager = hub.commons, hub.manager
-
-    def changed(name: Json) -> None:
-        if name == "keys.json":
-            hub.keys.look_again()
-            admission.look()
-        elif name == "pins.json":
-            manager.look_again()
-        elif isinstance(name, str) and name.startswith("waiting/"):
-            manager.announce(Change("", "approvals"))
-
-    def spent(counts: Json) -> None:
-        if isinstance(counts, dict):
-            limiter.heard({name: count for name, count in counts.items() if isinstance(count, int)})
-
-    def passed_on(scope: Scope) -> None:
-        limiter.give_back(scope["state"]["principal"])
-
-    async def tell() -> None:
-        while True:
-            await asyncio.sleep(TELL_SECONDS)
-            unsaid = list(limiter.unsaid().items())
-            for start in range(0, len(unsaid), _MOST_NAMES):
-                commons.tell("spent", dict(unsaid[start : start + _MOST_NAMES]))
-
-    commons.hear("document", changed)
-    commons.hear("spent", spent)
-    owners.passed_on = passed_on
+    member = _Member(hub, admission, limiter)
+    hub.commons.hear("document", member.changed)
+    hub.commons.hear("spent", member.spent)
+    owners.passed_on = member.passed_on
     limiter.share()
-    telling = asyncio.create_task(tell(), name="tells what was spent")
+    forget = hub.manager.subscribe(member.registered)
+    telling = asyncio.create_task(member.tell(), name="tells what was spent")
     try:
         yield
     finally:
+        forget()
         telling.cancel()
         await asyncio.gather(telling, return_exceptions=True)
+
+
+class _Member:
+    """One hub among several."""
+
+    def __init__(self, hub: Hub, admission: Admission, limiter: RateLimiter) -> None:
+        self._hub = hub
+        self._admission = admission
+        self._limiter = limiter
+
+    def changed(self, name: Json) -> None:
+        """Take up a document that another hub has changed."""
+        if name == "keys.json":
+            self._hub.keys.look_again()
+            self._admission.look()
+        elif name == "pins.json":
+            self._hub.manager.look_again()
+        elif isinstance(name, str) and name.startswith("waiting/"):
+            self._hub.manager.announce(Change("", "approvals"))
+
+    def spent(self, counts: Json) -> None:
+        """Count what another hub has served."""
+        if isinstance(counts, dict):
+            self._limiter.heard({name: count for name, count in counts.items() if isinstance(count, int)})
+
+    def passed_on(self, scope: Scope) -> None:
+        """Leave a request to the hub that answers it to count."""
+        self._limiter.give_back(scope["state"]["principal"])
+
+    def registered(self, change: Change) -> None:
+        """Tell of a changed record; a common database does that by itself."""
+        if change.what in _OF_RECORDS and self._hub.tables is None:
+            self._hub.commons.tell("servers", None)
+
+    async def tell(self) -> None:
+        """Tell what was counted, again and again."""
+        while True:
+            await asyncio.sleep(TELL_SECONDS)
+            unsaid = list(self._limiter.unsaid().items())
+            for start in range(0, len(unsaid), _MOST_NAMES):
+                self._hub.commons.tell("spent", dict(unsaid[start : start + _MOST_NAMES]))
