@@ -21,6 +21,7 @@ from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serving import run
 from naru.cli.terminal import AsJson, console, plain, print_note, print_warnings
 from naru.cli.told_once import news_of, unusable
+from naru.cli.working import connected
 from naru.config import Settings
 from naru.errors import NaruError
 from naru.hub import open_hub
@@ -56,7 +57,7 @@ async def _chat_here(settings: Settings, question: str, desk: Desk, *, as_json: 
     """Talk with a model and servers of this process."""
     async with open_hub(settings, progress=JoinProgress(console(stderr=True))) as hub:
         ask_here(hub.manager.supervision, desk)
-        await hub.manager.started(CONNECT_SECONDS)
+        await connected(hub.manager, CONNECT_SECONDS)
         if hub.manager.store_trouble:
             print_warnings([hub.manager.store_trouble])
         problems = news_of(unusable(hub.manager), settings.hub.data_dir)

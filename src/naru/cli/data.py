@@ -18,6 +18,7 @@ from naru.builtins.data.sources import DataSources
 from naru.builtins.data.vectors.choose import collection_name
 from naru.cli.data_ask import ask_database
 from naru.cli.terminal import AsJson, console, print_json, print_warnings
+from naru.cli.working import working
 from naru.config import DataSettings
 
 REFUSED_SHOWN = 20
@@ -167,7 +168,8 @@ async def _index(path: Path | None, settings: DataSettings, *, replace: bool, va
 async def _search(query: str, n_results: int, settings: DataSettings) -> list[dict[str, Any]]:
     sources = DataSources(settings)
     try:
-        (found,) = await sources.find([query], n_results)
+        with working("looking (the embedding model is loaded first)"):
+            (found,) = await sources.find([query], n_results)
         return [
             {"id": one.id, "text": one.text, "score": round(one.score, 4), "source": one.metadata.get("source", "")}
             for one in found
@@ -179,8 +181,10 @@ async def _search(query: str, n_results: int, settings: DataSettings) -> list[di
 async def _check(settings: DataSettings) -> dict[str, Any]:
     sources = DataSources(settings)
     try:
-        dimensions = len((await sources.embed(["나루"]))[0])
-        checked = await sources.database.check()
+        with working("embedding a word, then trying the database") as tell:
+            dimensions = len((await sources.embed(["나루"]))[0])
+            tell("trying the database")
+            checked = await sources.database.check()
         return {
             "embeddings": sources.embedder.status,
             "dimensions": dimensions,

@@ -27,6 +27,7 @@ from naru.cli.called import as_called
 from naru.cli.options import BaseUrl, JoinProgress, Model, settings_from
 from naru.cli.serving import run
 from naru.cli.terminal import AsJson, console, plain, print_json
+from naru.cli.working import connected
 from naru.config import Settings
 from naru.errors import UpstreamError
 from naru.hub import Hub, open_hub
@@ -89,7 +90,7 @@ async def _demo(settings: Settings, out: Console, *, as_json: bool) -> None:
 
 
 async def _wait_for_tools(hub: Hub) -> None:
-    await hub.manager.started(CONNECT_SECONDS)
+    await connected(hub.manager, CONNECT_SECONDS)
     if not await hub.tools().tools():
         raise UpstreamError(f"The HR server offers no tools: {'; '.join(hub.not_ready()) or 'it gave an empty list'}.")
 

@@ -12,6 +12,7 @@ from naru.cli.options import BaseUrl, Config, Model, settings_from
 from naru.cli.serving import run
 from naru.cli.terminal import AsJson, plain, print_json
 from naru.cli.told_once import told_once
+from naru.cli.working import connected
 from naru.config import Settings
 from naru.connections.open import open_manager
 from naru.errors import NaruError
@@ -75,7 +76,7 @@ async def _servers(settings: Settings) -> list[Finding]:
     manager = open_manager(settings, store, asks_for_keys=False)
     try:
         await manager.initialize_from_store()
-        await manager.started(CONNECT_SECONDS)
+        await connected(manager, CONNECT_SECONDS)
         explained = {name: manager.explain(name) for name in sorted(manager.connections)}
     finally:
         await manager.close()

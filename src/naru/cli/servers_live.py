@@ -17,6 +17,7 @@ from naru.cli.running_hub import RunningHub, server_path
 from naru.cli.stored import Name
 from naru.cli.terminal import AsJson, Yes, confirmed, plain, print_json, print_note
 from naru.cli.told_once import told_once
+from naru.cli.working import connected
 from naru.config import Settings
 from naru.connections.open import open_manager
 from naru.errors import NotFoundError
@@ -134,7 +135,7 @@ async def _try(settings: Settings, name: str) -> dict[str, Any]:
     manager = open_manager(settings, alone, asks_for_keys=False)
     try:
         await manager.initialize_from_store()
-        await manager.started(CONNECT_SECONDS)
+        await connected(manager, CONNECT_SECONDS)
         found = manager.explain(name)
     finally:
         await manager.close()

@@ -15,6 +15,7 @@ from naru.cli.asking import ask_here
 from naru.cli.options import settings_from
 from naru.cli.terminal import print_warnings
 from naru.cli.told_once import check_store, news_of, told_once, unusable
+from naru.cli.working import connected
 from naru.errors import ConfigError, ConnectionFailedError
 from naru.tools.approvals import Approvals
 from naru.tools.combined import CombinedToolset
@@ -83,12 +84,12 @@ class Sources:
             registered = [record.name for record in await manager.list_servers()]
             server = next((each for each in sorted(registered, key=len, reverse=True) if _is_of(name, each)), "")
             if server:
-                if not await manager.ensure_connected(server) and not await manager.started(CONNECT_SECONDS):
+                if not await manager.ensure_connected(server) and not await connected(manager, CONNECT_SECONDS):
                     raise _unreachable(manager, server)
                 if not manager.connection(server).is_live:
                     raise _unreachable(manager, server)
             else:
-                await manager.started(CONNECT_SECONDS)
+                await connected(manager, CONNECT_SECONDS)
                 problems = news_of(unusable(manager), settings.hub.data_dir)
                 print_warnings(f"{each}: {what}" for each, what in problems.items())
             chosen = [server] if server else registered

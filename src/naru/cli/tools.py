@@ -16,6 +16,7 @@ from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import SERVERS, RunningHub, server_path
 from naru.cli.terminal import AsJson, plain, print_json, print_note, print_table, print_warnings
 from naru.cli.told_once import check_store, news_of, unusable
+from naru.cli.working import connected
 from naru.config import Settings
 from naru.errors import NotFoundError
 from naru.messages import JsonObject, ToolDefinition
@@ -150,7 +151,7 @@ async def _connect(settings: Settings) -> tuple[Offered, dict[str, str]]:
     hub = importlib.import_module("naru.hub")  # heavy, and not needed beside a running hub
     async with hub.open_servers(settings) as manager:
         check_store(manager)
-        await manager.started(CONNECT_SECONDS)
+        await connected(manager, CONNECT_SECONDS)
         offered = hub.HubToolset(manager, manager.toolsets)
         tools: Sequence[ToolDefinition] = await offered.tools()
         problems = unusable(manager)
