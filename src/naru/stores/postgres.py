@@ -25,7 +25,7 @@ STATEMENT_MS = 5_000
 _LOCK = 0x6E617275
 _REFUSED = re.compile(r"password authentication failed|no password supplied|does not exist|no pg_hba\.conf entry")
 """What libpq says, without a SQLSTATE, of a database that is there and does not let us in."""
-_PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
+_PARAMETER = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
 
 
 class PostgresDriver:

@@ -302,8 +302,9 @@ async def test_what_a_request_sets_goes_to_the_wire_by_the_names_that_all_wires_
     [
         ({"input": None}, 400, "input"),
         ({"input": [{"type": "computer_call"}]}, 400, "input[0]"),
-        ({"background": True}, 400, "background"),
-        ({"conversation": "conv_1"}, 400, "previous_response_id"),
+        ({"background": True, "store": False}, 400, "store"),
+        ({"conversation": "conv_1"}, 404, "conv_1"),
+        ({"conversation": "conv_1", "previous_response_id": "resp_1"}, 400, "exclude each other"),
         ({"previous_response_id": "resp_none"}, 404, "resp_none"),
         ({"tools": [{**HUB, "server_label": "none"}]}, 404, "none"),
         ({"tools": [{"type": "mcp"}]}, 400, "server_label"),

@@ -29,8 +29,8 @@ class Conversation:
     """Calls that the client's person has approved and that have not run: the request's id, the call."""
 
 
-def as_items(value: Any) -> list[JsonObject]:
-    """Return `input` as a list of items.
+def as_items(value: Any, name: str = "input") -> list[JsonObject]:
+    """Return a field of items as a list of them.
 
     Raises:
         BadRequestError: it is neither text nor a list of objects.
@@ -39,10 +39,10 @@ def as_items(value: Any) -> list[JsonObject]:
         content = [{"type": "input_text", "text": value}]
         return [{"type": "message", "role": "user", "content": content}]
     if not isinstance(value, list):
-        raise BadRequestError("input must be text or a list of items.", param="input")
+        raise BadRequestError(f"{name} must be text or a list of items.", param=name)
     for position, item in enumerate(value):
         if not isinstance(item, dict):
-            raise BadRequestError(f"input[{position}] must be an object.", param=f"input[{position}]")
+            raise BadRequestError(f"{name}[{position}] must be an object.", param=f"{name}[{position}]")
     return value
 
 

@@ -15,8 +15,6 @@ from naru.web.responses.output import Shown
 from naru.web.responses.tools import OfferedTools, read_offer
 
 _REFUSED = {
-    "background": "This server answers while the client waits; ask without background, or with stream.",
-    "conversation": "Conversations are not kept as such here; use previous_response_id, or send the items.",
     "prompt": "Prompts by id are kept on OpenAI's servers; send instructions and input.",
 }
 _PASSED = ("top_p", "seed")
@@ -32,6 +30,8 @@ class ResponsesCall(Asked):
     """What this request brings, for the store."""
     shown: Shown
     stores: bool = True
+    conversation: str = ""
+    """The id of the conversation that it is a part of."""
 
 
 def check_body(body: JsonObject) -> None:
@@ -43,6 +43,10 @@ def check_body(body: JsonObject) -> None:
     for name, why in _REFUSED.items():
         if body.get(name):
             raise BadRequestError(f"{name} is not possible here. {why}", param=name)
+    if body.get("conversation") and body.get("previous_response_id"):
+        raise BadRequestError("conversation and previous_response_id exclude each other.", param="conversation")
+    if flag(body, "background") and body.get("store") is False:
+        raise BadRequestError("An answer in the background must be kept: leave store out.", param="store")
     for name in ("text", "reasoning", "metadata"):
         if not isinstance(body.get(name), dict | None):
             raise BadRequestError(f"{name} must be an object.", param=name)

@@ -3,35 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from naru.errors import NaruError, NotFoundError
 from naru.messages import JsonObject
 from naru.models.transport.json_text import encode
+from naru.stores.conversations import ConversationStore
 from naru.stores.responses import Kept, ResponseStore
+from naru.stores.shared.commons import Commons
 from naru.web.face.core import Core
 from naru.web.face.endpoint import FaceEndpoint
 from naru.web.face.errors import BadRequestError, status_of
 from naru.web.face.plan_b import caller_of
 from naru.web.face.seam import Face
 from naru.web.openai.wire import error_object
+from naru.web.responses.background import Background, current
+from naru.web.responses.conversations import endpoints as conversation_endpoints
+from naru.web.responses.conversations import items_of
 from naru.web.responses.items import as_items
+from naru.web.responses.listed import listed, page
+from naru.web.responses.output import made_id
 from naru.web.responses.request import ResponsesCall, check_body, read_call
 from naru.web.responses.wire import Answer, EventWriter, Keep, ObjectWriter
 from naru.web.routes import Access, Endpoint
 
-FILE = "responses.db"
-_PAGE = 20
+FILE, CONVERSATIONS = "responses.db", "conversations.db"
+_UNDER_WAY = ("queued", "in_progress")
+_CANCEL = "response.cancel"
 
 
 def endpoints(core: Core) -> list[Endpoint]:
     """Return the rows of the Responses API, each also under /clients/NAME."""
-    settings = core.hub.settings
-    where = core.hub.tables or settings.hub.data_dir / FILE
-    store = ResponseStore(where, days=settings.chat.keep_responses_days)
-    responses, desk = FaceEndpoint(core, Responses(store)), Desk(store)
+    settings, tables = core.hub.settings, core.hub.tables
+    days = settings.chat.keep_responses_days
+    store = ResponseStore(tables or settings.hub.data_dir / FILE, days=days)
+    conversations = ConversationStore(tables or settings.hub.data_dir / CONVERSATIONS, days=days)
+    responses = Background(FaceEndpoint(core, Responses(store, conversations)), store)
+    desk = Desk(store, responses, core.hub.commons)
     rows: list[Endpoint] = []
     for prefix in ("", "/clients/{client}"):
         path = f"{prefix}/v1/responses"
@@ -41,6 +53,7 @@ def endpoints(core: Core) -> list[Endpoint]:
             Endpoint(f"{path}/{{response}}", ("DELETE",), desk.delete, Access.USER),
             Endpoint(f"{path}/{{response}}/input_items", ("GET",), desk.input_items, Access.USER),
             Endpoint(f"{path}/{{response}}/cancel", ("POST",), desk.cancel, Access.USER),
+            *conversation_endpoints(conversations, prefix),
         ]
     return rows
 
@@ -48,28 +61,35 @@ def endpoints(core: Core) -> list[Endpoint]:
 class Responses(Face[ResponsesCall]):
     """Answer a turn in the form of OpenAI's Responses API, for Codex and the newer clients."""
 
-    def __init__(self, store: ResponseStore) -> None:
+    def __init__(self, store: ResponseStore, conversations: ConversationStore) -> None:
         self._store = store
+        self._conversations = conversations
 
     async def read(self, body: JsonObject, headers: Mapping[bytes, bytes], caller: str) -> ResponsesCall:
         """Read a request, and what was kept of the conversation that it goes on with."""
         check_body(body)
-        if "input" not in body:
+        if body.get("background") and self._store.days <= 0:
+            raise BadRequestError("Answers in the background are kept, and chat.keep_responses_days is 0 here.")
+        previous, conversation = body.get("previous_response_id"), ""
+        if "input" not in body and not body.get("conversation"):
             raise BadRequestError("input is missing: text, or a list of items.", param="input")
-        previous = body.get("previous_response_id")
         before: list[JsonObject] | None = []
         if previous:
             before = await self._store.conversation(caller, str(previous))
+        elif body.get("conversation"):
+            conversation, held = await items_of(self._conversations, caller, body["conversation"])
+            before = list(held)
         if before is None:
             raise NotFoundError(
                 f"No response {str(previous)[:80]!r} is kept here.",
                 remedy="Send the whole conversation as input; responses are kept for chat.keep_responses_days.",
             )
-        items = [{**item} for item in as_items(body["input"])]
+        items = [{**item} for item in as_items(body.get("input", []))]
         for position, item in enumerate(items):
             if item.get("type") == "item_reference":
                 items[position] = await self._referred(item, caller, before, f"input[{position}]")
-        return read_call(body, headers, caller, items, before)
+        call = read_call(body, headers, caller, items, before)
+        return replace(call, conversation=conversation) if conversation else call
 
     async def _referred(self, item: JsonObject, caller: str, before: list[JsonObject], where: str) -> JsonObject:
         found = next((one for one in before if one.get("id") == item.get("id")), None)
@@ -96,27 +116,45 @@ class Responses(Face[ResponsesCall]):
         return b"event: error\ndata: " + encode({"type": "error", **fields}) + b"\n\n"
 
     def _answer(self, asked: ResponsesCall) -> Answer:
-        keep = self._keeper(asked) if asked.stores and self._store.days > 0 else None
-        return Answer(asked.body, asked.model_shown, asked.shown, keep)
+        keep = self._keeper(asked) if self._store.days > 0 and (asked.stores or asked.conversation) else None
+        answer = Answer(asked.body, asked.model_shown, asked.shown, keep, conversation=asked.conversation)
+        if (answering := current.get()) is not None:
+            answering.begin(answer.object("in_progress"), partial(_kept_of, asked))
+        return answer
 
     def _keeper(self, asked: ResponsesCall) -> Keep:
         async def keep(response: JsonObject) -> None:
-            previous = asked.body.get("previous_response_id") or None
-            await self._store.save(asked.caller, Kept(response, asked.items, previous))
+            if (answering := current.get()) is not None:
+                await answering.noted.wait()
+            if asked.stores:
+                await self._store.save(asked.caller, _kept_of(asked, response))
+            if asked.conversation:
+                said = [listed(item, made_id("item")) for item in (*asked.items, *response["output"])]
+                await self._conversations.add(asked.caller, asked.conversation, said)
 
         return keep
 
 
-class Desk:
-    """What was kept: a caller sees its own."""
+def _kept_of(asked: ResponsesCall, response: JsonObject) -> Kept:
+    return Kept(response, asked.items, asked.body.get("previous_response_id") or None)
 
-    def __init__(self, store: ResponseStore) -> None:
+
+class Desk:
+    """What was kept, and what is being made in the background: a caller sees its own."""
+
+    def __init__(self, store: ResponseStore, background: Background, commons: Commons) -> None:
         self._store = store
+        self._background = background
+        self._commons = commons
+        commons.hear(_CANCEL, background.cancel)
 
     async def show(self, request: Request) -> Response:
-        """Return a response that was kept."""
+        """Return a response that was kept, or its events (`stream=true`) while it is made in the background."""
         try:
-            return _json((await self._kept(request)).response)
+            kept = await self._kept(request)
+            if request.query_params.get("stream") == "true":
+                return self._events(kept.response["id"], request.query_params.get("starting_after", "-1"))
+            return _json(kept.response)
         except NaruError as error:
             return _refused(error)
 
@@ -124,8 +162,9 @@ class Desk:
         """Forget a response; later ones that go on with it lose what was before."""
         response_id = request.path_params["response"]
         try:
-            if not await self._store.delete(caller_of(request.scope.get("state")), response_id):
-                raise _unknown(response_id)
+            await self._kept(request)
+            await self._background.forget(response_id)
+            await self._store.delete(caller_of(request.scope.get("state")), response_id)
         except NaruError as error:
             return _refused(error)
         return _json({"id": response_id, "object": "response", "deleted": True})
@@ -134,56 +173,51 @@ class Desk:
         """List what was sent for a response, newest first unless `order=asc`."""
         try:
             kept = await self._kept(request)
-            items = [_listed(item, position, kept.response["id"]) for position, item in enumerate(kept.input)]
-            asked = request.query_params
-            if asked.get("order", "desc") != "asc":
-                items.reverse()
-            names = [item["id"] for item in items]
-            start = names.index(asked["after"]) + 1 if asked.get("after") in names else 0
-            limit = int(asked.get("limit") or _PAGE)
+            head = kept.response["id"].replace("resp_", "item_")
+            items = [listed(item, f"{head}_{position}") for position, item in enumerate(kept.input)]
+            return _json(page(items, request.query_params))
         except NaruError as error:
             return _refused(error)
-        except ValueError:
-            return _refused(BadRequestError("limit must be a number.", param="limit"))
-        page = items[start : start + max(1, limit)]
-        ends = {"first_id": page[0]["id"] if page else None, "last_id": page[-1]["id"] if page else None}
-        return _json({"object": "list", "data": page, "has_more": start + len(page) < len(items), **ends})
 
     async def cancel(self, request: Request) -> Response:
-        """Refuse: only answers in the background can be cancelled, and none is made there."""
+        """Stop an answer in the background; one that has ended stays as it is."""
         try:
-            status = (await self._kept(request)).response["status"]
-            raise BadRequestError(
-                f"This response is {status}; there is nothing to cancel. Close the connection to end one that is "
-                "being written."
-            )
+            response = (await self._kept(request)).response
+            if response.get("background") is not True:
+                raise BadRequestError(
+                    f"This response is {response['status']} and was not made in the background; there is nothing to "
+                    "cancel. Close the connection to end one that is being written."
+                )
+            if response["status"] in _UNDER_WAY and not await self._background.stopped(response["id"]):
+                self._commons.tell(_CANCEL, response["id"])
+                response = {**response, "status": "cancelled"}
+            elif response["status"] in _UNDER_WAY:
+                response = (await self._kept(request)).response
+            return _json(response)
         except NaruError as error:
             return _refused(error)
 
+    def _events(self, response_id: str, after: str) -> Response:
+        answering = self._background.running.get(response_id)
+        if answering is None:
+            raise BadRequestError(
+                "The events of this response are not kept any more; ask for it without stream.", param="stream"
+            )
+        if not after.removeprefix("-").isdecimal():
+            raise BadRequestError("starting_after must be a sequence number.", param="starting_after")
+        return StreamingResponse(answering.follow(int(after)), media_type="text/event-stream")
+
     async def _kept(self, request: Request) -> Kept:
-        response_id = request.path_params["response"]
-        kept = await self._store.get(caller_of(request.scope.get("state")), response_id)
+        response_id, caller = request.path_params["response"], caller_of(request.scope.get("state"))
+        kept = await self._store.get(caller, response_id)
         if kept is None:
-            raise _unknown(response_id)
+            raise NotFoundError(f"No response {response_id[:80]!r} is kept here.")
+        is_lost = kept.response["status"] in _UNDER_WAY and response_id not in self._background.running
+        if is_lost and not self._commons.me:  # else another hub may be at it
+            error = {"code": "server_error", "message": "Naru was stopped while it answered; ask again."}
+            kept = replace(kept, response={**kept.response, "status": "failed", "error": error})
+            await self._store.save(caller, kept)
         return kept
-
-
-def _unknown(response_id: str) -> NotFoundError:
-    return NotFoundError(f"No response {response_id[:80]!r} is kept here.")
-
-
-def _listed(item: JsonObject, position: int, response_id: str) -> JsonObject:
-    """Return an input item as the API lists it: with an id, its content in parts."""
-    kind = item.get("type") or "message"
-    named = {"id": f"{response_id.replace('resp_', 'item_')}_{position}", **item, "type": kind}
-    if kind == "message":
-        content = item.get("content")
-        spoken = item.get("role") == "assistant"
-        if isinstance(content, str):
-            part: JsonObject = {"type": "output_text", "text": content, "annotations": []}
-            named["content"] = [part if spoken else {"type": "input_text", "text": content}]
-        named.setdefault("status", "completed")
-    return named
 
 
 def _json(value: JsonObject) -> Response:

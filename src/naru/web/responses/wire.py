@@ -23,7 +23,9 @@ _REASONS = {"length": "max_output_tokens", "content_filter": "content_filter"}
 class Answer:
     """One response: what was asked of it, and what has come of it."""
 
-    def __init__(self, body: JsonObject, model: str, shown: Shown, keep: Keep | None) -> None:
+    def __init__(
+        self, body: JsonObject, model: str, shown: Shown, keep: Keep | None, *, conversation: str = ""
+    ) -> None:
         self.output = Output(shown)
         self._keep = keep
         self._object: JsonObject = {
@@ -31,7 +33,7 @@ class Answer:
             "object": "response",
             "created_at": int(time.time()),
             "model": model,
-            "background": False,
+            "background": body.get("background") is True,
             "metadata": body.get("metadata") or {},
             "parallel_tool_calls": body.get("parallel_tool_calls") is not False,
             "reasoning": body.get("reasoning") or {"effort": None, "summary": None},
@@ -41,6 +43,8 @@ class Answer:
             "truncation": body.get("truncation") or "disabled",
             **{name: body.get(name) for name in (*_ECHOED, *_ECHOED_TOO)},
         }
+        if conversation:
+            self._object["conversation"] = {"id": conversation}
 
     def object(self, status: str, error: JsonObject | None = None) -> JsonObject:
         """Return the response as it stands."""

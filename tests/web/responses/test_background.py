@@ -1,0 +1,145 @@
+"""Answers in the background, followed, cancelled, failed and lost, by the `openai` package (issue 18, line 2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+from openai.types.responses import Response, ResponseStreamEvent
+
+from naru.config import HubSettings, Settings
+from naru.errors import ModelError
+from naru.messages import ChatEvent, ChatRequest, Finish, Text, Usage
+from naru.models.scripted import ScriptedBackend
+from naru.stores.responses import Kept, ResponseStore
+from tests.web.conftest import MemoryHub, application, served
+from tests.web.faces.strict import strictly
+
+ASKED: dict[str, Any] = {"model": "m", "input": "Think long.", "background": True}
+
+
+class Patient(ScriptedBackend):
+    """Says a word, and the rest when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.go_on = asyncio.Event()
+        self.left = asyncio.Event()
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        try:
+            yield Text("Good ")
+            await asyncio.wait_for(self.go_on.wait(), 60)
+            yield Text("day.")
+            yield Usage(5, 3)
+            yield Finish("stop")
+        finally:
+            self.left.set()
+
+
+def hub_of(tmp_path: Path, backend: ScriptedBackend) -> MemoryHub:
+    return MemoryHub(backend, settings=Settings(hub=HubSettings(data_dir=tmp_path)))
+
+
+def client_of(url: str) -> openai.AsyncOpenAI:
+    return openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="x", max_retries=0)
+
+
+async def until_ended(client: openai.AsyncOpenAI, response_id: str) -> Response:
+    async with asyncio.timeout(60):
+        while (found := await client.responses.retrieve(response_id)).status in ("queued", "in_progress"):
+            await asyncio.sleep(0.02)
+    strictly(Response, found.model_dump(exclude_unset=True))
+    return found
+
+
+async def test_an_answer_is_made_while_its_client_is_away(tmp_path: Path) -> None:
+    backend = Patient()
+    async with served(application(hub_of(tmp_path, backend))) as url, client_of(url) as client:
+        begun = await client.responses.create(**ASKED)
+        strictly(Response, begun.model_dump(exclude_unset=True))
+        assert (begun.status, begun.background, begun.output) == ("queued", True, [])
+        assert (await client.responses.retrieve(begun.id)).status == "in_progress"
+        backend.go_on.set()
+        ended = await until_ended(client, begun.id)
+        assert (ended.status, ended.output_text, ended.background) == ("completed", "Good day.", True)
+        assert ended.usage is not None
+        later = await client.responses.create(model="m", input="And?", previous_response_id=begun.id)
+        assert later.status == "completed"
+
+
+async def test_its_stream_is_left_and_followed_on_from_where_it_was(tmp_path: Path) -> None:
+    backend = Patient()
+    async with served(application(hub_of(tmp_path, backend))) as url, client_of(url) as client:
+        seen: list[Any] = []
+        async with await client.responses.create(**ASKED, stream=True) as stream:
+            async for event in stream:
+                seen.append(event)
+                if event.type == "response.output_text.delta":
+                    break
+        backend.go_on.set()
+        followed = await client.responses.retrieve(
+            seen[0].response.id, stream=True, starting_after=seen[-1].sequence_number
+        )
+        seen += [event async for event in followed]
+        for event in seen:
+            strictly(ResponseStreamEvent, event.model_dump(exclude_unset=True))
+        assert [event.sequence_number for event in seen] == list(range(len(seen)))
+        assert "".join(event.delta for event in seen if event.type == "response.output_text.delta") == "Good day."
+        assert seen[-1].response.status == "completed"
+
+
+async def test_one_that_is_cancelled_ends_the_models_work_and_stays_cancelled(tmp_path: Path) -> None:
+    backend = Patient()
+    async with served(application(hub_of(tmp_path, backend))) as url, client_of(url) as client:
+        begun = await client.responses.create(**ASKED)
+        for _ in range(2):  # A second time tells the same.
+            cancelled = await client.responses.cancel(begun.id)
+            strictly(Response, cancelled.model_dump(exclude_unset=True))
+            assert cancelled.status == "cancelled"
+        await asyncio.wait_for(backend.left.wait(), 60)
+        assert (await client.responses.retrieve(begun.id)).status == "cancelled"
+
+
+async def test_one_that_is_deleted_is_stopped_and_does_not_come_back(tmp_path: Path) -> None:
+    backend = Patient()
+    async with served(application(hub_of(tmp_path, backend))) as url, client_of(url) as client:
+        begun = await client.responses.create(**ASKED)
+        await client.responses.delete(begun.id)
+        await asyncio.wait_for(backend.left.wait(), 60)
+        with pytest.raises(openai.NotFoundError):
+            await client.responses.retrieve(begun.id)
+
+
+async def test_one_that_fails_says_why(tmp_path: Path) -> None:
+    backend = ScriptedBackend([ModelError("There is no room.", status=400)])
+    async with served(application(hub_of(tmp_path, backend))) as url, client_of(url) as client:
+        ended = await until_ended(client, (await client.responses.create(**ASKED)).id)
+        assert ended.status == "failed"
+        assert ended.error is not None
+        assert "There is no room." in ended.error.message
+
+
+async def test_one_that_was_lost_with_its_hub_is_told_as_failed(tmp_path: Path) -> None:
+    backend = ScriptedBackend(["Good day."])
+    async with served(application(hub_of(tmp_path, backend))) as url, client_of(url) as client:
+        begun = await until_ended(client, (await client.responses.create(**ASKED)).id)
+        store = ResponseStore(tmp_path / "responses.db", days=1)
+        await store.save("local", Kept({**begun.model_dump(), "status": "in_progress"}, [], None))
+    async with served(application(hub_of(tmp_path, backend))) as url, client_of(url) as client:
+        lost = await client.responses.retrieve(begun.id)
+        assert lost.status == "failed"
+        assert lost.error is not None
+        assert "stopped" in lost.error.message
+
+
+@pytest.mark.parametrize(("more", "named"), [({"store": False}, "store"), ({"background": "yes"}, "background")])
+async def test_what_cannot_be_is_refused(tmp_path: Path, more: dict[str, Any], named: str) -> None:
+    backend = ScriptedBackend(["Good day."])
+    async with served(application(hub_of(tmp_path, backend))) as url, client_of(url) as client:
+        with pytest.raises(openai.BadRequestError, match=named):
+            await client.responses.create(**{**ASKED, **more})
