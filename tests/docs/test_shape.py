@@ -26,7 +26,7 @@ from tests.docs.blocks import ROOT, Block, blocks, inline_commands
 KNOWN = {"sh", "console", "python", "json", "yaml", "text"}
 BLOCKS = blocks()
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"].keys()
-OTHER_PROGRAMS = {"docker", "python3", "install", "systemctl", "open-webui", "cp", "cat"}
+OTHER_PROGRAMS = {"docker", "kubectl", "python3", "install", "systemctl", "open-webui", "cp", "cat"}
 """Programs of others; only in blocks that are not run."""
 
 
