@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from naru.agent.answers import looks_like_call
+from naru.agent.choice import chosen, ranked_for
 from naru.agent.context import tokens_of, tools_tokens
 from naru.agent.events import (
     AgentEvent,
@@ -32,18 +33,17 @@ from naru.agent.events import (
     Writer,
 )
 from naru.agent.execute import Executor, Outcome, refused, unreadable
-from naru.agent.hooks import INSISTED, Hooks, Missing, Rank
+from naru.agent.hooks import INSISTED, Hooks, Missing
 from naru.agent.limits import Budget, Limits
 from naru.agent.paging import PagedToolset
 from naru.agent.planner import OrdinaryPlanner, Planner
 from naru.agent.prompts import CUT_OFF, MODEL_FAILED, NOT_SHOWN, cut, tools_note
-from naru.agent.selection import Ranked, first_of, index_of
 from naru.agent.small.planner import SmallPlanner
 from naru.agent.trace import recorded
 from naru.agent.traced import traced
 from naru.agent.turns import Turn
 from naru.errors import ModelError
-from naru.messages import ChatRequest, Reasoning, Refusal, Text, ToolCall, ToolDefinition, Usage
+from naru.messages import ChatRequest, Reasoning, Refusal, Text, ToolCall, Usage
 from naru.models.asking.strategy import is_guided
 from naru.models.backend import Backend, for_model, inform
 from naru.models.limits.queue import Caller, current_caller
@@ -84,10 +84,9 @@ async def run(
     toolset = toolset or CombinedToolset({})
     tools = await toolset.tools()
     helped = profile.small and not request.tools
-    most = min(filter(None, (limits.max_tools, profile.tool_budget)), default=0)
-    ranked = await _ranked(tools, request, hooks.rank) if helped or 0 < most < len(tools) else ()
     # A small model's planner shows few of all in each round, other ones in the next.
-    tools = tools if helped else first_of(ranked, tools, most)
+    ranked = await ranked_for(tools, request, hooks.rank) if helped else ()
+    tools = tools if helped else await chosen(tools, request, profile, limits.max_tools, hooks.rank)
     problems = tuple(toolset.problems()) if isinstance(toolset, ToolsetWithProblems) else ()
     # Small planners read results themselves.
     pages = PagedToolset(toolset, limits.page_characters) if tools and not helped else None
@@ -110,13 +109,6 @@ async def run(
     async with aclosing(happening) as events:
         async for event in events:
             yield event
-
-
-async def _ranked(tools: Sequence[ToolDefinition], request: ChatRequest, rank: Rank | None) -> Sequence[Ranked]:
-    """Return all tools, most relevant first, to the question and to what was asked before it (H13)."""
-    asked = [turn.text for turn in request.messages if turn.role == "user"]
-    texts = [asked[-1] if asked else "", *(["\n".join(asked[-2:])] if len(asked) > 1 else [])]
-    return index_of(tools).rank(texts[0]) if rank is None else await rank(tools, texts)
 
 
 @runtime_checkable

@@ -13,13 +13,13 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from naru.agent.both_ways import measure
 from naru.cli.options import BaseUrl, JoinProgress, settings_from
 from naru.cli.serving import run
 from naru.cli.terminal import AsJson, console, print_json, print_warnings
 from naru.cli.tools import offered_tools
 from naru.config import Settings
 from naru.errors import NaruError
+from naru.measuring import measure
 from naru.messages import ToolDefinition
 from naru.models.known.knowledge import Findings
 from naru.models.open import findings_path, open_measurable

@@ -204,7 +204,8 @@ class McpSettings(BaseModel):
     sign_in: SignInSection = SignInSection()
     """How persons sign in at servers."""
     max_tools_per_request: int = Field(0, ge=0)
-    """Tools offered to a model in one request, chosen by relevance; 0 leaves it to the model's profile (H13)."""
+    """Tools offered to a model in one request, chosen by relevance; 0: as the model's profile says, and half of its
+    context (H13)."""
     tool_selection: Literal["auto", "words", "embeddings"] = "auto"
     """What relevance goes by: the words that question and tool share, or their meaning as well. `auto` takes the
     embedded encoder (sixteen languages) where it is installed; `embeddings` what the data server embeds with."""

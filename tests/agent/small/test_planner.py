@@ -235,7 +235,7 @@ async def test_a_tool_that_may_change_something_is_not_forced_when_a_search_foun
     async def ranked(tools, texts):
         near = sorted(tools, key=lambda tool: tool.name not in ("find_customer", "sell_order"))
         grey = [Ranked(one, 0.0, closeness=0.2, ordered=(ordered or 0) * (one.name == "sell_order")) for one in near]
-        return grey if ordered else [Ranked(one, 0.0) for one in near]
+        return grey if ordered else [Ranked(one, 0.1) for one in near]
 
     script = ['{"name": "find_customer", "arguments": {"name": "Kim"}}', *["Nobody of that name."] * 3]
     record, backend = await asked("Who is Kim?", script, (*SHOP, find_customer, sell_order), ranked)

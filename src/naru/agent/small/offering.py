@@ -96,6 +96,12 @@ class Offering:
         chosen += [tool for tool in ready if tool not in chosen]
         return self._in_order(list(dict.fromkeys(tool.name for tool in chosen))[:most])
 
+    def prefer(self, name: str) -> list[ToolDefinition]:
+        """Take a tool for the nearest, since the model picked it; return what to show."""
+        self._ranked.sort(key=lambda one: one.tool.name != name)
+        self._place = {one.tool.name: place for place, one in enumerate(self._ranked)}
+        return self.first()
+
     def _in_order(self, tools: Sequence[ToolDefinition | str]) -> list[ToolDefinition]:
         """Return tools in the order of their names: the same tools make the same prompt."""
         names = {one if isinstance(one, str) else one.name for one in tools}

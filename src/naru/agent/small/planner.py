@@ -14,7 +14,8 @@ from naru.agent.planner import Verdict
 from naru.agent.selection import Ranked
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import carries_something, ground
-from naru.agent.small.offering import Offering
+from naru.agent.small.menu import by_fit, is_untold, menu
+from naru.agent.small.offering import ALL, Offering
 from naru.agent.small.parameters import leaves, parameters, shared_numbers
 from naru.agent.small.prompts import (
     answer_in,
@@ -46,8 +47,8 @@ REFUSED_AT_MOST = 2
 TELLING_LETTERS = 20
 """A shorter text says too little of its language."""
 
-Way = Literal["free", "pick", "guided", "talk"]
-"""How the next round is asked: free; a name or "none"; a call with known ids; without tools."""
+Way = Literal["menu", "free", "pick", "guided", "talk"]
+"""How the next round is asked: which name; free; a call or "none"; a call with known ids; without tools."""
 
 
 class SmallPlanner:
@@ -76,9 +77,12 @@ class SmallPlanner:
         self._tools = {one.tool.name: one.tool for one in own}
         self._numbered = shared_numbers(list(self._tools.values()))
         self._sources = Sources(self._question, [_said(turn) for turn in request.messages[: self._asked_at]])
+        self._menu = menu(own) if len(own) > ALL and is_untold(own) else []
+        if self._menu and (fitting := by_fit(own, self._sources.question.spans)):
+            self._menu, own = [], [*fitting, *(one for one in own if one not in fitting)]
         self._offering = Offering(own, self._sources, self._numbered)
         self._offered = self._offering.first()
-        self._way: Way = "free" if self._offered else "talk"
+        self._way: Way = "menu" if self._menu else "free" if self._offered else "talk"
         self._outcomes: list[Outcome] = []
         self._refused = 0
         self._doubted = False
@@ -115,9 +119,10 @@ class SmallPlanner:
         if self._way == "free":
             return self._ask(said, tools, CALL_TOKENS)
         used = self._offering.used
-        tools = [narrowed(tool, self._sources, self._numbered, used) for tool in self._offered]
-        if self._way == "pick":
-            tools.append(NONE)
+        tools = self._menu if self._way == "menu" else []
+        tools = tools or [narrowed(tool, self._sources, self._numbered, used) for tool in self._offered]
+        if self._way in ("menu", "pick"):
+            tools = [*tools, NONE]
         asked = self._ask(said, tools, CALL_TOKENS)
         return replace(asked, tool_choice="required", extra={**asked.extra, OVERRIDE: "guided"})
 
@@ -165,6 +170,9 @@ class SmallPlanner:
         name = self._resolved(call.name)
         if not name:
             return self._again(call, f"There is no tool {call.name}.", self._offered)
+        if self._way == "menu":
+            self._way, self._offered = "free", self._offering.prefer(name)
+            return Verdict(call, f"{name} is shown now.")
         tool = self._tools[name]
         grounded = ground(replace(call, name=name), tool, self._sources, self._numbered)
         if grounded.refusal:
@@ -230,7 +238,7 @@ class SmallPlanner:
 
     def accept_answer(self, text: str) -> bool:
         """Take words as the answer, unless a call is still wanted."""
-        if self._way in ("pick", "guided"):
+        if self._way in ("menu", "pick", "guided"):
             # Words where only a call was asked for, from an endpoint that no grammar holds.
             self._over = True
             return bool(self._ran and self.judge_answer(text))

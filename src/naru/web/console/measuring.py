@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
-from naru.agent.both_ways import measure
 from naru.errors import ConflictError, NaruError
 from naru.hub import Hub
+from naru.measuring import measure
 from naru.messages import JsonObject
 from naru.models.limits.queue import Caller, current_caller
 from naru.models.measurable import Measurable, measurable

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from tests.models.fake_endpoint import Answering, Reply, serve
-from tests.models.test_probe import able, called, said
 
-from naru.agent.both_ways import QUESTIONS, WITH, WITHOUT, is_better, measure
+from naru.measuring import QUESTIONS, WITH, WITHOUT, is_better, measure
 from naru.messages import ToolDefinition
 from naru.models.known.knowledge import Findings, Knowledge
 from naru.models.probe import Check, Report
 from naru.models.transport.endpoint import Endpoint
 from naru.models.wires.openai_http import OpenAIBackend
+from tests.models.fake_endpoint import Answering, Reply, serve
+from tests.models.test_probe import able, called, said
 
 CALLS = {
     "weather in Seoul right now": ("city_weather", {"city": "Seoul"}, "13 degrees"),
