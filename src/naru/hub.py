@@ -65,6 +65,8 @@ class HubToolset(CombinedToolset):
 
     async def tools(self) -> Sequence[ToolDefinition]:
         """Return all tools; in the first seconds those of servers that are just being connected are waited for."""
+        for name in self._manager.personal_servers & self.toolsets.keys():
+            self.toolsets[name]  # which begins to connect it for who asks
         await self._manager.arrived(self.toolsets, ARRIVAL_SECONDS)
         return await super().tools()
 
@@ -112,8 +114,8 @@ class Hub:
             fails_with_model=settings.agent.model_failure == "error",
         )
         self._all = HubToolset(manager, manager.toolsets)
-        self._reached: OrderedDict[Reach, HubToolset] = OrderedDict()
-        """The tools that limited persons see, by what they may."""
+        self._reached: OrderedDict[tuple[Reach, str], HubToolset] = OrderedDict()
+        """The tools that limited persons see, or that have servers of their own, by what tells them apart."""
 
     @property
     def backend(self) -> Backend:
@@ -167,8 +169,8 @@ class Hub:
         return HubToolset(self.manager, {name: known[name] for name in servers})
 
     def _everything(self) -> HubToolset:
-        seen = reach()
-        if seen.is_whole:
+        seen = reach(), self.manager.whose()
+        if seen[0].is_whole and not seen[1]:
             return self._all
         toolset = self._reached.get(seen)
         if toolset is None:

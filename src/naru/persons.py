@@ -155,6 +155,16 @@ def check_sees_all(what: str) -> None:
         raise PolicyError(f"This key sees a part of the hub, and {what} are of all of it.")
 
 
+def check_may_have(server: str) -> None:
+    """Refuse a name that whoever asks does not see: it would be hidden at once, or is somebody else's.
+
+    Raises:
+        PolicyError: it is such a name.
+    """
+    if not reach().server(server):
+        raise PolicyError(f"This key may not have a server named {server!r}.", remedy="Use a name that it may see.")
+
+
 class SeenServers(Mapping[str, T]):
     """A live view of what is held by server name, narrowed to a reach."""
 

@@ -55,6 +55,9 @@ ALLOWED_TOOLS_KEYS = ("allowedTools", "allowed_tools", "includedTools", "tools_t
 DISABLED_TOOLS_KEYS = ("disabledTools", "disabled_tools", "excludedTools", "excluded_tools")
 _ALLOWING = ("include", "allow")
 _DISABLING = ("exclude", "block", "deny")
+NARUS_OWN_HEADERS = frozenset("authorization x-api-key cookie host content-length content-type accept".split())
+"""Headers of a request that are never forwarded under any name: Naru's own credentials, and what HTTP itself needs."""
+_HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}")
 LIMITS = ("openFiles", "memoryMb", "cpuSeconds", "answerMb")
 CREDENTIALS = ("shared", "per-user", "forward")
 PROTOCOLS = ("auto", "sessions", "stateless")
@@ -130,6 +133,7 @@ def check_config_types(name: str, config: dict[str, Any]) -> None:
         refuse("ask", 'a list of "elicitation", "sampling", "roots"')
     if config.get("credentials", "shared") not in CREDENTIALS:
         refuse("credentials", f"one of {', '.join(CREDENTIALS)}")
+    _check_forwarded(config, refuse)
     if config.get("protocol", "auto") not in PROTOCOLS:
         refuse("protocol", f"one of {', '.join(PROTOCOLS)}")
     limits = config.get("limits")
@@ -138,6 +142,21 @@ def check_config_types(name: str, config: dict[str, Any]) -> None:
     ):
         refuse("limits", f"an object of numbers above 0: {', '.join(LIMITS)}")
     _check_filters(config, refuse)
+
+
+def _check_forwarded(config: dict[str, Any], refuse: Callable[[str, str], None]) -> None:
+    """Refuse headers to forward that carry Naru's own keys, or to a server that has none (S-30)."""
+    given = config.get("forwardHeaders")
+    is_forward = config.get("credentials") == "forward"
+    if given is None and not is_forward:
+        return
+    pairs = given if isinstance(given, dict) else {one: one for one in given} if isinstance(given, list) else {}
+    if not pairs or not all(isinstance(one, str) and _HEADER.fullmatch(one) for pair in pairs.items() for one in pair):
+        refuse("forwardHeaders", 'a list of header names, or {"X-Upstream-Authorization": "Authorization"}')
+    if own := sorted({name for name in pairs if name.lower() in NARUS_OWN_HEADERS}):
+        refuse("forwardHeaders", f"of other headers than {own[0]}, which is about Naru itself")
+    if not is_forward or "url" not in config:
+        refuse("forwardHeaders", 'of a server with a url and "credentials": "forward"')
 
 
 def _check_tables(config: dict[str, Any], refuse: Callable[[str, str], None]) -> None:
@@ -253,6 +272,12 @@ class ServerRecord(BaseModel):
     def credentials(self) -> str:
         """Whose credentials go to it: `shared`, `per-user` or `forward`."""
         return str(self.config.get("credentials", "shared"))
+
+    @property
+    def forward_headers(self) -> dict[str, str]:
+        """Headers of a person's request that go on to it: name there where they come in → name at the server."""
+        given = self.config.get("forwardHeaders") or {}
+        return dict(given) if isinstance(given, dict) else {name: name for name in given}
 
     @property
     def answer_bytes(self) -> int | None:

@@ -68,6 +68,8 @@ class ScriptedUpstream:
 class ScriptedUpstreams:
     """Several servers, and a way to say that something changed."""
 
+    owner = ""
+
     def __init__(self, *servers: ScriptedUpstream) -> None:
         self.servers = {server.name: server for server in servers}
         self._listeners: list[Callable[[Change], None]] = []
@@ -77,6 +79,10 @@ class ScriptedUpstreams:
 
     def find(self, name: str) -> Upstream | None:
         return self.servers.get(name)
+
+    whose = ""
+
+    async def arrive(self) -> None: ...
 
     async def awaited(self, tool: str) -> str:
         return ""

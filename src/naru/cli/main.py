@@ -16,6 +16,7 @@ from naru.cli.called import as_called, program
 from naru.cli.commands import COMMANDS, SECTIONS
 from naru.cli.exit_codes import Exit, exit_code
 from naru.errors import NaruError
+from naru.persons import Person, current_person
 
 
 class LazyGroup(TyperGroup):
@@ -104,6 +105,7 @@ def _fill_standard_streams() -> None:
 def main() -> None:
     """Run the command line: a NaruError is one line on stderr and its exit code, never a traceback."""
     _fill_standard_streams()
+    current_person.set(Person("local"))  # who runs a command is who may read the folder
     # Completion is set up for the bare name: shells look up a path by its last part.
     completes = any(argument.startswith(("--install-completion", "--show-completion")) for argument in sys.argv[1:])
     try:

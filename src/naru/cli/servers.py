@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from naru.cli import servers_live, sign_in
+from naru.cli import own_secrets, servers_live, sign_in
 from naru.cli.checks.servers import check_record
 from naru.cli.exit_codes import Exit
 from naru.cli.import_servers import command as import_command
@@ -44,6 +44,7 @@ for _name, _live in servers_live.COMMANDS.items():
     app.command(_name)(_live)
 app.command("login")(sign_in.login)
 app.command("logout")(sign_in.logout)
+app.add_typer(own_secrets.app, name="secret")
 app.command("import")(import_command)
 
 StoreOption = Annotated[str, typer.Option("--store", help="Store to use; the hub's own by default.")]

@@ -43,7 +43,7 @@ class Connection:
         """Requests made for others."""
         settings = around.settings
         self._settings = settings
-        self._guard = around.guard
+        self.guard = around.guard
         self._keeper = Supervisor(record, around)
         self._private = PrivateLinks(record, around, Connection) if is_isolated(record) else None
         self._in_sessions: PrivateLinks[Connection] | None = None
@@ -283,7 +283,7 @@ class Connection:
     def _check_still_offered(self, params: Mapping[str, Json] | None) -> None:
         """Refuse a tool that changed or vanished while its call waited for the link (S-50). Raises RpcError."""
         name = params.get("name") if params else None
-        offered = self._guard.offered(self.record, self.catalogue.definitions)
+        offered = self.guard.offered(self.record, self.catalogue.definitions)
         if all(tool.name != name for tool in offered):
             raise RpcError(INVALID_PARAMS, f"Unknown tool: {name} (it changed or went while the call waited)")
 

@@ -1,18 +1,34 @@
-"""Whose credentials go with a server's link: what its record says, and what a person gave or signed in for."""
+"""Whose credentials go with a server's link: what its record says, and what a person gave or signed in for.
+
+A record says `credentials`: `shared` (the default), `per-user`, or `forward`, which passes on the headers that
+`forwardHeaders` names from a person's own requests. Of a person's own server nothing is anybody else's: not its tokens,
+secrets, processes, lists or pins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from naru.config import environment
 from naru.connections.oauth.signins import SignIns
+from naru.connections.pins import identity_of
+from naru.connections.surroundings import expanded
 from naru.connections.transports.http_client import SIGNED_IN
+from naru.errors import ConfigError, NotFoundError
 from naru.persons import Person
 from naru.records import ServerRecord
-from naru.stores.vault import SHARED
+from naru.stores.expand import MissingVariableError, expand
+from naru.stores.inputs import variable_of
+from naru.stores.redact import REDACTOR
+from naru.stores.secret_values import says_secret, secrets_of
+from naru.stores.vault import SHARED, Vault
 
 LOCAL = "local"
 """Who is at this machine: on an open loopback, and in commands."""
+_SECRETS = "secrets"
+_INPUT = variable_of("")
 
 
 def owner_of(record: ServerRecord, person: Person) -> str:
@@ -20,9 +36,35 @@ def owner_of(record: ServerRecord, person: Person) -> str:
     return SHARED if record.credentials == "shared" else person.id or LOCAL
 
 
-def filled_in(
-    record: ServerRecord, config: Mapping[str, Any], signins: SignIns, owner: str = SHARED
-) -> Mapping[str, Any]:
+def config_for(record: ServerRecord, owner: str, person: Person, signins: SignIns) -> Mapping[str, Any]:
+    """Return a record's config with placeholders, forwarded headers and tokens filled in, for an owner's link.
+
+    Raises:
+        ConfigError: something is missing; says who has to give it.
+    """
+    own = own_secrets(signins.vault, owner, record)
+    if record.credentials == "shared" and not own:
+        return filled_in(record, expanded(record), signins, owner)
+    given = dict(environment())
+    if record.credentials != "shared":  # the hub's own secrets are nobody's in particular
+        given = {name: value for name, value in given.items() if not says_secret(name) and not name.startswith(_INPUT)}
+    try:
+        config = expand(record.config, server=record.name, variables={**given, **own})
+    except MissingVariableError as error:
+        if record.credentials == "shared":
+            raise
+        names = error.message.rstrip(".")
+        raise ConfigError(
+            f"Your own credentials are wanted: {names}.",
+            remedy=f"Give yours: naru servers secret set {record.name} NAME; or in the console.",
+        ) from error
+    if record.credentials == "forward":
+        config = {**config, "headers": {**(config.get("headers") or {}), **forwarded(record, person)}}
+    REDACTOR.learn(secrets_of(record.config, config) | set(own.values()))
+    return filled_in(record, config, signins, owner)
+
+
+def filled_in(record: ServerRecord, config: Mapping[str, Any], signins: SignIns, owner: str) -> Mapping[str, Any]:
     """Return a config with the tokens of who is signed in at the server, where it brings no credentials of its own."""
     url = config.get("url")
     if not isinstance(url, str) or not signins.vault.exists():
@@ -31,3 +73,58 @@ def filled_in(
         return config
     signed = signins.source(owner, record.name, url)
     return config if signed is None else {**config, SIGNED_IN: signed}
+
+
+def forwarded(record: ServerRecord, person: Person) -> dict[str, str]:
+    """Return the headers of a person's request that go on to this server, by their names there. Raises ConfigError."""
+    wanted = record.forward_headers
+    by_name = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in person.headers}
+    found = {there: by_name[here.lower()] for here, there in wanted.items() if here.lower() in by_name}
+    if not found:
+        raise ConfigError(
+            f"Your own credentials are wanted: none of the headers {', '.join(wanted)} came with the request.",
+            remedy="Send them with each request; they go to this server alone.",
+        )
+    return found
+
+
+def digest_of(records: Sequence[ServerRecord], person: Person) -> str:
+    """Return what stands for the headers that a person's request forwards to these servers; empty for none."""
+    wanted = {here.lower() for record in records for here in record.forward_headers}
+    if not wanted:
+        return ""
+    held = sorted((name.lower(), value) for name, value in person.headers if name.decode("latin-1").lower() in wanted)
+    return hashlib.sha256(repr(held).encode()).hexdigest() if held else ""
+
+
+# Secrets that a person stored
+
+
+def own_secrets(vault: Vault, owner: str, record: ServerRecord) -> dict[str, str]:
+    """Return what a person stored for a server, by variable, while the server is still the one it was stored for."""
+    kept = vault.read(owner, record.name, _SECRETS)
+    if kept is None or kept["for"] != identity_of(record):
+        return {}
+    return {str(name): str(value) for name, value in kept["values"].items()}
+
+
+def store_secret(vault: Vault, owner: str, record: ServerRecord, name: str, value: str) -> None:
+    """Keep a secret for `${NAME}` or `${input:NAME}` of a record. Raises StoreError."""
+    before = own_secrets(vault, owner, record)
+    values = {**before, name: value, variable_of(name): value}
+    vault.write(owner, record.name, _SECRETS, {"for": identity_of(record), "values": values})
+    REDACTOR.learn([value])
+
+
+def forget_secret(vault: Vault, owner: str, record: ServerRecord, name: str) -> None:
+    """Forget a secret. Raises NotFoundError, StoreError."""
+    before = own_secrets(vault, owner, record)
+    if name not in before:
+        raise NotFoundError(f"Nothing is stored as {name!r} for {record.name!r}.")
+    values = {key: value for key, value in before.items() if key not in (name, variable_of(name))}
+    vault.write(owner, record.name, _SECRETS, {"for": identity_of(record), "values": values})
+
+
+def secret_names(vault: Vault, owner: str, record: ServerRecord) -> list[str]:
+    """Return the names of what a person stored for a server. Raises StoreError."""
+    return sorted(name for name in own_secrets(vault, owner, record) if not name.startswith(_INPUT))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 from weakref import WeakValueDictionary
 
+from naru.connections.background import Background
 from naru.connections.changes import STOPPING, Change, Hear, Listen
 from naru.connections.connection import Connection
-from naru.connections.credentials import filled_in
+from naru.connections.credentials import config_for
 from naru.connections.explain import Explanation, explain
 from naru.connections.guard import Guard, NoGuard
 from naru.connections.oauth.signins import SignIns
+from naru.connections.personal import PersonalLinks, is_personal, nobodys
 from naru.connections.remembered import Memory
 from naru.connections.session import Hooks
 from naru.connections.settings import ConnectionSettings
@@ -23,14 +26,14 @@ from naru.connections.surroundings import Resolve, Surroundings, expanded
 from naru.connections.toolset import ServerToolset, seen_tools
 from naru.connections.transports import descendants
 from naru.connections.transports.http_client import HttpClient
-from naru.errors import NotFoundError, PolicyError, StoreError
+from naru.errors import NotFoundError, StoreError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
-from naru.persons import nobody, nobodys_context, reach, seen_servers
+from naru.persons import Person, check_may_have, nobody, reach, seen_servers
 from naru.records import ServerRecord, ServerStatus
 from naru.stores.base import Store
 from naru.stores.formats import Problem
 from naru.stores.unused_keys import unused_keys
-from naru.stores.vault import Vault
+from naru.stores.vault import SHARED, Vault
 from naru.tools.supervision import Supervision
 from naru.tools.toolset import CallContext
 
@@ -70,19 +73,21 @@ class Manager:
             self.settings,
             self._http,
             hooks,
-            lambda record: filled_in(record, resolve(record), self.signins),
+            self._resolved if resolve is expanded else resolve,
             self._connection_changed,
             self._memory,
             self.guard,
             Starts(self.settings.max_connecting),
+        )
+        self._personal = PersonalLinks(
+            lambda: self._around, self.supervision, lambda: self.signins, self._connect_in_background
         )
         self._connections: dict[str, Connection] = {}
         self._toolsets: dict[str, ServerToolset] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """One change of a server at a time; a lock lives as long as somebody holds it or waits for it."""
         self._listeners: list[Listen] = []
-        self._tasks: dict[asyncio.Task[None], tuple[str, float]] = {}
-        """Connects in the background → whose, and the loop time at which they began."""
+        self._background = Background()
 
     # The register
 
@@ -95,7 +100,7 @@ class Manager:
             StoreError: it could not be kept; then nothing has changed.
         """
         self.guard.admit(record)
-        _check_seen(record.name)
+        check_may_have(record.name)
         async with self._lock(record.name):
             with self._writing():
                 await self._store.save(record)
@@ -111,7 +116,7 @@ class Manager:
             PolicyError, NotFoundError, ConflictError, StoreError: then nothing has changed.
         """
         self.guard.admit(record)
-        _check_seen(record.name)
+        check_may_have(record.name)
         async with self._lock(record.name):
             with self._writing():
                 await self._store.update(record, expected_updated_at=expected_updated_at)
@@ -170,11 +175,13 @@ class Manager:
 
     async def signed(self, name: str, owner: str) -> bool:
         """Open a server's link anew, since its credentials changed; tell whether it is connected now."""
-        connection = self._connections.get(name)
-        if connection is None:
+        base = self._connections.get(name)
+        if base is None:
             return False
-        await connection.disconnect()
-        return await connection.connect()
+        if not is_personal(base.record):
+            await base.disconnect()
+            return await base.connect()
+        return await self._personal.signed(base, owner)
 
     async def ensure_connected(self, name: str) -> bool:
         """Make a server ready for a call, with one attempt at most (H11). Raises NotFoundError."""
@@ -219,17 +226,11 @@ class Manager:
 
     async def started(self, timeout_seconds: float) -> bool:
         """Wait until every background connect has come to a result; False when the time is up first."""
-        tasks = set(self._tasks)
-        if tasks:
-            await asyncio.wait(tasks, timeout=timeout_seconds)
-        return all(task.done() for task in tasks)
+        return await self._background.started(timeout_seconds)
 
     async def arrived(self, servers: Container[str], patience_seconds: float) -> None:
         """Wait for those of the servers that are being connected, for each so long from its begin."""
-        since = asyncio.get_running_loop().time() - patience_seconds
-        left = {task: began - since for task, (name, began) in self._tasks.items() if name in servers and began > since}
-        if left:
-            await asyncio.wait(left, timeout=max(left.values()))
+        await self._background.arrived(servers, patience_seconds)
 
     # Looking and calling
 
@@ -243,12 +244,26 @@ class Manager:
     @property
     def connections(self) -> Mapping[str, Connection]:
         """All connections by name, of those that whoever asks may see."""
-        return seen_servers(self._connections)
+        return seen_servers(self._personal.connections(self._connections))
 
     @property
     def toolsets(self) -> Mapping[str, ServerToolset]:
         """Each server's tools as a Toolset, by name, as `connections`; a live view for `CombinedToolset`."""
-        return seen_servers(self._toolsets)
+        return seen_servers(self._personal.toolsets(self._toolsets, self._connections))
+
+    def whose(self) -> str:
+        """Return what tells apart those who see other things of some server; empty where all see the same."""
+        return self._personal.whose(self._connections)
+
+    @property
+    def personal_servers(self) -> Set[str]:
+        """Servers whose credentials are each person's own."""
+        return self._personal.servers
+
+    def _resolved(self, record: ServerRecord) -> Mapping[str, Any]:
+        if is_personal(record):
+            return nobodys(record)
+        return config_for(record, SHARED, Person(), self.signins)
 
     def get_status(self, name: str) -> ServerStatus | None:
         """Return a server's state, None when there is no such server."""
@@ -262,14 +277,14 @@ class Manager:
     def tools(self, server: str | None = None) -> Sequence[ToolDefinition]:
         """Return what one server or all offer now, under the servers' own names. Raises NotFoundError."""
         chosen = self.connections.values() if server is None else [self.connection(server)]
-        return [tool for one in chosen for tool in seen_tools(one.name, self.guard.offered(one.record, one.tools))]
+        return [tool for one in chosen for tool in seen_tools(one.name, one.guard.offered(one.record, one.tools))]
 
     async def call_tool(
         self, server: str, tool: str, arguments: JsonObject, context: CallContext | None = None
     ) -> ToolResult:
         """Call a tool once. Raises NotFoundError, and what `ServerToolset.call` raises."""
         self.connection(server)
-        return await self._toolsets[server].call(tool, arguments, context or CallContext())
+        return await self.toolsets[server].call(tool, arguments, context or CallContext())
 
     def subscribe(self, listener: Listen) -> Callable[[], None]:
         """Have a function told of every change that whoever asks may see, synchronously; returns how to stop that."""
@@ -303,9 +318,8 @@ class Manager:
 
     async def close(self) -> None:
         """Close every link, gracefully and then by force, side by side; the store stays open (its owner closes it)."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.close()
+        await self._personal.close()
         await asyncio.gather(*(connection.close() for connection in self._connections.values()))
         self._connections.clear()
         self._toolsets.clear()
@@ -321,6 +335,7 @@ class Manager:
         connection = Connection(record, self._around)
         if not record.enabled:
             connection.disable()
+        self._personal.note(record)
         self._connections[record.name] = connection
         self._toolsets[record.name] = ServerToolset(connection, self.guard, self.supervision)
         return connection
@@ -329,7 +344,9 @@ class Manager:
         """Take a server off the table, say so, then close its link: that takes its time, and nobody waits for it."""
         connection = self._connections.pop(name, None)
         self._toolsets.pop(name, None)
+        self._personal.servers.discard(name)
         self._tell(Change(name, "removed"))
+        await self._personal.drop(name)
         if connection is not None:
             await connection.close()
 
@@ -341,6 +358,7 @@ class Manager:
             return
         was_wanted = old is not None and old.status not in (ServerStatus.DISCONNECTED, ServerStatus.PENDING)
         connection = self._add(record)
+        await self._personal.drop(record.name)
         if old is not None:
             await old.close()
         if was_wanted or record.auto_connect:
@@ -349,20 +367,11 @@ class Manager:
     def _connect_in_background(self, connection: Connection, *, forced: bool = False) -> None:
         if not (connection.record.auto_connect or forced) or connection.status is ServerStatus.DISABLED:
             return
+        if connection is self._connections.get(connection.name) and is_personal(connection.record):
+            return  # it is nobody's
         if not forced and connection.record.is_lazy(default=self.settings.is_lazy) and connection.recall():
             return
-        loop = asyncio.get_running_loop()
-        task = loop.create_task(self._start(connection), context=nobodys_context())
-        self._tasks[task] = (connection.name, loop.time())
-        task.add_done_callback(self._tasks.pop)
-
-    async def _start(self, connection: Connection) -> None:
-        try:
-            self.guard.admit(connection.record)
-        except PolicyError as error:
-            log.warning("server %s is not connected: %s", connection.name, error)
-            return
-        await connection.connect()
+        self._background.begin(connection, self.guard)
 
     def _lock(self, name: str) -> asyncio.Lock:
         return self._locks.setdefault(name, asyncio.Lock())
@@ -379,12 +388,6 @@ class Manager:
         with nobody():
             for listener in list(self._listeners):
                 listener(change)
-
-
-def _check_seen(name: str) -> None:
-    """Refuse a name that whoever asks does not see: it would be hidden at once, or is somebody else's."""
-    if not reach().server(name):
-        raise PolicyError(f"This key may not have a server named {name!r}.", remedy="Use a name that it may see.")
 
 
 def _same_way(old: ServerRecord, new: ServerRecord) -> bool:

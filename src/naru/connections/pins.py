@@ -118,6 +118,10 @@ class PinBook:
         known = self._servers.get(server)
         return known.pins if known else {}
 
+    def places(self, server: str) -> list[str]:
+        """Return the names under which a server has pins: its own, and one for each person where it is personal."""
+        return [server, *(name for name in self._servers if name.startswith(f"{server}/"))]
+
     def approve(self, record: ServerRecord, tools: Iterable[str] | None = None) -> list[str]:
         """Approve tools as they are now, or all of the server's; return those that were not approved before.
 

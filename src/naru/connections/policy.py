@@ -10,7 +10,7 @@ from naru.config import PolicySettings
 from naru.connections.foreign_text import clean_definition, cut_text, schema_size, show_every_character, visible_text
 from naru.connections.launch_policy import judge_launch, package_warnings
 from naru.connections.pins import Pin, PinBook, PinStatus
-from naru.errors import PolicyError
+from naru.errors import NotFoundError, PolicyError
 from naru.messages import Part, ResourcePart, TextPart, ToolDefinition, ToolResult
 from naru.records import ServerRecord, TransportType
 from naru.stores.unused_keys import unused_keys
@@ -133,9 +133,19 @@ class PolicyGuard:
         return self.policy.cap(result)
 
     def approve(self, record: ServerRecord, tools: Sequence[str] | None = None) -> list[str]:
-        """Approve tools as they are now. Raises NotFoundError, StoreError."""
-        self._reviewed.pop(record.name, None)
-        return self.pins.approve(record, tools)
+        """Approve tools as they are now, whoever they were listed to. Raises NotFoundError, StoreError."""
+        places = [place for place in self.pins.places(record.name) if self.pins.pins(place)] or [record.name]
+        approved: dict[str, None] = {}
+        missing: NotFoundError | None = None
+        for place in places:
+            self._reviewed.pop(place, None)
+            try:
+                approved |= dict.fromkeys(self.pins.approve(record.model_copy(update={"name": place}), tools))
+            except NotFoundError as error:
+                missing = error
+        if missing is not None and len(places) == 1:
+            raise missing
+        return list(approved)
 
     def look_again(self) -> None:
         """Judge all lists anew: tools were approved elsewhere. Raises StoreError."""
@@ -144,8 +154,9 @@ class PolicyGuard:
 
     def forget(self, server: str) -> None:
         """Drop what is known of a removed server. Raises StoreError."""
-        self._reviewed.pop(server, None)
-        self.pins.forget(server)
+        for place in self.pins.places(server):
+            self._reviewed.pop(place, None)
+            self.pins.forget(place)
 
     def _review(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> _Review:
         kept = self._reviewed.get(record.name)

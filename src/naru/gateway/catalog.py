@@ -80,9 +80,9 @@ class Catalog:
     def __init__(self, upstreams: Upstreams, settings: CatalogSettings) -> None:
         self._upstreams = upstreams
         self._settings = settings
-        self._kept: dict[tuple[str, ListKind], Kept] = {}
-        self._loading: dict[tuple[str, ListKind], Load] = {}
-        self._views: dict[tuple[str, Reach], View] = {}
+        self._kept: dict[tuple[str, str, ListKind], Kept] = {}
+        self._loading: dict[tuple[str, str, ListKind], Load] = {}
+        self._views: dict[tuple[str, Reach, str], View] = {}
         """What a face shows to those who may see the same."""
         self._names: dict[ListKind, NameMap] = {"tools": NameMap(), "prompts": NameMap()}
         self.on_late: Callable[[Change], None] = lambda change: None
@@ -103,10 +103,12 @@ class Catalog:
         Raises:
             RpcError: the face is one server's, and it cannot be used.
         """
-        seen = reach()
-        view = self._views.get((name, seen))
+        seen = reach(), self._upstreams.whose
+        view = self._views.get((name, *seen))
         if view is not None and view.awaits.isdisjoint(needs) and not (to_list and self._stale(view, needs)):
             return view
+        if seen[1]:
+            await self._upstreams.arrive()
         patience, began = self._settings.patience_seconds, self._now()
         while True:
             upstreams = self._chosen(name)
@@ -116,7 +118,7 @@ class Catalog:
             if not waited or left <= 0:
                 for load in loads:
                     load.is_missed = load.is_missed or to_list
-                return self._views.get((name, seen)) or self._compose(name, upstreams, seen)
+                return self._views.get((name, *seen)) or self._compose(name, upstreams, seen)
             await asyncio.wait(waited, timeout=left)
 
     def forget(self, change: Change) -> None:
@@ -128,14 +130,18 @@ class Catalog:
         for kind in KINDS:
             if change.kind not in ("servers", CAPABILITY[kind]):
                 continue
-            key = (change.server, kind)
-            if is_gone:
-                self._kept.pop(key, None)
-            elif key in self._kept:
-                self._kept[key] = replace(self._kept[key], is_old=True)
-            if key in self._loading:
-                self._loading.pop(key).task.cancel()
+            owners = {key[1] for key in (*self._kept, *self._loading) if (key[0], key[2]) == (change.server, kind)}
+            for key in ((change.server, owner, kind) for owner in owners):
+                self._outdate(key, is_gone=is_gone)
         self._views.clear()
+
+    def _outdate(self, key: tuple[str, str, ListKind], *, is_gone: bool) -> None:
+        if is_gone:
+            self._kept.pop(key, None)
+        elif key in self._kept:
+            self._kept[key] = replace(self._kept[key], is_old=True)
+        if key in self._loading:
+            self._loading.pop(key).task.cancel()
 
     async def close(self) -> None:
         """Stop loading."""
@@ -159,7 +165,7 @@ class Catalog:
 
     def _stale(self, view: View, needs: Sequence[ListKind]) -> bool:
         now = self._now()
-        keys = [(server, kind) for server in view.upstreams for kind in needs]
+        keys = [(name, one.owner, kind) for name, one in view.upstreams.items() for kind in needs]
         return any(key in self._kept and self._kept[key].expires <= now for key in keys)
 
     def _loads(self, upstreams: Sequence[Upstream], needs: Sequence[ListKind], listed_at: float | None) -> list[Load]:
@@ -172,7 +178,7 @@ class Catalog:
             for kind in KINDS:
                 if CAPABILITY[kind] not in upstream.capabilities:
                     continue
-                key = (upstream.name, kind)
+                key = (upstream.name, upstream.owner, kind)
                 kept = self._kept.get(key)
                 is_good = kept is not None and kept.upstream is upstream and not kept.is_old
                 if kept is not None and kept.is_failed and kept.expires <= self._now():
@@ -189,7 +195,7 @@ class Catalog:
         return loads
 
     async def _load(self, upstream: Upstream, kind: ListKind) -> None:
-        key = (upstream.name, kind)
+        key = (upstream.name, upstream.owner, kind)
         asked_at, failed = self._now(), False
         try:
             listing = await upstream.list(kind)
@@ -210,20 +216,21 @@ class Catalog:
         if load.is_missed:
             self.on_late(Change("", "servers"))
 
-    def _compose(self, name: str, upstreams: list[Upstream], seen: Reach) -> View:
+    def _compose(self, name: str, upstreams: list[Upstream], who: tuple[Reach, str]) -> View:
+        seen = who[0]
         listings: dict[str, dict[ListKind, Listing]] = {}
         awaits: set[ListKind] = set()
         for upstream in upstreams:
             lists = listings[upstream.name] = {}
             for kind in KINDS:
-                kept = self._kept.get((upstream.name, kind))
+                kept = self._kept.get((upstream.name, upstream.owner, kind))
                 if CAPABILITY[kind] in upstream.capabilities and kept is not None and kept.upstream is upstream:
                     lists[kind] = kept.listing
-                if (upstream.name, kind) in self._loading or (kept is not None and kept.is_failed):
+                if (upstream.name, upstream.owner, kind) in self._loading or (kept is not None and kept.is_failed):
                     awaits.add(kind)
         every = [listing for kinds in listings.values() for listing in kinds.values()]
         ttl = min((listing.ttl_ms for listing in every if listing.ttl_ms is not None), default=self._settings.ttl_ms)
-        private = not every or not seen.is_whole or any(listing.private for listing in every)
+        private = not every or not seen.is_whole or bool(who[1]) or any(listing.private for listing in every)
         view = View(Freshness(min(ttl, self._settings.ttl_ms), private), self._settings.page_size)
         naming = self._plain_name if name or self._settings.flat else self._qualified_name
         for upstream in upstreams:
@@ -234,7 +241,7 @@ class Catalog:
         view.awaits = frozenset(awaits)
         if len(self._views) >= MOST_VIEWS:
             self._views.clear()
-        self._views[name, seen] = view
+        self._views[name, *who] = view
         return view
 
     @staticmethod

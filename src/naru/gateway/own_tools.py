@@ -15,6 +15,7 @@ class OwnTools:
     """One Toolset, which the caller opens and closes."""
 
     modern = True
+    owner = ""
 
     def __init__(self, name: str, toolset: Toolset, *, instructions: str = "", timeout_seconds: float = 30.0) -> None:
         self.name = name
@@ -81,6 +82,14 @@ class OwnUpstreams:
     async def awaited(self, tool: str) -> str:
         """Return nothing: they are always there."""
         return ""
+
+    @property
+    def whose(self) -> str:
+        """Return nothing: all see the same."""
+        return ""
+
+    async def arrive(self) -> None:
+        """Do nothing: they are always there."""
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Do nothing: they do not change while they are served."""

@@ -53,7 +53,9 @@ class ServerUpstream:
         self._questions = questions
         self._allowed = allowed_questions(connection.record.config)
         self._definitions: tuple[Sequence[ToolDefinition], dict[str, ToolDefinition]] = ((), {})
-        self._guard = manager.guard
+        self._guard = connection.guard
+        self.owner = manager.whose() if connection.name in manager.personal_servers else ""
+        """Whose it is, where it is a person's own."""
         self._supervision = manager.supervision
         self._deadline = connection.record.timeout_seconds or timeout_seconds
         """Seconds that a request may take: the server's own `timeout`, else the gateway's."""
@@ -284,7 +286,8 @@ class ServerUpstreams:
         self._questions = Questions(QuestionLimits(show_origins=show_origins), asyncio.get_running_loop().time)
         self._own = {upstream.name: upstream for upstream in own}
         self._timeout_seconds = timeout_seconds
-        self._known: dict[str, ServerUpstream] = {}
+        self._known: dict[tuple[str, str], ServerUpstream] = {}
+        """By server, and by person where the server is each person's own."""
         self._listeners: list[Callable[[Change], None]] = []
         self._told: dict[str, tuple[Connection, bool, int]] = {}
         """Server → the connection that listeners know of, whether it could be used, and the number of its link."""
@@ -322,21 +325,34 @@ class ServerUpstreams:
 
     def _upstream(self, name: str) -> ServerUpstream:
         connection = self._manager.connections[name]
-        known = self._known.get(name)
+        key = (name, self._manager.whose() if name in self._manager.personal_servers else "")
+        known = self._known.get(key)
         if known is None or known.connection is not connection:
             old = known
             known = ServerUpstream(connection, self._manager, self._questions, timeout_seconds=self._timeout_seconds)
             if old is not None:
                 known.take_over(old)
-            self._known[name] = known
+            self._known[key] = known
         return known
+
+    @property
+    def whose(self) -> str:
+        """What tells apart those who see other things of some server; empty where all see the same."""
+        return self._manager.whose()
+
+    async def arrive(self) -> None:
+        """Wait a moment for servers of the asker's own that are being connected for them."""
+        connections = self._manager.connections
+        own = [name for name in self._manager.personal_servers if connections.get(name)]
+        if own:
+            await self._manager.arrived(own, PATIENCE_SECONDS)
 
     def _changed(self, change: ManagerChange) -> None:
         match change.what:
             case "tools" | "prompts" | "resources":
                 self._tell(Change(change.server, change.what))
             case "removed":
-                self._known.pop(change.server, None)
+                self._known = {key: one for key, one in self._known.items() if key[0] != change.server}
                 self._told.pop(change.server, None)
                 self._tell(Change(change.server, "servers"))
             case _:
@@ -346,6 +362,9 @@ class ServerUpstreams:
         """Tell when a server came or went; steps in between are nobody's news."""
         connection = self._manager.connections.get(name)
         if connection is None:
+            return
+        if name in self._manager.personal_servers:
+            self._tell(Change(name, "servers"))
             return
         before = self._told.get(name, (connection, False, 0))
         now = (connection, connection.is_usable, connection.generation)
@@ -360,7 +379,7 @@ class ServerUpstreams:
             task.add_done_callback(self._tasks.discard)
 
     def _heard(self, server: str, method: str, params: JsonObject) -> None:
-        upstream = self._known.get(server)
+        upstream = self._known.get((server, ""))
         if method == "notifications/resources/updated":
             self._tell(Change(server, "updated", method, params))
         elif upstream is None or not upstream.heard(method, params):

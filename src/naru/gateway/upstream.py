@@ -65,6 +65,8 @@ class Upstream(Protocol):
     """One server, connected or not."""
 
     name: str
+    owner: str
+    """Whose it is, where it is a person's own; else empty."""
 
     @property
     def modern(self) -> bool:
@@ -146,6 +148,15 @@ class Upstreams(Protocol):
 
     async def awaited(self, tool: str) -> str:
         """Wait a moment for the server that an unknown tool's name speaks of; return why it cannot be used, if so."""
+        ...
+
+    @property
+    def whose(self) -> str:
+        """What tells apart those who see other things of some server; empty where all see the same."""
+        ...
+
+    async def arrive(self) -> None:
+        """Wait a moment for servers of the asker's own that are being connected for them."""
         ...
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:

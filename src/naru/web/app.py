@@ -28,7 +28,7 @@ from naru.telemetry.recent import RecentLines, keeping_lines
 from naru.telemetry.tracing import active
 from naru.web import behind, faces, health, mcp_faces, metrics, openapi
 from naru.web.access import KeyRing, RateLimiter
-from naru.web.admin import approvals, keys, logs, overview, runs, sign_in
+from naru.web.admin import approvals, keys, logs, overview, own_secrets, runs, sign_in
 from naru.web.admin import servers as admin_servers
 from naru.web.audited import Audited
 from naru.web.console import pages as console
@@ -108,6 +108,7 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
         *jsonrpc_servers.endpoints(hub),
         *admin_servers.endpoints(hub),
         *sign_in.endpoints(hub),
+        *own_secrets.endpoints(hub),
         *keys.endpoints(Keys(ring, hub.spending, hub.settings.mcp.security.allow_remote_exec)),
         *(approvals.endpoints(hub.approvals) if hub.approvals is not None else ()),
     ]

@@ -14,6 +14,7 @@ from pydantic.alias_generators import to_camel
 from naru.connections.connection import Connection
 from naru.connections.explain import Explanation
 from naru.connections.manager import Manager
+from naru.connections.personal import pinned_as
 from naru.connections.policy import PolicyGuard, argv_shown
 from naru.messages import JsonObject
 from naru.persons import reach
@@ -198,7 +199,8 @@ def withheld_of(manager: Manager, name: str) -> list[WithheldTool]:
     guard = manager.guard
     if connection is None or not isinstance(guard, PolicyGuard):
         return []
-    pins, seen = guard.pins.pins(name), reach()
+    pinned = pinned_as(connection)
+    pins, seen = guard.pins.pins(pinned.name), reach()
     hints = {tool.name: tool.annotations for tool in connection.tools}
     return [
         WithheldTool(
@@ -207,7 +209,7 @@ def withheld_of(manager: Manager, name: str) -> list[WithheldTool]:
             reason=tool.reason,
             diff=pins[tool.name].diff() if tool.status in ("pending", "changed") and tool.name in pins else [],
         )
-        for tool in guard.withheld(connection.record, connection.tools)
+        for tool in guard.withheld(pinned, connection.tools)
         if seen.tool(name, tool.name, hints.get(tool.name))
     ]
 
@@ -215,7 +217,9 @@ def withheld_of(manager: Manager, name: str) -> list[WithheldTool]:
 def tools_of(manager: Manager, name: str) -> list[JsonObject]:
     """Return the offered tools of a server with their definitions and how they stand to what was approved."""
     guard = manager.guard
-    pins = guard.pins.pins(name) if isinstance(guard, PolicyGuard) else {}
+    connection = manager.connections.get(name)
+    pinned = pinned_as(connection).name if connection is not None else name
+    pins = guard.pins.pins(pinned) if isinstance(guard, PolicyGuard) else {}
     shown: list[JsonObject] = []
     for tool in manager.tools(name):
         pin = pins.get(tool.name)
