@@ -299,7 +299,8 @@ def test_a_draft_in_reasoning_that_an_unseen_prompt_opened_never_runs(draft):
 def test_a_call_ends_with_the_reply_at_the_latest():
     parser = StreamParser(TOOLS)
     assert not any(isinstance(event, CallEnd) for event in parser.feed(f"I look.\n<tool_call>{CALL}</tool_call>"))
-    assert [type(event) for event in parser.close()] == [CallEnd]
+    brace, end = parser.close()
+    assert (brace, type(end)) == (ArgumentsDelta(0, "}"), CallEnd)
 
 
 @pytest.mark.parametrize(

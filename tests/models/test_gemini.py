@@ -157,10 +157,10 @@ async def test_a_quota_error_says_when_to_come_again() -> None:
 
 
 async def test_leaving_the_answer_closes_the_upstream() -> None:
-    async with serve([Reply(sse(chunk({"text": "a"}), done=False), hang=True)]) as fake:
+    async with serve([Reply(sse(chunk({"text": "B"}), done=False), hang=True)]) as fake:
         backend = backend_at(fake)
         async with aclosing(backend.stream(ASK)) as events:
-            assert await anext(events) == Text("a")
+            assert await anext(events) == Text("B")
         await asyncio.wait_for(fake.gone.wait(), 30)
         await backend.close()
 

@@ -219,10 +219,10 @@ async def test_an_endpoint_that_falls_silent_is_given_up() -> None:
 
 
 async def test_e26_leaving_the_answer_closes_the_upstream_within_a_second() -> None:
-    async with serve([Reply(sse(delta(content="a"), done=False), hang=True)]) as fake:
+    async with serve([Reply(sse(delta(content="B"), done=False), hang=True)]) as fake:
         backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
         async with aclosing(backend.stream(ASK)) as events:
-            assert await anext(events) == Text("a")
+            assert await anext(events) == Text("B")
         await asyncio.wait_for(fake.gone.wait(), 30)
         await backend.close()
 

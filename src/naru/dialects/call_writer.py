@@ -36,7 +36,7 @@ class CallWriter:
         """Whether a closing tag of reasoning may still show that the calls so far were drafts."""
         self.waiting: list[Event] = []
         """The ends of the calls that wait for that."""
-        self.unjudged: list[Event] = []
+        self.unjudged: list[tuple[Event, Event]] = []
         """The ends of calls of which what comes after them may still show that they were only shown."""
         self.taken = 0
         """How many events were taken from `events`."""
@@ -95,9 +95,10 @@ class CallWriter:
         if self._is_definition(self.tool):
             raise NotACall
         if self._emits:
-            self.json.append("}" if self._arguments else "{}")
+            # A call that is begun and never ends must not be one for a client that looks at its arguments alone.
             self.flush()
-            self.unjudged.append(CallEnd(self.next_index - 1, self._arguments))
+            brace = ArgumentsDelta(self.next_index - 1, "}" if self._arguments else "{}")
+            self.unjudged.append((brace, CallEnd(brace.index, self._arguments)))
         self.calls.append(
             ParsedCall(self._id, self.tool.name, self._arguments, self.dialect, (self.span_start, offset))
         )
@@ -239,7 +240,8 @@ class CallWriter:
         """Let what was held come: the calls so far were made, not shown."""
         self.held_from = None
         ends = self.waiting if self.waits else self.events
-        ends += self.unjudged
+        for end in self.unjudged:
+            ends += end
         self.unjudged.clear()
 
     def take(self) -> list[Event]:

@@ -260,6 +260,8 @@ class LineStarts:
     def _code_may_begin(self) -> bool:
         """Tell whether a line may be a Python call: at the reply's beginning, after a colon, or after other calls."""
         said = self._said
+        if not self._writer.offered.names:
+            return False
         return not said.has_content or said.after_call or bool(_AFTER_COLON.search(said.recent() + said.space))
 
     def _assigned(self, source: Source, at: int, end: int) -> Candidate | None:

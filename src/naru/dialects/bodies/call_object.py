@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from naru.dialects.call_writer import CallWriter
-from naru.dialects.literal import parse_literal
+from naru.dialects.literal import encodable, parse_literal
 from naru.dialects.offered import Offered, properties_of, required_of
 from naru.dialects.source import NotACall
 from naru.dialects.tool import Tool
@@ -186,7 +186,7 @@ def _only_text(value: str, tool: Tool) -> dict[str, Any]:
     names = required_of(tool) or properties_of(tool)
     if len(names) != 1:
         raise NotOffered
-    return {names[0]: value}
+    return {names[0]: encodable(value)}
 
 
 def write_calls(value: Any, writer: CallWriter, offset: int, *, marked: bool) -> None:

@@ -147,6 +147,10 @@ class AnswerReader:
         events.append(Finish(self._reason(reason)))
         return events
 
+    def unsaid(self) -> list[ChatEvent]:
+        """Return the text that waited for its meaning, where the answer broke off."""
+        return [event for event in self._parser.close("length") if isinstance(event, Text)]
+
     def _reason(self, reason: str | None) -> str:
         if reason in {"length", "content_filter"}:
             return str(reason)

@@ -106,11 +106,15 @@ class WireBackend(ABC):
                     shown = piece[:200].decode("utf-8", "replace")
                     raise failure("not_an_api", f"{self.http.where} answered with a web page: {shown}", status=200)
                 events, fault = self._read(read, split(piece))
+                if fault is not None:
+                    events += reader.unsaid()
                 if events:
                     yield events
                 if fault is not None:
                     raise fault
             if not read.ended:
+                if held := reader.unsaid():
+                    yield held
                 raise failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
             answer.release()
         finally:

@@ -69,6 +69,8 @@ class AnswerStream:
                 events += self._end()
         except ModelError as error:
             self.failure = error
+        if self.failure is not None:
+            events += self._reader.unsaid()
         return events
 
     def _read(self, payloads: Sequence[bytes], events: list[ChatEvent]) -> None:

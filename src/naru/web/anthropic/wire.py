@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,6 +40,7 @@ _KINDS = {
     529: "overloaded_error",
 }
 _REASONS = {"length": "max_tokens", "content_filter": "refusal"}
+_PIECES_PER_PING = 64
 PING = b'event: ping\ndata: {"type":"ping"}\n\n'
 
 
@@ -148,11 +148,10 @@ class EventWriter:
         self._index = -1
         self._open = ""
         """Type of the block that is open."""
-        self._call: int | None = None
-        """Index of the call whose block is open."""
-        self._said_arguments = False
-        self._waiting: deque[CallStart | ArgumentsDelta | CallEnd] = deque()
-        """Events of calls whose turn comes when the open one has ended."""
+        self._names: dict[int, str] = {}
+        """Of the calls that have not ended."""
+        self._unsaid = 0
+        """How many pieces of arguments came."""
         self._text_head = b""
         self._signature = ""
         self._writers: Mapping[type, Callable[[Any], bytes]] = {
@@ -223,34 +222,21 @@ class EventWriter:
         return PING if isinstance(event, CallStarted) else b""
 
     def _call_event(self, event: CallStart | ArgumentsDelta | CallEnd) -> bytes:
-        if self._call is not None and event.index != self._call:
-            self._waiting.append(event)  # Blocks do not overlap in this API.
-            return b""
+        """Write a call when it has ended: clients run what a block holds, and none can be taken back."""
         match event:
             case CallStart(name=name, index=index):
-                out = self._begin(_tool_use(name, {}))
-                self._call, self._said_arguments = index, False
-                return out
-            case ArgumentsDelta(json=piece):
-                self._said_arguments = self._said_arguments or bool(piece)
-                return self._delta({"type": "input_json_delta", "partial_json": piece}) if piece else b""
-            case CallEnd(arguments=arguments):
-                out = b""
-                if not self._said_arguments:
-                    out = self._delta({"type": "input_json_delta", "partial_json": encode(arguments).decode()})
+                self._names[index] = name
+                return PING
+            case CallEnd(index=index, arguments=arguments):
                 self._ending.calls += 1
-                return out + self._next_call()
-
-    def _next_call(self) -> bytes:
-        out = self._close()
-        waiting, self._waiting = self._waiting, deque()
-        return out + b"".join(map(self._call_event, waiting))
+                begun = self._begin(_tool_use(self._names.pop(index), {}))
+                written = {"type": "input_json_delta", "partial_json": encode(arguments).decode()}
+                return begun + self._delta(written) + self._close()
+        self._unsaid += 1
+        return PING if self._unsaid % _PIECES_PER_PING == 0 else b""
 
     def _broken(self, event: BrokenCall) -> bytes:
-        """End the block of a call that will not end by itself; words of one that never had a block."""
-        if event.index is not None and event.index == self._call:
-            return self._next_call()
-        self._waiting = deque(one for one in self._waiting if one.index != event.index)
+        """Say what was written of a call that will not end."""
         return self._text(Text(event.as_text))
 
     def _begin(self, block: JsonObject) -> bytes:
@@ -269,7 +255,7 @@ class EventWriter:
         if self._open == "thinking":
             signed = self._delta({"type": "signature_delta", "signature": self._signature})
             self._signature = ""
-        self._open, self._call = "", None
+        self._open = ""
         return signed + _event("content_block_stop", {"index": self._index})
 
 
@@ -287,8 +273,8 @@ class MessageWriter:
         self._blocks: list[JsonObject] = []
         self._pieces: list[str] = []
         """Of the text or thinking block that is last."""
-        self._open: dict[int, list[str]] = {}
-        """Name and pieces of arguments of the calls that have not ended."""
+        self._names: dict[int, str] = {}
+        """Of the calls that have not ended."""
 
     def feed(self, event: FaceEvent) -> None:
         """Take one event."""
@@ -298,11 +284,9 @@ class MessageWriter:
             case Reasoning(text=text):
                 self._add("thinking", text)
             case CallStart(index=index, name=name):
-                self._open[index] = [name]
-            case ArgumentsDelta(index=index, json=piece):
-                self._open[index].append(piece)
+                self._names[index] = name
             case CallEnd(index=index, arguments=arguments):
-                self._blocks.append(_tool_use(self._open.pop(index)[0], arguments))
+                self._blocks.append(_tool_use(self._names.pop(index), arguments))
                 self._ending.calls += 1
             case Usage() | Finish():
                 self._ending.note(event)
@@ -313,17 +297,12 @@ class MessageWriter:
 
     def _seldom(self, event: BrokenCall | Extra) -> None:
         if isinstance(event, BrokenCall):
-            if event.index is not None:
-                self._open.pop(event.index, None)
             self._add("text", event.as_text)
         elif self._blocks and self._blocks[-1]["type"] == "thinking":
             self._blocks[-1]["signature"] += signature_of(event)
 
     def body(self) -> bytes:
         """Return the JSON body."""
-        # A call that never ended is none; what was written of it is not lost.
-        for name, *pieces in self._open.values():
-            self._add("text", f"{name}({''.join(pieces)})")
         content = [_joined(block) for block in self._blocks]
         return encode(message_object(self._model, content, self._ending))
 

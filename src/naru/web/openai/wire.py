@@ -212,8 +212,8 @@ class WholeAnswer:
         self._model = model
         self._text: list[str] = []
         self._reasoning: list[str] = []
-        self._open: dict[int, list[str]] = {}
-        """Name and pieces of arguments of the calls that have not ended."""
+        self._names: dict[int, str] = {}
+        """Of the calls that have not ended."""
         self._calls: list[dict[str, Any]] = []
         self._refusal: list[str] = []
         self._steps: list[JsonObject] = []
@@ -235,11 +235,9 @@ class WholeAnswer:
             case Reasoning(text=text):
                 self._reasoning.append(text)
             case CallStart(index=index, name=name):
-                self._open[index] = [name]
-            case ArgumentsDelta(index=index, json=piece):
-                self._open[index].append(piece)
+                self._names[index] = name
             case CallEnd(index=index, arguments=arguments):
-                name = self._open.pop(index)[0]
+                name = self._names.pop(index)
                 function = {"name": name, "arguments": arguments_text(arguments)}
                 beside = self._beside_calls.get(index, {})
                 self._turn.ids[index] = own = call_id()
@@ -263,7 +261,7 @@ class WholeAnswer:
             case Step(fields=fields):
                 self._steps.append(fields)
             case BrokenCall():
-                self._text.append("" if event.index is not None else event.as_text)
+                self._text.append(event.as_text)
 
     def _extra(self, event: Extra) -> None:
         self._turn.take(event)
@@ -279,9 +277,7 @@ class WholeAnswer:
         if self._thoughts is not None and self._calls:
             self._turn.reasoning = self._reasoning
             self._thoughts.keep(self._turn)
-        # A call that never ended is none; what was written of it is not lost.
-        begun = [f"{name}({''.join(pieces)})" for name, *pieces in self._open.values()]
-        content = "".join(self._text + begun)
+        content = "".join(self._text)
         says_nothing = bool(self._calls or self._refusal)
         message: dict[str, Any] = {"role": "assistant", "content": content or (None if says_nothing else "")}
         if self._refusal:

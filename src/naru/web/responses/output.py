@@ -100,6 +100,8 @@ class Output:
         steps = self._close()
         for call in list(self._calls.values()):
             call.item["status"] = "incomplete"
+            if "arguments" in call.item:
+                call.item["arguments"] = "".join(call.pieces)
             steps += self._done(call.position)
         self._calls.clear()
         return steps
