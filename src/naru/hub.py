@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import sys
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from naru.builtins.data.embeddings.choose import choose_embedder
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.builtins.data.retrieval import retrieval_hook
 from naru.config import DataSettings, Settings, load_settings
+from naru.config.living import Taken, take_up
 from naru.connections.changes import Change
 from naru.connections.follow import Follower
 from naru.connections.manager import Manager
@@ -49,6 +51,8 @@ from naru.tools.approvals import Approvals
 from naru.tools.combined import CombinedToolset
 from naru.tools.supervision import Supervision
 from naru.tools.toolset import Toolset
+
+logger = logging.getLogger(__name__)
 
 MOST_REACHES = 256
 """Toolsets of limited persons that are kept, with the names and validators of their tools."""
@@ -92,11 +96,13 @@ class Hub:
         self._backend = backend
         self.spending = Spending(settings.hub.data_dir / "spending.db")
         """What limited keys have used today."""
-        self.runs = RunStore(settings.hub.data_dir / "runs.db")
+        self.runs = RunStore(settings.hub.data_dir / "runs.db", days=settings.agent.keep_runs_days)
         self.journal: Journal | None = self.runs if settings.agent.keep_runs else None
         self.tables: SharedTables | None = None
         """Where runs and responses are kept for all hubs; None keeps them in this folder."""
         self.commons: Commons = ALONE
+        self.settings_file: Path | None = None
+        """The file that settings were read from, if there is one; a running hub follows it."""
         self.rank: Rank | None = None
         """Orders tools by meaning beside words, where there is an embedder."""
         self.before_model: Sequence[BeforeModel] = ()
@@ -105,14 +111,9 @@ class Hub:
         self.figures = figures or Figures()
         self.recorder = Recorder(self.figures, History(settings.hub.data_dir / "figures.db"))
         """Keeps the figures over restarts."""
-        self.limits = Limits(
-            max_rounds=settings.agent.max_iterations,
-            tool_timeout_seconds=settings.agent.tool_timeout_seconds,
-            model_timeout_seconds=settings.agent.model_timeout_seconds,
-            max_tools=settings.mcp.max_tools_per_request,
-            page_characters=settings.agent.page_characters,
-            fails_with_model=settings.agent.model_failure == "error",
-        )
+        self.limits = _limits(settings)
+        self.waiting_settings: tuple[str, ...] = ()
+        """Settings that were changed in the file and hold from the next start on."""
         self._all = HubToolset(manager, manager.toolsets)
         self._reached: OrderedDict[tuple[Reach, str], HubToolset] = OrderedDict()
         """The tools that limited persons see, or that have servers of their own, by what tells them apart."""
@@ -132,8 +133,23 @@ class Hub:
     def share(self, tables: SharedTables) -> None:
         """Keep runs and responses where the other hubs keep theirs."""
         self.tables = tables
-        self.runs = RunStore(tables)
+        self.runs = RunStore(tables, days=self.settings.agent.keep_runs_days)
         self.journal = self.runs if self.settings.agent.keep_runs else None
+
+    def take_up(self, before: Settings, after: Settings) -> Taken:
+        """Bring a running hub from what its settings file said to what it says, as far as that is possible."""
+        taken = take_up(self.settings, before, after)
+        self.limits = _limits(self.settings)
+        self.runs.days = self.settings.agent.keep_runs_days
+        self.journal = (self.journal or self.runs) if self.settings.agent.keep_runs else None
+        if "log_level" in taken.live:
+            logging.getLogger().setLevel(self.settings.log_level)
+        self.waiting_settings = tuple(sorted({*self.waiting_settings, *taken.waiting}))
+        if taken.live:
+            logger.info("taken up from the settings file: %s", ", ".join(taken.live))
+        if taken.waiting:
+            logger.warning("changed in the settings file, and waiting for the next start: %s", ", ".join(taken.waiting))
+        return taken
 
     @property
     def hooks(self) -> Hooks:
@@ -183,12 +199,17 @@ class Hub:
         """Name the store if it fails, its entries that cannot be used, and the servers that should be connected."""
         troubles = dict.fromkeys((self.manager.store_trouble, self.manager.write_trouble))
         troubles |= dict.fromkeys(problem.reason for problem in self.manager.problems())
-        return [f"store: {trouble}" for trouble in troubles if trouble] + [
-            f"{name}: {connection.status}"
-            for name, connection in self.manager.connections.items()
-            if connection.record.auto_connect
-            and connection.status not in (ServerStatus.CONNECTED, ServerStatus.DISABLED, ServerStatus.DISCONNECTED)
-        ]
+        waiting = [f"settings: {name} waits for the next start" for name in self.waiting_settings]
+        return (
+            waiting
+            + [f"store: {trouble}" for trouble in troubles if trouble]
+            + [
+                f"{name}: {connection.status}"
+                for name, connection in self.manager.connections.items()
+                if connection.record.auto_connect
+                and connection.status not in (ServerStatus.CONNECTED, ServerStatus.DISABLED, ServerStatus.DISCONNECTED)
+            ]
+        )
 
 
 @asynccontextmanager
@@ -229,7 +250,7 @@ async def open_hub(
         stack.push_async_callback(backend.close)
         hub = Hub(settings, key_file(settings), manager, backend, figures)
         stack.callback(hub.spending.close)
-        hub.commons = commons
+        hub.commons, hub.settings_file = commons, settings_file
         if (tables := shared_tables(settings.hub)) is not None:
             await tables.open()
             stack.push_async_callback(tables.close)
@@ -335,4 +356,16 @@ def demo_record() -> ServerRecord:
         description="Employees, vacations and documents of a company that does not exist (demo data).",
         transport_type=TransportType.STDIO,
         config={"command": sys.executable, "args": ["-m", "naru.builtins.hr.server"]},
+    )
+
+
+def _limits(settings: Settings) -> Limits:
+    """Return what one run may use."""
+    return Limits(
+        max_rounds=settings.agent.max_iterations,
+        tool_timeout_seconds=settings.agent.tool_timeout_seconds,
+        model_timeout_seconds=settings.agent.model_timeout_seconds,
+        max_tools=settings.mcp.max_tools_per_request,
+        page_characters=settings.agent.page_characters,
+        fails_with_model=settings.agent.model_failure == "error",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 from tests.agent.conftest import Shop
@@ -101,3 +102,12 @@ async def test_issue_14_1_who_wrote_a_call_and_what_was_mended_is_in_the_record(
     assert (written["id"], written["arguments"]) == (made["id"], {"employeeId": "EMP003"})
     again = await replay(found)
     assert (again["same"], again["differences"]) == (True, [])
+
+
+async def test_line7_runs_older_than_the_days_that_are_kept_are_forgotten(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "runs.db", days=2)
+    now = int(time.time() * 1000)
+    row = {"model": "m", "question": "q", "reason": "answer", "caller": "", "seconds": 1.0}
+    await store.save({**row, "id": "old", "started_at": now - 3 * 86_400_000})
+    await store.save({**row, "id": "new", "started_at": now - 86_400_000})
+    assert [run["id"] for run in await store.newest()] == ["new"]

@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from naru.config.living import LIVE
 from naru.config.settings import DataSettings, Settings
 
 _HEAD = """# Settings
@@ -15,6 +16,9 @@ _HEAD = """# Settings
 Flags win over the environment, that over the settings file, that over the defaults. The file is the one that `--config`
 or `NARU_CONFIG` names, else `~/.config/naru/naru.yaml`; a file in the working directory is never read by itself.
 `server.port` is `server: {port: …}` in the file and `NARU_SERVER__PORT` in the environment.
+
+A running hub reads its file again when it changes: settings marked *Live.* hold at once. The others hold from the next
+start on, and the hub names them in its log and at `/readyz`.
 
 Made from the docstrings in `src/naru/config`: `make reference`.
 """
@@ -60,6 +64,8 @@ def _row_head() -> str:
 def _row(path: str, field: FieldInfo, *, prefix: str) -> str:
     described = " ".join((field.description or "").split()).replace("|", "\\|")
     variable = "" if "[]" in path else f"`{prefix}{path.replace('.', '__').upper()}`"
+    if path in LIVE:
+        described += " *Live.*"
     return f"| `{path}` | {_default(field)} | {described} | {variable} |"
 
 

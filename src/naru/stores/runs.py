@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from naru.messages import JsonObject
 from naru.stores.tables import SqliteTables, Tables
 
 KEPT = 1000
+_DAY = 86_400
 _SCHEMA = """
 create table if not exists runs (
     id text primary key,
@@ -29,13 +31,15 @@ _SHOWN = ("id", "started_at", "model", "question", "reason", "caller", "seconds"
 class RunStore:
     """Keeps traces by id; safe to use from many tasks of one loop."""
 
-    def __init__(self, where: Path | Tables) -> None:
-        """Keep them in a file, or in tables that several hubs share."""
+    def __init__(self, where: Path | Tables, *, days: int = 0) -> None:
+        """Keep them in a file, or in tables that several hubs share; no longer than so many days, if any are named."""
+        self.days = days
         self.tables: Tables = where if not isinstance(where, Path) else _in_file(where)
         self._table = f"{self.tables.prefix}runs"
 
     async def save(self, run: JsonObject) -> None:
         """Keep one run. Raises StoreError."""
+        oldest = int(time.time() - self.days * _DAY) * 1000 if self.days else 0
         row = {**{key: run[key] for key in _SHOWN}, "body": json.dumps(run, ensure_ascii=False)}
         columns = ", ".join(row)
         await self.tables.run(
@@ -49,6 +53,7 @@ class RunStore:
                 f"(select started_at from {self._table} order by started_at desc limit 1 offset :kept)",
                 {"kept": KEPT - 1},
             ),
+            (f"delete from {self._table} where started_at < :oldest", {"oldest": oldest}),  # noqa: S608
         )
 
     async def newest(

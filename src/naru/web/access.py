@@ -100,7 +100,8 @@ class RateLimiter:
 
     def __init__(self, per_minute: int, spending: Spending | None = None) -> None:
         """Allow so many requests a minute; `spending` keeps the budgets of a day."""
-        self._per_minute = per_minute
+        self.per_minute = per_minute
+        """Of keys that have no limit of their own."""
         self._spending = spending
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
         self._failures: OrderedDict[str, _Bucket] = OrderedDict()
@@ -134,7 +135,7 @@ class RateLimiter:
 
     def request(self, principal: Principal) -> float:
         """Count a request of a key; return the seconds to wait, 0 when it may pass."""
-        limit = self._per_minute if principal.rate_limit_per_minute is None else principal.rate_limit_per_minute
+        limit = self.per_minute if principal.rate_limit_per_minute is None else principal.rate_limit_per_minute
         return self._count(self._buckets, f"key {principal.id}", limit, 60.0) if limit else 0.0
 
     def spend(self, principal: Principal) -> float:

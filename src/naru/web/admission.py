@@ -94,6 +94,11 @@ class Admission:
         if self._is_auto and not self.reason and self._keys is not None and self._keys.were_made():
             self._ask("a key was made", "See: naru keys list")
 
+    def take_up(self, settings: ServerSettings) -> None:
+        """Ask for keys from now on if changed settings say so; never less than before. Raises StoreError."""
+        if self._is_auto and not self.reason and (reason := why_keys(settings, were_made=False)):
+            self._ask(reason, self._first_key())
+
     def _ask(self, reason: str, how: str) -> None:
         self.reason = reason
         logger.warning("From now on a key is asked for: %s. %s", reason, how)

@@ -32,6 +32,7 @@ from naru.web.admin import approvals, keys, logs, overview, own_secrets, runs, s
 from naru.web.admin import servers as admin_servers
 from naru.web.audited import Audited
 from naru.web.console import pages as console
+from naru.web.following import SettingsFollower
 from naru.web.jsonrpc import host as jsonrpc
 from naru.web.jsonrpc import servers as jsonrpc_servers
 from naru.web.logins import Logins
@@ -125,6 +126,9 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
         hub.manager.announce(Change("", "approvals"))
 
     watching = [await _watched(hub.keys.path, look)]
+    if hub.settings_file is not None:
+        follow = SettingsFollower(hub, hub.settings_file, asgi, limiter)
+        watching.append(await _watched(hub.settings_file, follow.look))
     if hub.approvals is not None and (room := hub.approvals.room) is not None:
         watching.append(await _watched(room, tell))  # calls that other processes hold
     try:

@@ -116,6 +116,11 @@ class Gate:
         self._behind = Behind.of(settings)
         self.admission = Admission(settings, keys)
 
+    def take_up(self) -> None:
+        """Go by the settings as they are now. Raises StoreError."""
+        self.admission.take_up(self._settings)
+        self._hosts, self._behind = HostRules(self._settings), Behind.of(self._settings)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it."""
         if scope["type"] not in ("http", "websocket"):
