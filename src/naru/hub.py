@@ -141,7 +141,6 @@ class Hub:
         taken = take_up(self.settings, before, after)
         self.limits = _limits(self.settings)
         self.runs.days = self.settings.agent.keep_runs_days
-        self.journal = (self.journal or self.runs) if self.settings.agent.keep_runs else None
         if "log_level" in taken.live:
             logging.getLogger().setLevel(self.settings.log_level)
         self.waiting_settings = tuple(sorted({*self.waiting_settings, *taken.waiting}))

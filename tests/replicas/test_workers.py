@@ -133,6 +133,20 @@ def test_line6_a_held_call_is_answered_through_either(two: Workers) -> None:
         assert text_of(calling.result(60)) == "wiped"
 
 
+def test_line6_metrics_are_those_of_both_whoever_is_asked(two: Workers) -> None:
+    first, second = two.ways().values()
+
+    def counted(way: httpx.Client) -> float:
+        lines = way.get("/metrics").text.splitlines()
+        found = [line for line in lines if line.startswith("naru_server_calls_total{") and 'server="asking"' in line]
+        return sum(float(line.rsplit(" ", 1)[1]) for line in found)
+
+    before = counted(first)
+    for way in (first, second):
+        modern(way, name="asking__echo", arguments={"text": "x"})
+    assert counted(first) == counted(second) == before + 2
+
+
 def test_line6_a_worker_that_is_killed_is_replaced_and_the_others_serve_on(tmp_path: Path) -> None:
     with workers(tmp_path) as made:
         eventually(lambda: len(made.pids()) == 2)

@@ -27,7 +27,6 @@ LIVE = frozenset(
         "agent.model_timeout_seconds",
         "agent.model_failure",
         "agent.page_characters",
-        "agent.keep_runs",
         "agent.keep_runs_days",
         "mcp.servers",
         "mcp.files",

@@ -98,7 +98,7 @@ class Owners:
     async def _ask(self, relay: _Relay, address: str, scope: Scope, body: bytes) -> None:
         headers = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"] if n not in _ITS_OWN]
         query = scope.get("query_string", b"").decode("latin-1")
-        local, scheme = _socket_of(address)
+        local, scheme = socket_of(address)
         base = f"{scheme}://hub" if local else address
         url = f"{base}{scope['path']}{f'?{query}' if query else ''}"
         async with self._client(address).request(
@@ -118,7 +118,7 @@ class Owners:
         """Return the connections to an address: an URL, or a socket on this machine (`unix+http:PATH`)."""
         client = self._clients.get(address)
         if client is None:
-            local, _ = _socket_of(address)
+            local, _ = socket_of(address)
             connector = aiohttp.UnixConnector(local, limit=0) if local else aiohttp.TCPConnector(limit=0)
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
             client = self._clients[address] = aiohttp.ClientSession(
@@ -127,7 +127,7 @@ class Owners:
         return client
 
 
-def _socket_of(address: str) -> tuple[str, str]:
+def socket_of(address: str) -> tuple[str, str]:
     """Return path and scheme of an address on this machine; empty for a URL."""
     kind, _, path = address.partition(":")
     return (path, kind.removeprefix("unix+")) if kind.startswith("unix+") else ("", "")

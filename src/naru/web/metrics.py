@@ -18,6 +18,7 @@ from naru.messages import JsonObject
 from naru.models.fallback import FallingBack
 from naru.persons import check_sees_all
 from naru.records import ServerStatus
+from naru.web.metrics_of_all import of_all
 from naru.web.routes import Access, Endpoint
 
 
@@ -132,6 +133,7 @@ def endpoints(hub: Hub) -> list[Endpoint]:
     async def metrics(request: Request) -> Response:
         """Give all figures in Prometheus' text form."""
         check_sees_all("these figures")
-        return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
+        page = await of_all(generate_latest(registry), hub.commons.members(), request.headers)
+        return Response(page, headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
 
     return [Endpoint("/metrics", ("GET",), metrics, Access.READ)]
