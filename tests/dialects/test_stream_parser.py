@@ -367,3 +367,31 @@ def test_reasoning_events_stream():
     parser = StreamParser(TOOLS)
     events = parser.feed("<think>abc")
     assert events == [Reasoning("abc")]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("<|channel|>commentary?commentary?It is warm.<|end|>", "It is warm."),
+        ("<|channel|>commentary<|mess|>It is warm.<|end|>Yes.", "It is warm."),
+        ('<|channel|>commentary warm to=functions.ping<|message|>{"host": "a"}<|call|>', "warm"),
+        ("<|channel|>commentary to=somebody<|message|>Yes.", "somebody"),
+        (
+            '[TOOL_CALLS] [{"name": "ping", "arguments": {"host": "a"}}, {"name": "pong", "arguments": {"x": 1}}]',
+            "pong",
+        ),
+        (f"Try.\n<tool_call>{CALL}</tool_call>\n</think>Fine.", '{"host": "a"'),
+        ('<|open|>argument key="title" type="string"<|sep|>text', "title"),
+    ],
+)
+def test_what_is_neither_said_nor_called_is_named_by_a_repair(text, word):
+    """Issue 15, 5: every character is in content, reasoning, a call's arguments, or what a repair names."""
+    parsed = read_every_way(text, TOOLS)
+    assert word not in parsed.content
+    assert any(word in mended.before + mended.after for mended in parsed.repairs), parsed
+
+
+def test_a_text_with_half_characters_makes_arguments_that_can_be_encoded():
+    tools = [Tool("ls", {"type": "object", "properties": {"dir": {"type": "string"}}, "required": ["dir"]})]
+    parsed = read_every_way("Action: ls\nAction Input: a\udbffb", tools)
+    assert [call.arguments for call in parsed.calls] == [{"dir": "a\ufffdb"}]

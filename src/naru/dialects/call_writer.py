@@ -61,9 +61,9 @@ class CallWriter:
         """Report a deviation that was mended."""
         self.repairs.append(Repair(kind, before[:200], after[:200]))
 
-    def leave_out(self, text: str) -> None:
+    def leave_out(self, text: str, kind: str = "left-out", after: str = "") -> None:
         """Report text that is neither said nor part of a call, all of it."""
-        self.repairs.append(Repair("left-out", text, ""))
+        self.repairs.append(Repair(kind, text, after))
 
     def start(self, name: Any, call_id: str = "") -> Tool:
         """Begin a call of the tool that `name` means.
@@ -263,7 +263,7 @@ class CallWriter:
     def withdraw(self) -> None:
         """Take every call for a draft: it was begun, and will never end."""
         for call in self.calls:
-            self.repair("draft-call", call.name)
+            self.leave_out(call.name, "draft-call", _dumps(call.arguments))
         self.calls.clear()
         self.waiting.clear()
         self.waits = False

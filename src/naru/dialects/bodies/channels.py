@@ -18,11 +18,17 @@ from naru.dialects.tokens import Tokens
 _HEADER_END = lazy_pattern(r"<\|(?:message|end|return)\|>")
 _RECIPIENT = lazy_pattern(r"to=([^\s<]+)")
 _CHANNEL = lazy_pattern(r"<\|channel\|>\s*(\w*)")
+_PLAIN_HEADER = lazy_pattern(
+    r"(?:<\|start\|>)?(?:assistant)?\s*(?:to=[\w.\-]+\s*)?"
+    r"(?:<\|channel\|>\s*(?:analysis|commentary|final)\s*){0,4}(?:to=[\w.\-]+\s*)?(?:<\|constrain\|>)?\s*(?:json|code|xml)?\s*"
+)
+"""A header that says no more than what the text after it is, and to whom."""
 _ENDS = ("<|end|>", "<|return|>", "<|eom|>", "<|eot|>")
 _CALL_ENDS = ("<|call|>", *_ENDS)
 _AFTER_CALL = Tokens((*_CALL_ENDS, "<|start|>"))
 _NEXT = ("<|start|>assistant",)
 _LONGEST_HEADER = 400
+_PERSONS = ("self", "assistant", "user")
 _BUILT_IN = lazy_pattern(r"(?:python|browser|container|computer|web|image_gen|developer)\b")
 
 _BEAM = Tags(
@@ -46,19 +52,26 @@ def read_header(source: Source, writer: CallWriter) -> Reading[Body | None]:
     """
     end = yield from until(source, _HEADER_END, _LONGEST_HEADER)
     header = source.text[source.pos : end.start()]
-    if end[0] != "<|message|>":
-        source.pos = end.end()
-        return None
     recipient = _RECIPIENT.search(header)
     to = recipient[1] if recipient else ""
+    says_more = not _PLAIN_HEADER.fullmatch(header)
+    if end[0] != "<|message|>":
+        source.pos = end.end()
+        if says_more:
+            writer.leave_out(header)
+        return None
     name = to.removeprefix("functions.")
     if to and writer.offered.find(name):
         source.pos = end.end()
+        if says_more:
+            writer.leave_out(header)
         yield from _read_call(source, writer, name)
         return None
     if to.startswith("functions."):
         raise NotACall
     source.pos = end.end()
+    if says_more or to not in ("", *_PERSONS):
+        writer.leave_out(header)
     if to == "self":
         return Body("reasoning", _ENDS, _NEXT)
     if to and _BUILT_IN.match(to):
@@ -120,6 +133,8 @@ def read_element(source: Source, writer: CallWriter) -> Reading[Body | None]:
     if name == "tools":
         yield from _read_tools(source, writer)
         return None
+    if name != "response" or tag[3].strip():
+        writer.leave_out(tag[0])
     return Body("content", (f"<|close|>{name}<|sep|>",), ("<|open|>tools<|sep|>",))
 
 

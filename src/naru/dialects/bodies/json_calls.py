@@ -74,18 +74,12 @@ def _complete_object(source: Source) -> tuple[dict[str, Any], int] | None:
     return decoded if certain or (certain is None and source.final) else None
 
 
-def _leave_out(writer: CallWriter, *, marked: bool) -> None:
-    """Leave one item of a marked list out; unmarked lists are calls as a whole or not at all."""
-    if not marked:
-        raise NotACall
-    writer.repair("not-offered", "an item of a list of calls")
-
-
 def _read_list(
     source: Source, writer: CallWriter, *, marked: bool, closers: tuple[str, ...], depth: int = 0
 ) -> Reading[None]:
     before = len(writer.calls)
     source.pos += 1
+    others: list[tuple[int, int]] = []
     while True:
         first = yield from skip_space(source)
         if first == "]":
@@ -94,16 +88,24 @@ def _read_list(
         if first in (",", ";"):
             source.pos += 1
             continue
+        start = source.offset
         try:
             yield from _read_item(source, writer, first, marked=marked, depth=depth)
         except NotOffered:
-            _leave_out(writer, marked=marked)
+            if not marked:
+                raise NotACall from None  # Unmarked lists are calls as a whole or not at all.
+            others.append((start, source.offset))
             continue
         first = yield from skip_space(source)
         if first and first not in ",;]{" and not first.isidentifier():
             raise NotACall
     if len(writer.calls) == before:
         raise NotOffered
+    if others:
+        first_start = others[0][0]
+        text = source.kept(first_start, source.offset)
+        for start, end in others:
+            writer.leave_out(text[start - first_start : end - first_start], "not-offered")
 
 
 def _read_item(source: Source, writer: CallWriter, first: str, *, marked: bool, depth: int) -> Reading[None]:

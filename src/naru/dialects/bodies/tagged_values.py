@@ -131,11 +131,12 @@ def _trimmed(value: str) -> str:
 
 
 def _write(writer: CallWriter, text: str, kind: str, decode: Callable[[str], object] | None) -> None:
+    text = encodable(text)
     decoded = decode(text) if decode is not None else text
     if decoded is not text:
         writer.value(decoded)
     elif kind == "text":
-        writer.value(encodable(text))
+        writer.value(text)
     elif kind == "json":
         writer.value(_decoded(text))
     else:
