@@ -19,6 +19,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from tests.docs.fake_model import MODEL, fake_model
@@ -75,6 +76,11 @@ ROWS: dict[str, Row] = {
     "servers logs": Row(("hr",), ("nobody",)),
     "servers explain": Row(("hr",), ("nobody",)),
     "servers approve": Row(("hr", "--yes"), ("nobody", "--yes")),
+    "servers login": Row((), ("nobody",), not_run="opens a browser at an authorization server"),
+    "servers logout": Row((), ("nobody",), not_run="needs somebody who is signed in"),
+    "servers secret set": Row((), ("nobody", "TOKEN"), not_run="reads a secret from the terminal"),
+    "servers secret list": Row(("hr",), ("nobody",)),
+    "servers secret remove": Row((), ("hr", "nothing"), not_run="needs a stored secret"),
     "tools list": Row((), ("--server", "nobody")),
     "tools search": Row(("employee",), ("employee", "--limit", "none")),
     "tools show": Row(("hr__get_all_employees",), ("hr__nothing",)),
@@ -208,20 +214,28 @@ def typed(arguments: Sequence[str], folder: Path, values: dict[str, str]) -> Tol
 
 def names() -> list[str]:
     """Return every command that there is, groups by their commands."""
-    found = []
     whole = get_command(app)
-    for name in COMMANDS:
-        command = whole.get_command(None, name)  # type: ignore[attr-defined, arg-type]
-        inner = getattr(command, "commands", None)
-        found += [f"{name} {one}" for one in inner] if inner else [name]
-    return found
+    return [
+        " ".join(words)
+        for name in COMMANDS
+        for words in _leaves((name,), whole.get_command(None, name))  # type: ignore[attr-defined, arg-type]
+    ]
+
+
+def _leaves(words: tuple[str, ...], command: Any) -> Iterator[tuple[str, ...]]:
+    inner = getattr(command, "commands", None)
+    for name, one in (inner or {}).items():
+        yield from _leaves((*words, name), one)
+    if not inner:
+        yield words
 
 
 def takes_json(name: str) -> bool:
     """Tell whether a command has `--json`."""
-    first, _, second = name.partition(" ")
-    command = get_command(app).get_command(None, first)  # type: ignore[attr-defined, arg-type]
-    command = command.commands[second] if second else command
+    first, *rest = name.split()
+    command: Any = get_command(app).get_command(None, first)  # type: ignore[attr-defined, arg-type]
+    for word in rest:
+        command = command.commands[word]
     return any("--json" in option.opts for option in command.params)
 
 

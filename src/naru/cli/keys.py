@@ -80,7 +80,7 @@ def list_keys(config: Config = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def show(key_id: KeyId, config: Config = None, as_json: AsJson = False) -> None:
-    """Show a key, without its secret, with its limits and what it has used today."""
+    """Show a key, without its secret. With its limits and what it has used today."""
     settings = settings_from(config)
     key = next((one for one in _key_file(settings).list() if one.id == key_id), None)
     if key is None:
@@ -105,7 +105,7 @@ def rotate(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give a key another secret and print it, once; id, limits and what belongs to the key stay."""
+    """Give a key another secret and print it, once. Id, limits and what belongs to the key stay."""
     seconds = (moment_of(overlap) - now_ms()) / 1000 if overlap else 0.0
     settings = settings_from(config)
     audit_once(settings, "key.rotated", key=key_id)
