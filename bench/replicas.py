@@ -19,10 +19,11 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import aiohttp
+import psutil
 import psycopg
 
 from gateway import ECHO, free_port, listening, program
@@ -55,6 +56,8 @@ class Hubs:
     ports: list[int]
     processes: list[asyncio.subprocess.Process]
     proxy: int = 0
+    shares: list[float] = field(default_factory=list)
+    """Of the CPU of each load, what the busiest process had."""
 
     @property
     def urls(self) -> list[str]:
@@ -140,15 +143,36 @@ async def offered(http: aiohttp.ClientSession, url: str) -> None:
     raise TimeoutError(url)
 
 
-async def measure(made: Hubs, options: argparse.Namespace, *, modern: bool) -> Cell:
+async def loaded(made: Hubs, options: argparse.Namespace, *, modern: bool) -> Cell:
+    """Load once; CPU is that of all hubs with their workers, and what the busiest of them had of it."""
     target = Target(made.proxy, made.processes[0].pid, key=KEY, tool="s0__echo", modern=modern)
-    cells = [await load(target, options.sessions, options.seconds) for _ in range(options.rounds)]
+    before = spent_by(made)
+    cell = await load(target, options.sessions, options.seconds)
+    spent = {pid: seconds - before.get(pid, 0.0) for pid, seconds in spent_by(made).items()}
+    made.shares.append(max(spent.values()) / sum(spent.values()))
+    return replace(cell, cpu_ms=sum(spent.values()) / (cell.per_second * options.seconds) * 1000)
+
+
+def spent_by(made: Hubs) -> dict[int, float]:
+    """Return the CPU seconds of each process that serves."""
+    found: dict[int, float] = {}
+    for child in made.processes:
+        process = psutil.Process(child.pid)
+        for each in (process, *process.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                found[each.pid] = each.cpu_times().user + each.cpu_times().system
+    return found
+
+
+async def measure(made: Hubs, options: argparse.Namespace, *, modern: bool) -> Cell:
+    cells = [await loaded(made, options, modern=modern) for _ in range(options.rounds)]
     return Cell(*(statistics.median(getattr(cell, name) for cell in cells) for name in Cell.__dataclass_fields__))
 
 
 def shown(name: str, cell: Cell, base: Cell) -> str:
     rate, ratio = cell.per_second, cell.per_second / base.per_second
-    return f"  {name:<34} {rate:7.0f} a second {ratio:5.2f} x   p50 {cell.p50_ms:6.2f}   p99 {cell.p99_ms:7.2f} ms"
+    line = f"  {name:<38} {rate:6.0f} a second {ratio:5.2f} x   p50 {cell.p50_ms:6.2f}   p99 {cell.p99_ms:7.2f} ms"
+    return f"{line}   CPU {cell.cpu_ms:6.3f} ms"
 
 
 async def replicas(options: argparse.Namespace, database: EmbeddedPostgres, upstream: str) -> None:
@@ -252,6 +276,7 @@ async def inspected(made: Hubs, options: argparse.Namespace) -> Cell:
     """Have 8 clients ask what a model's text of 20 kB is read as: nearly all of that is the hub's own work."""
     body = json.dumps({"text": '<tool_call>{"name": "f", "arguments": {}}</tool_call> words ' * 400}).encode()
     took: list[float] = []
+    before = sum(spent_by(made).values())
     end = time.perf_counter() + options.seconds
 
     async def client() -> None:
@@ -265,7 +290,9 @@ async def inspected(made: Hubs, options: argparse.Namespace) -> Cell:
 
     await asyncio.gather(*(client() for _ in range(8)))
     took.sort()
-    return Cell(len(took) / options.seconds, statistics.median(took) * 1000, took[int(len(took) * 0.99)] * 1000, 0.0)
+    spent = sum(spent_by(made).values()) - before
+    rate = len(took) / options.seconds
+    return Cell(rate, statistics.median(took) * 1000, took[int(len(took) * 0.99)] * 1000, spent / len(took) * 1000)
 
 
 async def workers(options: argparse.Namespace, database: EmbeddedPostgres, upstream: str) -> None:
@@ -276,9 +303,7 @@ async def workers(options: argparse.Namespace, database: EmbeddedPostgres, upstr
         for _ in range(options.rounds):
             for kind, modern in (("stateless clients", True), ("clients with sessions", False)):
                 for count, made in ((1, one), (2, two)):
-                    target = Target(made.proxy, made.processes[0].pid, key=KEY, tool="s0__echo", modern=modern)
-                    cell = await load(target, options.sessions, options.seconds)
-                    cells.setdefault((kind, count), []).append(cell)
+                    cells.setdefault((kind, count), []).append(await loaded(made, options, modern=modern))
             for count, made in ((1, one), (2, two)):
                 cells.setdefault(("reading 20 kB of model text", count), []).append(await inspected(made, options))
     medians = {
@@ -287,6 +312,11 @@ async def workers(options: argparse.Namespace, database: EmbeddedPostgres, upstr
     }
     for (kind, count), cell in medians.items():
         print(shown(f"{kind}, {count} worker(s)", cell, medians[kind, 1]))
+    share = statistics.median(two.shares)
+    print(f"  of two workers the busier one had {share:.0%} of the CPU; with cores of their own and the load elsewhere")
+    for kind in ("stateless clients", "clients with sessions"):
+        possible = medians[kind, 1].cpu_ms / (medians[kind, 2].cpu_ms * share)
+        print(f"  they would serve {kind} {possible:.2f} x as fast as one")
 
 
 def fresh(database: EmbeddedPostgres) -> str:
