@@ -10,7 +10,7 @@ from naru.dialects.attempt import HELD, Attempt, Group, undo
 from naru.dialects.bodies.unmarked import LONGEST_FENCE
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.scanner import Body
-from naru.dialects.shown import LIMIT, doubt_of, facts, is_quoted
+from naru.dialects.shown import LIMIT, doubt_of, facts
 from naru.dialects.source import Incomplete, NotACall, Reading
 from naru.dialects.state import ReaderState
 
@@ -108,7 +108,7 @@ class Attempts:
         calls = state.writer.calls[group.first.calls :]
         first = group.first
         found = facts(first.before, first.opener, "".join(state.said.gap), after, calls)
-        if state.seen and is_quoted(state.source.kept(first.start, group.end), state.seen):
+        if state.seen and state.seen.has(state.source.kept(first.start, group.end)):
             found.append("read in a tool's result")
         if state.has_shown:
             found.append("another was shown")

@@ -256,10 +256,24 @@ def _is_placeholder(call: ParsedCall) -> bool:
     )
 
 
-def is_quoted(unit: str, seen: Sequence[str]) -> bool:
-    """Tell whether calls stand word for word, however they are laid out and escaped, in what tools returned."""
-    solid = _solid(unit)
-    return any(solid in _solid(text) for text in seen)
+class Seen:
+    """What tools have returned; made comparable when it is first asked."""
+
+    __slots__ = ("_solid", "_texts")
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._solid: list[str] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
+    def has(self, unit: str) -> bool:
+        """Tell whether calls stand there word for word, however they are laid out and escaped."""
+        if self._solid is None:
+            self._solid = [_solid(text) for text in self._texts]
+        solid = _solid(unit)
+        return any(solid in text for text in self._solid)
 
 
 def _solid(text: str) -> str:
@@ -275,3 +289,4 @@ def doubt_of(found: Sequence[str]) -> float:
 
 
 NOTHING_BEFORE = Before("")
+NOTHING_SEEN = Seen(())

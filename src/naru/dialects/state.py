@@ -10,6 +10,7 @@ from naru.dialects.line_starts import LineStarts
 from naru.dialects.offered import Offered
 from naru.dialects.pieces import Pieces
 from naru.dialects.scanner import Body, Markers, first_body, markers
+from naru.dialects.shown import NOTHING_SEEN, Seen
 from naru.dialects.source import Source
 from naru.dialects.tool import Tool, as_tools
 from naru.dialects.transcript import Transcript
@@ -40,7 +41,7 @@ class ReaderState:
         """The calls that are not judged yet."""
         self.has_shown = False
         """Whether calls of the reply were only shown."""
-        self.seen: Sequence[str] = ()
+        self.seen = NOTHING_SEEN
         """What tools returned: what stands there word for word is a quotation."""
         self.prose_at = -1
         """Where text begins after such calls: an attempt to read another there failed."""
@@ -98,7 +99,8 @@ def new_state(
     prompt = (generation_prompt or "")[-4000:]
     table = markers("granite" if hint and "granite" in hint.lower() else "")
     state = ReaderState(writer, said, table, first_body(prompt) if prompt else None)
-    state.seen = seen
+    if seen:
+        state.seen = Seen(seen)
     writer.waits = generation_prompt is None
     state.lines.header_may_follow = generation_prompt is None or prompt.rstrip().endswith("<|start|>assistant")
     state.lines.channels_may_follow = hint is not None and any(name in hint.lower() for name in ("gpt-oss", "harmony"))
