@@ -187,7 +187,7 @@ class World:
 def typed(arguments: Sequence[str], folder: Path, values: dict[str, str]) -> Told:
     """Run one command line in this process, as from a script: no terminal, in a folder, with those variables."""
     out, err = io.StringIO(), io.StringIO()
-    before, place, program = dict(os.environ), Path.cwd(), sys.argv
+    before, place, program, read = dict(os.environ), Path.cwd(), sys.argv, sys.stdin
     stdin = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -195,7 +195,11 @@ def typed(arguments: Sequence[str], folder: Path, values: dict[str, str]) -> Tol
         os.environ.update(values)
         os.chdir(folder)
         sys.argv = ["naru", *arguments]
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            Path(os.devnull).open(encoding="utf-8") as sys.stdin,
+        ):
             try:
                 main()
                 code = 0
@@ -205,7 +209,7 @@ def typed(arguments: Sequence[str], folder: Path, values: dict[str, str]) -> Tol
         os.dup2(stdin, 0)
         os.close(stdin)
         os.close(nothing)
-        sys.argv = program
+        sys.argv, sys.stdin = program, read
         os.chdir(place)
         os.environ.clear()
         os.environ.update(before)
