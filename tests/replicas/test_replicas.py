@@ -233,6 +233,22 @@ def test_line5_a_limit_of_a_key_counts_what_all_hubs_have_served(three: Cluster)
         assert "Retry-After" in way.get("/v1/models").headers
 
 
+def test_line5_a_budget_of_a_day_is_spent_once_at_all_hubs(three: Cluster) -> None:
+    made = three.way(0).post("/api/keys", json={"role": "user", "requestsPerDay": 6}).json()
+    ways = [three.way(number, made["key"]) for number in range(3)]
+    served = 0
+
+    def all_refuse() -> bool:
+        nonlocal served
+        statuses = [way.get("/v1/models").status_code for way in ways]
+        served += statuses.count(200)
+        time.sleep(0.5)  # longer than hubs wait before they tell
+        return statuses == [429] * 3
+
+    eventually(all_refuse)
+    assert 6 <= served < 12, "each hub by itself would have served six"
+
+
 def test_line5_a_command_at_one_machine_changes_what_all_hold(three: Cluster) -> None:
     """`naru keys create` writes to the database, and the hubs hear of it."""
     environment = {

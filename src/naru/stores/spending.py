@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +41,39 @@ class Spending:
     def __init__(self, path: Path) -> None:
         self.path = path.expanduser()
         self._connection: sqlite3.Connection | None = None
+        self._unsaid: Counter[str] | None = None
+        """What was counted since hubs with a file of their own were told; None where there are none."""
+
+    def share(self) -> None:
+        """Count for hubs with a file of their own, too: they are told `unsaid`, and what they tell is `heard`."""
+        self._unsaid = Counter()
+
+    def unsaid(self) -> Mapping[str, int]:
+        """Return what was counted since the last time."""
+        if not self._unsaid:
+            return {}
+        told, self._unsaid = self._unsaid, Counter()
+        return told
+
+    def heard(self, counts: Mapping[str, int]) -> None:
+        """Count what another hub has counted. Raises StoreError."""
+        for name, count in counts.items():
+            column, _, person = name.partition(" ")
+            if column in ("requests", "tokens"):
+                self._run(
+                    f"insert into spent (person, day, {column}) values (?, ?, max(0, ?)) "  # noqa: S608  # one of two
+                    f"on conflict (person, day) do update set {column} = max(0, {column} + ?)",
+                    (person, today(), count, count),
+                )
+
+    def give_back(self, person: str) -> None:
+        """Take back one request: another hub answers it, and counts it. Raises StoreError."""
+        self.heard({f"requests {person}": -1})
+        self._tell("requests", person, -1)
+
+    def _tell(self, column: str, person: str, count: int) -> None:
+        if self._unsaid is not None:
+            self._unsaid[f"{column} {person}"] += count
 
     def take_request(self, person: str, limit: int) -> bool:
         """Count a request unless that many were made today; tell whether it may be made. Raises StoreError."""
@@ -49,6 +84,8 @@ class Spending:
             "on conflict (person, day) do update set requests = requests + 1 where requests < ? returning requests",
             (person, today(), limit),
         )
+        if made:
+            self._tell("requests", person, 1)
         return bool(made)
 
     def add_tokens(self, person: str, tokens: int) -> None:
@@ -58,6 +95,7 @@ class Spending:
             "on conflict (person, day) do update set tokens = tokens + excluded.tokens",
             (person, today(), tokens),
         )
+        self._tell("tokens", person, tokens)
 
     def of(self, person: str) -> Spent:
         """Return what a person has used today. Raises StoreError."""

@@ -129,9 +129,15 @@ class RateLimiter:
 
     def give_back(self, principal: Principal) -> None:
         """Take back one request: another hub answers it, and counts it."""
+        if self._spending is not None and self._has_budget(principal):
+            self._spending.give_back(principal.id)
         self._debts[f"key {principal.id}"] -= 1
         if self._unsaid is not None:
             self._unsaid[f"key {principal.id}"] -= 1
+
+    @staticmethod
+    def _has_budget(principal: Principal) -> bool:
+        return bool(principal.reach.layers) and principal.reach.requests_per_day is not None
 
     def request(self, principal: Principal) -> float:
         """Count a request of a key; return the seconds to wait, 0 when it may pass."""

@@ -29,6 +29,9 @@ async def together(hub: Hub, admission: Admission, limiter: RateLimiter, owners:
     member = _Member(hub, admission, limiter)
     hub.commons.hear("document", member.changed)
     hub.commons.hear("spent", member.spent)
+    hub.commons.hear("today", member.spent_today)
+    if hub.tables is not None:  # on one machine the budgets are in one file
+        hub.spending.share()
     owners.passed_on = member.passed_on
     limiter.share()
     forget = hub.manager.subscribe(member.registered)
@@ -64,6 +67,11 @@ class _Member:
         if isinstance(counts, dict):
             self._limiter.heard({name: count for name, count in counts.items() if isinstance(count, int)})
 
+    def spent_today(self, counts: Json) -> None:
+        """Count what another hub has taken from the budgets of the day."""
+        if isinstance(counts, dict):
+            self._hub.spending.heard({name: count for name, count in counts.items() if isinstance(count, int)})
+
     def passed_on(self, scope: Scope) -> None:
         """Leave a request to the hub that answers it to count."""
         self._limiter.give_back(scope["state"]["principal"])
@@ -77,6 +85,7 @@ class _Member:
         """Tell what was counted, again and again."""
         while True:
             await asyncio.sleep(TELL_SECONDS)
-            unsaid = list(self._limiter.unsaid().items())
-            for start in range(0, len(unsaid), _MOST_NAMES):
-                self._hub.commons.tell("spent", dict(unsaid[start : start + _MOST_NAMES]))
+            for topic, counts in (("spent", self._limiter.unsaid()), ("today", self._hub.spending.unsaid())):
+                unsaid = list(counts.items())
+                for start in range(0, len(unsaid), _MOST_NAMES):
+                    self._hub.commons.tell(topic, dict(unsaid[start : start + _MOST_NAMES]))
