@@ -155,7 +155,9 @@ def test_a_model_is_measured_from_its_page(tmp_path: Path) -> None:
         browser.driver.execute_script("document.querySelector('.list a').click()")
         browser.sees("Probe now", f"naru probe {MODEL}")
         browser.click("Probe now")
-        browser.sees("Tool calls, its own", "Picks from 27 tools", "measured")
+        browser.sees("Tool calls, its own", "Picks from 27 tools")
+        browser.wait(lambda: browser.find("main .head button.main").is_enabled())  # the probe has ended, and is kept
         browser.open("models")
-        browser.sees("measured")
+        browser.wait(lambda: browser.driver.find_elements("css selector", ".list .side"))
+        assert "Not measured" not in browser.text
         assert json.loads((tmp_path / "data" / "probes.json").read_text())
