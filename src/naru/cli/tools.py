@@ -43,12 +43,12 @@ def list_tools(
 
 @app.command()
 def search(
-    question: Annotated[str, typer.Argument(help="What you want to do, in any language.")],
+    question: Annotated[str, typer.Argument(help="What you want to do, in words of the tools.")],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 10,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find tools by what they are for, best first. The hub chooses the same way for a small model."""
+    """Find tools by the words that they share with what you want, best first. The hub goes by meaning as well."""
     offered = offered_tools(settings_from(config))
     ranked = ToolIndex(offered.tools).rank(question)
     found = [one.tool for one in ranked if one.score > 0][:limit]
