@@ -24,6 +24,7 @@ class ScriptedUpstream:
     """One server."""
 
     name: str
+    owner = ""
     tools: dict[str, Answer] = field(default_factory=lambda: {"echo": echo})
     modern: bool = True
     capabilities: Json = field(default_factory=lambda: {"tools": {"listChanged": True}, "resources": {}, "prompts": {}})
@@ -67,8 +68,6 @@ class ScriptedUpstream:
 
 class ScriptedUpstreams:
     """Several servers, and a way to say that something changed."""
-
-    owner = ""
 
     def __init__(self, *servers: ScriptedUpstream) -> None:
         self.servers = {server.name: server for server in servers}
