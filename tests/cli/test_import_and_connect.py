@@ -102,4 +102,6 @@ def test_clients_without_a_file_get_steps_and_writing_is_refused(naru, home: Pat
     assert "no settings file" in naru("connect", "openai", "--write", code=Exit.USAGE).stderr
     assert "cursor" in naru("connect", "emacs", code=Exit.NOT_FOUND).stderr
     listed = json.loads(naru("connect", "--json").stdout)
+    checked = {one["client"]: one["checked"] for one in listed}
+    assert (checked["zed"], checked["openai"]) == ("by its documentation", "tested with the package itself")
     assert {one["client"] for one in listed if one["found"]} == {"claude-desktop", "cursor", "vscode"}

@@ -60,7 +60,7 @@ def command(
     if write and path is not None and entry is not None:
         kept = write_entry(path, row, name, entry)
         outcome |= {"written": True, "backup": str(kept) if kept else None}
-    outcome |= {"steps": filled(row.steps, address), "next": _next(row, address)}
+    outcome |= {"steps": filled(row.steps, address), "next": _next(row, address), "checked": row.checked}
     if as_json:
         print_json(outcome)
     else:
@@ -68,15 +68,27 @@ def command(
 
 
 def _list(*, as_json: bool) -> None:
-    rows = [(row.name, row.title, _path(row) if row.kind else None) for row in CLIENTS]
+    rows = [(row, _path(row) if row.kind else None) for row in CLIENTS]
     if as_json:
         print_json(
-            [{"client": n, "title": t, "file": str(p) if p else None, "found": _is_there(p)} for n, t, p in rows]
+            [
+                {
+                    "client": row.name,
+                    "title": row.title,
+                    "file": str(path) if path else None,
+                    "found": _is_there(path),
+                    "checked": row.checked,
+                }
+                for row, path in rows
+            ]
         )
         return
     print_table(
-        ("client", "product", "settings", ""),
-        [(n, t, p or "by hand", "found" if _is_there(p) else "") for n, t, p in rows],
+        ("client", "product", "settings", "", "checked"),
+        [
+            (row.name, row.title, path or "by hand", "found" if _is_there(path) else "", row.checked)
+            for row, path in rows
+        ],
     )
     print_note("Show what one needs: naru connect CLIENT. Write it: naru connect CLIENT --write")
 
@@ -91,6 +103,7 @@ def _tell(row: ClientRow, name: str, outcome: dict[str, Any]) -> None:
         print(snippet(row, name, outcome["entry"]))
     for line in outcome["steps"]:
         print(as_called(line))
+    print_note(f"({row.title}: {row.checked})")
     print_note("Then:")
     for line in outcome["next"]:
         print_note(f"  {line}")

@@ -1,8 +1,7 @@
 """Coding agents and terminal clients as their makers ship them, offline, before a scripted model (issue 18).
 
 Each says a text, calls a tool of its own and reads its result (or edits a file), has the hub's tool run, and shows an
-error's reason. Made-up keys, empty home folders. Crush's package brings no program, it loads one from elsewhere;
-docs/reference/faces.md tells which clients were seen with what.
+error's reason. Made-up keys, empty home folders. docs/how-to/chat-clients.md tells of those that are not tested so.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from naru.cli.clients.entries import CLIENTS
 from naru.config import HubSettings, Settings
 from naru.errors import ModelError
 from naru.messages import ChatRequest
@@ -107,3 +107,9 @@ async def test_a_coding_agent_works_unchanged(name: str, asked: str, model: str,
     assert says.removesuffix("{rest}") in out
     if "own tool" in asked:
         assert SAID in out.partition("It said:")[2]
+
+
+def test_naru_connect_tells_the_versions_that_are_tested_here() -> None:
+    assert {row.name: row.tested for row in CLIENTS if row.name in AGENTS} == {
+        name: agent.version for name, agent in AGENTS.items()
+    }

@@ -39,6 +39,13 @@ class ClientRow:
     """What to do by hand: `{url}`, `{model}`, `{key}` are filled in."""
     then: Sequence[str] = ()
     """What to do next."""
+    tested: str = ""
+    """The version that asks Naru's model in its tests, unchanged; other rows are from the client's documentation."""
+
+    @property
+    def checked(self) -> str:
+        """How it is known that this is what the client needs."""
+        return f"tested with {self.tested}" if self.tested else "by its documentation"
 
 
 def _bearer(address: Address, reference: str) -> dict[str, Any]:
@@ -95,6 +102,7 @@ CLIENTS = (
             "  export ANTHROPIC_MODEL={model} ANTHROPIC_SMALL_FAST_MODEL={model}",
         ),
         then=(_SERVE, "In Claude Code: /mcp"),
+        tested="2.1.197",
     ),
     ClientRow(
         "cursor", "Cursor", "json", _MCP, _http(key=f"${{env:{KEY_VARIABLE}}}"),
@@ -118,6 +126,7 @@ CLIENTS = (
             '  env_key = "NARU_API_KEY"  # any text, where no key is asked for',
         ),
         then=(_SERVE, "In Codex: /mcp"),
+        tested="0.171.0",
     ),
     ClientRow(
         "windsurf", "Windsurf", "json", _MCP, _http("serverUrl"),
@@ -128,6 +137,7 @@ CLIENTS = (
     ClientRow(
         "continue", "Continue", "yaml", ("models",), _continue,
         then=(_SERVE, "In Continue: choose the model naru; its answers use the hub's tools."),
+        tested="1.5.47",
     ),
     ClientRow(
         "void", "Void", "json", _MCP, _http(),
@@ -149,11 +159,13 @@ CLIENTS = (
             "  }}}}",
         ),
         then=(_SERVE, "In opencode: /models, then Naru."),
+        tested="1.18.33",
     ),
     ClientRow(
         "qwen-code", "Qwen Code", "",
         steps=("export OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY={key} OPENAI_MODEL={model}", "qwen --auth-type openai"),
         then=(_SERVE,),
+        tested="0.15.10",
     ),
     ClientRow(
         "crush", "Crush", "",
@@ -177,6 +189,7 @@ CLIENTS = (
         "aider", "aider", "",
         steps=("export OPENAI_API_BASE={url}/v1 OPENAI_API_KEY={key}", "aider --model openai/{model}"),
         then=(_SERVE,),
+        tested="0.86.2",
     ),
     ClientRow(
         "llm", "llm", "",
@@ -189,6 +202,7 @@ CLIENTS = (
             "llm keys set openai  (give it {key}, or any text where no key is asked for)",
         ),
         then=(_SERVE, 'llm -m naru "…"'),
+        tested="0.36",
     ),
     ClientRow(
         "zed", "Zed", "",
@@ -231,6 +245,7 @@ CLIENTS = (
             ")",
         ),
         then=(_SERVE,),
+        tested="the package itself",
     ),
     ClientRow(
         "open-webui", "Open WebUI", "",
@@ -256,6 +271,7 @@ CLIENTS = (
             ")",
         ),
         then=(_SERVE,),
+        tested="the package itself",
     ),
 )  # fmt: skip
 """In the order that `naru connect` lists them."""

@@ -92,30 +92,31 @@ class EventWriter:
     def __init__(self, answer: Answer) -> None:
         self.keep = answer.keep
         self._answer = answer
+        self._output = answer.output
         self._number = 0
         self._text_head = b""
         self._text_position = -1
 
     def start(self) -> bytes:
         """Return `response.created` and `response.in_progress`."""
-        begun = {"response": self._answer.object("in_progress")}
-        return self._event("response.created", begun) + self._event("response.in_progress", begun)
+        begun = encode(self._answer.object("in_progress"))
+        return self._written("response.created", begun) + self._written("response.in_progress", begun)
 
     def feed(self, event: FaceEvent) -> bytes:
         """Write one event."""
-        output = self._answer.output
+        output = self._output
         if type(event) is Text and event.text and output.text_position >= 0:
             if self._text_position != output.text_position:
                 self._text_position = output.text_position
                 item = output.items[self._text_position]["id"]
                 self._text_head = (
-                    b'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","content_index":0,'
-                    b'"logprobs":[],"item_id":"%s","output_index":%d,"sequence_number":'
-                    % (item.encode(), self._text_position)
-                )
+                    'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","content_index":0,'
+                    f'"logprobs":[],"item_id":"{item}","output_index":{self._text_position},"sequence_number":'
+                ).encode()
             output.more_text(event.text)
-            self._number += 1
-            return self._text_head + b'%d,"delta":' % (self._number - 1) + encode(event.text) + b"}\n\n"
+            number = self._number
+            self._number = number + 1
+            return b'%b%d,"delta":%b}\n\n' % (self._text_head, number, encode(event.text))
         return self._events(output.feed(event))
 
     def end(self) -> bytes:
@@ -131,6 +132,12 @@ class EventWriter:
 
     def _events(self, steps: list[Step]) -> bytes:
         return b"".join([self._event(kind, fields) for kind, fields in steps])
+
+    def _written(self, kind: str, response: bytes) -> bytes:
+        """Write an event whose response is JSON already."""
+        head = f'event: {kind}\ndata: {{"type":"{kind}","sequence_number":{self._number},"response":'
+        self._number += 1
+        return head.encode() + response + b"}\n\n"
 
     def _event(self, kind: str, fields: JsonObject) -> bytes:
         data = encode({"type": kind, "sequence_number": self._number, **fields})
