@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
@@ -20,8 +21,8 @@ import psutil
 import pytest
 
 from tests.docs.fake_model import MODEL, fake_model
-from tests.journeys.test_hr import free_port, wait_until_ready
-from tests.replicas.cluster import ADMIN_KEY, call, eventually, offers, open_session, register, rpc, text_of
+from tests.journeys.test_hr import wait_until_ready
+from tests.replicas.cluster import ADMIN_KEY, call, eventually, offers, open_session, quiet_port, register, rpc, text_of
 from tests.replicas.test_replicas import REFUSED, modern
 
 pytestmark = pytest.mark.slow
@@ -38,8 +39,12 @@ class Workers:
 
     def pids(self) -> list[int]:
         """Return the processes that serve."""
-        found = psutil.Process(self.process.pid).children()
-        return [one.pid for one in found if "spawn_main" in " ".join(one.cmdline())]
+        found = []
+        for one in psutil.Process(self.process.pid).children():
+            with contextlib.suppress(psutil.Error):  # it ends just now
+                if "spawn_main" in " ".join(one.cmdline()):
+                    found.append(one.pid)
+        return found
 
     def ways(self, key: str = ADMIN_KEY) -> dict[int, httpx.Client]:
         """Return a client for each worker, told apart by the worker's own child."""
@@ -58,7 +63,7 @@ class Workers:
 
 @contextmanager
 def workers(folder: Path, **environment: str) -> Iterator[Workers]:
-    port = free_port()
+    port = quiet_port()
     with fake_model() as model_url:
         process = subprocess.Popen(
             [sys.executable, "-m", "naru.cli.main", "serve", "--workers", "2", "--port", str(port)],
@@ -185,7 +190,7 @@ def test_line6_what_cannot_be_shared_by_processes_is_refused(
 
 
 def test_line6_one_worker_is_the_default_and_one_process(tmp_path: Path) -> None:
-    port = free_port()
+    port = quiet_port()
     with fake_model() as model_url:
         environment = {
             **os.environ,
