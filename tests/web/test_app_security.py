@@ -23,7 +23,9 @@ from naru.web.console.pages import FILES
 from naru.web.routes import Access
 
 BASE_URL = "http://127.0.0.1:20006"
-PUBLIC = {"/healthz", "/readyz", "/"} | {f"/console/{name}" for name in FILES}  # the files of the login page
+BACK = "/oauth/callback"
+"""A person's browser comes back to it from an authorization server; it takes what that browser began (issue 21)."""
+PUBLIC = {"/healthz", "/readyz", "/", BACK} | {f"/console/{name}" for name in FILES}  # the files of the login page
 
 
 @asynccontextmanager
