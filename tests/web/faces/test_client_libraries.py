@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ NODE_CLIENTS = {
 _SECONDS = 180
 
 
-async def told_by(tmp_path: Path, *command: str) -> dict[str, dict[str, str]]:
+async def told_by(tmp_path: Path, *command: str) -> dict[str, dict[str, Any]]:
     settings = Settings(hub=HubSettings(data_dir=tmp_path))
     async with served(application(MemoryHub(ScriptedBackend(play, model="m"), settings=settings))) as url:
         process = await asyncio.create_subprocess_exec(
@@ -62,7 +63,7 @@ async def told_by(tmp_path: Path, *command: str) -> dict[str, dict[str, str]]:
     return dict(json.loads(line) for line in out.decode().splitlines() if line.startswith("["))
 
 
-def expect_all(told: dict[str, dict[str, str]], clients: set[str]) -> None:
+def expect_all(told: dict[str, dict[str, Any]], clients: set[str]) -> None:
     assert set(told) == clients
     for client, said in told.items():
         assert said["text"] == "Good day from the model (user).", client
@@ -83,4 +84,10 @@ async def test_node_packages_and_the_ai_sdks_providers_work_over_every_api(tmp_p
     folder = node_environment(NODE)
     script = folder / "node_apis.mjs"
     script.write_text((CLIENTS / "node_apis.mjs").read_text())
-    expect_all(await told_by(tmp_path, "node", str(script)), NODE_CLIENTS)
+    told = await told_by(tmp_path, "node", str(script))
+    assert told.pop("background") == {
+        "statuses": ["queued", "completed", True],
+        "items": ["user", "user", "assistant"],
+        "text": "Good day from the model (user).",
+    }
+    expect_all(told, NODE_CLIENTS)

@@ -121,3 +121,21 @@ for (const [client, ask] of Object.entries(clients)) {
   }
   console.log(JSON.stringify([client, told]));
 }
+
+const conversation = await openai.conversations.create({ items: [{ role: "user", content: "I am Ada." }] });
+let answer = await openai.responses.create({
+  model: "m",
+  input: "Say good day.",
+  background: true,
+  conversation: conversation.id,
+});
+const statuses = [answer.status];
+while (["queued", "in_progress"].includes(answer.status)) {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  answer = await openai.responses.retrieve(answer.id);
+}
+const items = [];
+for await (const item of openai.conversations.items.list(conversation.id, { order: "asc" })) items.push(item.role);
+const gone = await openai.conversations.delete(conversation.id);
+statuses.push(answer.status, gone.deleted);
+console.log(JSON.stringify(["background", { statuses, items, text: answer.output_text }]));
