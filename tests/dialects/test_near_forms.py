@@ -136,3 +136,11 @@ def test_whatever_is_left_out_is_named_by_a_repair(text):
     for span in parsed.spans:
         if span.kind == "dropped":
             assert text[span.start : span.end].strip() in named, span
+
+
+@pytest.mark.parametrize("gap", ["\n", "\r\n", " \n "])
+@pytest.mark.parametrize("place", [",{}content:b", ",content{}:b"])
+def test_a_line_break_around_gemmas_next_key_is_read_the_same_in_any_pieces(gap, place):
+    """Found by `bench/dialects.py`: in pieces the key was taken for text before its colon had come."""
+    text = f"<|tool_call>call:write_file{{path:true{place.format(gap)}}}<tool_call|>"
+    assert [call.arguments for call in read_every_way(text, TOOLS).calls] in ([{"path": "true", "content": "b"}], [])

@@ -30,7 +30,7 @@ _JSON_CONTAINER = lazy_pattern(r"[\[{][\s\[{]*[\"\]}]")
 _CONTAINER_SO_FAR = lazy_pattern(r"[\[{][\s\[{]{0,200}\Z")
 _STOP = lazy_pattern(r"[,})]")
 _NEXT_KEY = lazy_pattern(r",\s{0,40}[\"']?([^,:={}\[\]()\"'<>\n]{1,64})[\"']?\s{0,8}[:=]")
-_NEXT_KEY_SO_FAR = lazy_pattern(r",[^,:={}\[\]()<>\n]{0,120}\Z")
+_NEXT_KEY_SO_FAR = lazy_pattern(r",\s{0,40}(?:[\"']?[^,:={}\[\]()\"'<>\n]{0,64}[\"']?\s{0,8})?\Z")
 _BRACES: dict[str, tuple[str, Nesting]] = {"{": ("}", "{"), "(": (")", "(")}
 
 
