@@ -391,6 +391,12 @@ def test_what_is_neither_said_nor_called_is_named_by_a_repair(text, word):
     assert any(word in mended.before + mended.after for mended in parsed.repairs), parsed
 
 
+@pytest.mark.parametrize("text", ["q```_w {``_w", "```x``y", "````a`b", "``a```b", 'get``` x``y "`z'])
+def test_runs_of_backticks_are_counted_one_by_one_in_any_pieces(text):
+    """Found by `bench/dialects.py`: a run of three was added to the next one."""
+    read_every_way(f"{text}[TOOL_CALLS]ping[ARGS]{{}}", TOOLS)
+
+
 def test_a_text_with_half_characters_makes_arguments_that_can_be_encoded():
     tools = [Tool("ls", {"type": "object", "properties": {"dir": {"type": "string"}}, "required": ["dir"]})]
     parsed = read_every_way("Action: ls\nAction Input: a\udbffb", tools)

@@ -119,6 +119,7 @@ class TextReader:
         state = self._state
         source, tokens = state.source, state.markers.tokens
         text, at = source.text, source.pos
+        state.ticks *= at == len(text) or text[at] == "`"  # The run is over where anything else comes.
         end = len(text) if source.final else tokens.unfinished(text, at)
         search = tokens.first.search
         while True:
@@ -144,6 +145,7 @@ class TextReader:
                         state.ticks = before + at - place
                         state.say_upto(at)
                     return False
+                state.ticks = 0
                 state.in_code ^= before + at - place < _FENCE
             elif not state.in_code and source.base + place >= state.no_marker_before:
                 token = tokens.at(text, place)
