@@ -185,6 +185,17 @@ async def test_processes_of_persons_are_few_and_rest(tmp_path: Path, monkeypatch
         assert (await said(hub, keys[1])).startswith("mine:read:bob")
 
 
+async def test_the_longest_unused_process_gives_way_to_another_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(personal, "MOST_PROCESSES", 2)
+    async with team(tmp_path, servers=[own()], waits=False) as hub:
+        keys = {who: await noted(hub, who) for who in PERSONS}
+        for _ in range(2):
+            for who, key in keys.items():
+                assert (await said(hub, key)).startswith(f"mine:read:{who}")
+
+
 async def test_a_secret_is_void_when_the_server_becomes_another(tmp_path: Path) -> None:
     async with team(tmp_path, servers=[own()], waits=False) as hub:
         key = await noted(hub, "ada")

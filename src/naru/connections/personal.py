@@ -6,6 +6,7 @@ Where nobody asks, it is a connection that is never open.
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -65,6 +66,7 @@ class PersonalLinks:
         self._signins = signins
         self._start = start
         self._links: dict[str, OrderedDict[str, Own]] = {}
+        self._closing: set[asyncio.Task[None]] = set()
         self.servers: set[str] = set()
         """Servers whose credentials are each person's own."""
 
@@ -136,16 +138,19 @@ class PersonalLinks:
         """Close all."""
         for server in list(self._links):
             await self.drop(server)
+        await asyncio.gather(*self._closing, return_exceptions=True)
 
     def _make_room(self, record: ServerRecord, links: OrderedDict[str, Own]) -> bool:
         most = MOST_PROCESSES if record.transport_type is TransportType.STDIO else MOST_LINKS
         if len(links) < most:
             return True
-        resting = (key for key, own in links.items() if not own.connection.in_flight and not own.connection.is_live)
+        resting = (key for key, own in links.items() if not own.connection.in_flight and not own.connection.queued)
         longest = next(resting, None)
         if longest is None:
             return False
-        del links[longest]  # it is not open: there is nothing to close but its task, which ends with the loop
+        closing = asyncio.get_running_loop().create_task(links.pop(longest).connection.close())
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
         return True
 
     def _make(self, base: Connection, person: Person) -> Own:
