@@ -14,7 +14,7 @@ from typing_extensions import TypeIs
 from naru.messages import Json, JsonObject
 from naru.tools.provider_schemas.dialect import SchemaDialect
 from naru.tools.provider_schemas.normalise import folded, noted, within
-from naru.tools.provider_schemas.patterns import compiles, is_simple
+from naru.tools.provider_schemas.patterns import compiles
 from naru.tools.provider_schemas.references import MAX_DEPTH
 from naru.tools.value_type import json_type
 
@@ -183,11 +183,15 @@ class _Converter:
         if "pattern" in node and self._row.keywords is not None:
             pattern = node["pattern"]
             usable = isinstance(pattern, str) and node.get("type") == "string" and "enum" not in node
-            if not usable or (self._row.simple_patterns and not is_simple(pattern)) or not compiles(pattern):
+            written = pattern
+            if usable and self._row.patterns is not None:
+                written = self._row.patterns(pattern)
+            if not usable or written is None or not compiles(pattern):
                 del node["pattern"]
                 if isinstance(pattern, str) and len(pattern) <= _LONGEST_NOTE:
                     notes.append(_WORDS["pattern"].format(pattern))
-            elif self._row.simple_patterns:
+            elif self._row.patterns is not None:
+                node["pattern"] = written
                 for key in ("minLength", "maxLength", "format"):  # together they may leave nothing to write
                     self._tell(node, key, notes)
 

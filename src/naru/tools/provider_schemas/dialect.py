@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
+
+from naru.tools.provider_schemas.patterns import anchored_pattern, grammar_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,8 @@ class SchemaDialect:
     """`inclusive`: no exclusive bounds; an integer's becomes the next number, another's is told."""
     formats: dict[str, frozenset[str]] | None = None
     """By type, the formats that may stand; None: any."""
-    simple_patterns: bool = False
-    """Only anchored patterns without look-around, back references and large repetitions."""
+    patterns: Callable[[str], str | None] | None = None
+    """How a pattern is written, None of it: not at all. Without it patterns stand as they are."""
     largest_repeat: int | None = None
     """Larger item counts and lengths are left out."""
     untyped: Literal["keep", "any_type", "union"] = "keep"
@@ -72,7 +75,7 @@ OPENAI_STRICT = SchemaDialect(
     keywords=_STRICT_KEYWORDS,
     fold_one_of=True,
     formats={"string": _STRICT_FORMATS},
-    simple_patterns=True,
+    patterns=anchored_pattern,
     most_tools=128,
     longest_description=1024,
 )
@@ -110,7 +113,7 @@ LLAMA_CPP = SchemaDialect(
     keywords=_GRAMMAR_KEYWORDS,
     fold_one_of=True,
     formats={"string": _GRAMMAR_FORMATS},
-    simple_patterns=True,
+    patterns=grammar_pattern,
     largest_repeat=64,
     untyped="any_type",
 )
