@@ -183,9 +183,7 @@ class _Converter:
         if "pattern" in node and self._row.keywords is not None:
             pattern = node["pattern"]
             usable = isinstance(pattern, str) and node.get("type") == "string" and "enum" not in node
-            written = pattern
-            if usable and self._row.patterns is not None:
-                written = self._row.patterns(pattern)
+            written = self._row.patterns(pattern) if usable and self._row.patterns is not None else pattern
             if not usable or written is None or not compiles(pattern):
                 del node["pattern"]
                 if isinstance(pattern, str) and len(pattern) <= _LONGEST_NOTE:
