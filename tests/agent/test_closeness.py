@@ -76,10 +76,11 @@ async def test_each_text_is_embedded_once_and_an_edited_tool_anew() -> None:
     for question in ("a tune", "an umbrella", "a charge"):
         await names(closeness, question)
     poles = 4
-    assert len(axes.texts) == len(TOOLS) + poles + 3
+    texts = 2 * len(TOOLS)  # with its parameters, and without
+    assert len(axes.texts) == texts + poles + 3
     edited = [*TOOLS[:-1], ToolDefinition(name="read_mail", description="Another text.", input_schema={})]
     await closeness.rank(edited, ["a tune"])
-    assert len(axes.texts) == len(TOOLS) + poles + 3 + 2
+    assert len(axes.texts) == texts + poles + 3 + 2 + 1
 
 
 async def test_issue_14_2_a_new_start_embeds_no_tool_that_is_on_the_shelf(tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ class Ranked:
     """How much nearer in meaning to an order to do something than to a question; 0 where nothing measures it."""
     talk: float = 0.0
     """How near the question itself is to talk that needs no tool; 0 where nothing measures it."""
+    standing: float = 0.0
+    """How near in meaning to the question with what was said before it, and a little for words that are shared."""
 
 
 def plain_name(name: str) -> str:
@@ -90,6 +92,11 @@ def said_of(tool: ToolDefinition) -> str:
     """Return what a tool says of itself, as one text."""
     schema = schema_text(resolve_references(tool.input_schema))
     return f"{plain_name(tool.name.rsplit('__', 1)[-1])}. {tool.title} {tool.description} {schema}"
+
+
+def named_of(tool: ToolDefinition) -> str:
+    """Return a tool's name and description alone: among many parameters they are lost."""
+    return f"{plain_name(tool.name.rsplit('__', 1)[-1])}. {tool.description}"
 
 
 class ToolIndex:

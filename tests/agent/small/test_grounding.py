@@ -44,6 +44,11 @@ def test_derived_translated_and_given_values_run_as_written(
     assert (grounded.refusal, grounded.call.arguments) == ("", arguments)
 
 
+def test_an_id_that_is_written_with_its_noun_is_the_id() -> None:
+    grounded = made("주문 ORD-88123은 언제 와?", ORDER, order_id="주문 ORD-88123")
+    assert (grounded.refusal, grounded.call.arguments) == ("", {"order_id": "ORD-88123"})
+
+
 @pytest.mark.parametrize(
     ("question", "one", "arguments", "said"),
     [

@@ -115,7 +115,8 @@ async def test_an_id_that_nobody_gave_is_looked_up_by_a_name_first() -> None:
     ]
 
     async def ranked(tools, texts):
-        return sorted((Ranked(tool, 0.0, closeness=0.2) for tool in tools), key=lambda one: one.tool.name != "customer")
+        near = {"customer": 0.4}
+        return [Ranked(tool, 0.0, closeness=0.2, standing=near.get(tool.name, 0.2)) for tool in tools]
 
     tools = (*SHOP, find_customer, customer)
     record, backend = await asked("What is the address of customer Lena Hoffmann?", script, tools, ranked)
@@ -172,6 +173,37 @@ async def test_issue_14_3_words_for_a_question_near_a_tool_are_doubted_once_with
     called, _ = await asked("Oslo weather?", ["Sunny.", call, "Rain."], SHOP, near)
     assert (calls(called), called["answer"]) == ([("weather", {"city": "Oslo"})], "Rain.")
     assert breaches(called) == []
+
+
+@pytest.mark.parametrize(("talk", "rounds"), [(0.1, 2), (0.45, 1)])
+async def test_words_are_doubted_where_a_tool_lies_as_near_as_talk_does(talk: float, rounds: int) -> None:
+    async def measured(tools, texts):
+        return [Ranked(tool, 0.0, closeness=0.2, standing=0.2, talk=talk) for tool in tools]
+
+    script = ["At the hill.", '{"name": "none", "arguments": {}}']
+    answered, backend = await asked("In which stall is Pico?", script, SHOP, measured)
+    assert (calls(answered), answered["answer"], len(backend.requests)) == ([], "At the hill.", rounds)
+
+
+async def test_a_value_that_a_schema_takes_brings_its_tool_to_the_front() -> None:
+    def reading(meter: Annotated[str, Field(description="Meter number such as MZ-0000")]) -> dict:
+        """A reading."""
+        return {"meter": meter, "kwh": 7}
+
+    async def ranked(tools, texts):
+        return [Ranked(tool, 0.0, closeness=0.2, standing=0.25 - 0.02 * place) for place, tool in enumerate(tools)]
+
+    _, backend = await asked("MZ-5580?", ["Hm."], (*SHOP, find_customer, customer, reading), ranked)
+    assert "reading" in [tool.name for tool in backend.requests[0].tools]
+
+
+async def test_what_is_not_there_is_told_without_the_question_so_that_no_value_answers_it() -> None:
+    script = ['{"name": "customer", "arguments": {"customer_id": "C-99"}}', "C-99 was not found."]
+    told, backend = await asked("What discount does C-99 get?", script, (customer,))
+    assert told["answer"] == "C-99 was not found."
+    last = backend.requests[-1].messages[-1].text
+    assert "C-99" in last
+    assert "discount" not in last
 
 
 async def test_a_tool_that_changes_something_is_never_offered_under_a_forced_choice() -> None:

@@ -40,7 +40,7 @@ def test_results_are_told_as_lines_under_their_call() -> None:
     assert told(outcome('{"eta": "2026-12-03", "paid": true}', order="7")) == (
         "look_up(order=7):\neta: 2026-12-03\npaid: yes"
     )
-    assert readable(ToolResult.of_text('{"a": 1}\n{"a": 2}')) == "- 1\n- 2"
+    assert readable(ToolResult.of_text('{"a": 1}\n{"a": 2}')) == "- a: 1\n- a: 2"
 
 
 @pytest.mark.parametrize("text", ["", "…", '{"name": "look_up", "arguments": {}}', "[]", "Who is it?", "ha " * 40])

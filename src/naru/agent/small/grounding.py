@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 from naru.agent.small.parameters import Parameter, leaves, parameters
-from naru.agent.small.sources import Sources, bare, folded, numbers
+from naru.agent.small.sources import Sources, bare, folded, numbers, spans
 from naru.messages import JsonObject, ToolCall, ToolDefinition
 from naru.models.asking.grammar import resolved
 
@@ -89,13 +89,16 @@ def _says_something(value: Any, one: Parameter, tool: ToolDefinition) -> bool:
 
 
 def _completed(one: Parameter, value: Any, sources: Sources) -> Any:
-    """Return the whole id for its bare number, as it stands in a source: `ORD-88123` for `88123`."""
+    """Return the id as it stands in a source: `ORD-88123` for `88123` and for `order ORD-88123`."""
     if one.takes_id and isinstance(value, str | int) and not isinstance(value, bool):
         wanted = bare(str(value))
         whole = [span for span in sources.spans() if bare(span) != wanted and _last_number(span) == wanted.lstrip("0")]
         fitting = [span for span in whole if one.fits(span)]
         if wanted.isdigit() and len(fitting) == 1:
             return fitting[0]
+        within = [span for span in spans(str(value)) if one.fits(span) and sources.hold(span)]
+        if len(within) == 1 and not one.fits(str(value)):
+            return within[0]
     return value
 
 

@@ -24,6 +24,16 @@ ALL = 4
 """So many are always shown, all of them."""
 LEADS = 2
 """Tools that may lead up to one that lacks an id."""
+FITS = 0.12
+"""What a tool gains for a value of the question that it takes by its schema (102 questions in ten languages)."""
+LACKS = 0.05
+"""What it loses for an id that it needs and nobody gave."""
+LEAD = 0.1
+"""So far ahead the nearest tool was the right one in 47 of 47 questions, by .06 in 54 of 56."""
+TELLING_CHOICE = 2
+"""Letters above which a listed value that stands in the question says something."""
+TELLING_NUMBER = 3
+"""Digits from which a bare number may be an id."""
 TELLING_NAME = 3
 """Letters from which the beginning of a key says which parameter is meant: `film` for `film_id`."""
 MAY_CHANGE = 0.1
@@ -46,10 +56,11 @@ class Offering:
     """The tools of one run, nearest first, and what became of them."""
 
     def __init__(self, ranked: Sequence[Ranked], sources: Sources, numbered: frozenset[str]) -> None:
-        self._ranked = list(ranked)
-        self._place = {one.tool.name: place for place, one in enumerate(ranked)}
         self._sources = sources
         self._numbered = numbered
+        self._standing = {one.tool.name: self._stands(one) for one in ranked}
+        self._ranked = sorted(ranked, key=lambda one: -self._standing[one.tool.name])
+        self._place = {one.tool.name: place for place, one in enumerate(self._ranked)}
         self._set_aside: set[str] = set()
         self._led_from: ToolDefinition | None = None
         self._has_led = False
@@ -60,6 +71,46 @@ class Offering:
             for one in ranked
             if says_it_changes(one.tool) or (not reads(one.tool) and one.ordered > MAY_CHANGE)
         )
+
+    def _stands(self, one: Ranked) -> float:
+        """Return how near a tool stands to the question: in meaning, and by the values that its schema takes."""
+        base = one.score if one.closeness is None else one.standing
+        return base + FITS * self._fits(one.tool) - LACKS * len(self.lacks(one.tool))
+
+    def _fits(self, tool: ToolDefinition) -> int:
+        """Count the parameters that take a value of the question: a listed one, an id of their shape, a number."""
+        asked = self._sources.question
+        found = 0
+        for one in parameters(tool):
+            if one.is_choice:
+                listed = [value for value in one.schema.get("enum") or () if isinstance(value, str)]
+                found += any(len(value) > TELLING_CHOICE and asked.holds(value) for value in listed)
+            elif one.takes_id:
+                found += any(one.fits(span) for span in asked.spans)
+            elif self._is_open(one):
+                found += any(span.isdigit() for span in asked.spans)
+        return found
+
+    @property
+    def margin(self) -> float | None:
+        """How much nearer to the question the nearest tool lies than talk does; None where nothing measures it."""
+        first = self._ranked[0] if self._ranked else None
+        if first is None or first.closeness is None:
+            return None
+        return first.closeness + FITS * self._fits(first.tool) - first.talk
+
+    def nearest(self) -> list[ToolDefinition]:
+        """Return the tools that lie about as near as the nearest and can be called now, or what leads up to it."""
+        able = [one.tool for one in self._ranked if self.may_be_forced(one.tool) and not self.lacks(one.tool)]
+        if not able or self.margin is None:
+            return []
+        first = self._ranked[0].tool
+        leads = self.leading_to(first) if self.lacks(first) else []
+        near = leads or [tool for tool in able if self._is_about_as_near(tool, first)] or able[:1]
+        return self._in_order(near[:AT_ONCE])
+
+    def _is_about_as_near(self, tool: ToolDefinition, other: ToolDefinition) -> bool:
+        return self._standing[tool.name] > self._standing[other.name] - LEAD
 
     def may_be_forced(self, tool: ToolDefinition) -> bool:
         """Tell whether a call of this tool may be asked for: it reads, or nothing lies nearer to the question.
@@ -78,8 +129,14 @@ class Offering:
         return [
             one
             for one in parameters(tool)
-            if self._is_open(one) and not known_values(one, self._sources, self._numbered)
+            if self._is_open(one)
+            and not known_values(one, self._sources, self._numbered)
+            and not self._has_number_of(one)
         ]
+
+    def _has_number_of(self, one: Parameter) -> bool:
+        """Tell whether the question gives an id without its letters: `88123` for `ORD-88123`."""
+        return one.takes_id and any(len(s) >= TELLING_NUMBER and s.isdigit() for s in self._sources.question.spans)
 
     def _is_open(self, one: Parameter) -> bool:
         return one.required and (one.takes_id or (one.kind == "integer" and one.name in self._numbered))
@@ -143,7 +200,9 @@ class Offering:
             return self._in_order([*self.leading_to(tool)[:1], *others[: AT_ONCE - 1]])
         if (led := self._led_from) is not None and self._takes_from(led, last):
             self._led_from = None
-            return [led]
+            near = [one.tool for one in self._ranked if self._is_about_as_near(one.tool, led)]
+            near = [tool for tool in near if self.may_be_forced(tool) and self._takes_from(tool, last)]
+            return self._in_order([led, *near][:AT_ONCE])
         ran = self._place[tool.name]
         nearer = [one.tool for one in self._ranked[:ran] if self.may_be_forced(one.tool)]
         follow = [one for one in nearer if self._takes_from(one, last)]

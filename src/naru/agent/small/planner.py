@@ -25,7 +25,7 @@ from naru.agent.small.prompts import (
     nothing_turn,
     translation,
 )
-from naru.agent.small.reading import is_nothing, lines_of, told
+from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.shown import NONE, narrowed, shown
 from naru.agent.small.sources import Sources
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
@@ -35,8 +35,8 @@ CALL_TOKENS = 300
 ANSWER_TOKENS = 400
 TALK_TOKENS = 1000
 """Where a small model that runs on and on is stopped."""
-NEAR = 0.3
-"""Closeness from which words in place of a call are doubted once: ask, with the names and "none" to pick from."""
+MAYBE = -0.15
+"""How far a tool may lie behind talk for words to be doubted once: ask, with the names and "none" to pick from."""
 FAR = 0.15
 """Closeness below which a call that holds nothing of what was said is none that anybody asked for."""
 TALK = 0.25
@@ -209,7 +209,8 @@ class SmallPlanner:
     def _is_far(self) -> bool:
         """Tell whether no tool that ran has to do with the question: then it was none for a tool."""
         names = {_bare(one.call.name) for one in self._ran}
-        return all((closeness or 0.0) < FAR for name, closeness in self._closeness.items() if name in names)
+        near = [closeness for name, closeness in self._closeness.items() if name in names]
+        return all(closeness is not None and closeness < FAR for closeness in near)
 
     def _resolved(self, name: str) -> str:
         """Return the shown name that a model meant: small ones drop prefixes and add endings."""
@@ -251,7 +252,8 @@ class SmallPlanner:
 
     def _is_near(self) -> bool:
         """Tell whether the question is likely one for a tool: near in meaning, or with an id that a tool takes."""
-        near = any((self._closeness[tool.name] or 0.0) > NEAR for tool in self._offered)
+        margin = self._offering.margin
+        near = margin is not None and margin > MAYBE
         given = self._sources.question.spans
         takes = (one for tool in self._offered for one in parameters(tool) if one.takes_id)
         return near or any(one.fits(span) for one in takes for span in given)
@@ -267,7 +269,7 @@ class SmallPlanner:
             return False
         readers = [tool for tool in self._offered if self._offering.may_be_forced(tool)]
         able = [tool for tool in readers if not self._offering.lacks(tool)]
-        self._doubted, self._way, self._offered = True, "pick", able or readers
+        self._doubted, self._way, self._offered = True, "pick", self._offering.nearest() or able or readers
         return bool(self._offered)
 
     def insist(self, text: str, missing: str) -> None:
@@ -287,10 +289,12 @@ class SmallPlanner:
             instruction, said = done_turn(self._question, "\n\n".join(map(told, self._found)))
         elif self._found:
             # A single result needs no heading: its arguments look like a part of the answer.
-            results = [lines_of(one) for one in self._found] if len(self._found) == 1 else map(told, self._found)
+            shown = [one for one in self._ran if one is self._ran[-1] or not is_nothing(one)]
+            results = [lines_of(one) for one in shown] if len(shown) == 1 else map(told, shown)
             instruction, said = final_turn(self._question, "\n\n".join(results), attempt)
         else:
-            instruction, said = nothing_turn(self._question, "\n\n".join(map(told, self._ran)))
+            sought = [str(value) for value in leaves(self._ran[-1].call.arguments) if self._sources.hold(value)]
+            instruction, said = nothing_turn(self._question, ", ".join(sought) or call_line(self._ran[-1].call))
         turns = [*self._system([self._note, instruction]), *self._before(), Message("user", said)]
         return replace(
             self._request,

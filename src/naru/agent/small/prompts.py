@@ -70,11 +70,7 @@ def translation(text: str, language: str) -> tuple[str, str]:
     return f"You translate into {language}. Keep names, ids and numbers as they are.", text
 
 
-def nothing_turn(question: str, results: str) -> tuple[str, str]:
+def nothing_turn(question: str, wanted: str) -> tuple[str, str]:
     """Return instruction and user text for saying that nothing was found; the question is not shown to be answered."""
     language = language_of(question) or "the language of the question"
-    instruction = (
-        f"What a person asked for was looked up and is not there. Tell the person so in one sentence in {language}. "
-        "Add nothing else."
-    )
-    return instruction, f"Looked up, without result:\n{results}\n\nQuestion: {question}"
+    return answer_in(question), f"Tell me in one short sentence in {language}: {wanted} was not found."

@@ -82,11 +82,8 @@ def decoded(text: str) -> Any:
 
 
 def row_line(row: dict[str, Any]) -> str:
-    """Return one row as a line of its values; keys only where there are more than two."""
-    shown = {key: value for key, value in row.items() if value not in (None, "")}
-    if len(shown) <= 2:
-        return " ".join(str(value) for value in shown.values())
-    return ", ".join(f"{_words(key)}: {value}" for key, value in shown.items())
+    """Return one row as a line: `name: riverside, crop: barley`."""
+    return ", ".join(f"{_words(key)}: {_scalar(value)}" for key, value in row.items() if value not in (None, ""))
 
 
 def _words(key: str) -> str:
