@@ -48,7 +48,7 @@ def search(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find tools by the words that they share with what you want, best first. The hub goes by meaning as well."""
+    """Find tools by the words of what you want, best first. The hub goes by meaning as well."""
     offered = offered_tools(settings_from(config))
     ranked = ToolIndex(offered.tools).rank(question)
     found = [one.tool for one in ranked if one.score > 0][:limit]

@@ -125,6 +125,23 @@ async def test_an_id_that_nobody_gave_is_looked_up_by_a_name_first() -> None:
     assert [tool.name for tool in backend.requests[2].tools] == ["customer"], "the id leads back to what was wanted"
 
 
+async def test_an_id_that_is_another_tools_by_its_shape_is_doubted_once() -> None:
+    def room(number: Annotated[str, Field(description="Room number such as R1")]) -> dict:
+        """A room and its theme."""
+        return {"number": number, "theme": "portraits"}
+
+    def exhibit(number: Annotated[str, Field(description="Catalogue number such as A-0001")]) -> dict:
+        """An exhibit and its artist."""
+        return {"number": number, "artist": "Karel Novak"}
+
+    wrong, right = (json.dumps({"name": one, "arguments": {"number": "R7"}}) for one in ("exhibit", "room"))
+    record, _ = await asked("What is the theme of R7?", [wrong, right, "Portraits."], (room, exhibit))
+    assert (calls(record), record["answer"]) == ([("room", {"number": "R7"})], "Portraits.")
+    insisted, _ = await asked("What is the theme of R7?", [wrong, wrong, "Karel Novak."], (room, exhibit))
+    assert calls(insisted) == [("exhibit", {"number": "R7"})], "the model's own second word holds"
+    assert breaches(record) == breaches(insisted) == []
+
+
 async def test_what_is_not_there_is_told_without_a_value_that_no_result_holds() -> None:
     script = ['{"name": "order", "arguments": {"order_id": "ORD-1"}}', "It arrives on 2026-12-24.", "On 2026-12-25."]
     record, _ = await asked("When does ORD-1 arrive?", script, SHOP)

@@ -16,7 +16,7 @@ from naru.agent.small.parameters import Parameter, leaves, parameters
 from naru.agent.small.reading import decoded, is_nothing
 from naru.agent.small.shown import known_values
 from naru.agent.small.sources import Sources, bare, spans
-from naru.messages import ToolDefinition
+from naru.messages import ToolCall, ToolDefinition
 
 AT_ONCE = 3
 """Tools that a small model chooses from well (UPLIFT)."""
@@ -42,14 +42,9 @@ READS = 0.02
 """Up to here such a tool counts as reading; between the two nobody can tell."""
 
 
-def reads(tool: ToolDefinition) -> bool:
-    """Tell whether a tool says that it only reads."""
-    return tool.annotations.get("readOnlyHint") is True
-
-
-def says_it_changes(tool: ToolDefinition) -> bool:
-    """Tell whether a tool says that it changes something."""
-    return tool.annotations.get("readOnlyHint") is False or tool.annotations.get("destructiveHint") is True
+def reads(tool: ToolDefinition) -> bool | None:
+    """Tell whether a tool says that it only reads, or that it changes something; None where it does not say."""
+    return False if tool.annotations.get("destructiveHint") is True else tool.annotations.get("readOnlyHint")
 
 
 class Offering:
@@ -69,7 +64,7 @@ class Offering:
         self.changing: frozenset[str] = frozenset(
             one.tool.name
             for one in ranked
-            if says_it_changes(one.tool) or (not reads(one.tool) and one.ordered > MAY_CHANGE)
+            if reads(one.tool) is False or (reads(one.tool) is None and one.ordered > MAY_CHANGE)
         )
 
     def _stands(self, one: Ranked) -> float:
@@ -219,6 +214,13 @@ class Offering:
         left = [one.tool for one in self._ranked if one.tool.name not in self._set_aside]
         left = [tool for tool in left if self.may_be_forced(tool)]
         return [tool for tool in left if any(self._is_for(one, value) for one in parameters(tool) for value in ids)]
+
+    def meant_for(self, call: ToolCall) -> list[ToolDefinition]:
+        """Return the tools that given ids are for by their shape, where the called one takes ids of another."""
+        tool = self._ranked[self._place[call.name]].tool
+        given = [(one, str(call.arguments.get(one.name, ""))) for one in parameters(tool) if one.takes_id]
+        ids = [value for one, value in given if not one.fits(value) and value in self._sources.spans()]
+        return [other for other in self._taking(ids) if other is not tool][:AT_ONCE]
 
     def _is_for(self, one: Parameter, value: str) -> bool:
         if one.takes_id:

@@ -179,6 +179,8 @@ class SmallPlanner:
             fits = [one for one in self._offering.first() if not self._offering.lacks(one) and one.name != name]
             knows = [] if self._offering.lacks(tool) else [tool]
             return self._again(call, grounded.refusal, [*knows, *self._offering.leading_to(tool)] or fits)
+        if not self._refused and (owners := self._offering.meant_for(grounded.call)):
+            return self._again(call, f"An id of this shape is none that {name} takes.", [*owners, tool])
         if not self._is_asked_for(grounded.call):
             self._way = "talk"
             return Verdict(call, f"Nothing of what was asked is in this call of {name}.")
@@ -327,11 +329,7 @@ class SmallPlanner:
         """Give the model's own last words; the tools' data only when it gave none."""
         if self._own:
             return self._own
-        if self._found:
-            return "\n\n".join(map(told, self._found))
-        if self._ran:
-            return "\n\n".join(map(told, self._ran))
-        return "The model gave no answer."
+        return "\n\n".join(map(told, self._found or self._ran)) or "The model gave no answer."
 
 
 def _said(turn: Message) -> str:
