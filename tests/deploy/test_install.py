@@ -19,8 +19,17 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = sorted(PYPROJECT["project"]["optional-dependencies"])
 TEXTS = sorted(
     path
-    for pattern in ("*.md", "docs/**/*.md", "docs/**/*.yaml", "src/**/*.py", "deploy/*", "Dockerfile", "compose.yaml")
+    for pattern in (
+        "*.md",
+        "docs/**/*.md",
+        "docs/**/*.yaml",
+        "src/**/*.py",
+        "deploy/**/*",
+        "Dockerfile",
+        "compose.yaml",
+    )
     for path in ROOT.glob(pattern)
+    if path.is_file()
 )
 INSTALL = re.compile(r"\b(?:pip|uv|pipx)3?(?: tool)? (?:install|inject|wheel)\b(?P<rest>[^`\n]*)")
 FOREIGN = re.compile(r"(?<![\w./\\-])naru(?:\[|(?=['\"`\s;,]|$))")

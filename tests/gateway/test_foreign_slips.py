@@ -126,5 +126,5 @@ async def test_a_broken_file_of_servers_shows_in_readyz(tmp_path: Path) -> None:
         manager._store = store
         file.write_text("{ broken")
         await store.list()
-        problems = Hub.not_ready(type("Some", (), {"manager": manager})())  # type: ignore[arg-type]
+        problems = Hub.not_ready(type("Some", (), {"manager": manager, "waiting_settings": ()})())  # type: ignore[arg-type]
         assert any("mcp.json cannot be read" in problem for problem in problems), problems

@@ -35,14 +35,16 @@ CALL_TOKENS = 300
 ANSWER_TOKENS = 400
 TALK_TOKENS = 1000
 """Where a small model that runs on and on is stopped."""
-MAYBE = -0.15
-"""How far a tool may lie behind talk for words to be doubted once: ask, with the names and "none" to pick from."""
+MAYBE = -0.05
+"""How far a tool may lie behind talk for words to be doubted once: ask, with the names and "none" to pick from.
+
+Of 102 questions 91 lie nearer, of 462 pairs of talk and tools 24."""
+GUESSED = -0.15
+"""The same for words with a value of no source: all questions lie nearer, of talk 92."""
 FAR = 0.15
 """Closeness below which a call that holds nothing of what was said is none that anybody asked for."""
 TALK = 0.25
 """Closeness of the question to talk from which such a call is refused."""
-NOWHERE = 0.08
-"""Closeness below which even words with a value of no source are taken for talk."""
 REFUSED_AT_MOST = 2
 TELLING_LETTERS = 20
 """A shorter text says too little of its language."""
@@ -262,8 +264,8 @@ class SmallPlanner:
 
     def _guesses(self, text: str) -> bool:
         """Tell whether words hold an id or number of no source, for a question that may be one for a tool."""
-        near = max((self._closeness[tool.name] or 0.0 for tool in self._offered), default=0.0)
-        return near > NOWHERE and bool(invented(text, self._sources))
+        margin = self._offering.margin
+        return margin is not None and margin > GUESSED and bool(invented(text, self._sources))
 
     def asks_again(self) -> bool:
         """Ask once more with the names and "none" to pick from, when words came where a call was likely."""
