@@ -17,6 +17,7 @@ from naru.models.limits.rate import RateLimits
 from naru.models.router import Route, Router
 from naru.models.scripted import ScriptedBackend
 from naru.models.transport.failures import failure
+from naru.persons import Bounds, Person, Reach, current_person
 
 AWAY = ["unreachable", "overloaded", "rate_limited", "upstream_failed", "unauthorized", "model_not_found", "not_an_api"]
 
@@ -54,6 +55,22 @@ async def test_the_next_model_answers_and_the_answer_says_so(code: str, streamed
     assert "".join(one.text for one in events if isinstance(one, Text)) == "hello"
     assert backend.counts == {("a", "b/b"): 1}
     assert second.requests[0].model == "b"
+
+
+async def test_issue_21_3_a_model_that_a_key_does_not_see_never_answers_in_place_of_another() -> None:
+    first, hidden, third = (
+        ScriptedBackend([failure("overloaded", "Busy.")]),
+        ScriptedBackend(["no"]),
+        ScriptedBackend(["hi"]),
+    )
+    backend, _ = chain(a=first, b=hidden, c=third)
+    token = current_person.set(Person("k", Reach.of(Bounds(models=("a", "c/*")))))
+    try:
+        events = await told(backend, ask(), streamed=False)
+    finally:
+        current_person.reset(token)
+    assert "".join(one.text for one in events if isinstance(one, Text)) == "hi"
+    assert hidden.requests == []
 
 
 async def test_what_is_wrong_with_the_request_is_told_at_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Protocol, TypeVar, cast
@@ -45,6 +46,21 @@ class Batching(Protocol):
     def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Give the events of `Backend.stream`, in lists; nothing waits for a list to fill."""
         ...
+
+
+class InBatches(ABC):
+    """Gives `Backend.stream` to a backend that has its answer in batches."""
+
+    @abstractmethod
+    def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        """Give the events in lists; see `Batching`."""
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
+        """Give the events one by one; see `Backend.stream`."""
+        async with aclosing(self.batches(request)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
 
 
 class Delivering(Protocol):

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field, replace
 
 from naru.errors import ModelError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest, Notice
-from naru.models.backend import Backend, Take, batches_of, deliver, for_model, inform
+from naru.models.backend import Backend, InBatches, Take, batches_of, deliver, for_model, inform
 from naru.models.known.profile import Profile
 from naru.models.limits.queue import Caller, current_caller
+from naru.persons import reach
 
 _NEXT = frozenset(
     {
@@ -54,7 +55,7 @@ class _Shared:
     away_until: dict[str, float] = field(default_factory=dict)
 
 
-class FallingBack:
+class FallingBack(InBatches):
     """Wraps a backend (a router, or one endpoint): asked for a model, it goes on to the fallbacks in their order."""
 
     def __init__(
@@ -87,13 +88,6 @@ class FallingBack:
         view._shared = self._shared
         return view
 
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
-        """Ask one model after the other; see `Backend.stream`."""
-        async with aclosing(self.batches(request)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    yield event
-
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask one model after the other, in batches."""
         for attempt in self._attempts(request):
@@ -117,9 +111,10 @@ class FallingBack:
                 return
 
     def _attempts(self, request: ChatRequest) -> Iterator[_Attempt]:
-        """Give the models to ask, in order: those that have just failed come last."""
+        """Give the models to ask, in order: those that have just failed come last, those that are hidden never."""
         first = request.model or self._model
-        names = list(dict.fromkeys((first, *self._shared.names)))
+        seen = reach()
+        names = list(dict.fromkeys((first, *filter(seen.model, self._shared.names))))
         now = self._shared.clock()
         names.sort(key=lambda name: self._shared.away_until.get(name, 0.0) > now)
         faults: list[str] = []

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
 from dataclasses import replace
 
 from naru.messages import ChatEvent, ChatRequest
-from naru.models.backend import Backend, Take, batches_of, deliver, inform
+from naru.models.backend import Backend, InBatches, Take, batches_of, deliver, inform
 from naru.models.known.profile import Profile
 
 
-class Narrowed:
+class Narrowed(InBatches):
     """A view; closing it closes nothing."""
 
     def __init__(self, backend: Backend, model: str, profile: Callable[[], Profile] | None = None) -> None:
@@ -23,13 +22,6 @@ class Narrowed:
     def profile(self) -> Profile:
         """The one model's."""
         return self._profile() if self._profile is not None else self.backend.profile
-
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
-        """Ask the one model; see `Backend.stream`."""
-        async with aclosing(self.batches(request)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    yield event
 
     def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask the one model, in batches."""

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from naru.errors import NaruError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest
-from naru.models.backend import Backend, Take, batches_of, deliver, for_model, inform
+from naru.models.backend import Backend, InBatches, Take, batches_of, deliver, for_model, inform
 from naru.models.known.profile import Profile
 from naru.models.narrowed import Narrowed
 
@@ -40,7 +40,7 @@ class Route:
         return model in self.listed or any(fnmatchcase(model, pattern) for pattern in self.patterns)
 
 
-class Router:
+class Router(InBatches):
     """Chooses by alias, by `endpoint/model`, by declared names, by what endpoints list; else the first endpoint."""
 
     def __init__(self, routes: Sequence[Route], aliases: Mapping[str, str] | None = None) -> None:
@@ -87,13 +87,6 @@ class Router:
         name = self._aliases.get(model, model)
         asked = all(route.patterns or route.listed for route in self.routes)
         return asked or not name or name.partition("/")[0] in self._by_name or any(r.serves(name) for r in self.routes)
-
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
-        """Ask the endpoint that serves the request's model; see `Backend.stream`."""
-        async with aclosing(self.batches(request)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    yield event
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask the endpoint that serves the request's model, in batches."""

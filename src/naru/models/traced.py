@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from naru.errors import NaruError
 from naru.messages import CallEnd, CallStart, ChatEvent, ChatRequest, Finish, Message, Text, Usage
-from naru.models.backend import Backend, batches_of, for_model, inform
+from naru.models.backend import Backend, InBatches, batches_of, for_model, inform
 from naru.models.known.profile import Profile
 from naru.telemetry.tracing import Attribute, Span, Tracing, content
 
@@ -24,7 +24,7 @@ class Target:
     port: int | None = None
 
 
-class TracedBackend:
+class TracedBackend(InBatches):
     """Wraps a wire; one try is one span, so what a queue asks again shows as another."""
 
     def __init__(self, backend: Backend, tracing: Tracing, target: Target) -> None:
@@ -36,13 +36,6 @@ class TracedBackend:
     def profile(self) -> Profile:
         """The wrapped backend's."""
         return self.backend.profile
-
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
-        """Ask once; see `Backend.stream`."""
-        async with aclosing(self.batches(request)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    yield event
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once; see `Batching`."""

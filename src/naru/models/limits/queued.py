@@ -10,7 +10,7 @@ from types import TracebackType
 
 from naru.errors import ModelError, NaruError
 from naru.messages import ChatEvent, ChatRequest, Usage
-from naru.models.backend import Backend, Take, batches_of, deliver, for_model, inform
+from naru.models.backend import Backend, InBatches, Take, batches_of, deliver, for_model, inform
 from naru.models.known.profile import Profile
 from naru.models.limits.queue import Caller, RequestQueue, current_caller
 from naru.models.limits.shared_rate import SharedRate
@@ -27,7 +27,7 @@ _BY_MODEL = {"rate_limited": False, "overloaded": True, "loading": True}
 """Kinds that say "not now", and whether they speak of one model: 429 is the key's, 503 and 529 are a model's."""
 
 
-class QueuedBackend:
+class QueuedBackend(InBatches):
     """Wraps a backend; who asks is read from `current_caller`."""
 
     def __init__(self, backend: Backend, queue: RequestQueue, shared: SharedRate | None = None) -> None:
@@ -39,13 +39,6 @@ class QueuedBackend:
     def profile(self) -> Profile:
         """The wrapped backend's."""
         return self.backend.profile
-
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
-        """Ask when it is our turn; see `Backend.stream`. Also raises when the wait would be too long."""
-        async with aclosing(self.batches(request)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    yield event
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask when it is our turn; see `Batching`."""

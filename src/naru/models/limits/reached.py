@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from naru.errors import ModelError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest, Text, Usage
-from naru.models.backend import Backend, Take, batches_of, deliver, for_model, inform
+from naru.models.backend import Backend, InBatches, Take, batches_of, deliver, for_model, inform
 from naru.models.known.profile import Profile
 from naru.models.limits.queued import BYTES_PER_TOKEN, estimate_tokens
 from naru.persons import Person
 from naru.stores.spending import Spending, seconds_to_tomorrow
 
 
-class ReachedBackend:
+class ReachedBackend(InBatches):
     """A view; closing it closes nothing."""
 
     def __init__(self, backend: Backend, person: Person, spending: Spending, default: str = "") -> None:
@@ -40,13 +40,6 @@ class ReachedBackend:
         except NotFoundError:
             raise _unknown(model) from None
         return ReachedBackend(inner, self._person, self._spending, self._default)
-
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
-        """Ask once; see `Backend.stream`. Also raises NotFoundError, and ModelError when the budget is used up."""
-        async with aclosing(self.batches(request)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    yield event
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once, in batches."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
 from dataclasses import replace
 from typing import ClassVar, Protocol
 
@@ -15,7 +14,7 @@ from naru.models.answers.normalise import AnswerReader
 from naru.models.answers.parsing import answer_reader
 from naru.models.asking.offer import Offer, offer
 from naru.models.asking.strategy import prepare
-from naru.models.backend import Backend
+from naru.models.backend import Backend, InBatches
 from naru.models.known.adapt import Learned
 from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
@@ -44,7 +43,7 @@ class EventReader(Protocol):
         ...
 
 
-class WireBackend(ABC):
+class WireBackend(InBatches):
     """A `Backend` over one path of an endpoint. An API says where that is, what is sent and how events are read."""
 
     path: ClassVar[str]
@@ -88,13 +87,6 @@ class WireBackend(ABC):
     def profile(self) -> Profile:
         """Facts about the model family behind this endpoint, mended by what it refused."""
         return self.knowledge.of(self.model).profile
-
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
-        """Ask once, streaming; see `Backend.stream`."""
-        async with aclosing(self.batches(request)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    yield event
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once; what arrived together is given together, see `Batching`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import replace
 
 from naru.errors import ModelError
@@ -13,7 +13,7 @@ from naru.models.answers.normalise import AnswerReader
 from naru.models.answers.parsing import answer_reader
 from naru.models.asking.offer import offer
 from naru.models.asking.strategy import prepare
-from naru.models.backend import Backend, Take
+from naru.models.backend import Backend, InBatches, Take
 from naru.models.known import size
 from naru.models.known.adapt import Learned
 from naru.models.known.context_length import of_listed, of_props
@@ -40,7 +40,7 @@ from naru.models.wires.openai_wire import (
 __all__ = ["Endpoint", "OpenAIBackend"]
 
 
-class OpenAIBackend:
+class OpenAIBackend(InBatches):
     """A `Backend` over the chat completions API.
 
     `http` is open to the chat proxy's raw path, which shares the connections.
@@ -89,13 +89,6 @@ class OpenAIBackend:
     def where(self) -> str:
         """How messages name this endpoint."""
         return self.http.where
-
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
-        """Ask once, streaming; see `Backend.stream`."""
-        async with aclosing(self.batches(request)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    yield event
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once; what arrived together is given together, see `Batching`."""
