@@ -4,7 +4,8 @@ A model that reports what it read, explains a dialect or warns of an injection w
 structure tells, which needs no language: quotation marks and brackets of any script, comments, quoted lines, the
 middle of a sentence, a question, a text before and after a form with which models end their turns, and what the
 tools have returned. Each fact has a weight; a call whose facts add up to `LIMIT` was shown. What the words mean is
-not asked (docs/decisions/0162). The weights were chosen by `bench/dialects.py --only shown`.
+asked where nothing else can tell (`wording.py`, docs/decisions/0162). The weights were chosen by `bench/dialects.py
+--only shown`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import unicodedata
 
 from naru.dialects.patterns import lazy_pattern
+from naru.dialects.wording import speaks_of_showing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ WEIGHTS = {
     "question after": 0.35,
     "another was shown": 0.5,
     "placeholder": 0.5,
+    "spoken of": 1.0,
 }
 """What each fact speaks against a call's having been made."""
 
@@ -235,6 +238,8 @@ def facts(before: Before, opener: str, gap: str, after: str, calls: Sequence[Par
     text = after[: stop.start()] if stop is not None else after
     if text:
         found += _facts_after(before, gap, text, calls)
+    elif before.some and calls[0].dialect not in _PYTHON and speaks_of_showing(before.text):
+        found.append("spoken of")
     if before.introduces and before.same_line and before.text[-1] == " " and calls[0].dialect not in _UNMARKED:
         found.append("set apart by a blank")
     if before.some and any(_is_placeholder(call) for call in calls):

@@ -36,8 +36,8 @@ _PIECE = 1024 * 1024
 _PLACEHOLDER = re.compile(r"\$\{(?:user_config\.)?([\w./-]+)\}")
 _RESERVED = re.compile(r'[<>:"|?*\x00-\x1f\x7f]')
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, ValueError)
-"""What `zipfile` raises of a file that is cut, garbled, encrypted (RuntimeError) or packed in a way that it does not know
-(NotImplementedError)."""
+"""What `zipfile` raises of a file that is cut, garbled, encrypted (RuntimeError) or packed in a way that it does not
+know (NotImplementedError)."""
 _RUNS = {"node": "node", "python": "python3"}
 
 

@@ -1,0 +1,93 @@
+"""What the sentence before a call says of it: second evidence, where structure cannot tell.
+
+"For example:" and a call looks as "I will look:" and a call does. With nothing after it only the words tell the two
+apart, so they are asked then, and only of the last sentence. All else is structure's (`shown.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from naru.dialects.catalog.talk import MADE, TALK
+from naru.dialects.patterns import lazy_pattern
+
+_WEIGHTS = {
+    "example": 1.0,
+    "form": 0.9,
+    "refused": 0.4,
+    "not run": 0.6,
+    "negated": 0.5,
+    "past": 0.8,
+    "taught": 0.9,
+}
+"""How much what a sentence speaks of says that its call is only shown."""
+_MADE_WEIGHT = 0.6
+"""What it takes away that the sentence speaks of doing."""
+_ENDED = 0.6
+"""What words count for where their sentence is over and does not go on in the call."""
+_LIMIT = 0.75
+_SHORT = 20
+"""Characters; a shorter sentence is read with the one before it."""
+_LOOKED_AT = 240
+_SENTENCE_ENDS = ".!?…。！？।؟"
+_ENDS_OF_SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_PLAIN = str.maketrans("’：", "':")
+_LETTER = lazy_pattern(r"(?<!\\)[a-z]")
+_UPPER = lazy_pattern(r"\\.|[A-Z]")
+_BAR = lazy_pattern(r"[()\[\]]|\|")
+
+
+def speaks_of_showing(text: str) -> bool:
+    """Tell whether the last sentence of a text speaks of a call that is not made by it."""
+    sentence = _last_sentence(text).lower().translate(_PLAIN)
+    concepts, made = _concepts()
+    doubt = sum(_WEIGHTS[name] for name, words in concepts.items() if words.are_in(sentence))
+    if text.rstrip()[-1:] in _SENTENCE_ENDS:
+        doubt *= _ENDED
+    if doubt >= _LIMIT and made.are_in(sentence):
+        doubt -= _MADE_WEIGHT
+    return doubt >= _LIMIT
+
+
+def _last_sentence(text: str) -> str:
+    sentences = [part for part in _ENDS_OF_SENTENCES.split(text[-_LOOKED_AT:]) if part.strip()]
+    if not sentences:
+        return ""
+    return sentences[-1] if len(sentences[-1]) >= _SHORT else " ".join(sentences[-2:])
+
+
+class _Words:
+    """Alternatives to look for in lower-case text; those of other scripts only where there are any."""
+
+    __slots__ = ("_latin", "_other")
+
+    def __init__(self, words: str) -> None:
+        plain = _UPPER.sub(lambda found: found[0] if found[0][0] == "\\" else found[0].lower(), words)
+        parts = _alternatives(plain)
+        latin = [part for part in parts if _LETTER.search(part)]
+        self._latin = re.compile("|".join(latin))
+        self._other = re.compile("|".join(part for part in parts if part not in latin) or "(?!)")
+
+    def are_in(self, text: str) -> bool:
+        """Tell whether any is found."""
+        return self._latin.search(text) is not None or (not text.isascii() and self._other.search(text) is not None)
+
+
+def _alternatives(words: str) -> list[str]:
+    """Split a pattern at the bars that stand outside of brackets."""
+    parts, depth, start = [], 0, 0
+    for found in _BAR.finditer(words):
+        if found[0] in "([":
+            depth += 1
+        elif found[0] in ")]":
+            depth -= 1
+        elif not depth:
+            parts.append(words[start : found.start()])
+            start = found.end()
+    return [*parts, words[start:]]
+
+
+@lru_cache(maxsize=1)
+def _concepts() -> tuple[dict[str, _Words], _Words]:
+    return {name: _Words(words) for name, words in TALK.items()}, _Words(MADE)
