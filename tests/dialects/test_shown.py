@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from naru.dialects import CallEnd, StreamParser, parse, tools_from_openai
+from naru.dialects import CallEnd, StreamParser, Text, parse, tools_from_openai
 from tests.dialects import talk
 from tests.dialects.reading import CASES, assert_accounted, pieces, read_every_way
 
@@ -59,13 +59,32 @@ def test_calls_in_ordinary_surroundings_are_made():
                 count += 1
                 lost += [] if parse(text, talk.TOOLS).calls else [(form, text)]
     assert count >= 900
-    assert len(lost) <= 1, lost
+    assert len(lost) <= 3, lost
 
 
+@pytest.mark.xfail(strict=True, reason="told by words that are not asked: of Python, or of telling")
 @pytest.mark.parametrize("text", talk.ENDS)
-def test_a_call_that_ends_its_reply_is_made_whatever_the_words_before_say(text):
-    """The price of asking no language (docs/decisions/0162): "For example:" looks as "I will look:" does."""
-    assert read_every_way(text, talk.TOOLS_OF_ENDS).calls
+def test_talk_that_ends_with_its_call_and_is_still_taken_for_one(text):
+    assert not read_every_way(text, talk.TOOLS_OF_ENDS).calls
+
+
+def test_talk_that_ends_with_its_call_is_mostly_told_by_its_words():
+    """Structure alone lets 127 of these 216 run; words are asked as second evidence (docs/decisions/0162)."""
+    texts = [
+        text for part in PARTS for number, _, text in talk.texts("shown", part, 6) if talk.ends("shown", part, number)
+    ]
+    assert len(texts) == 216
+    assert sum(bool(parse(text, talk.TOOLS).calls) for text in texts) <= 36
+
+
+@pytest.mark.parametrize(
+    "before", ["For example:", "예를 들어:", "例えば：", "Por ejemplo:", "例如：", "Do not run this:"]
+)
+def test_a_call_that_is_said_to_be_an_example_is_none(before):
+    assert not read_every_way(f"{before}\n\n{CALL}", talk.TOOLS).calls
+    parser = StreamParser(talk.TOOLS)
+    events = [*parser.feed(f"{before}\n\n{CALL}"), *parser.close()]
+    assert {type(event) for event in events} == {Text}, "nothing was announced that would never end"
 
 
 @pytest.mark.parametrize("words", ["I'll look it up", "찾아보겠습니다", "调べます", "Voy a buscarlo", "我来查一下"])

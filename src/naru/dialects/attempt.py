@@ -11,7 +11,7 @@ from naru.dialects.call_writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.scanner import Body, draft_openers, draft_tokens, stray_closers
-from naru.dialects.shown import DOUBTFUL, NOTHING_BEFORE, Before
+from naru.dialects.shown import NOTHING_BEFORE, Before
 from naru.dialects.source import NotACall, Reading, Source, literal_at, space_end, until
 
 _TAG_END = lazy_pattern(">")
@@ -79,7 +79,7 @@ class Attempt:
 
     def is_doubtful(self) -> bool:
         """Tell whether what stands before it speaks against a call, so that none should be announced."""
-        return self._before is None and self.before.doubt >= DOUBTFUL
+        return self._before is None and self.before.is_doubtful
 
 
 class Group:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import unicodedata
 
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.wording import speaks_of_showing
+from naru.dialects.wording import speaks_of_doing, speaks_of_showing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,6 +94,11 @@ class Before:
         self.introduces = text.rstrip().endswith((":", "："))
         self.facts = tuple(_facts_before(text, line))
         self.doubt = sum(WEIGHTS[fact] for fact in self.facts)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a call should not be announced before it is judged."""
+        return self.doubt >= DOUBTFUL or (self.some and speaks_of_showing(self.text, is_over=True))
 
 
 def _facts_before(text: str, line: str) -> Iterator[str]:
@@ -178,9 +183,10 @@ def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall
         if dialect not in _PYTHON:
             yield "line goes on"
     elif before.some:
-        if dialect not in _CODE or not _is_about(calls, f"{before.text} {text}"):
+        is_code = dialect in _CODE and _is_about(calls, f"{before.text} {text}")
+        if not is_code and not speaks_of_doing(before.text):
             yield "text around"
-    elif "\n" in gap and dialect not in _PYTHON and not _is_about(calls, text):
+    elif "\n" in gap and dialect not in _PYTHON and not _is_about(calls, text) and not speaks_of_doing(text):
         yield "text after"
     if text.rstrip()[-1] in _QUESTIONS:
         yield "question after"
@@ -238,7 +244,11 @@ def facts(before: Before, opener: str, gap: str, after: str, calls: Sequence[Par
     text = after[: stop.start()] if stop is not None else after
     if text:
         found += _facts_after(before, gap, text, calls)
-    elif before.some and calls[0].dialect not in _PYTHON and speaks_of_showing(before.text):
+    elif (
+        before.some
+        and (dialect := calls[0].dialect) not in _PYTHON
+        and speaks_of_showing(before.text, is_over=dialect not in _UNMARKED)
+    ):
         found.append("spoken of")
     if before.introduces and before.same_line and before.text[-1] == " " and calls[0].dialect not in _UNMARKED:
         found.append("set apart by a blank")

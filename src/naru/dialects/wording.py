@@ -38,16 +38,26 @@ _UPPER = lazy_pattern(r"\\.|[A-Z]")
 _BAR = lazy_pattern(r"[()\[\]]|\|")
 
 
-def speaks_of_showing(text: str) -> bool:
-    """Tell whether the last sentence of a text speaks of a call that is not made by it."""
+def speaks_of_showing(text: str, *, is_over: bool) -> bool:
+    """Tell whether the last sentence of a text speaks of a call that is not made by it.
+
+    `is_over` says that a sentence that has ended speaks of its call less: an unmarked call is often shown after one.
+    """
     sentence = _last_sentence(text).lower().translate(_PLAIN)
     concepts, made = _concepts()
     doubt = sum(_WEIGHTS[name] for name, words in concepts.items() if words.are_in(sentence))
-    if text.rstrip()[-1:] in _SENTENCE_ENDS:
+    if is_over and text.rstrip()[-1:] in _SENTENCE_ENDS:
         doubt *= _ENDED
     if doubt >= _LIMIT and made.are_in(sentence):
         doubt -= _MADE_WEIGHT
     return doubt >= _LIMIT
+
+
+def speaks_of_doing(text: str) -> bool:
+    """Tell whether the last sentence of a text speaks of doing, and of nothing else."""
+    sentence = _last_sentence(text).lower().translate(_PLAIN)
+    concepts, made = _concepts()
+    return made.are_in(sentence) and not any(words.are_in(sentence) for words in concepts.values())
 
 
 def _last_sentence(text: str) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 TALK = {
     "example": (
         r"\bexamples?\b|\bfor instance\b|\be\.g\.|\bi\.e\.|\bsuch as\b|\bsamples?\b|\bsnippets?\b|\bexcerpts?\b|\bcompletions?\b|\bdatasets?\b|\blesson\b|\bexercise\b|\bunit tests?\b|\bsomething like\b|\bequivalent\b|\bwell-formed\b|\btest cases?\b"
-        r"|\b(?:wrong|right|correct|incorrect|good|bad|invalid|valid)(?: \w+)?:"
         r"|발췌|일부입니다|예를 들|예시|다음 예|예가|예는|예제|예컨대|\b예:|の一部|の抜粋|的一部分|摘录|摘錄|例えば|たとえば|の例|例:|例如|比如|示例|例子|\bBeispiel|\bz\. ?B\.|\betwa\b"
         r"|\bAuszug|\bAusschnitt|\bextrait\b|\bextracto\b|\bejemplos?\b|\bexemples?\b|\bexemplos?\b|\besempio\b|например|пример"
     ),
