@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from naru.errors import ModelError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest, Notice
-from naru.models.backend import Backend, InBatches, Take, batches_of, deliver, for_model, inform
-from naru.models.known.profile import Profile
+from naru.models.backend import Backend, Take, batches_of, deliver, for_model, inform
 from naru.models.limits.queue import Caller, current_caller
+from naru.models.wrapped import WrappedBackend
 from naru.persons import reach
 
 _NEXT = frozenset(
@@ -55,7 +55,7 @@ class _Shared:
     away_until: dict[str, float] = field(default_factory=dict)
 
 
-class FallingBack(InBatches):
+class FallingBack(WrappedBackend):
     """Wraps a backend (a router, or one endpoint): asked for a model, it goes on to the fallbacks in their order."""
 
     def __init__(
@@ -67,15 +67,9 @@ class FallingBack(InBatches):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Take the backend and the fallbacks, as requests would name them; `model` is the one of requests without."""
-        self.backend = backend
-        """The first model's, in a view of one."""
+        super().__init__(backend)  # the first model's, in a view of one
         self._model = model
         self._shared = _Shared(backend, tuple(names), clock)
-
-    @property
-    def profile(self) -> Profile:
-        """The first model's."""
-        return self.backend.profile
 
     @property
     def counts(self) -> Counter[tuple[str, str]]:
@@ -131,14 +125,6 @@ class FallingBack(InBatches):
     async def inform(self, model: str) -> None:
         """Ask about the first model."""
         await inform(self.backend, model or self._model)
-
-    async def models(self) -> Sequence[str]:
-        """Return the wrapped backend's names."""
-        return await self.backend.models()
-
-    async def close(self) -> None:
-        """Close the wrapped backend."""
-        await self.backend.close()
 
 
 class _Attempt:

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 
 from naru.errors import NaruError
 from naru.messages import CallEnd, CallStart, ChatEvent, ChatRequest, Finish, Message, Text, Usage
-from naru.models.backend import Backend, InBatches, batches_of, for_model, inform
-from naru.models.known.profile import Profile
+from naru.models.backend import Backend, batches_of, for_model
+from naru.models.wrapped import WrappedBackend
 from naru.telemetry.tracing import Attribute, Span, Tracing, content
 
 
@@ -24,18 +24,13 @@ class Target:
     port: int | None = None
 
 
-class TracedBackend(InBatches):
+class TracedBackend(WrappedBackend):
     """Wraps a wire; one try is one span, so what a queue asks again shows as another."""
 
     def __init__(self, backend: Backend, tracing: Tracing, target: Target) -> None:
-        self.backend = backend
+        super().__init__(backend)
         self._tracing = tracing
         self._target = target
-
-    @property
-    def profile(self) -> Profile:
-        """The wrapped backend's."""
-        return self.backend.profile
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once; see `Batching`."""
@@ -62,18 +57,6 @@ class TracedBackend(InBatches):
         """Return the traced view of one model."""
         inner = for_model(self.backend, model)
         return self if inner is self.backend else TracedBackend(inner, self._tracing, self._target)
-
-    async def inform(self, model: str) -> None:
-        """Ask the wrapped backend."""
-        await inform(self.backend, model)
-
-    async def models(self) -> Sequence[str]:
-        """Return the wrapped backend's names."""
-        return await self.backend.models()
-
-    async def close(self) -> None:
-        """Close the wrapped backend."""
-        await self.backend.close()
 
     def _attributes(self, request: ChatRequest) -> dict[str, Attribute | None]:
         target = self._target

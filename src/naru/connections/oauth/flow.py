@@ -7,7 +7,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from yarl import URL
@@ -203,13 +203,8 @@ def given(before: Tokens, answer: JsonObject) -> Tokens:
     usable = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
     life = float(seconds) if usable and seconds is not None else 0.0
     refresh = answer.get("refresh_token")
-    return Tokens(
-        url=before.url,
-        resource=before.resource,
-        issuer=before.issuer,
-        token_endpoint=before.token_endpoint,
-        revocation_endpoint=before.revocation_endpoint,
-        client=before.client,
+    return replace(
+        before,
         access_token=token,
         refresh_token=refresh if isinstance(refresh, str) and refresh else before.refresh_token,
         scope=clean_scope(answer.get("scope")) or before.scope,

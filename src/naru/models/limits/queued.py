@@ -10,11 +10,11 @@ from types import TracebackType
 
 from naru.errors import ModelError, NaruError
 from naru.messages import ChatEvent, ChatRequest, Usage
-from naru.models.backend import Backend, InBatches, Take, batches_of, deliver, for_model, inform
-from naru.models.known.profile import Profile
+from naru.models.backend import Backend, Take, batches_of, deliver, for_model
 from naru.models.limits.queue import Caller, RequestQueue, current_caller
 from naru.models.limits.shared_rate import SharedRate
 from naru.models.transport.json_text import encode
+from naru.models.wrapped import WrappedBackend
 
 BYTES_PER_TOKEN = 3.5
 _RETRIES = {"rate_limited": 5, "overloaded": 2, "broken_off": 1, "upstream_failed": 1}
@@ -27,18 +27,13 @@ _BY_MODEL = {"rate_limited": False, "overloaded": True, "loading": True}
 """Kinds that say "not now", and whether they speak of one model: 429 is the key's, 503 and 529 are a model's."""
 
 
-class QueuedBackend(InBatches):
+class QueuedBackend(WrappedBackend):
     """Wraps a backend; who asks is read from `current_caller`."""
 
     def __init__(self, backend: Backend, queue: RequestQueue, shared: SharedRate | None = None) -> None:
-        self.backend = backend
+        super().__init__(backend)
         self.queue = queue
         self.shared = shared
-
-    @property
-    def profile(self) -> Profile:
-        """The wrapped backend's."""
-        return self.backend.profile
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask when it is our turn; see `Batching`."""
@@ -71,14 +66,6 @@ class QueuedBackend(InBatches):
         """Return the view of one model, behind the same queue."""
         inner = for_model(self.backend, model)
         return self if inner is self.backend else QueuedBackend(inner, self.queue, self.shared)
-
-    async def inform(self, model: str) -> None:
-        """Ask the wrapped backend."""
-        await inform(self.backend, model)
-
-    async def models(self) -> Sequence[str]:
-        """Return the wrapped backend's names."""
-        return await self.backend.models()
 
     async def close(self) -> None:
         """Close the wrapped backend, and the connections to Redis."""

@@ -8,27 +8,22 @@ from dataclasses import replace
 
 from naru.errors import ModelError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest, Text, Usage
-from naru.models.backend import Backend, InBatches, Take, batches_of, deliver, for_model, inform
-from naru.models.known.profile import Profile
+from naru.models.backend import Backend, Take, batches_of, deliver, for_model
 from naru.models.limits.queued import BYTES_PER_TOKEN, estimate_tokens
+from naru.models.wrapped import WrappedBackend
 from naru.persons import Person
 from naru.stores.spending import Spending, seconds_to_tomorrow
 
 
-class ReachedBackend(InBatches):
+class ReachedBackend(WrappedBackend):
     """A view; closing it closes nothing."""
 
     def __init__(self, backend: Backend, person: Person, spending: Spending, default: str = "") -> None:
         """Wrap a backend for a person; `default` is the model of requests that name none."""
-        self.backend = backend
+        super().__init__(backend)
         self._person = person
         self._spending = spending
         self._default = default
-
-    @property
-    def profile(self) -> Profile:
-        """The wrapped backend's."""
-        return self.backend.profile
 
     def for_model(self, model: str) -> Backend:
         """Return the view of one model. Raises NotFoundError, also for one that is hidden."""
@@ -70,10 +65,6 @@ class ReachedBackend(InBatches):
             raise _unknown(request.model) from None
         finally:
             self._pay(bill.tokens)
-
-    async def inform(self, model: str) -> None:
-        """Ask the wrapped backend."""
-        await inform(self.backend, model)
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that the person sees."""
