@@ -15,7 +15,7 @@ from naru.config import Settings
 from naru.messages import ToolDefinition
 from naru.telemetry.audit import open_audit
 from naru.telemetry.audit_file import verify
-from naru.tools.supervision import Call, Came, Supervision
+from naru.tools.supervision.calls import Call, Came, Supervision
 
 CALLS = 4000
 ROUNDS = 5

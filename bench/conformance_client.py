@@ -21,18 +21,18 @@ from urllib.parse import parse_qsl, urlsplit
 
 import aiohttp
 
-from naru.connections.connection import Connection
-from naru.connections.faults import LinkError
-from naru.connections.lifecycle import ReconnectPolicy
+from naru.connections.link.connection import Connection
 from naru.connections.manager import Manager
 from naru.connections.oauth.signins import SignIns, SignInSettings, Wish
-from naru.connections.session import RequestOptions, ServerRequest
-from naru.connections.settings import ConnectionSettings
+from naru.connections.session.session import RequestOptions, ServerRequest
+from naru.connections.state.faults import LinkError
+from naru.connections.state.lifecycle import ReconnectPolicy
+from naru.connections.state.settings import ConnectionSettings
 from naru.errors import NaruError
 from naru.messages import JsonObject
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.memory import MemoryStore
-from naru.stores.vault import Vault
+from naru.stores.secrets.vault import Vault
 
 BACK = "http://localhost:3000/callback"
 DOCUMENT = "https://conformance-test.local/client-metadata.json"

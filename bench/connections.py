@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from naru.connections.manager import Manager  # noqa: E402  # the path comes first
-from naru.connections.settings import ConnectionSettings  # noqa: E402
+from naru.connections.state.settings import ConnectionSettings  # noqa: E402
 from naru.records import ServerRecord, TransportType  # noqa: E402
 from naru.stores.memory import MemoryStore  # noqa: E402
 from naru.stores.open import open_store  # noqa: E402

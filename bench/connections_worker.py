@@ -23,7 +23,7 @@ Call = Callable[[str], Awaitable[str]]
 @contextlib.asynccontextmanager
 async def naru(transport: str, place: str) -> AsyncIterator[tuple[Call, Callable[[], Awaitable[int]]]]:
     from naru.connections.manager import Manager
-    from naru.connections.settings import ConnectionSettings
+    from naru.connections.state.settings import ConnectionSettings
     from naru.records import ServerRecord, TransportType
     from naru.stores.memory import MemoryStore
 

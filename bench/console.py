@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.journeys.browser import Browser, open_browser  # noqa: E402  # after the path is set
 
-from naru.stores.history import STEPS, History  # noqa: E402
+from naru.stores.kept.history import STEPS, History  # noqa: E402
 from naru.telemetry.figures import CALLS, FIRST_CHUNK, OPERATIONS, REQUESTS, TOKENS, WAITS  # noqa: E402
 
 SERVERS, WITH_TOOLS, TOOLS_EACH, LOADS = 1000, 10, 500, 7

@@ -37,9 +37,9 @@ from naru.messages import ChatRequest, Message
 from naru.models.known.families import profile_for
 from naru.models.transport.endpoint import Endpoint
 from naru.models.wires.openai_http import OpenAIBackend
-from naru.stores.vectors import VectorShelf
+from naru.stores.kept.vectors import VectorShelf
 from naru.tools.combined import CombinedToolset
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 
 OUTPUT = Path("output/e2e_tongues.jsonl")

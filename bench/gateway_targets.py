@@ -32,17 +32,17 @@ async def naru(upstreams: list[str]) -> None:
         inflight = int(upstreams[1])
         del upstreams[:2]
 
-    from naru.cli.serving import serve
+    from naru.cli.serve.listening import serve
     from naru.config import GatewaySection, Settings
     from naru.connections.open import open_manager
     from naru.gateway.gateway import Gateway, settings_of
     from naru.records import ServerRecord, TransportType
-    from naru.stores.keys import KeyFile
     from naru.stores.memory import MemoryStore
+    from naru.stores.secrets.keys import KeyFile
     from naru.web import mcp_faces
-    from naru.web.access import KeyRing, RateLimiter
+    from naru.web.gate.access import KeyRing, RateLimiter
+    from naru.web.gate.security import guard
     from naru.web.routes import Access, Endpoint
-    from naru.web.security import guard
 
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.model_validate({"hub": {"data_dir": folder}, "server": {"auth": "on", "port": 0}})

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from naru.builtins.serve import run_stdio
-from naru.tools.function_tool import FunctionTool
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.function_tool import FunctionTool
+from naru.tools.functions.toolset import FunctionToolset
 
 KINDS = {
     "project": ("PRJ", ["Harbor rebuild", "Night ferry", "River sensors", "Solar roof"]),

@@ -18,9 +18,9 @@ from naru.errors import ConfigError
 from naru.records import ServerRecord
 from naru.stores.embedded_postgres import EmbeddedPostgres
 from naru.stores.open import open_store
-from naru.web.principal import Principal
+from naru.web.gate.principal import Principal
+from naru.web.gate.security import guard
 from naru.web.routes import Access, Endpoint
-from naru.web.security import guard
 
 ROUNDS, RECORDS, REQUESTS = 5, 100, 5_000
 

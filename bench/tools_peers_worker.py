@@ -20,7 +20,7 @@ Offered = tuple[dict[str, Any], Callable[[dict[str, Any]], Any]]
 
 
 def naru(function: Any) -> Offered:
-    from naru.tools.functions import FunctionToolset
+    from naru.tools.functions.toolset import FunctionToolset
     from naru.tools.toolset import CallContext
 
     toolset = FunctionToolset([function])

@@ -102,8 +102,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 class Naru:
     def __init__(self) -> None:
-        from naru.tools.function_tool import FunctionTool
-        from naru.tools.functions import FunctionToolset
+        from naru.tools.functions.function_tool import FunctionTool
+        from naru.tools.functions.toolset import FunctionToolset
         from naru.tools.toolset import CallContext
 
         self.tool_class, self.toolset_class, self.context = FunctionTool, FunctionToolset, CallContext()

@@ -20,7 +20,7 @@ from naru.config import Settings
 from naru.messages import ChatRequest, JsonObject, Message, Text
 from naru.models.backend import Backend
 from naru.models.open import open_backend
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 
 ATTEMPTS = 3

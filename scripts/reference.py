@@ -25,8 +25,8 @@ from typer.main import get_command
 from naru import errors
 from naru.agent.events import EndReason
 from naru.cli.commands import COMMANDS
-from naru.cli.exit_codes import Exit
 from naru.cli.main import app
+from naru.cli.terminal.exit_codes import Exit
 from naru.config import Settings
 from naru.config import reference as settings_reference
 from naru.hub import open_hub

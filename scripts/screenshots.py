@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.journeys.browser import Browser, open_browser
 from tests.journeys.test_playground import hub_in_a_thread
 
-from naru.stores.history import History, Point
+from naru.stores.kept.history import History, Point
 from naru.telemetry.figures import CALLS, FIRST_CHUNK, OPERATIONS, REQUESTS, TOKENS, WAITS
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"

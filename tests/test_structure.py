@@ -24,3 +24,12 @@ def test_a_source_file_stays_readable(path: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             assert length <= 60, f"{node.name} has {length} lines; at most 60"
+
+
+def test_a_folder_is_a_room_and_not_a_street() -> None:
+    streets = {
+        str(folder.relative_to(ROOT)): count
+        for folder in {path.parent for path in SOURCES}
+        if (count := sum(1 for path in folder.glob("*.py") if path.stem != "__init__")) > 24
+    }
+    assert not streets, "look for the rooms in it"

@@ -34,22 +34,22 @@ from naru.models.local.weights import Progress
 from naru.models.open import open_backend
 from naru.persons import Reach, current_person, reach
 from naru.records import ServerRecord, ServerStatus, TransportType
-from naru.stores.history import History
-from naru.stores.keys import KeyFile
+from naru.stores.kept.history import History
+from naru.stores.kept.runs import RunStore
+from naru.stores.kept.spending import Spending
+from naru.stores.kept.vectors import VectorShelf, file_name
 from naru.stores.open import open_store, store_url
-from naru.stores.runs import RunStore
+from naru.stores.secrets.keys import KeyFile
 from naru.stores.shared.commons import ALONE, Commons
 from naru.stores.shared.open import shared_tables
-from naru.stores.spending import Spending
 from naru.stores.tables import SharedTables
-from naru.stores.vectors import VectorShelf, file_name
 from naru.telemetry.audit import Audit, open_audit
 from naru.telemetry.figures import Figures
 from naru.telemetry.recorder import Recorder, recording
 from naru.telemetry.tracing import start_tracing
-from naru.tools.approvals import Approvals
 from naru.tools.combined import CombinedToolset
-from naru.tools.supervision import Supervision
+from naru.tools.supervision.approvals import Approvals
+from naru.tools.supervision.calls import Supervision
 from naru.tools.toolset import Toolset
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.errors import UpstreamError
 from naru.messages import ChatRequest, Message, ToolDefinition
 from naru.models.scripted import ScriptedBackend
-from naru.stores.vectors import VectorShelf
+from naru.stores.kept.vectors import VectorShelf
 
 WORDS = {
     "get_weather": "Forecast of rain, sun and temperature for a place.",

@@ -14,7 +14,7 @@ from naru.messages import ChatRequest, ImagePart, Message, ToolResult
 from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.tools.combined import CombinedToolset
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.toolset import FunctionToolset
 
 
 def call(**arguments: object) -> str:

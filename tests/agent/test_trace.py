@@ -17,7 +17,7 @@ from naru.errors import StoreError
 from naru.messages import ChatRequest, JsonObject, Message
 from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
-from naru.stores.runs import RunStore
+from naru.stores.kept.runs import RunStore
 from naru.tools.combined import CombinedToolset
 
 CALL = '<tool_call>\n{"name": "shop__get_order", "arguments": {"order_id": "ORD7"}}\n</tool_call>'

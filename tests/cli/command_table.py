@@ -27,7 +27,7 @@ from typer.main import get_command
 
 from naru.cli.commands import COMMANDS
 from naru.cli.main import app, main
-from naru.cli.serving import listen
+from naru.cli.serve.listening import listen
 from naru.config import Settings
 from naru.hub import open_hub
 from naru.models.scripted import ScriptedBackend

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from naru.cli.exit_codes import Exit
+from naru.cli.terminal.exit_codes import Exit
 from naru.errors import ConfigError
 from naru.stores import backup
 from naru.stores.occupied import occupied

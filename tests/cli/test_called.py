@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from naru.cli import called
 from naru.cli.commands import COMMANDS
+from naru.cli.terminal import called
 
 HERE = Path(sys.executable).with_name("naru")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from tests.cli.command_table import PAGE, ROWS, STATES, Told, World, names, world
 
-from naru.cli.exit_codes import Exit
+from naru.cli.terminal.exit_codes import Exit
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("commands")]
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from naru.builtins.data.databases import open as opening
-from naru.cli.data import app
+from naru.cli.data.command import app
 from naru.errors import ConfigError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from naru.cli.exit_codes import Exit
+from naru.cli.terminal.exit_codes import Exit
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.docs.fake_model import ANSWER, fake_model
 
-from naru.cli.exit_codes import Exit
+from naru.cli.terminal.exit_codes import Exit
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from naru.cli.commands import COMMANDS
-from naru.cli.exit_codes import Exit, exit_code
 from naru.cli.main import app
+from naru.cli.terminal.exit_codes import Exit, exit_code
 from naru.errors import (
     ConfigError,
     ConnectionFailedError,
@@ -59,8 +59,8 @@ def test_help_lists_every_command_and_loads_none() -> None:
     for name in COMMANDS:
         assert f"  {name} " in done.stdout
     assert set(done.stderr.strip().strip("[]").replace("'", "").split(", ")) <= {
-        "naru.cli", "naru.cli.called", "naru.cli.commands", "naru.cli.main", "naru.cli.exit_codes", "naru.errors",
-        "naru.persons",
+        "naru.cli", "naru.cli.commands", "naru.cli.main", "naru.cli.terminal", "naru.cli.terminal.called",
+        "naru.cli.terminal.exit_codes", "naru.errors", "naru.persons",
     }  # fmt: skip
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from naru.cli.exit_codes import Exit
+from naru.cli.terminal.exit_codes import Exit
 from naru.config import McpSettings, load_settings
 from naru.connections.manager import Manager
 from naru.records import ServerRecord
 from naru.stores.declared import read_declared
-from naru.stores.formats import Problem, parse_document, read_record
+from naru.stores.formats.shapes import Problem, parse_document, read_record
 from naru.stores.json_file import JsonFileStore
 
 URL = "http://127.0.0.1:10/mcp"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from naru.cli.exit_codes import Exit
-from naru.stores.runs import RunStore
+from naru.cli.terminal.exit_codes import Exit
+from naru.stores.kept.runs import RunStore
 
 
 def run(run_id: str, started_at: int, question: str, answer: str) -> dict:

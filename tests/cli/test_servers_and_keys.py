@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from naru.cli.exit_codes import Exit
-from naru.cli.stored import server_names
+from naru.cli.servers.stored import server_names
+from naru.cli.terminal.exit_codes import Exit
 from naru.errors import NaruError
-from naru.stores.keys import KeyFile
+from naru.stores.secrets.keys import KeyFile
 
 
 def test_servers_are_added_listed_switched_and_removed(naru) -> None:

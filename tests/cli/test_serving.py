@@ -21,10 +21,10 @@ from tests.certificates import Certificates, make_certificates
 from tests.connections.conftest import http, managed
 from tests.connections.fake_http import FakeHttpServer
 
-from naru.cli.serving import tls_of
+from naru.cli.serve.listening import tls_of
 from naru.config import ServerSettings
 from naru.errors import ConfigError
-from naru.web.hosts import HostRules
+from naru.web.gate.hosts import HostRules
 
 
 @pytest.fixture(scope="module")

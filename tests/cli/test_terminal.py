@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from naru.cli.terminal import plain
+from naru.cli.terminal.output import plain
 
 TABLE = (
-    "from naru.cli.terminal import console, print_table\n"
+    "from naru.cli.terminal.output import console, print_table\n"
     "print_table(('name', 'what'), [('a', 'x\\x1b[2Jy'), ('b', '두 번째')])\n"
     "console().print('[bold red]loud[/]')"
 )
@@ -70,7 +70,7 @@ def test_foreign_text_cannot_steer_a_terminal(foreign: str, shown: str) -> None:
 def test_the_first_column_of_a_table_never_wraps() -> None:
     long = "run_0123456789abcdef0123456789abcdef"
     code = (
-        "from naru.cli.terminal import print_table\n"
+        "from naru.cli.terminal.output import print_table\n"
         f"print_table(('run', 'question', 'model'), [('{long}', 'why ' * 40, 'a model of a long name ' * 4)])"
     )
     assert long in run_on_terminal(code, COLUMNS="60", NO_COLOR="1")

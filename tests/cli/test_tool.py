@@ -9,7 +9,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from naru.cli.tool import app
+from naru.cli.tool.command import app
 
 MODULE = ["--module", "tests.cli.tool_examples"]
 

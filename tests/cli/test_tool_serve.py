@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from naru.cli.options import Transport
-from naru.cli.tool_serve import entry
+from naru.cli.tool.serve import entry
 from naru.config import Settings
 
 WAIT_SECONDS = 60

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from naru.tools.inject import ToolContext
+from naru.tools.functions.inject import ToolContext
 
 
 def add(a: int, b: int = 2) -> int:

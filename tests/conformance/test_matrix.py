@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from naru.gateway.core import GatewaySettings
 from naru.gateway.engine import Engine
-from naru.gateway.stdio import StdioFace
+from naru.gateway.faces.stdio import StdioFace
+from naru.gateway.requests.core import GatewaySettings
 from tests.gateway.serving import Served, fixture_record, serving
 
 HERE = Path(__file__).parent / "clients"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from naru.gateway.catalog import CatalogSettings
-from naru.gateway.core import GatewaySettings
+from naru.gateway.requests.core import GatewaySettings
 from tests.gateway.serving import fixture_record, serving
 
 TOOLS = Path("~/.cache/naru-conformance").expanduser()

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from naru.connections.lifecycle import ReconnectPolicy
 from naru.connections.manager import Manager
-from naru.connections.settings import ConnectionSettings
+from naru.connections.state.lifecycle import ReconnectPolicy
+from naru.connections.state.settings import ConnectionSettings
 from naru.records import ServerRecord, TransportType
 from naru.stores.memory import MemoryStore
 

@@ -7,13 +7,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from naru.connections import wire
-from naru.connections.faults import Failure, LinkError
+from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
 from naru.connections.transports.choose import MakeTransport
 from naru.connections.transports.pending import PendingAnswers
+from naru.connections.wire import messages as wire
 from naru.records import TransportType
-from naru.stores.secret_values import SecretValues
+from naru.stores.secrets.values import SecretValues
 
 Json = dict[str, Any]
 

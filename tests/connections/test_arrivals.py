@@ -7,9 +7,9 @@ import math
 
 import pytest
 
-from naru.connections import opening
 from naru.connections.manager import Manager
-from naru.connections.settings import ConnectionSettings
+from naru.connections.session import opening
+from naru.connections.state.settings import ConnectionSettings
 from naru.hub import ARRIVAL_SECONDS, HubToolset
 from naru.records import ServerRecord, TransportType
 from naru.stores.memory import MemoryStore

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from naru.connections.breaker import Breaker
+from naru.connections.state.breaker import Breaker
 
 
 def test_it_opens_after_five_failures_in_a_row_and_lets_one_probe_through() -> None:

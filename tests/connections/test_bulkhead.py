@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from naru.connections.bulkhead import Bulkhead
-from naru.connections.faults import BusyError
+from naru.connections.state.bulkhead import Bulkhead
+from naru.connections.state.faults import BusyError
 
 
 async def hold(gate: Bulkhead, release: asyncio.Event, order: list[int], number: int) -> None:

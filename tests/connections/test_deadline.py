@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from naru.connections.deadline import Deadline
+from naru.connections.session.deadline import Deadline
 
 
 async def wait_under(seconds: float, *, move_to: float | None = None) -> tuple[str, int]:

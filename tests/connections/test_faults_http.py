@@ -13,11 +13,11 @@ import psutil
 import pytest
 from aiohttp import web
 
-from naru.connections.faults import BusyError, LinkError, RpcError
-from naru.connections.lifecycle import ReconnectPolicy
 from naru.connections.manager import Manager
-from naru.connections.session import Hooks, RequestOptions
-from naru.connections.settings import ConnectionSettings
+from naru.connections.session.session import Hooks, RequestOptions
+from naru.connections.state.faults import BusyError, LinkError, RpcError
+from naru.connections.state.lifecycle import ReconnectPolicy
+from naru.connections.state.settings import ConnectionSettings
 from naru.errors import ToolError
 from naru.records import ServerStatus, TransportType
 from naru.tools.toolset import CallContext

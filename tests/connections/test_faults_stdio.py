@@ -15,11 +15,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from naru.connections.faults import BusyError, LinkError, RpcError
-from naru.connections.lifecycle import ReconnectPolicy
 from naru.connections.manager import Manager
-from naru.connections.session import RequestOptions
-from naru.connections.settings import ConnectionSettings
+from naru.connections.session.session import RequestOptions
+from naru.connections.state.faults import BusyError, LinkError, RpcError
+from naru.connections.state.lifecycle import ReconnectPolicy
+from naru.connections.state.settings import ConnectionSettings
 from naru.connections.transports.descendants import VARIABLE
 from naru.errors import ToolError, ToolTimeoutError
 from naru.records import ServerStatus

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from naru.connections.launch_policy import judge_launch, package_warnings
+from naru.connections.rules.launch_policy import judge_launch, package_warnings
 from naru.errors import PolicyError
 
 REFUSED = [

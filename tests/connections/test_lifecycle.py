@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from naru.connections.faults import Failure
-from naru.connections.lifecycle import Lifecycle, ReconnectPolicy
+from naru.connections.state.faults import Failure
+from naru.connections.state.lifecycle import Lifecycle, ReconnectPolicy
 from naru.records import ServerStatus
 
 REFUSED = Failure("connect", "refused", "no connection.")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from naru.config import PolicySettings
-from naru.connections.foreign_text import clean_definition, cut_text, show_every_character, visible_text
-from naru.connections.pins import PinBook
-from naru.connections.policy import Policy, PolicyGuard
+from naru.connections.rules.foreign_text import clean_definition, cut_text, show_every_character, visible_text
+from naru.connections.rules.pins import PinBook
+from naru.connections.rules.policy import Policy, PolicyGuard
 from naru.errors import PolicyError
 from naru.messages import ImagePart, ResourcePart, TextPart, ToolDefinition, ToolResult
 from naru.records import ServerRecord

@@ -7,7 +7,7 @@ import asyncio
 import psutil
 import pytest
 
-from naru.connections import private_links
+from naru.connections.link import private_links
 from naru.connections.manager import Manager
 from naru.errors import ToolError
 from naru.tools.toolset import CallContext

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from naru.connections.manager import Manager
-from naru.connections.settings import ConnectionSettings
+from naru.connections.state.settings import ConnectionSettings
 from naru.messages import ResourcePart
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.tools.toolset import CallContext

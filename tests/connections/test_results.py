@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from naru.connections.results import to_result
+from naru.connections.wire.results import to_result
 from naru.messages import ImagePart, ResourcePart, TextPart
 
 

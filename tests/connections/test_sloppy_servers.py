@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from naru.connections.lifecycle import ReconnectPolicy
 from naru.connections.manager import Manager
-from naru.connections.settings import ConnectionSettings
+from naru.connections.state.lifecycle import ReconnectPolicy
+from naru.connections.state.settings import ConnectionSettings
 from tests.connections.conftest import managed, stdio
 
 

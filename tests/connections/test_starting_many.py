@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from naru.connections.faults import Failure
-from naru.connections.lifecycle import Lifecycle, ReconnectPolicy
-from naru.connections.settings import ConnectionSettings, settings_for
-from naru.connections.starts import INSTALL_SECONDS, Starts, may_install, patience
+from naru.connections.state.faults import Failure
+from naru.connections.state.lifecycle import Lifecycle, ReconnectPolicy
+from naru.connections.state.settings import ConnectionSettings, settings_for
+from naru.connections.state.starts import INSTALL_SECONDS, Starts, may_install, patience
 from naru.connections.transports.base import LogRing
 from naru.records import ServerRecord, ServerStatus, TransportType
-from naru.stores.secret_values import SecretValues
+from naru.stores.secrets.values import SecretValues
 from tests.connections.conftest import QUICK, managed, stdio, until
 
 _FAILURE = Failure("connect", "exited", "it ended.")
@@ -102,7 +102,7 @@ async def test_what_may_install_has_longer_and_the_explanation_says_so(tmp_path:
 
 
 async def test_a_hanging_start_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("naru.connections.starts._HELD_SECONDS", 0.05)
+    monkeypatch.setattr("naru.connections.state.starts._HELD_SECONDS", 0.05)
     starts, record = Starts(1), stdio("s", "x.py")
     async with starts.turn(record), asyncio.timeout(30), starts.turn(record):
         pass
@@ -111,7 +111,7 @@ async def test_a_hanging_start_gives_its_turn_back(monkeypatch: pytest.MonkeyPat
 
 
 async def test_patience_ends_also_for_one_that_talks_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("naru.connections.starts._LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("naru.connections.state.starts._LOOK_SECONDS", 0.01)
     logs = LogRing(1000, SecretValues())
 
     async def talk() -> None:

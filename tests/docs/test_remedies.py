@@ -16,7 +16,7 @@ from typer.main import get_command
 from naru.cli.main import app
 from naru.config import Settings
 from naru.records import LIMITS
-from naru.stores.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
+from naru.stores.formats.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "naru"
 MAKERS = {"Failure": 3, "_refusal": 2, "_unavailable": 1, "_cannot": 1}

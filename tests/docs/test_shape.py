@@ -19,7 +19,7 @@ from typer.main import get_command
 from naru.cli.main import app
 from naru.config import load_settings
 from naru.records import ServerRecord
-from naru.stores.formats import parse_document, read_record
+from naru.stores.formats.shapes import parse_document, read_record
 from naru.web.routes import RouteTable
 from tests.docs.blocks import ROOT, Block, blocks, inline_commands
 

@@ -12,10 +12,10 @@ from typing import Any
 import aiohttp
 
 from naru.config import ServerSettings
-from naru.gateway.core import GatewaySettings
 from naru.gateway.engine import Engine
-from naru.gateway.faces import http_faces
-from naru.gateway.protocol import META_CAPABILITIES, META_VERSION
+from naru.gateway.faces.table import http_faces
+from naru.gateway.requests.core import GatewaySettings
+from naru.gateway.wire.protocol import META_CAPABILITIES, META_VERSION
 from naru.web.one_write import OneWriteProtocol
 from tests.gateway.scripted import ScriptedUpstream, ScriptedUpstreams
 from tests.gateway.serving import app_of, listening

@@ -9,8 +9,8 @@ import socket
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Protocol
 
-from naru.gateway.core import GatewaySettings
-from naru.gateway.stdio import StdioFace
+from naru.gateway.faces.stdio import StdioFace
+from naru.gateway.requests.core import GatewaySettings
 from tests.gateway.by_hand import META, Client, Json, gateway, request
 from tests.gateway.scripted import ScriptedUpstream
 from tests.gateway.test_legacy_sse import stream

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from naru.gateway.protocol import RpcError
-from naru.gateway.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
+from naru.gateway.upstreams.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
+from naru.gateway.wire.protocol import RpcError
 
 Json = dict[str, Any]
 Answer = Callable[[Json, Relay | None], Awaitable[Json]]

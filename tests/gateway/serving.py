@@ -16,17 +16,17 @@ import uvicorn
 
 from naru.config import ServerSettings
 from naru.connections.manager import Manager
-from naru.connections.settings import ConnectionSettings
+from naru.connections.state.settings import ConnectionSettings
 from naru.gateway.catalog import CatalogSettings
-from naru.gateway.core import GatewaySettings
+from naru.gateway.faces.stdio import StdioFace, take_stdout
 from naru.gateway.gateway import Gateway
-from naru.gateway.stdio import StdioFace, take_stdout
-from naru.gateway.upstream import Upstream
+from naru.gateway.requests.core import GatewaySettings
+from naru.gateway.upstreams.upstream import Upstream
 from naru.records import ServerRecord, TransportType
 from naru.stores.memory import MemoryStore
 from naru.web import mcp_faces
+from naru.web.gate.security import guard
 from naru.web.one_write import KEEP_ALIVE_SECONDS, OneWriteProtocol
-from naru.web.security import guard
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 ASK = ["sampling", "elicitation", "roots"]

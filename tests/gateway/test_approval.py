@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from naru.gateway.approval import asks_client
-from naru.gateway.protocol import METHOD_NOT_FOUND, RpcError
+from naru.gateway.upstreams.approval import asks_client
+from naru.gateway.wire.protocol import METHOD_NOT_FOUND, RpcError
 from naru.messages import Json, JsonObject
 
 

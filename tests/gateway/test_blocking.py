@@ -16,9 +16,9 @@ from types import FrameType
 import pytest
 
 from naru.config import ServerSettings
-from naru.gateway.upstream import Change
-from naru.stores.keys import KeyFile
-from naru.web.access import KeyRing
+from naru.gateway.upstreams.upstream import Change
+from naru.stores.secrets.keys import KeyFile
+from naru.web.gate.access import KeyRing
 from tests.gateway.by_hand import gateway, request
 from tests.gateway.peers import asked, peers
 from tests.gateway.scripted import ScriptedUpstream

@@ -11,8 +11,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from naru.connections.asking import find_asked
-from naru.connections.session import RequestOptions, ServerRequest
+from naru.connections.session.asking import find_asked
+from naru.connections.session.session import RequestOptions, ServerRequest
 from naru.connections.transports.base import Outgoing
 from naru.records import TransportType
 from tests.connections.conftest import managed, stdio

@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 
-from naru.gateway.protocol import META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_SERVER, META_VERSION, RpcError
-from naru.gateway.upstream import Relay
+from naru.gateway.upstreams.upstream import Relay
+from naru.gateway.wire.protocol import (
+    META_CAPABILITIES,
+    META_CLIENT,
+    META_LOG_LEVEL,
+    META_SERVER,
+    META_VERSION,
+    RpcError,
+)
 from tests.gateway.by_hand import Json, gateway, request
 from tests.gateway.scripted import ScriptedUpstream
 

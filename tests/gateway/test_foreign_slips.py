@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from mcp import Client as SdkClient
 
-from naru.connections.soundness import sound_item, sound_schema
+from naru.connections.wire.soundness import sound_item, sound_schema
 from naru.hub import Hub
 from naru.messages import Message, ResourcePart
 from naru.stores.json_file import JsonFileStore

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from naru.gateway import frames
-from naru.gateway.frames import Limits
-from naru.gateway.protocol import RpcError
+from naru.gateway.wire import frames
+from naru.gateway.wire.frames import Limits
+from naru.gateway.wire.protocol import RpcError
 
 LIMITS = Limits()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from naru.gateway.headers import (
+from naru.gateway.wire.headers import (
     check_envelope,
     check_parameters,
     check_routing,
@@ -14,7 +14,7 @@ from naru.gateway.headers import (
     decode_value,
     header_parameters,
 )
-from naru.gateway.protocol import META_CAPABILITIES, META_VERSION, RpcError
+from naru.gateway.wire.protocol import META_CAPABILITIES, META_VERSION, RpcError
 
 META = {META_VERSION: "2026-07-28", META_CAPABILITIES: {}}
 GOOD = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo"}

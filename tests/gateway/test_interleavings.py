@@ -14,18 +14,19 @@ from typing import Any
 
 import pytest
 
-from naru.connections import opening, private_links
+from naru.connections.link import private_links
 from naru.connections.manager import Manager
-from naru.connections.settings import ConnectionSettings
+from naru.connections.session import opening
+from naru.connections.state.settings import ConnectionSettings
 from naru.errors import ConflictError, NaruError, NotFoundError, ToolError, UnknownToolError
 from naru.gateway.catalog import Catalog, CatalogSettings
 from naru.gateway.engine import Engine
-from naru.gateway.exchange import Exchange
-from naru.gateway.parked import ParkedCall, Parking
-from naru.gateway.protocol import RpcError
-from naru.gateway.servers import ServerUpstreams
-from naru.gateway.subscriptions import Subscriptions
-from naru.gateway.upstream import Change, Listing, ListKind
+from naru.gateway.sessions.exchange import Exchange
+from naru.gateway.sessions.parked import ParkedCall, Parking
+from naru.gateway.sessions.subscriptions import Subscriptions
+from naru.gateway.upstreams.servers import ServerUpstreams
+from naru.gateway.upstreams.upstream import Change, Listing, ListKind
+from naru.gateway.wire.protocol import RpcError
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.memory import MemoryStore
 from naru.tools.combined import CombinedToolset

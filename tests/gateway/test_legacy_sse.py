@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 import aiohttp
 
 from naru.config import ServerSettings
-from naru.gateway.core import GatewaySettings
+from naru.gateway.requests.core import GatewaySettings
 from tests.gateway.by_hand import META, Client, gateway, next_event, request
 
 

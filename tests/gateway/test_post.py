@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from naru.gateway.post import PostAnswer
-from naru.gateway.streams import StreamLimits
+from naru.gateway.faces.post import PostAnswer
+from naru.gateway.wire.streams import StreamLimits
 
 
 async def test_a_keep_alive_during_and_after_the_answer_begins_no_second_one() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from naru.gateway.protocol import RpcError
-from naru.gateway.questions import Asker, QuestionLimits, Questions
-from naru.gateway.upstream import Relay
+from naru.gateway.upstreams.questions import Asker, QuestionLimits, Questions
+from naru.gateway.upstreams.upstream import Relay
+from naru.gateway.wire.protocol import RpcError
 from naru.messages import Json, JsonObject
 from naru.records import ServerRecord, TransportType
 from tests.fixtures.odd_server import OddServer, serve_http

@@ -8,12 +8,12 @@ from urllib.parse import urljoin
 import pytest
 
 from naru.config import ServerSettings
-from naru.gateway.asgi import sender_of
 from naru.gateway.catalog import CatalogSettings
-from naru.gateway.core import GatewaySettings
-from naru.gateway.legacy_sse import _endpoint
-from naru.gateway.session import Session
-from naru.gateway.upstream import Relay
+from naru.gateway.faces.legacy_sse import _endpoint
+from naru.gateway.requests.core import GatewaySettings
+from naru.gateway.sessions.asgi import sender_of
+from naru.gateway.sessions.session import Session
+from naru.gateway.upstreams.upstream import Relay
 from tests.gateway.by_hand import Json, gateway, request
 from tests.gateway.scripted import ScriptedUpstream
 

@@ -14,9 +14,9 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from naru.gateway.core import GatewaySettings
-from naru.gateway.streams import StreamLimits
-from naru.gateway.upstream import Relay
+from naru.gateway.requests.core import GatewaySettings
+from naru.gateway.upstreams.upstream import Relay
+from naru.gateway.wire.streams import StreamLimits
 from naru.http1.head import address_of, request_head, with_body
 from naru.http1.pool import Pool
 from naru.web.one_write import OneWriteProtocol
@@ -243,9 +243,9 @@ async def test_a_session_belongs_to_who_opened_it() -> None:
 
 
 async def test_parked_calls_of_two_callers_are_not_interchangeable() -> None:
-    from naru.gateway.exchange import Exchange
-    from naru.gateway.parked import ParkedCall, Parking
-    from naru.gateway.protocol import RpcError
+    from naru.gateway.sessions.exchange import Exchange
+    from naru.gateway.sessions.parked import ParkedCall, Parking
+    from naru.gateway.wire.protocol import RpcError
 
     def exchange(caller: str) -> Exchange:
         return Exchange(caller, "", "2026-07-28", {"elicitation": {}}, {}, lambda frame: None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from naru.gateway.protocol import RpcError
-from naru.gateway.seal import Sealer, binding_of
-from naru.gateway.tasks import TaskIds
+from naru.gateway.wire.protocol import RpcError
+from naru.gateway.wire.seal import Sealer, binding_of
+from naru.gateway.wire.tasks import TaskIds
 
 BINDING = binding_of("tools/call", {"name": "a", "arguments": {"x": 1}})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from naru.gateway.servers import ServerUpstreams
+from naru.gateway.upstreams.servers import ServerUpstreams
 from tests.connections.conftest import http, managed, stdio, until
 from tests.connections.fake_http import FakeHttpServer
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from naru.gateway.protocol import META_CAPABILITIES, META_VERSION
-from naru.gateway.upstream import Change
+from naru.gateway.upstreams.upstream import Change
+from naru.gateway.wire.protocol import META_CAPABILITIES, META_VERSION
 from tests.gateway.by_hand import META, Json, gateway, next_event, request
 from tests.gateway.scripted import ScriptedUpstream
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from naru.gateway.protocol import META_CAPABILITIES, RpcError
-from naru.gateway.upstream import Relay
+from naru.gateway.upstreams.upstream import Relay
+from naru.gateway.wire.protocol import META_CAPABILITIES, RpcError
 from tests.gateway.by_hand import Json, next_event, request
 from tests.gateway.peers import SESSION_FACES, HttpPeer, Peer, StreamPeer, asked, peers
 from tests.gateway.scripted import ScriptedUpstream

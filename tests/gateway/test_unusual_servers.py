@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from naru.gateway.protocol import META_CAPABILITIES
+from naru.gateway.wire.protocol import META_CAPABILITIES
 from naru.records import TransportType
 from tests.fixtures.odd_server import NUMBERS, PARTS, TOOLS, OddServer, serve_http
 from tests.gateway.by_hand import META, Client, Json, next_event, request

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from naru.gateway.exchange import Exchange
-from naru.gateway.protocol import LEGACY_VERSIONS, METHOD_NOT_FOUND, SINCE, RpcError, has
-from naru.gateway.session import Session
-from naru.gateway.upstream import Relay
+from naru.gateway.sessions.exchange import Exchange
+from naru.gateway.sessions.session import Session
+from naru.gateway.upstreams.upstream import Relay
+from naru.gateway.wire.protocol import LEGACY_VERSIONS, METHOD_NOT_FOUND, SINCE, RpcError, has
 from naru.messages import JsonObject
 from tests.gateway.by_hand import META, gateway, request
 from tests.gateway.scripted import ScriptedUpstream

@@ -19,7 +19,7 @@ from selenium.webdriver.support.ui import Select
 from tests.journeys.browser import Browser, open_browser
 from tests.journeys.test_hr import free_port, wait_until_ready
 
-from naru.cli.serving import listen
+from naru.cli.serve.listening import listen
 from naru.config import Settings
 from naru.hub import open_hub
 from naru.models.scripted import ScriptedBackend

@@ -7,9 +7,9 @@ from pathlib import Path
 from naru.config import HubSettings
 from naru.dialects import ParsedCall
 from naru.messages import ToolDefinition
-from naru.stores.atomic_file import share
+from naru.stores.files.atomic import share
 from naru.stores.shared.open import share_folder
-from naru.tools.supervision import definition_hash
+from naru.tools.supervision.calls import definition_hash
 from naru.web.face.tickets import Tickets
 
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}, "seconds": {"type": "number"}}}

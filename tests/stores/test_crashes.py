@@ -18,7 +18,7 @@ import pytest
 
 from naru.errors import NotFoundError, StoreError
 from naru.records import ServerRecord
-from naru.stores import atomic_file
+from naru.stores.files import atomic as atomic_file
 from naru.stores.open import open_store
 from tests.sizes import sized, within
 from tests.stores.crash_writer import count_up, write_until_killed

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from naru.errors import ConfigError
-from naru.stores.expand import MissingVariableError, expand, is_placeholder
+from naru.stores.formats.expand import MissingVariableError, expand, is_placeholder
 
 VARIABLES = {"MY_TOKEN": "t-1", "EMPTY": "", "DIR": "/srv", "DOLLAR": "${MY_TOKEN}", "lower": "low"}
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from naru.records import ServerRecord
-from naru.stores.expand import expand
-from naru.stores.formats import parse_document
-from naru.stores.inputs import Input, read_inputs, wanted
+from naru.stores.formats.expand import expand
+from naru.stores.formats.inputs import Input, read_inputs, wanted
+from naru.stores.formats.shapes import parse_document
 from naru.stores.json_file import JsonFileStore
-from naru.stores.secret_values import secrets_of
+from naru.stores.secrets.values import secrets_of
 
 FILE = {
     "inputs": [

@@ -11,7 +11,7 @@ import pytest
 
 from naru.errors import ConfigError, StoreError
 from naru.records import ServerRecord, TransportType, now_ms
-from naru.stores.formats import parse_document, read_record
+from naru.stores.formats.shapes import parse_document, read_record
 from naru.stores.json_file import JsonFileStore
 
 URL = "http://127.0.0.1:9/mcp"

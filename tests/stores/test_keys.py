@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from naru.errors import ConfigError, NotFoundError, StoreError
-from naru.stores import keys as keys_module
-from naru.stores.keys import ROLES, KeyFile
+from naru.stores.secrets import keys as keys_module
+from naru.stores.secrets.keys import ROLES, KeyFile
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from naru.stores.redact import (
+from naru.stores.secrets.redact import (
     RedactingFilter,
     Redactor,
     fingerprint,
@@ -16,7 +16,7 @@ from naru.stores.redact import (
     one_line,
     unmasked_config,
 )
-from naru.stores.secret_values import secrets_of
+from naru.stores.secrets.values import secrets_of
 
 CONFIG = {
     "command": "npx",

@@ -12,7 +12,7 @@ import pytest
 from naru.errors import PolicyError
 from naru.persons import Bounds, Person, Reach, current_person
 from naru.records import ServerRecord
-from naru.stores.keys import KeyFile
+from naru.stores.secrets.keys import KeyFile
 from tests.team.conftest import Team, call_mcp, declared, team
 
 BODIES: dict[tuple[str, str], Any] = {

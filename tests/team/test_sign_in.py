@@ -16,12 +16,12 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from naru.connections.faults import LinkError
 from naru.connections.manager import Manager
 from naru.connections.oauth.signins import SignIns, Wish
+from naru.connections.state.faults import LinkError
 from naru.errors import NotFoundError, StoreError
 from naru.records import ServerRecord, ServerStatus
-from naru.stores.vault import Vault
+from naru.stores.secrets.vault import Vault
 from tests.connections.conftest import http, managed
 from tests.team.authority import Protected, Provider, protected, say_yes, sdk_authority
 from tests.team.conftest import call_mcp, team

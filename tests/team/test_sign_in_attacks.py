@@ -11,10 +11,10 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from naru.connections.faults import LinkError
 from naru.connections.oauth.fetch import Fetch
 from naru.connections.oauth.signins import SignIns, SignInSettings, Wish
-from naru.stores.vault import Vault
+from naru.connections.state.faults import LinkError
+from naru.stores.secrets.vault import Vault
 
 BACK = "http://127.0.0.1:9/oauth/callback"
 

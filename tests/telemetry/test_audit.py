@@ -15,7 +15,7 @@ from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.telemetry.arguments import shape
 from naru.telemetry.audit import MAX_QUEUED, Audit, audit_once, open_audit
 from naru.telemetry.audit_file import AuditFile, read_entries, verify
-from naru.tools.supervision import Call, Came, Supervision
+from naru.tools.supervision.calls import Call, Came, Supervision
 
 CALL = Call("hr", "get", {"employee_id": "EMP-CANARY-4711", "year": 2025}, "key_1", ToolDefinition("get"))
 

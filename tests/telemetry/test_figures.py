@@ -9,7 +9,7 @@ import pytest
 from prometheus_client import generate_latest
 
 from naru.errors import StoreError
-from naru.stores.history import History, Point
+from naru.stores.kept.history import History, Point
 from naru.telemetry import recorder as recorder_module
 from naru.telemetry.figures import CALLS, OPERATIONS, OTHER, REQUESTS, TOKENS, Figures
 from naru.telemetry.recorder import Recorder, recording

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from naru.config import Settings
-from naru.stores.redact import RedactingFilter
+from naru.stores.secrets.redact import RedactingFilter
 from naru.telemetry.logs import JsonFormatter, configure_logging
 
 CANARY = "sk-canaryabcdefghijkl"

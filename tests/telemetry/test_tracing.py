@@ -226,7 +226,7 @@ async def test_json_log_lines_name_the_span_that_they_belong_to(spans: Spans) ->
 @pytest.mark.slow
 def test_while_tracing_is_off_the_sdk_is_not_even_imported() -> None:
     program = (
-        "import sys, naru.cli.serve, naru.telemetry.tracing as t\n"
+        "import sys, naru.cli.serve.command, naru.telemetry.tracing as t\n"
         "assert t.active() is None\n"
         "assert 'opentelemetry.sdk' not in sys.modules and 'naru.telemetry.spans' not in sys.modules"
     )

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter, create_model
 
-from naru.tools import typed_dicts
+from naru.tools.functions import typed_dicts
 
 MAX_DEPTH = 4
 

@@ -16,10 +16,10 @@ import pytest
 from naru.config import ApprovalSettings
 from naru.errors import NotFoundError, PolicyError
 from naru.messages import ToolDefinition
-from naru.tools.approvals import Approvals, Decision
-from naru.tools.patience import patient
-from naru.tools.supervision import Call
-from naru.tools.waiting_room import Waiter
+from naru.tools.supervision.approvals import Approvals, Decision
+from naru.tools.supervision.calls import Call
+from naru.tools.supervision.patience import patient
+from naru.tools.supervision.waiting_room import Waiter
 
 DELETE = ToolDefinition("delete", "Delete a file.", annotations={"destructiveHint": True})
 CALL = Call("files", "delete", {"path": "/a"}, "key_1", DELETE)

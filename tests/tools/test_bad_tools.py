@@ -11,10 +11,10 @@ import pytest
 
 from naru.errors import UnknownToolError
 from naru.messages import ToolDefinition
-from naru.tools import registry as registry_module
 from naru.tools.combined import CombinedToolset, SetAside
-from naru.tools.functions import FunctionToolset
-from naru.tools.registry import ToolRegistry, ToolWarning, generate_tool_config, problems, register_tool
+from naru.tools.functions import registry as registry_module
+from naru.tools.functions.registry import ToolRegistry, ToolWarning, generate_tool_config, problems, register_tool
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 from naru.tools.wrappers import PrefixedToolset
 

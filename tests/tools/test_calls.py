@@ -16,11 +16,11 @@ from pydantic import Base64Bytes, Base64UrlBytes, BaseModel, ConfigDict, Field, 
 
 from naru.errors import InvalidArgumentsError
 from naru.messages import ToolDefinition, ToolResult
+from naru.tools.arguments.validate import ArgumentsValidator
 from naru.tools.combined import CombinedToolset
-from naru.tools.functions import FunctionToolset
-from naru.tools.signature import build_tool_schema
+from naru.tools.functions.signature import build_tool_schema
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
-from naru.tools.validate import ArgumentsValidator
 
 
 class Color(enum.Enum):

@@ -7,7 +7,7 @@ import pytest
 from naru.errors import ConnectionFailedError, InvalidArgumentsError, UnknownToolError
 from naru.messages import ToolDefinition, ToolResult
 from naru.tools.combined import CombinedToolset
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 
 

@@ -7,7 +7,7 @@ import pytest
 from naru.errors import ToolError
 from naru.messages import ImagePart, ResourcePart, TextPart
 from naru.tools.content import audio, file, image
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 
 PNG = b"\x89PNG\r\n\x1a\n rest"

@@ -10,10 +10,10 @@ from typing import Annotated
 import pytest
 
 from naru.errors import InvalidArgumentsError
-from naru.tools.dependencies import Container, DependencyError
-from naru.tools.functions import FunctionToolset
-from naru.tools.inject import Depends, ToolContext
-from naru.tools.signature import build_tool_schema
+from naru.tools.functions.dependencies import Container, DependencyError
+from naru.tools.functions.inject import Depends, ToolContext
+from naru.tools.functions.signature import build_tool_schema
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 
 CALL = CallContext()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from naru.tools.docstrings import read_docstring
+from naru.tools.functions.docstrings import read_docstring
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from naru.tools.fit import fit
+from naru.tools.arguments.fit import fit
 
 
 def fitted(part, value, **extra):

@@ -13,9 +13,9 @@ import pytest
 from naru.errors import ConflictError, InvalidArgumentsError, NotFoundError, ToolTimeoutError, UnknownToolError
 from naru.tools.deadline import DeadlineExceededError, within
 from naru.tools.execute import execute_tool, run_tool
-from naru.tools.functions import FunctionToolset
-from naru.tools.registry import ToolRegistry, register_tool
-from naru.tools.threads import WorkerThreads
+from naru.tools.functions.registry import ToolRegistry, register_tool
+from naru.tools.functions.threads import WorkerThreads
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 
 CALL = CallContext()

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from pydantic import BaseModel, Field
 
-from naru.tools.json_schema import type_to_json_schema
+from naru.tools.functions.json_schema import type_to_json_schema
 
 
 class Kind(enum.StrEnum):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import naru.tools
 from naru.messages import TextPart
-from naru.tools.functions import FunctionToolset
-from naru.tools.registry import REGISTRY
+from naru.tools.functions.registry import REGISTRY
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 
 HOW_TO = Path(__file__).parent.parent.parent / "docs" / "how-to" / "python-tools.md"

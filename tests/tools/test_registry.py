@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from naru.errors import ConfigError, ConflictError
-from naru.tools.registry import (
+from naru.tools.functions.registry import (
     REGISTRY,
     ToolRegistry,
     discover,
@@ -62,7 +62,7 @@ def test_discovery_imports_every_module_of_a_package_and_signatures_are_read_ane
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "inner.py").write_text(
-        "from naru.tools.registry import register_tool\n@register_tool\ndef found_by_discovery(a: int): ...\n"
+        "from naru.tools.functions.registry import register_tool\n@register_tool\ndef found_by_discovery(a: int): ...\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     assert discover("found_tools") == ["found_tools", "found_tools.inner"]

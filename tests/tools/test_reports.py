@@ -18,14 +18,14 @@ from tests.tools.reports import Reports
 
 from naru.errors import InvalidArgumentsError
 from naru.messages import ToolResult
+from naru.tools.arguments.validate import ArgumentsValidator
 from naru.tools.execute import execute_tool
-from naru.tools.functions import FunctionToolset
-from naru.tools.inject import ToolContext
-from naru.tools.registry import ToolRegistry, generate_tool_config, register_tool
+from naru.tools.functions.inject import ToolContext
+from naru.tools.functions.registry import ToolRegistry, generate_tool_config, register_tool
+from naru.tools.functions.signature import build_tool_schema
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.serialise import UnserialisableError
-from naru.tools.signature import build_tool_schema
 from naru.tools.toolset import CallContext
-from naru.tools.validate import ArgumentsValidator
 
 REPORTS = Reports("c")
 

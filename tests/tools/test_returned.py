@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from naru.messages import TextPart, ToolResult
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 
 

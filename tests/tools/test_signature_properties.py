@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from tests.tools.random_types import Typed, typed
 
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.signature import build_tool_schema
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.provider_schemas.forms import provider_form
 from naru.tools.results import to_value
 from naru.tools.serialise import to_jsonable
-from naru.tools.signature import build_tool_schema
 from naru.tools.toolset import CallContext
 
 

@@ -10,10 +10,10 @@ from naru.config import ApprovalSettings, Settings
 from naru.errors import PolicyError
 from naru.telemetry.audit import open_audit
 from naru.telemetry.audit_file import read_entries
-from naru.tools.approvals import Approvals
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.supervised import SupervisedToolset
-from naru.tools.supervision import Supervision
+from naru.tools.supervision.approvals import Approvals
+from naru.tools.supervision.calls import Supervision
 from naru.tools.toolset import CallContext
 
 

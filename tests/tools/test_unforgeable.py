@@ -12,10 +12,10 @@ from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
 from naru.messages import JsonObject, ToolResult
-from naru.tools.functions import FunctionToolset
-from naru.tools.inject import Depends, ToolContext
-from naru.tools.registry import ToolRegistry, ToolWarning, generate_tool_config, problems, register_tool
-from naru.tools.signature import build_tool_schema
+from naru.tools.functions.inject import Depends, ToolContext
+from naru.tools.functions.registry import ToolRegistry, ToolWarning, generate_tool_config, problems, register_tool
+from naru.tools.functions.signature import build_tool_schema
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 
 T = TypeVar("T")

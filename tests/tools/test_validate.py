@@ -8,8 +8,8 @@ import pytest
 
 from naru.errors import InvalidArgumentsError
 from naru.messages import ToolDefinition
+from naru.tools.arguments.validate import ArgumentsValidator
 from naru.tools.provider_schemas.forms import provider_form
-from naru.tools.validate import ArgumentsValidator
 
 SECONDS = 20.0
 """Of CPU, far above what is needed; without a bound these run for minutes."""

@@ -8,8 +8,8 @@ import pytest
 
 from naru.errors import ConflictError, PolicyError, ToolTimeoutError, UnknownToolError
 from naru.messages import ToolResult
-from naru.tools.functions import FunctionToolset
-from naru.tools.registry import ToolRegistry, register_tool
+from naru.tools.functions.registry import ToolRegistry, register_tool
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 from naru.tools.wrappers import (
     Approval,

@@ -24,9 +24,9 @@ from naru.models.backend import Backend
 from naru.stores.shared.commons import ALONE, Commons
 from naru.tools.toolset import CallContext, Toolset
 from naru.web import faces
+from naru.web.gate.security import guard
 from naru.web.one_write import OneWriteProtocol
 from naru.web.problems import problem_of
-from naru.web.security import guard
 
 
 @dataclass

@@ -21,10 +21,10 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from naru.config import OAuthSettings, RoleSettings, Settings
 from naru.hub import open_hub
 from naru.models.scripted import ScriptedBackend
-from naru.web import access_tokens as module
-from naru.web.access_tokens import AccessTokens
-from naru.web.admission import auth_is_on
 from naru.web.app import open_app
+from naru.web.gate import access_tokens as module
+from naru.web.gate.access_tokens import AccessTokens
+from naru.web.gate.admission import auth_is_on
 from naru.web.routes import Access
 from tests.connections.conftest import until
 

@@ -10,13 +10,13 @@ import pytest
 
 from naru.config import ApprovalSettings, ServerSettings
 from naru.connections.changes import Change
-from naru.stores.keys import KeyFile
-from naru.tools.approvals import Approvals, Decision
-from naru.tools.supervision import Call
-from naru.web.access import KeyRing
-from naru.web.admission import auth_is_on, who_may_come
-from naru.web.hosts import host_name
-from naru.web.security import Gate, guard
+from naru.stores.secrets.keys import KeyFile
+from naru.tools.supervision.approvals import Approvals, Decision
+from naru.tools.supervision.calls import Call
+from naru.web.gate.access import KeyRing
+from naru.web.gate.admission import auth_is_on, who_may_come
+from naru.web.gate.hosts import host_name
+from naru.web.gate.security import Gate, guard
 from tests.connections.conftest import until
 from tests.web.test_app_security import opened
 from tests.web.test_security import TABLE, ask, echo
@@ -106,7 +106,7 @@ async def test_revoking_the_last_key_opens_nothing(keys: KeyFile) -> None:
 async def test_a_key_that_another_process_makes_is_told(
     keys: KeyFile, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("naru.stores.keys.RELOAD_SECONDS", 0.0)
+    monkeypatch.setattr("naru.stores.secrets.keys.RELOAD_SECONDS", 0.0)
     app = gate(keys)
     assert await status(app, OPEN) == 200
     KeyFile(keys.path).ensure_admin()

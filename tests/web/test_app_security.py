@@ -17,7 +17,7 @@ from naru.config import Settings
 from naru.hub import Hub, open_hub
 from naru.models.scripted import ScriptedBackend
 from naru.records import ServerRecord
-from naru.stores.redact import REDACTOR, RedactingFilter
+from naru.stores.secrets.redact import REDACTOR, RedactingFilter
 from naru.web.app import App, open_app
 from naru.web.console.pages import FILES
 from naru.web.routes import Access

@@ -9,10 +9,10 @@ from starlette.types import Receive, Scope, Send
 
 from naru.config import ServerSettings
 from naru.web.app import dispatch
-from naru.web.behind import address_seen
-from naru.web.behind import endpoints as behind_rows
+from naru.web.gate.behind import address_seen
+from naru.web.gate.behind import endpoints as behind_rows
+from naru.web.gate.security import Gate, guard
 from naru.web.routes import Access, Endpoint
-from naru.web.security import Gate, guard
 from tests.web.test_security import KEYS, ask
 
 

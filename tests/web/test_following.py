@@ -17,10 +17,10 @@ from naru.config.living import LIVE, changed, take_up
 from naru.errors import ConfigError
 from naru.hub import Hub, open_hub
 from naru.models.scripted import ScriptedBackend
-from naru.web.access import RateLimiter
 from naru.web.app import App, open_app
 from naru.web.following import SettingsFollower
-from naru.web.security import Gate
+from naru.web.gate.access import RateLimiter
+from naru.web.gate.security import Gate
 
 KEY = "Zq7xW2pLm9vRt4sB8nKc3Jd6Hf5Gy1Ua0Ei"
 

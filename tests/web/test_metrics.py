@@ -17,7 +17,7 @@ from naru.models.transport.failures import failure
 from naru.records import ServerRecord, TransportType
 from naru.tools.toolset import CallContext
 from naru.web.app import open_app
-from naru.web.metrics import CountingJournal
+from naru.web.figures.metrics import CountingJournal
 
 PROGRAM = Path(__file__).parent.parent / "fixtures" / "servers" / "raw_server.py"
 

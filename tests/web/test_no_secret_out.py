@@ -23,7 +23,7 @@ from naru.models.backend import Backend
 from naru.models.scripted import ScriptedBackend
 from naru.models.transport.failures import failure, http_failure
 from naru.records import ServerRecord
-from naru.stores.redact import REDACTOR, Redactor
+from naru.stores.secrets.redact import REDACTOR, Redactor
 from naru.web.app import open_app
 from tests.connections.conftest import managed
 from tests.connections.fake_http import FakeHttpServer

@@ -10,7 +10,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from naru.gateway.asgi import CLIENT
+from naru.gateway.sessions.asgi import CLIENT
 from naru.web.one_write import OneWriteProtocol
 
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]

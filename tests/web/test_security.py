@@ -12,10 +12,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from naru.config import ServerSettings
 from naru.errors import ConfigError
-from naru.web.admission import auth_is_on
-from naru.web.principal import KeyCheck, Principal
+from naru.web.gate.admission import auth_is_on
+from naru.web.gate.principal import KeyCheck, Principal
+from naru.web.gate.security import Gate, check_bind, guard
 from naru.web.routes import Access, Endpoint
-from naru.web.security import Gate, check_bind, guard
 
 SERVER = ("127.0.0.1", 20006)
 

@@ -13,7 +13,7 @@ from naru.agent.prompts import REPEATED, cut
 from naru.errors import NaruError
 from naru.messages import BrokenCall, ContentPart, ImagePart, TextPart, ToolCall, ToolResult
 from naru.telemetry.tracing import active, content, tool_span
-from naru.tools.patience import patient
+from naru.tools.supervision.patience import patient
 from naru.tools.toolset import CallContext, Toolset
 
 _SHOWN_RAW = 500

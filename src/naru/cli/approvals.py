@@ -15,10 +15,10 @@ import typer
 
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub
-from naru.cli.terminal import AsJson, plain, print_json, print_note, print_table
+from naru.cli.terminal.output import AsJson, plain, print_json, print_note, print_table
 from naru.config import Settings
 from naru.messages import JsonObject
-from naru.tools.approvals import Approvals
+from naru.tools.supervision.approvals import Approvals
 from naru.web.admin.approvals import ApprovalDesk
 
 app = typer.Typer(help="Answer calls that wait for a person's yes.", no_args_is_help=True, rich_markup_mode=None)

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from naru.cli.options import Config, settings_from
-from naru.cli.terminal import AsJson, print_json, print_note
+from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.errors import NotFoundError, UserError
 from naru.messages import JsonObject
 from naru.telemetry.audit_file import Head, read_entries, verify

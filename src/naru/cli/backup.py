@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from naru.cli.options import Config, settings_from
-from naru.cli.terminal import AsJson, console, print_json, print_note
+from naru.cli.terminal.output import AsJson, console, print_json, print_note
 from naru.config import HubSettings
 from naru.stores import backup as backups
 from naru.stores.open import local_path, store_url

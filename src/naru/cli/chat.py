@@ -14,14 +14,14 @@ from rich.markup import escape
 
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RunFinished
 from naru.agent.loop import run as run_agent
-from naru.cli.asking import Desk, ask_here
 from naru.cli.chat_hub import open_talk
-from naru.cli.lines import Lines
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
-from naru.cli.serving import run
-from naru.cli.terminal import AsJson, console, plain, print_note, print_warnings
-from naru.cli.told_once import news_of, unusable
-from naru.cli.working import connected
+from naru.cli.serve.listening import run
+from naru.cli.terminal.asking import Desk, ask_here
+from naru.cli.terminal.lines import Lines
+from naru.cli.terminal.output import AsJson, console, plain, print_note, print_warnings
+from naru.cli.terminal.told_once import news_of, unusable
+from naru.cli.terminal.working import connected
 from naru.config import Settings
 from naru.errors import NaruError
 from naru.hub import open_hub

@@ -8,12 +8,12 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RunFinished
-from naru.cli.asking import Desk
 from naru.cli.running_hub import HubStream, RunningHub
+from naru.cli.terminal.asking import Desk
 from naru.config import Settings
 from naru.errors import ModelError, NaruError, NotFoundError, UserError
 from naru.messages import JsonObject, Message, ToolCall, ToolResult, Usage
-from naru.tools.waiting_room import Waiter
+from naru.tools.supervision.waiting_room import Waiter
 
 _LOOK_SECONDS = 1.0
 """How long a call runs before it is asked whether it waits for a person, and how often."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 SECTIONS = {
     "Start": {
         "demo": ("naru.cli.demo", "Answer three questions from real tools with a real small model."),
-        "serve": ("naru.cli.serve", "Serve the model with its tools on http://127.0.0.1:20006."),
+        "serve": ("naru.cli.serve.command", "Serve the model with its tools on http://127.0.0.1:20006."),
         "chat": ("naru.cli.chat", "Talk to the model with its tools in this terminal."),
         "connect": ("naru.cli.connect", "Show or write the settings that a client needs to use Naru."),
     },
     "Servers and tools": {
-        "import": ("naru.cli.import_servers", "Take over the MCP servers of other products on this machine."),
-        "servers": ("naru.cli.servers", "List, add, remove, connect and explain MCP servers."),
+        "import": ("naru.cli.servers.import_servers", "Take over the MCP servers of other products on this machine."),
+        "servers": ("naru.cli.servers.command", "List, add, remove, connect and explain MCP servers."),
         "tools": ("naru.cli.tools", "List and search the tools of all servers."),
-        "tool": ("naru.cli.tool", "Run and describe a tool: a function, a built-in server's, a hub server's."),
-        "data": ("naru.cli.data", "Index and search documents; check the database of the data search server."),
+        "tool": ("naru.cli.tool.command", "Run and describe a tool: a function, a built-in server's, a hub server's."),
+        "data": ("naru.cli.data.command", "Index and search documents; check the database of the data search server."),
     },
     "Look into it": {
         "doctor": ("naru.cli.doctor", "Try the model and every server; say what is wrong and what to do."),

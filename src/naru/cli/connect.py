@@ -9,17 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from naru.cli.called import as_called
 from naru.cli.clients.entries import CLIENTS, KEY_VARIABLE, Address, ClientRow, filled, snippet
 from naru.cli.clients.places import Machine, place_of
 from naru.cli.clients.writing import write_entry
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub, hub_url
-from naru.cli.terminal import AsJson, print_json, print_note, print_table
+from naru.cli.terminal.called import as_called
+from naru.cli.terminal.output import AsJson, print_json, print_note, print_table
 from naru.config import Settings
 from naru.errors import ConfigError, NaruError, NotFoundError
-from naru.stores.keys import KeyFile
-from naru.web.admission import auth_is_on
+from naru.stores.secrets.keys import KeyFile
+from naru.web.gate.admission import auth_is_on
 
 
 def _complete(incomplete: str) -> list[str]:

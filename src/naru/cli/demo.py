@@ -23,11 +23,11 @@ from naru.agent.events import (
 )
 from naru.agent.hooks import Hooks
 from naru.agent.loop import run as run_agent
-from naru.cli.called import as_called
 from naru.cli.options import BaseUrl, JoinProgress, Model, settings_from
-from naru.cli.serving import run
-from naru.cli.terminal import AsJson, console, plain, print_json
-from naru.cli.working import connected
+from naru.cli.serve.listening import run
+from naru.cli.terminal.called import as_called
+from naru.cli.terminal.output import AsJson, console, plain, print_json
+from naru.cli.terminal.working import connected
 from naru.config import Settings
 from naru.errors import UpstreamError
 from naru.hub import Hub, open_hub

@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass
 
 import typer
 
-from naru.cli.called import as_called
-from naru.cli.exit_codes import Exit
 from naru.cli.options import BaseUrl, Config, Model, settings_from
-from naru.cli.serving import run
-from naru.cli.terminal import AsJson, plain, print_json
-from naru.cli.told_once import told_once
-from naru.cli.working import connected
+from naru.cli.serve.listening import run
+from naru.cli.terminal.called import as_called
+from naru.cli.terminal.exit_codes import Exit
+from naru.cli.terminal.output import AsJson, plain, print_json
+from naru.cli.terminal.told_once import told_once
+from naru.cli.terminal.working import connected
 from naru.config import Settings
 from naru.connections.open import open_manager
 from naru.errors import NaruError

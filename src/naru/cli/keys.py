@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from naru.cli.options import Config, settings_from
-from naru.cli.terminal import AsJson, print_json, print_note, print_table
+from naru.cli.terminal.output import AsJson, print_json, print_note, print_table
 from naru.config import Settings
 from naru.errors import NotFoundError, UserError
 from naru.persons import Bounds
 from naru.records import now_ms
-from naru.stores.keys import KeyFile
-from naru.stores.spending import Spending, Spent
+from naru.stores.kept.spending import Spending, Spent
+from naru.stores.secrets.keys import KeyFile
 from naru.telemetry.audit import audit_once
 
 app = typer.Typer(

@@ -12,9 +12,9 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from naru import __version__
-from naru.cli.called import as_called, program
 from naru.cli.commands import COMMANDS, SECTIONS
-from naru.cli.exit_codes import Exit, exit_code
+from naru.cli.terminal.called import as_called, program
+from naru.cli.terminal.exit_codes import Exit, exit_code
 from naru.errors import NaruError
 from naru.persons import Person, current_person
 
@@ -112,7 +112,7 @@ def main() -> None:
         app(prog_name="naru" if completes else program(), complete_var="_NARU_COMPLETE")
     except NaruError as error:
         # Known by now to whatever raised it, and not worth loading for `naru --help`.
-        redactor = importlib.import_module("naru.stores.redact").REDACTOR
+        redactor = importlib.import_module("naru.stores.secrets.redact").REDACTOR
         print(f"naru: {as_called(redactor.clean(str(error)))}", file=sys.stderr)
         sys.exit(exit_code(error))
     except OSError as error:

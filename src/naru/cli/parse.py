@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from naru.cli.terminal import AsJson, print_json, print_note
+from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.dialects import Parsed, Tool, parse, tools_from_openai
 from naru.errors import UserError
 

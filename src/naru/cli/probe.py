@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from naru.cli.options import BaseUrl, JoinProgress, settings_from
-from naru.cli.serving import run
-from naru.cli.terminal import AsJson, console, print_json, print_warnings
+from naru.cli.serve.listening import run
+from naru.cli.terminal.output import AsJson, console, print_json, print_warnings
 from naru.cli.tools import offered_tools
 from naru.config import Settings
 from naru.errors import NaruError

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from naru.cli.options import Config, settings_from
-from naru.cli.terminal import AsJson, print_json, print_note
+from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.config import HubSettings
 from naru.stores import backup as backups
 from naru.stores.occupied import occupied

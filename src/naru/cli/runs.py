@@ -14,15 +14,15 @@ from rich.text import Text
 
 from naru.agent.events import written_by
 from naru.agent.replay import replay as replay_run
-from naru.cli.exit_codes import Exit
 from naru.cli.options import BaseUrl, Config, JoinProgress, settings_from
-from naru.cli.terminal import AsJson, console, plain, print_json, print_note, print_table
+from naru.cli.terminal.exit_codes import Exit
+from naru.cli.terminal.output import AsJson, console, plain, print_json, print_note, print_table
 from naru.config import Settings
 from naru.errors import NotFoundError, UserError
 from naru.messages import JsonObject
 from naru.models.backend import Backend
 from naru.models.open import open_backend
-from naru.stores.runs import KEPT, RunStore
+from naru.stores.kept.runs import KEPT, RunStore
 from naru.stores.shared.open import shared_tables
 
 Found = TypeVar("Found")

@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 
 from naru.agent.selection import ToolIndex
-from naru.cli.exit_codes import Exit
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import SERVERS, RunningHub, server_path
-from naru.cli.terminal import AsJson, plain, print_json, print_note, print_table, print_warnings
-from naru.cli.told_once import check_store, news_of, unusable
-from naru.cli.working import connected
+from naru.cli.terminal.exit_codes import Exit
+from naru.cli.terminal.output import AsJson, plain, print_json, print_note, print_table, print_warnings
+from naru.cli.terminal.told_once import check_store, news_of, unusable
+from naru.cli.terminal.working import connected
 from naru.config import Settings
 from naru.errors import NotFoundError
 from naru.messages import JsonObject, ToolDefinition

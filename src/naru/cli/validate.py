@@ -14,9 +14,9 @@ from rich.text import Text
 from naru.cli.checks.problem import Level, Problem
 from naru.cli.checks.servers import check_record, check_servers_file
 from naru.cli.checks.settings import check_settings_file, check_variables
-from naru.cli.exit_codes import Exit
 from naru.cli.options import Config
-from naru.cli.terminal import AsJson, console, plain, print_json
+from naru.cli.terminal.exit_codes import Exit
+from naru.cli.terminal.output import AsJson, console, plain, print_json
 from naru.config import McpSettings, environment, load_settings, settings_path
 from naru.errors import NaruError, NotFoundError
 from naru.stores.declared import read_declared

@@ -6,8 +6,8 @@ import asyncio
 import logging
 from collections.abc import Container
 
-from naru.connections.connection import Connection
-from naru.connections.guard import Guard
+from naru.connections.link.connection import Connection
+from naru.connections.rules.guard import Guard
 from naru.errors import PolicyError
 from naru.persons import nobodys_context
 

@@ -12,18 +12,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from naru.config import environment
+from naru.connections.link.surroundings import expanded
 from naru.connections.oauth.signins import SignIns
-from naru.connections.pins import identity_of
-from naru.connections.surroundings import expanded
+from naru.connections.rules.pins import identity_of
 from naru.connections.transports.http_client import SIGNED_IN
 from naru.errors import ConfigError, NotFoundError
 from naru.persons import Person
 from naru.records import ServerRecord
-from naru.stores.expand import MissingVariableError, expand
-from naru.stores.inputs import variable_of
-from naru.stores.redact import REDACTOR
-from naru.stores.secret_values import says_secret, secrets_of
-from naru.stores.vault import SHARED, Vault
+from naru.stores.formats.expand import MissingVariableError, expand
+from naru.stores.formats.inputs import variable_of
+from naru.stores.secrets.redact import REDACTOR
+from naru.stores.secrets.values import says_secret, secrets_of
+from naru.stores.secrets.vault import SHARED, Vault
 
 LOCAL = "local"
 """Who is at this machine: on an open loopback, and in commands."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from naru.connections.connection import Connection
-from naru.connections.faults import Failure
-from naru.connections.starts import may_install
+from naru.connections.link.connection import Connection
+from naru.connections.state.faults import Failure
+from naru.connections.state.starts import may_install
 from naru.records import ServerStatus
 
 

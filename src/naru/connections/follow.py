@@ -14,7 +14,7 @@ from naru.errors import NaruError, StoreUnavailableError
 from naru.records import ServerRecord
 from naru.stores.base import Store
 from naru.stores.declared import Declared, follow, read_declared, seed
-from naru.stores.watch import INTERVAL_SECONDS, ask, files_version, watch
+from naru.stores.files.watch import INTERVAL_SECONDS, ask, files_version, watch
 
 logger = logging.getLogger(__name__)
 

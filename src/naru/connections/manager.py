@@ -12,17 +12,17 @@ from weakref import WeakValueDictionary
 
 from naru.connections.background import Background
 from naru.connections.changes import STOPPING, Change, Hear, Listen
-from naru.connections.connection import Connection
 from naru.connections.credentials import config_for
 from naru.connections.explain import Explanation, explain
-from naru.connections.guard import Guard, NoGuard
+from naru.connections.link.connection import Connection
+from naru.connections.link.remembered import Memory
+from naru.connections.link.surroundings import Resolve, Surroundings, expanded
 from naru.connections.oauth.signins import SignIns
 from naru.connections.personal import PersonalLinks, is_personal, nobodys
-from naru.connections.remembered import Memory
-from naru.connections.session import Hooks
-from naru.connections.settings import ConnectionSettings
-from naru.connections.starts import Starts
-from naru.connections.surroundings import Resolve, Surroundings, expanded
+from naru.connections.rules.guard import Guard, NoGuard
+from naru.connections.session.session import Hooks
+from naru.connections.state.settings import ConnectionSettings
+from naru.connections.state.starts import Starts
 from naru.connections.toolset import ServerToolset, seen_tools
 from naru.connections.transports import descendants
 from naru.connections.transports.http_client import HttpClient
@@ -31,10 +31,10 @@ from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.persons import Person, check_may_have, nobody, reach, seen_servers
 from naru.records import ServerRecord, ServerStatus
 from naru.stores.base import Store
-from naru.stores.formats import Problem
+from naru.stores.formats.shapes import Problem
+from naru.stores.secrets.vault import SHARED, Vault
 from naru.stores.unused_keys import unused_keys
-from naru.stores.vault import SHARED, Vault
-from naru.tools.supervision import Supervision
+from naru.tools.supervision.calls import Supervision
 from naru.tools.toolset import CallContext
 
 log = logging.getLogger(__name__)

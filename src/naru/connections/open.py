@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from naru.config import McpSettings, Settings
-from naru.connections.lifecycle import ReconnectPolicy
 from naru.connections.manager import Manager
 from naru.connections.oauth.signins import SignIns, SignInSettings
-from naru.connections.pins import PinBook
-from naru.connections.policy import Policy, PolicyGuard
-from naru.connections.session import Hooks
-from naru.connections.settings import ConnectionSettings
+from naru.connections.rules.pins import PinBook
+from naru.connections.rules.policy import Policy, PolicyGuard
+from naru.connections.session.session import Hooks
+from naru.connections.state.lifecycle import ReconnectPolicy
+from naru.connections.state.settings import ConnectionSettings
 from naru.stores.base import Store
-from naru.stores.vault import Vault
-from naru.tools.supervision import Supervision
+from naru.stores.secrets.vault import Vault
+from naru.tools.supervision.calls import Supervision
 
 
 def open_guard(settings: Settings, *, asks_for_keys: bool) -> PolicyGuard:

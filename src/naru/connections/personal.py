@@ -12,19 +12,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from naru.connections.connection import Connection
 from naru.connections.credentials import config_for, digest_of
-from naru.connections.guard import Guard
+from naru.connections.link.connection import Connection
+from naru.connections.link.private_links import IDLE_MS
+from naru.connections.link.remembered import Memory
+from naru.connections.link.surroundings import Surroundings
 from naru.connections.oauth.signins import SignIns
-from naru.connections.private_links import IDLE_MS
-from naru.connections.remembered import Memory
-from naru.connections.surroundings import Surroundings
+from naru.connections.rules.guard import Guard
 from naru.connections.toolset import ServerToolset
 from naru.errors import ConfigError
 from naru.messages import ToolDefinition, ToolResult
 from naru.persons import Person, current_person
 from naru.records import ServerRecord, TransportType
-from naru.tools.supervision import Supervision
+from naru.tools.supervision.calls import Supervision
 
 MOST_PROCESSES, MOST_LINKS = 32, 1000
 """Persons that have a link of one server at a time; the longest unused one that rests gives way."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from naru.connections.connection import Connection
-from naru.connections.faults import LinkError, RpcError
-from naru.connections.guard import Guard, NoGuard
-from naru.connections.protocol import INVALID_PARAMS, METHOD_NOT_FOUND
-from naru.connections.results import to_result
-from naru.connections.session import RequestOptions
+from naru.connections.link.connection import Connection
+from naru.connections.rules.guard import Guard, NoGuard
+from naru.connections.session.session import RequestOptions
+from naru.connections.state.faults import LinkError, RpcError
+from naru.connections.wire.protocol import INVALID_PARAMS, METHOD_NOT_FOUND
+from naru.connections.wire.results import to_result
 from naru.errors import ToolError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.persons import reach
-from naru.tools.supervision import Call, Came, Supervision
+from naru.tools.supervision.calls import Call, Came, Supervision
 from naru.tools.toolset import CallContext, ProgressCallback
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from naru.errors import NaruError
-from naru.gateway.protocol import INTERNAL_ERROR, RpcError
-from naru.gateway.upstream import Change, Listing, ListKind, Upstream, Upstreams
+from naru.gateway.upstreams.upstream import Change, Listing, ListKind, Upstream, Upstreams
 from naru.gateway.view import Freshness, View, add_server
+from naru.gateway.wire.protocol import INTERNAL_ERROR, RpcError
 from naru.messages import JsonObject
 from naru.persons import Reach, reach
 from naru.tools.names import NameMap

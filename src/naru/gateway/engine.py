@@ -11,19 +11,20 @@ from typing import Any
 import orjson
 
 from naru.errors import NaruError
-from naru.gateway import calls, frames, methods
-from naru.gateway.core import Core, GatewaySettings
-from naru.gateway.exchange import Emit, Exchange, Sender, legacy_exchange, modern_exchange
-from naru.gateway.frames import Frame
-from naru.gateway.headers import check_envelope
-from naru.gateway.meta_tools import SearchTools
-from naru.gateway.owners import ElsewhereError, Owners
-from naru.gateway.protocol import INTERNAL_ERROR, OVERLOADED, RpcError
-from naru.gateway.session import Session
-from naru.gateway.streams import KeepAlive
-from naru.gateway.subscriptions import Listen
-from naru.gateway.upstream import Change, Upstreams
+from naru.gateway.requests import calls, methods
+from naru.gateway.requests.core import Core, GatewaySettings
+from naru.gateway.requests.meta_tools import SearchTools
+from naru.gateway.sessions.exchange import Emit, Exchange, Sender, legacy_exchange, modern_exchange
+from naru.gateway.sessions.owners import ElsewhereError, Owners
+from naru.gateway.sessions.session import Session
+from naru.gateway.sessions.subscriptions import Listen
+from naru.gateway.upstreams.upstream import Change, Upstreams
 from naru.gateway.view import Route
+from naru.gateway.wire import frames
+from naru.gateway.wire.frames import Frame
+from naru.gateway.wire.headers import check_envelope
+from naru.gateway.wire.protocol import INTERNAL_ERROR, OVERLOADED, RpcError
+from naru.gateway.wire.streams import KeepAlive
 from naru.messages import JsonObject
 from naru.telemetry.tracing import Attribute, active, mcp_server_span
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from naru.config import GatewaySection
 from naru.connections.manager import Manager
 from naru.gateway.catalog import CatalogSettings
-from naru.gateway.core import GatewaySettings
 from naru.gateway.engine import Engine
-from naru.gateway.faces import Face, http_faces
-from naru.gateway.owners import Owners
-from naru.gateway.servers import ServerUpstreams
-from naru.gateway.upstream import Upstream
+from naru.gateway.faces.table import Face, http_faces
+from naru.gateway.requests.core import GatewaySettings
+from naru.gateway.sessions.owners import Owners
+from naru.gateway.upstreams.servers import ServerUpstreams
+from naru.gateway.upstreams.upstream import Upstream
 from naru.stores.shared.commons import ALONE, Commons
 
 

@@ -12,10 +12,10 @@ from urllib.parse import quote, unquote
 import orjson
 
 from naru.errors import ConflictError
-from naru.gateway import frames
-from naru.gateway.headers import HeaderParameter, header_parameters
-from naru.gateway.protocol import INVALID_PARAMS, RpcError
-from naru.gateway.upstream import ListKind, Upstream
+from naru.gateway.upstreams.upstream import ListKind, Upstream
+from naru.gateway.wire import frames
+from naru.gateway.wire.headers import HeaderParameter, header_parameters
+from naru.gateway.wire.protocol import INVALID_PARAMS, RpcError
 from naru.messages import Json, JsonObject
 
 QUALIFIED = "naru://"

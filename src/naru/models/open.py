@@ -26,7 +26,7 @@ from naru.models.wires.gemini import DEFAULT_BASE_URL, GeminiBackend
 from naru.models.wires.ollama import OllamaBackend
 from naru.models.wires.openai_http import OpenAIBackend
 from naru.models.wires.responses import ResponsesBackend
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 from naru.telemetry.figures import Figures
 from naru.telemetry.tracing import active
 

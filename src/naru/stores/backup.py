@@ -23,7 +23,7 @@ from typing import BinaryIO
 
 from naru import __version__
 from naru.errors import ConfigError, ConflictError, StoreError
-from naru.stores.unusable import unusable
+from naru.stores.files.unusable import unusable
 
 MANIFEST = "naru-backup.json"
 _FORMAT = 1

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from naru.errors import ConflictError
 from naru.records import ServerRecord
-from naru.stores.formats import Problem
+from naru.stores.formats.shapes import Problem
 
 
 class Store(Protocol):

@@ -15,7 +15,7 @@ from naru.config import DeclaredServer, McpSettings, check_private
 from naru.errors import ConflictError, NaruError
 from naru.records import ServerRecord, now_ms
 from naru.stores.base import Store
-from naru.stores.formats import Problem, decode_text, parse_document, read_record
+from naru.stores.formats.shapes import Problem, decode_text, parse_document, read_record
 
 
 @dataclass(frozen=True, slots=True)

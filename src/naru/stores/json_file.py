@@ -15,10 +15,10 @@ from typing import TypeVar
 from naru.config import check_private
 from naru.errors import NotFoundError, StoreError
 from naru.records import ServerRecord
-from naru.stores.atomic_file import file_lock, remove_leftovers, replace_file
 from naru.stores.base import changed_meanwhile, name_taken
-from naru.stores.formats import Document, Problem, decode_text, parse_document, read_record, write_entry
-from naru.stores.watch import files_version
+from naru.stores.files.atomic import file_lock, remove_leftovers, replace_file
+from naru.stores.files.watch import files_version
+from naru.stores.formats.shapes import Document, Problem, decode_text, parse_document, read_record, write_entry
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

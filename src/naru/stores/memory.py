@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from naru.errors import NotFoundError
 from naru.records import ServerRecord
 from naru.stores.base import changed_meanwhile, name_taken
-from naru.stores.formats import Problem
+from naru.stores.formats.shapes import Problem
 
 
 class MemoryStore:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from naru.errors import ConfigError
+from naru.stores.files.unusable import unusable
 from naru.stores.open import local_path
-from naru.stores.unusable import unusable
 
 
 @contextlib.contextmanager

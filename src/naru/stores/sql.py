@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from naru.errors import ConflictError, NotFoundError
 from naru.records import ServerRecord, describe
 from naru.stores.base import changed_meanwhile, name_taken
-from naru.stores.formats import Problem
+from naru.stores.formats.shapes import Problem
 
 logger = logging.getLogger(__name__)
 Row = tuple[Any, ...]

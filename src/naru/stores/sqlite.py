@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from naru.errors import ConflictError, StoreError
+from naru.stores.files.unusable import unusable
 from naru.stores.migrations import load_migrations
-from naru.stores.unusable import unusable
 
 BUSY_SECONDS = 10
 """How long a statement waits for another process."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from naru.errors import StoreUnavailableError
+from naru.stores.files.unusable import unusable
 from naru.stores.sql import Driver, Row
-from naru.stores.unusable import unusable
 
 Statement = tuple[str, Mapping[str, Any]]
 """SQL with `:name` parameters, and their values."""

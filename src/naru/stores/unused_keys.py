@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from naru.records import ServerRecord, TransportType
-from naru.stores.secret_values import says_secret
-from naru.stores.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
+from naru.stores.formats.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
+from naru.stores.secrets.values import says_secret
 
 _KNOWN = PROGRAM_KEYS | URL_KEYS | COMMON_KEYS
 

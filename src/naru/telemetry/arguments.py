@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from naru.messages import JsonObject
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 
 _MAX_KEYS = 32
 _MAX_NAME = 64

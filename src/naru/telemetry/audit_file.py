@@ -23,7 +23,7 @@ import orjson
 
 from naru.errors import StoreError
 from naru.messages import JsonObject
-from naru.stores.unusable import unusable
+from naru.stores.files.unusable import unusable
 
 LOCK_SECONDS = 20.0
 """How long a writer waits for its turn among processes."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from naru.records import ServerRecord
 from naru.stores.base import Store
-from naru.stores.formats import Problem
+from naru.stores.formats.shapes import Problem
 
 Note = Callable[..., None]
 """Gets what happens and facts about it; blocks until the disk has it. Raises StoreError."""

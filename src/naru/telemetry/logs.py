@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from naru.config import Settings
-from naru.stores.redact import REDACTOR, install_log_redaction, one_line
+from naru.stores.secrets.redact import REDACTOR, install_log_redaction, one_line
 from naru.telemetry.tracing import active
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

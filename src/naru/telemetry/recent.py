@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
-from naru.stores.redact import RedactingFilter
+from naru.stores.secrets.redact import RedactingFilter
 
 KEPT_LINES = 2000
 

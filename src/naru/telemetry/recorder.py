@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from naru.errors import StoreError
-from naru.stores.history import History, Point
+from naru.stores.kept.history import History, Point
 from naru.telemetry.figures import Figures, Series
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from opentelemetry.trace import Link, SpanKind, StatusCode
 
 from naru import __version__
 from naru.config import TelemetrySettings
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 from naru.telemetry.tracing import Attributes, Kind, Span, Tracing
 
 _SHUTDOWN_SECONDS = 3.0

@@ -17,7 +17,7 @@ from naru.config import TelemetrySettings
 from naru.errors import ConfigError, NaruError
 from naru.extras import install_command
 from naru.messages import JsonObject
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 
 Kind = Literal["client", "server", "internal"]
 Attribute = str | bool | int | float | list[str]

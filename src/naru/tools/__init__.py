@@ -10,32 +10,38 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from naru.tools.combined import CombinedToolset
-    from naru.tools.dependencies import Container
     from naru.tools.execute import execute_tool, run_tool
-    from naru.tools.functions import FunctionToolset
-    from naru.tools.inject import Depends, ToolContext
-    from naru.tools.json_schema import type_to_json_schema
-    from naru.tools.registry import discover, generate_tool_config, get_registered_tools, problems, register_tool
-    from naru.tools.signature import build_tool_schema
+    from naru.tools.functions.dependencies import Container
+    from naru.tools.functions.inject import Depends, ToolContext
+    from naru.tools.functions.json_schema import type_to_json_schema
+    from naru.tools.functions.registry import (
+        discover,
+        generate_tool_config,
+        get_registered_tools,
+        problems,
+        register_tool,
+    )
+    from naru.tools.functions.signature import build_tool_schema
+    from naru.tools.functions.toolset import FunctionToolset
     from naru.tools.toolset import CallContext, Toolset
 
 _HOMES = {
     "CallContext": "toolset",
     "CombinedToolset": "combined",
-    "Container": "dependencies",
-    "Depends": "inject",
-    "FunctionToolset": "functions",
-    "ToolContext": "inject",
+    "Container": "functions.dependencies",
+    "Depends": "functions.inject",
+    "FunctionToolset": "functions.toolset",
+    "ToolContext": "functions.inject",
     "Toolset": "toolset",
-    "build_tool_schema": "signature",
-    "discover": "registry",
+    "build_tool_schema": "functions.signature",
+    "discover": "functions.registry",
     "execute_tool": "execute",
-    "generate_tool_config": "registry",
-    "problems": "registry",
-    "get_registered_tools": "registry",
-    "register_tool": "registry",
+    "generate_tool_config": "functions.registry",
+    "problems": "functions.registry",
+    "get_registered_tools": "functions.registry",
+    "register_tool": "functions.registry",
     "run_tool": "execute",
-    "type_to_json_schema": "json_schema",
+    "type_to_json_schema": "functions.json_schema",
 }
 __all__ = [
     "CallContext",

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from naru.errors import ConflictError, NaruError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
+from naru.tools.arguments.validate import ArgumentsValidator
 from naru.tools.names import NameMap, ToolId
 from naru.tools.provider_schemas.forms import own_name_note
 from naru.tools.toolset import CallContext, Toolset, set_aside_of
-from naru.tools.validate import ArgumentsValidator
 
 logger = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from naru.errors import NaruError
 from naru.messages import Json, JsonObject, ToolResult
-from naru.tools.functions import FunctionToolset
-from naru.tools.registry import REGISTRY
+from naru.tools.functions.registry import REGISTRY
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.results import to_value
 from naru.tools.serialise import to_jsonable
 from naru.tools.toolset import CallContext, Toolset

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from naru.messages import JsonObject, ToolResult
-from naru.tools.supervision import Call, Came, Supervision
+from naru.tools.supervision.calls import Call, Came, Supervision
 from naru.tools.toolset import CallContext, Toolset
 from naru.tools.wrappers import WrapperToolset
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from naru.errors import ConflictError, PolicyError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, Part, TextPart, ToolDefinition, ToolResult
-from naru.tools.patience import patient
+from naru.tools.supervision.patience import patient
 from naru.tools.toolset import CallContext, Toolset, set_aside_of
 
 

@@ -21,27 +21,29 @@ from naru.connections.changes import Change
 from naru.errors import NaruError
 from naru.gateway.gateway import Gateway, settings_of
 from naru.hub import Hub
-from naru.stores.secret_file import secret_of
-from naru.stores.spending import Spending
-from naru.stores.watch import files_version, watch
+from naru.stores.files.watch import files_version, watch
+from naru.stores.kept.spending import Spending
+from naru.stores.secrets.file import secret_of
 from naru.telemetry.recent import RecentLines, keeping_lines
 from naru.telemetry.tracing import active
-from naru.web import behind, faces, health, mcp_faces, metrics, openapi
-from naru.web.access import KeyRing, RateLimiter
+from naru.web import faces, mcp_faces, openapi
 from naru.web.admin import approvals, keys, logs, overview, own_secrets, runs, sign_in
 from naru.web.admin import servers as admin_servers
 from naru.web.audited import Audited
 from naru.web.console import pages as console
+from naru.web.figures import health, metrics
+from naru.web.figures.measured import Measured
+from naru.web.figures.traced import Traced
 from naru.web.following import SettingsFollower
+from naru.web.gate import behind
+from naru.web.gate.access import KeyRing, RateLimiter
+from naru.web.gate.logins import Logins
+from naru.web.gate.security import guard
 from naru.web.jsonrpc import host as jsonrpc
 from naru.web.jsonrpc import servers as jsonrpc_servers
-from naru.web.logins import Logins
-from naru.web.measured import Measured
 from naru.web.problems import ProblemResponse, in_the_apis_words, problem, problem_of
 from naru.web.routes import Endpoint, Handler
-from naru.web.security import guard
 from naru.web.together import together
-from naru.web.traced import Traced
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +89,7 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
 async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     oauth = hub.settings.server.oauth
     # Signatures take 0.1 s to import, so only where tokens are taken.
-    access_tokens = importlib.import_module("naru.web.access_tokens") if oauth.issuer else None
+    access_tokens = importlib.import_module("naru.web.gate.access_tokens") if oauth.issuer else None
     tokens = access_tokens.AccessTokens(oauth, hub.settings.server.roles) if access_tokens else None
     commons, folder = hub.commons, hub.settings.hub.data_dir
     logins = Logins(folder / "logins.json" if commons.me else None)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from naru.config import load_settings
 from naru.hub import Hub
-from naru.web.access import RateLimiter
-from naru.web.security import Gate, check_bind
+from naru.web.gate.access import RateLimiter
+from naru.web.gate.security import Gate, check_bind
 
 
 class SettingsFollower:

@@ -2,8 +2,8 @@
 
 * An answer's head and the first piece of its body go out in one write: each write is a system call.
 * A head is checked as a whole, not name by name and value by value.
-* Handlers find the client's connection in `scope["extensions"]` (`naru.gateway.exchange.Client`), so that hearing of
-  its end takes no task that waits for it, and a piece of a stream goes out where it arrives.
+* Handlers find the client's connection in `scope["extensions"]` (`naru.gateway.sessions.exchange.Client`), so that
+  hearing of its end takes no task that waits for it, and a piece of a stream goes out where it arrives.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from naru.gateway.asgi import CLIENT
+from naru.gateway.sessions.asgi import CLIENT
 
 KEEP_ALIVE_SECONDS = 75
 """How long a connection may stay idle. Longer than proxies keep theirs (nginx and most load balancers 60 s): where the
@@ -74,7 +74,7 @@ class OneWriteProtocol(HttpToolsProtocol):
 
 
 class Connection:
-    """The connection that a request came on, as `naru.gateway.exchange.Client`."""
+    """The connection that a request came on, as `naru.gateway.sessions.exchange.Client`."""
 
     __slots__ = ("_flow", "_tell", "_transport", "begun")
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from naru import errors
 from naru.messages import JsonObject
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 
 STATUS: tuple[tuple[type[errors.NaruError], int], ...] = (
     (errors.NotFoundError, 404),

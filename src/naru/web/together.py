@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from naru.connections.changes import Change
-from naru.gateway.owners import Owners
+from naru.gateway.sessions.owners import Owners
 from naru.hub import Hub
 from naru.messages import Json
-from naru.web.access import RateLimiter
-from naru.web.admission import Admission
+from naru.web.gate.access import RateLimiter
+from naru.web.gate.admission import Admission
 
 if TYPE_CHECKING:
     from starlette.types import Scope

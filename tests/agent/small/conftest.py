@@ -10,7 +10,7 @@ from naru.agent.loop import run
 from naru.messages import ChatRequest, JsonObject, Message
 from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.toolset import FunctionToolset
 
 
 class Kept:

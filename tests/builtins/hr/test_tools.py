@@ -10,7 +10,7 @@ from naru.builtins.hr.demo import DOCUMENTS, EMPLOYEES, VACATION_YEARS, vacation
 from naru.builtins.hr.server import hr_toolset
 from naru.builtins.hr.tools import TOOLS
 from naru.tools.execute import execute_tool
-from naru.tools.signature import build_tool_schema
+from naru.tools.functions.signature import build_tool_schema
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naru.cli.clients.json_text import position_of, put
-from naru.stores import tolerant_json
+from naru.stores.formats import tolerant_json
 
 ENTRY = {"url": "http://h/mcp"}
 

@@ -10,8 +10,8 @@ import pytest
 from naru.cli.clients.places import Place
 from naru.cli.clients.reading import is_naru, read_place
 from naru.records import ServerRecord, TransportType
-from naru.stores.formats import Problem
-from naru.stores.spellings import understood
+from naru.stores.formats.shapes import Problem
+from naru.stores.formats.spellings import understood
 
 
 def servers_of(tmp_path: Path, name: str, text: str) -> dict[str, ServerRecord | Problem]:

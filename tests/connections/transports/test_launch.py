@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from naru.connections.faults import LinkError
+from naru.connections.state.faults import LinkError
 from naru.connections.transports.launch import find_command, inherited_secrets, prepare
 
 

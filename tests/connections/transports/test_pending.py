@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from naru.connections.faults import LinkError
+from naru.connections.state.faults import LinkError
 from naru.connections.transports.base import Counters, Outgoing
 from naru.connections.transports.framing import Oversized
 from naru.connections.transports.pending import PendingAnswers

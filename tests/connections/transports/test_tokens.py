@@ -20,8 +20,8 @@ from naru.connections.transports.tokens import Grant, TokenSource, grant_of
 from naru.errors import ToolError
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.memory import MemoryStore
-from naru.stores.redact import REDACTOR, masked_config
-from naru.stores.secret_values import secrets_of
+from naru.stores.secrets.redact import REDACTOR, masked_config
+from naru.stores.secrets.values import secrets_of
 from tests.connections.conftest import QUICK, http, until
 from tests.connections.fake_http import FakeHttpServer
 

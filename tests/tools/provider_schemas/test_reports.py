@@ -12,15 +12,15 @@ from tests.tools.reports import Reports
 
 from naru.errors import InvalidArgumentsError
 from naru.messages import ToolDefinition
+from naru.tools.arguments.fit import fit
+from naru.tools.arguments.validate import ArgumentsValidator
 from naru.tools.combined import CombinedToolset
-from naru.tools.fit import fit
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.signature import build_tool_schema
+from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.names import NameMap, ToolId, exposed_name
 from naru.tools.provider_schemas.forms import provider_form, provider_schema
 from naru.tools.provider_schemas.plain_text import plain_text
-from naru.tools.signature import build_tool_schema
 from naru.tools.toolset import CallContext
-from naru.tools.validate import ArgumentsValidator
 
 REPORTS = Reports("b")
 CALL = CallContext()

@@ -11,10 +11,10 @@ from pydantic import BaseModel, Field
 
 from naru.messages import ToolDefinition, ToolResult
 from naru.tools.combined import CombinedToolset
+from naru.tools.functions.signature import build_tool_schema
 from naru.tools.provider_schemas.dialect import DIALECTS
 from naru.tools.provider_schemas.forms import provider_form, provider_schema
 from naru.tools.provider_schemas.plain_text import plain_text
-from naru.tools.signature import build_tool_schema
 from naru.tools.toolset import CallContext
 
 PROVIDERS = list(DIALECTS)

@@ -12,24 +12,24 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from naru.config import Settings
-from naru.connections.lifecycle import ReconnectPolicy
 from naru.connections.manager import Manager
-from naru.connections.pins import PinBook
-from naru.connections.policy import Policy, PolicyGuard
-from naru.connections.settings import ConnectionSettings
+from naru.connections.rules.pins import PinBook
+from naru.connections.rules.policy import Policy, PolicyGuard
+from naru.connections.state.lifecycle import ReconnectPolicy
+from naru.connections.state.settings import ConnectionSettings
 from naru.errors import NaruError
 from naru.stores.base import Store
-from naru.stores.keys import KeyFile
+from naru.stores.kept.spending import Spending
 from naru.stores.memory import MemoryStore
-from naru.stores.spending import Spending
+from naru.stores.secrets.keys import KeyFile
 from naru.web import openapi
-from naru.web.access import KeyRing, RateLimiter
 from naru.web.admin import keys as admin_keys
 from naru.web.admin import servers as admin_servers
+from naru.web.gate.access import KeyRing, RateLimiter
+from naru.web.gate.security import guard
 from naru.web.jsonrpc import servers as rpc_servers
 from naru.web.problems import problem_of
 from naru.web.routes import Endpoint
-from naru.web.security import guard
 
 BASE_URL = "http://127.0.0.1:20006"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from naru.web.access import FAILURES, MAX_ADDRESSES, RateLimiter
-from naru.web.principal import Principal
+from naru.web.gate.access import FAILURES, MAX_ADDRESSES, RateLimiter
+from naru.web.gate.principal import Principal
 from naru.web.routes import Access
 from tests.web.admin.hub import AdminHub, admin_hub, rows
 

@@ -17,7 +17,7 @@ from naru.models.limits.queued import QueuedBackend
 from naru.models.limits.rate import RateLimits
 from naru.models.scripted import ScriptedBackend
 from naru.records import ServerRecord, TransportType
-from naru.stores.history import Point
+from naru.stores.kept.history import Point
 from naru.telemetry.figures import REQUESTS, Figures
 from naru.web.admin.overview import Sum
 from naru.web.app import open_app

@@ -10,8 +10,8 @@ import pytest
 
 from naru.errors import ModelError
 from naru.models.scripted import ScriptedBackend
+from naru.web.gate.security import guard
 from naru.web.jsonrpc import host as rpc
-from naru.web.security import guard
 from tests.web.conftest import MemoryHub, dispatch, served
 
 CALL = '```json\n{"tool": "hub.echo", "arguments": {"text": "hi"}}\n```'

@@ -13,11 +13,11 @@ import pytest
 from naru import config
 from naru.models.scripted import ScriptedBackend
 from naru.web import faces
-from naru.web.access import RateLimiter
 from naru.web.app import dispatch
-from naru.web.principal import Principal
+from naru.web.gate.access import RateLimiter
+from naru.web.gate.principal import Principal
+from naru.web.gate.security import guard
 from naru.web.routes import Access
-from naru.web.security import guard
 from tests.web.conftest import MemoryHub, served
 
 ASK: Any = [{"role": "user", "content": "hi"}]

@@ -15,7 +15,7 @@ from naru.config import HubSettings, Settings
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, Finish, Text, Usage
 from naru.models.scripted import ScriptedBackend
-from naru.stores.responses import Kept, ResponseStore
+from naru.stores.kept.responses import Kept, ResponseStore
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.faces.strict import strictly
 

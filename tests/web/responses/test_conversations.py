@@ -15,9 +15,9 @@ from openai.types.conversations import Conversation, ConversationItem, Conversat
 from naru.config import HubSettings, Settings
 from naru.messages import ChatRequest
 from naru.models.scripted import ScriptedBackend
-from naru.stores.conversations import ConversationStore
+from naru.stores.kept.conversations import ConversationStore
+from naru.stores.kept.responses import Kept, ResponseStore
 from naru.stores.postgres import PostgresDriver
-from naru.stores.responses import Kept, ResponseStore
 from naru.stores.tables import SharedTables
 from tests.postgres_servers import PostgresServers
 from tests.web.conftest import MemoryHub, application, served

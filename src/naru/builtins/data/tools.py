@@ -13,8 +13,8 @@ from naru.builtins.data.databases.blanks import serialize_for_cell as plain_cell
 from naru.builtins.data.sources import DataSources, open_sources
 from naru.errors import NaruError
 from naru.messages import ToolResult
-from naru.tools.inject import Depends
-from naru.tools.registry import register_tool
+from naru.tools.functions.inject import Depends
+from naru.tools.functions.registry import register_tool
 
 READ_ONLY = {"readOnlyHint": True, "openWorldHint": False}
 Sources = Annotated[DataSources, Depends(open_sources, scope="application")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from naru.builtins.data.sources import DataSources
 from naru.builtins.data.tools import DATABASE_TOOLS, TOOLS
 from naru.config import DataSettings
-from naru.tools.dependencies import Container
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.dependencies import Container
+from naru.tools.functions.toolset import FunctionToolset
 
 
 def data_toolset(sources: DataSources | None = None) -> FunctionToolset:

@@ -13,8 +13,8 @@ from naru.builtins.hr.database import HrDatabase, demo_database, open_database
 from naru.builtins.hr.tools import TOOLS
 from naru.builtins.serve import run_stdio
 from naru.errors import NaruError
-from naru.tools.dependencies import Container
-from naru.tools.functions import FunctionToolset
+from naru.tools.functions.dependencies import Container
+from naru.tools.functions.toolset import FunctionToolset
 
 INSTRUCTIONS = "Company documents, employees and vacation days. Look a value up before you answer."
 

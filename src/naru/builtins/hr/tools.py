@@ -14,8 +14,8 @@ from naru.builtins.hr.database import HrDatabase, demo_database
 from naru.builtins.hr.search import find_documents
 from naru.errors import NotFoundError
 from naru.messages import TextPart, ToolResult
-from naru.tools.inject import Depends
-from naru.tools.registry import register_tool
+from naru.tools.functions.inject import Depends
+from naru.tools.functions.registry import register_tool
 
 READ_ONLY = {"readOnlyHint": True, "openWorldHint": False}
 

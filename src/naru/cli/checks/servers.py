@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 from naru.cli.checks.problem import Level, Problem, meant
 from naru.cli.clients.json_text import position_of
 from naru.config import check_private, environment
-from naru.connections.faults import LinkError
-from naru.connections.launch_policy import package_warnings
+from naru.connections.rules.launch_policy import package_warnings
+from naru.connections.state.faults import LinkError
 from naru.connections.transports.launch import find_command
 from naru.errors import NaruError
 from naru.records import TRANSPORT_SPELLINGS, ServerRecord, TransportType, now_ms
-from naru.stores import formats
-from naru.stores.expand import MissingVariableError, expand
-from naru.stores.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
+from naru.stores.formats import shapes as formats
+from naru.stores.formats.expand import MissingVariableError, expand
+from naru.stores.formats.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
 from naru.stores.unused_keys import unused_keys
 
 _KNOWN = PROGRAM_KEYS | URL_KEYS | COMMON_KEYS

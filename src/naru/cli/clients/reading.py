@@ -16,9 +16,9 @@ from naru.cli.clients.places import Place
 from naru.config import check_private
 from naru.errors import NaruError
 from naru.records import ServerRecord, now_ms
-from naru.stores.formats import Problem, parse_document, read_record
-from naru.stores.inputs import Input
-from naru.stores.inputs import wanted as wanted_inputs
+from naru.stores.formats.inputs import Input
+from naru.stores.formats.inputs import wanted as wanted_inputs
+from naru.stores.formats.shapes import Problem, parse_document, read_record
 
 _OURS = ("naru", "naru.exe", "naru.cli.main")
 

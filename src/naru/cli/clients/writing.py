@@ -14,7 +14,7 @@ import yaml
 from naru.cli.clients.entries import ClientRow, snippet, yaml_item
 from naru.cli.clients.json_text import put
 from naru.errors import ConfigError, StoreError
-from naru.stores.atomic_file import replace_file
+from naru.stores.files.atomic import replace_file
 
 
 def changed_text(text: str, row: ClientRow, name: str, entry: dict[str, Any]) -> str:

@@ -16,11 +16,11 @@ from urllib.parse import quote, urlsplit
 from naru.cli.published.bundle import config_of, inputs_of, read_bundle, unpack
 from naru.cli.published.inputs import answer
 from naru.cli.published.server_json import Published, read_server_json
-from naru.cli.terminal import confirmed, plain, print_note
+from naru.cli.terminal.output import confirmed, plain, print_note
 from naru.config import Settings
 from naru.errors import ConfigError, ConnectionFailedError, NotFoundError
 from naru.messages import JsonObject
-from naru.stores.redact import masked_config
+from naru.stores.secrets.redact import masked_config
 
 MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 _REGISTRY = "registry:"

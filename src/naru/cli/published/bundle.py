@@ -26,7 +26,7 @@ from typing import Any, BinaryIO
 from naru.cli.published.inputs import Answers, Filling, Input
 from naru.errors import ConfigError, NotFoundError
 from naru.messages import JsonObject
-from naru.stores.unusable import unusable
+from naru.stores.files.unusable import unusable
 
 MAX_FILES = 20_000
 MAX_BYTES = 1024 * 1024 * 1024

@@ -16,7 +16,7 @@ from typing import Any
 import typer
 
 from naru.errors import ConfigError, UserError
-from naru.stores.expand import names_variable
+from naru.stores.formats.expand import names_variable
 
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 

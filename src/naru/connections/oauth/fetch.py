@@ -18,10 +18,10 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from naru.connections import wire
-from naru.connections.faults import Failure, LinkError
+from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.addresses import is_same_origin, shown
 from naru.connections.transports.bodies import read_body
+from naru.connections.wire import messages as wire
 from naru.messages import JsonObject
 
 SECONDS = 15.0

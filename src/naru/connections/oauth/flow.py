@@ -12,10 +12,10 @@ from typing import Any
 
 from yarl import URL
 
-from naru.connections.faults import LinkError
 from naru.connections.oauth.clients import Client, read_client
 from naru.connections.oauth.discovery import Authority, Found, clean_scope
 from naru.connections.oauth.fetch import Fetch, refused, unavailable
+from naru.connections.state.faults import LinkError
 from naru.connections.transports.addresses import shown
 from naru.messages import JsonObject
 

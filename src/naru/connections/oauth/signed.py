@@ -7,12 +7,12 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 
-from naru.connections.faults import LinkError
 from naru.connections.oauth.discovery import read_challenge
 from naru.connections.oauth.fetch import refused
 from naru.connections.oauth.flow import Tokens
+from naru.connections.state.faults import LinkError
 from naru.persons import nobodys_context
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 
 logger = logging.getLogger(__name__)
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from yarl import URL
 
-from naru.connections.faults import LinkError
 from naru.connections.oauth import clients, flow
 from naru.connections.oauth.clients import Client
 from naru.connections.oauth.discovery import Found, discover, read_challenge
 from naru.connections.oauth.fetch import Fetch, Lookup, look_up, refused
 from naru.connections.oauth.flow import Pending, Tokens, digest, secret_text
 from naru.connections.oauth.signed import Signed
+from naru.connections.state.faults import LinkError
 from naru.errors import NotFoundError
-from naru.stores.vault import SHARED, Vault
+from naru.stores.secrets.vault import SHARED, Vault
 
 logger = logging.getLogger(__name__)
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from naru.connections.faults import Failure
-from naru.connections.protocol import Era
+from naru.connections.state.faults import Failure
+from naru.connections.wire.protocol import Era
 from naru.messages import JsonObject
-from naru.stores.secret_values import SecretValues
+from naru.stores.secrets.values import SecretValues
 
 
 @dataclass(slots=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import aiohttp
 
-from naru.connections.faults import Failure, LinkError
+from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.pending import too_large
 from naru.http1.faults import BrokenBodyError, EncodingError
 from naru.http1.inflate import Inflater

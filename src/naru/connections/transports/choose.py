@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from naru.connections.settings import ConnectionSettings
+from naru.connections.state.settings import ConnectionSettings
 from naru.connections.transports.base import Transport
 from naru.connections.transports.http_client import HttpClient
 from naru.connections.transports.sse import SseTransport
 from naru.connections.transports.stdio import StdioTransport
 from naru.connections.transports.streamable_http import StreamableHttpTransport
 from naru.records import TransportType
-from naru.stores.secret_values import SecretValues
+from naru.stores.secrets.values import SecretValues
 
 MakeTransport = Callable[[], Transport]
 

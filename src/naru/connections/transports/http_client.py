@@ -20,7 +20,7 @@ import aiohttp
 from yarl import URL
 
 from naru import __version__
-from naru.connections.faults import Failure, LinkError
+from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.addresses import shown
 from naru.connections.transports.tokens import Grant, TokenSource, grant_of, name_of
 from naru.http1.connection import Limits
@@ -28,7 +28,7 @@ from naru.http1.faults import DialError, ExchangeError
 from naru.http1.head import Address, address_of, request_head, with_body
 from naru.http1.pool import Pool
 from naru.http1.reply import Reply
-from naru.stores.secret_values import SecretValues
+from naru.stores.secrets.values import SecretValues
 
 _RESERVED = frozenset({"content-length", "transfer-encoding", "connection", "accept-encoding"})
 _BAD_HEADER = re.compile(r"[\r\n\0]")

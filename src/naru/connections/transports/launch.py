@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from naru.config import environment as own_environment
-from naru.connections.faults import Failure, LinkError
-from naru.stores.secret_values import secrets_of
+from naru.connections.state.faults import Failure, LinkError
+from naru.stores.secrets.values import secrets_of
 
 if sys.platform != "win32":
     import resource

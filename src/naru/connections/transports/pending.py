@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 
-from naru.connections.faults import Failure, LinkError
+from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.base import Counters, Inbox, Outgoing
 from naru.connections.transports.framing import Oversized
 from naru.messages import Json, JsonObject

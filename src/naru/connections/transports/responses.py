@@ -8,14 +8,14 @@ from email.utils import parsedate_to_datetime
 import aiohttp
 from yarl import URL
 
-from naru.connections import wire
-from naru.connections.faults import BusyError, Failure, LinkError
+from naru.connections.state.faults import BusyError, Failure, LinkError
 from naru.connections.transports.addresses import is_same_origin, shown
 from naru.connections.transports.bodies import read_body
+from naru.connections.wire import messages as wire
 from naru.http1.reply import Reply
 from naru.messages import Json, JsonObject
 from naru.records import now_ms
-from naru.stores.secret_values import SecretValues
+from naru.stores.secrets.values import SecretValues
 
 _SESSION_LOST = re.compile(
     r"session[\w\s-]*(not\s*found|unknown|expired|invalid|terminated)"

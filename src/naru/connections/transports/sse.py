@@ -10,9 +10,8 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
-from naru.connections import wire
-from naru.connections.faults import Failure, LinkError
-from naru.connections.settings import ConnectionSettings
+from naru.connections.state.faults import Failure, LinkError
+from naru.connections.state.settings import ConnectionSettings
 from naru.connections.transports.addresses import is_same_origin, shown
 from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
 from naru.connections.transports.bodies import chunks
@@ -20,8 +19,9 @@ from naru.connections.transports.event_stream import Event, EventStreamParser, E
 from naru.connections.transports.http_client import HttpClient, Remote, unreachable
 from naru.connections.transports.pending import PendingAnswers, cancelled, too_large
 from naru.connections.transports.responses import refusal
+from naru.connections.wire import messages as wire
 from naru.messages import Json, JsonObject
-from naru.stores.secret_values import SecretValues
+from naru.stores.secrets.values import SecretValues
 
 _STREAM_TYPES = ("text/event-stream", "text/plain", "application/octet-stream")
 """aiohttp takes a missing type for the last; whether it is a stream of events is told by its endpoint event."""

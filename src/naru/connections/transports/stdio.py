@@ -12,16 +12,16 @@ import sys
 from collections.abc import Mapping
 from typing import Any, cast
 
-from naru.connections import wire
-from naru.connections.faults import Failure, LinkError
-from naru.connections.settings import ConnectionSettings
+from naru.connections.state.faults import Failure, LinkError
+from naru.connections.state.settings import ConnectionSettings
 from naru.connections.transports import descendants
 from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
 from naru.connections.transports.framing import LineFramer, Oversized
 from naru.connections.transports.launch import Launch, in_child, inherited_secrets, prepare
 from naru.connections.transports.pending import PendingAnswers, cancelled
+from naru.connections.wire import messages as wire
 from naru.messages import Json, JsonObject
-from naru.stores.secret_values import SecretValues
+from naru.stores.secrets.values import SecretValues
 
 log = logging.getLogger(__name__)
 

@@ -13,19 +13,19 @@ from typing import Any
 
 import aiohttp
 
-from naru.connections import wire
-from naru.connections.faults import Failure, LinkError
-from naru.connections.protocol import header_value
-from naru.connections.settings import ConnectionSettings
+from naru.connections.state.faults import Failure, LinkError
+from naru.connections.state.settings import ConnectionSettings
 from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
 from naru.connections.transports.bodies import chunks, read_body
 from naru.connections.transports.event_stream import EventStreamParser, EventTooLargeError
 from naru.connections.transports.http_client import HttpClient, Remote, unreachable
 from naru.connections.transports.pending import cancelled, own_id, too_large
 from naru.connections.transports.responses import means_lost_session, refusal, same_origin_redirect, session_gone
+from naru.connections.wire import messages as wire
+from naru.connections.wire.protocol import header_value
 from naru.http1.reply import Reply
 from naru.messages import Json, JsonObject
-from naru.stores.secret_values import SecretValues
+from naru.stores.secrets.values import SecretValues
 
 _RESUME_SECONDS = 1.0
 _LISTEN_PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0)

@@ -22,14 +22,14 @@ from urllib.parse import quote_plus, urlencode
 import aiohttp
 from yarl import URL
 
-from naru.connections import wire
-from naru.connections.faults import Failure, LinkError
+from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.addresses import may_carry_secrets, shown
 from naru.connections.transports.bodies import read_body
+from naru.connections.wire import messages as wire
 from naru.errors import StoreError
 from naru.messages import JsonObject
-from naru.stores.atomic_file import replace_file
-from naru.stores.redact import REDACTOR
+from naru.stores.files.atomic import replace_file
+from naru.stores.secrets.redact import REDACTOR
 
 logger = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from naru.models.known.adapt import Learned
 from naru.models.known.families import profile_for
 from naru.models.known.profile import Profile
 from naru.models.known.size import SMALL_BELOW
-from naru.stores.atomic_file import file_lock, replace_file
-from naru.stores.unusable import unusable
+from naru.stores.files.atomic import file_lock, replace_file
+from naru.stores.files.unusable import unusable
 
 _log = logging.getLogger(__name__)
 _ASK_SECONDS = 5.0

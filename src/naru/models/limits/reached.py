@@ -12,7 +12,7 @@ from naru.models.backend import Backend, Take, batches_of, deliver, for_model
 from naru.models.limits.queued import BYTES_PER_TOKEN, estimate_tokens
 from naru.models.wrapped import WrappedBackend
 from naru.persons import Person
-from naru.stores.spending import Spending, seconds_to_tomorrow
+from naru.stores.kept.spending import Spending, seconds_to_tomorrow
 
 
 class ReachedBackend(WrappedBackend):

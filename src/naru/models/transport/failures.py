@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from naru.errors import ModelError
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 
 RETRYABLE_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _SHOWN_CHARACTERS = 400

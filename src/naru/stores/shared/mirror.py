@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from naru.stores.atomic_file import replace_here
+from naru.stores.files.atomic import replace_here
 
 logger = logging.getLogger(__name__)
 

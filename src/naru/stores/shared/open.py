@@ -10,7 +10,7 @@ from typing import Any
 
 from naru.config import HubSettings
 from naru.errors import ConfigError, StoreUnavailableError
-from naru.stores.atomic_file import share
+from naru.stores.files.atomic import share
 from naru.stores.open import open_store
 from naru.stores.shared.commons import ALONE, Commons
 from naru.stores.sql import SqlStore

@@ -24,7 +24,7 @@ from psycopg.pq import TransactionStatus
 
 from naru.errors import StoreError
 from naru.messages import Json
-from naru.stores.atomic_file import share
+from naru.stores.files.atomic import share
 from naru.stores.postgres import failure, place_of
 from naru.stores.shared.commons import Hear
 from naru.stores.shared.mirror import Mirror

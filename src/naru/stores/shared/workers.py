@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from naru.messages import Json
-from naru.stores.atomic_file import share
+from naru.stores.files.atomic import share
 from naru.stores.shared.commons import Hear
 from naru.stores.shared.mirror import Mirror
 

@@ -11,15 +11,15 @@ from pydantic.alias_generators import to_camel
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from naru.connections.foreign_text import show_every_character
+from naru.connections.rules.foreign_text import show_every_character
 from naru.errors import NotFoundError
 from naru.messages import JsonObject
 from naru.persons import reach
-from naru.tools.approvals import Approvals, Decision, Standing
-from naru.tools.waiting_room import Waiter
+from naru.tools.supervision.approvals import Approvals, Decision, Standing
+from naru.tools.supervision.waiting_room import Waiter
 from naru.web.audited import note_audit
 from naru.web.bodies import parse_body, read_json
-from naru.web.principal import Principal
+from naru.web.gate.principal import Principal
 from naru.web.routes import Access, Endpoint
 
 

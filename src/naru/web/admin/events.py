@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from naru.connections.changes import STOPPING, Change
 from naru.connections.manager import Manager
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 
 KEEP_ALIVE_SECONDS = 15.0
 MAX_WAITING = 256

@@ -12,14 +12,14 @@ from starlette.responses import JSONResponse, Response
 from naru.errors import NotFoundError, PolicyError
 from naru.persons import Bounds, current_person
 from naru.records import now_ms
-from naru.stores.keys import ROLES, ApiKey
-from naru.stores.spending import Spending
-from naru.web.access import KeyRing, role_of
+from naru.stores.kept.spending import Spending
+from naru.stores.secrets.keys import ROLES, ApiKey
 from naru.web.audited import note_audit
 from naru.web.bodies import BodyError, parse_body, read_json
-from naru.web.incoming import session_cookie
-from naru.web.logins import SESSION_SECONDS
-from naru.web.principal import Principal
+from naru.web.gate.access import KeyRing, role_of
+from naru.web.gate.incoming import session_cookie
+from naru.web.gate.logins import SESSION_SECONDS
+from naru.web.gate.principal import Principal
 from naru.web.routes import Access, Endpoint
 
 

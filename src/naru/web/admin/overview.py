@@ -16,7 +16,7 @@ from naru.errors import UserError
 from naru.hub import Hub
 from naru.messages import JsonObject
 from naru.persons import Reach, reach
-from naru.stores.history import Point
+from naru.stores.kept.history import Point
 from naru.telemetry.figures import CALLS, FIRST_CHUNK, OPERATIONS, REQUESTS, TOKENS, WAITS
 from naru.web.admin.approvals import seen_calls
 from naru.web.routes import Access, Endpoint

@@ -17,7 +17,7 @@ from naru.web.admin.servers import BASE
 from naru.web.admin.sign_in import SignInHub
 from naru.web.audited import note_audit
 from naru.web.bodies import parse_body, read_json
-from naru.web.principal import Principal
+from naru.web.gate.principal import Principal
 from naru.web.routes import Access, Endpoint
 
 

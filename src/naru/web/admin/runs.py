@@ -11,7 +11,7 @@ from naru.agent.replay import replay
 from naru.errors import NotFoundError
 from naru.messages import JsonObject
 from naru.models.backend import Backend
-from naru.stores.runs import RunStore
+from naru.stores.kept.runs import RunStore
 from naru.web.routes import Access, Endpoint
 
 MAX_LISTED = 200

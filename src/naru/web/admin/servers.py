@@ -9,11 +9,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from naru.config import Settings
 from naru.connections.manager import Manager
-from naru.connections.policy import Policy, PolicyGuard
+from naru.connections.rules.policy import Policy, PolicyGuard
 from naru.errors import ConflictError, NotFoundError
 from naru.records import ServerRecord, TransportType, now_ms
-from naru.stores.redact import REDACTOR, is_mask, masked_config, unmasked_config
-from naru.stores.spellings import PROGRAM_KEYS
+from naru.stores.formats.spellings import PROGRAM_KEYS
+from naru.stores.secrets.redact import REDACTOR, is_mask, masked_config, unmasked_config
 from naru.web.admin import wire
 from naru.web.admin.events import ServerEvents
 from naru.web.audited import note_audit

@@ -15,20 +15,20 @@ from yarl import URL
 
 from naru.config import Settings
 from naru.connections.credentials import owner_of
-from naru.connections.faults import LinkError
+from naru.connections.link.surroundings import expanded
 from naru.connections.manager import Manager
 from naru.connections.oauth.clients import described
 from naru.connections.oauth.signins import Done, Wish
-from naru.connections.surroundings import expanded
+from naru.connections.state.faults import LinkError
 from naru.errors import NotFoundError, PolicyError, UserError
 from naru.persons import Person, current_person
 from naru.records import ServerRecord
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 from naru.web.admin.servers import BASE
 from naru.web.audited import note_audit
-from naru.web.behind import address_seen
 from naru.web.bodies import BodyError, parse_body, read_json
-from naru.web.principal import Principal
+from naru.web.gate.behind import address_seen
+from naru.web.gate.principal import Principal
 from naru.web.routes import Access, Endpoint
 
 T = TypeVar("T")

@@ -11,16 +11,16 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from naru.connections.connection import Connection
 from naru.connections.explain import Explanation
+from naru.connections.link.connection import Connection
 from naru.connections.manager import Manager
 from naru.connections.personal import pinned_as
-from naru.connections.policy import PolicyGuard, argv_shown
+from naru.connections.rules.policy import PolicyGuard, argv_shown
 from naru.messages import JsonObject
 from naru.persons import reach
 from naru.records import ServerRecord, TransportType
-from naru.stores.redact import REDACTOR, masked_config
-from naru.stores.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
+from naru.stores.formats.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
+from naru.stores.secrets.redact import REDACTOR, masked_config
 from naru.web.bodies import UnusableBodyError
 
 

@@ -15,7 +15,7 @@ from naru.hub import Hub
 from naru.messages import JsonObject, ToolDefinition
 from naru.models.measurable import measured
 from naru.records import ServerRecord, ServerStatus
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 from naru.web.admin import wire
 from naru.web.admin.approvals import seen_calls
 

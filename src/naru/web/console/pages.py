@@ -17,7 +17,7 @@ from naru.errors import NaruError
 from naru.hub import Hub
 from naru.messages import JsonObject, ToolResult
 from naru.records import ServerStatus
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 from naru.tools.toolset import CallContext
 from naru.web.bodies import parse_body, read_json
 from naru.web.console.lists import Lists, tool_data

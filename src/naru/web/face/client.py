@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from naru.errors import NaruError
-from naru.gateway.asgi import CLIENT
+from naru.gateway.sessions.asgi import CLIENT
 from naru.models.limits.queue import Place
 from naru.web.face.errors import error_headers, status_of
 from naru.web.face.seam import Form

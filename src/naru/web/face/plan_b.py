@@ -27,8 +27,8 @@ from naru.dialects.writers.shell import (
 )
 from naru.errors import ConflictError, NotFoundError, PolicyError
 from naru.messages import JsonObject, ToolDefinition
-from naru.stores.secret_file import secret_of
-from naru.tools.supervision import definition_hash
+from naru.stores.secrets.file import secret_of
+from naru.tools.supervision.calls import definition_hash
 from naru.tools.toolset import CallContext
 from naru.web.face.hub import ChatHub
 from naru.web.face.reading.body import decode_body

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from naru.agent.events import CallFinished, CallStarted
 from naru.messages import Reasoning, Text
 from naru.models.transport.json_text import encode
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.seam import FaceEvent, Step, ToolNote
 
 _SHOWN_CHARACTERS = 400

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from naru.dialects import ParsedCall
 from naru.errors import ConflictError, NotFoundError
-from naru.stores.atomic_file import file_lock, remove_file, replace_file
+from naru.stores.files.atomic import file_lock, remove_file, replace_file
 from naru.web.face.memory import Recent
 
 TICKET_SECONDS = 300.0

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from naru.connections.policy import Policy
+from naru.connections.rules.policy import Policy
 from naru.errors import NotFoundError
 from naru.records import ServerRecord, now_ms
-from naru.stores.redact import masked_url
+from naru.stores.secrets.redact import masked_url
 from naru.web.admin.servers import ServerHub
 from naru.web.bodies import BodyError, parse_body, read_json
 from naru.web.routes import Access, Endpoint

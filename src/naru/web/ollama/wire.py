@@ -9,7 +9,7 @@ from typing import Any
 from naru.errors import NaruError
 from naru.messages import BrokenCall, CallEnd, CallStart, Finish, JsonObject, Reasoning, Refusal, Text, Usage
 from naru.models.transport.json_text import encode
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.seam import FaceEvent
 
 

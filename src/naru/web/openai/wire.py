@@ -30,7 +30,7 @@ from naru.messages import (
     Usage,
 )
 from naru.models.transport.json_text import encode
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.errors import status_of
 from naru.web.face.seam import KEEP_ALIVE, FaceEvent, Step
 from naru.web.openai.thoughts import Thoughts, Turn

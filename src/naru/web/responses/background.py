@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from naru.errors import NaruError
 from naru.messages import JsonObject
 from naru.models.transport.json_text import encode
-from naru.stores.responses import Kept, ResponseStore
+from naru.stores.kept.responses import Kept, ResponseStore
 from naru.web.face.client import ClientGoneError, read_body, respond
 from naru.web.face.plan_b import caller_of
 from naru.web.face.reading.body import decode_body

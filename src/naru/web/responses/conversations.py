@@ -13,7 +13,7 @@ from starlette.responses import Response
 from naru.errors import NaruError, NotFoundError
 from naru.messages import JsonObject
 from naru.models.transport.json_text import encode
-from naru.stores.conversations import ConversationStore
+from naru.stores.kept.conversations import ConversationStore
 from naru.web.face.errors import BadRequestError, status_of
 from naru.web.face.plan_b import caller_of
 from naru.web.face.reading.body import decode_body

@@ -12,8 +12,8 @@ from starlette.responses import Response, StreamingResponse
 from naru.errors import NaruError, NotFoundError
 from naru.messages import JsonObject
 from naru.models.transport.json_text import encode
-from naru.stores.conversations import ConversationStore
-from naru.stores.responses import Kept, ResponseStore
+from naru.stores.kept.conversations import ConversationStore
+from naru.stores.kept.responses import Kept, ResponseStore
 from naru.stores.shared.commons import Commons
 from naru.web.face.core import Core
 from naru.web.face.endpoint import FaceEndpoint

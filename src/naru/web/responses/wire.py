@@ -9,7 +9,7 @@ from typing import Any
 from naru.errors import ModelError, NaruError
 from naru.messages import JsonObject, Text
 from naru.models.transport.json_text import encode
-from naru.stores.redact import REDACTOR
+from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.seam import FaceEvent
 from naru.web.responses.output import Output, Shown, Step, made_id
 

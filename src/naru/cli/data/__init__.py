@@ -1,0 +1,1 @@
+"""`naru data`: index, search, ask."""

@@ -1,0 +1,1 @@
+"""`naru serve` and everything that listens."""

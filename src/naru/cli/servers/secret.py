@@ -1,0 +1,101 @@
+"""`naru servers secret`: store secrets for a server's entry, sealed in the data folder; values are never shown.
+
+With a hub that runs here they are stored for the key of the command (NARU_SERVER__API_KEY); else for this machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from naru.cli.options import Config, settings_from
+from naru.cli.running_hub import RunningHub, server_path
+from naru.cli.servers.stored import Name, open_stored
+from naru.cli.terminal.output import AsJson, print_json, print_note
+from naru.config import Settings
+from naru.connections.credentials import LOCAL, forget_secret, owner_of, secret_names, store_secret
+from naru.connections.open import open_signins
+from naru.errors import NotFoundError, UserError
+from naru.persons import Person
+from naru.records import ServerRecord
+from naru.stores.secrets.vault import Vault
+from naru.telemetry.audit import audit_once
+
+app = typer.Typer(
+    add_completion=False, help="Store secrets for a server's entry.", no_args_is_help=True, rich_markup_mode=None
+)
+Secret = Annotated[str, typer.Argument(help="Its name: what stands in `${NAME}` or `${input:NAME}` of the entry.")]
+
+
+@app.command("set")
+def store(name: Name, secret: Secret, config: Config = None, as_json: AsJson = False) -> None:
+    """Store a secret, read from the terminal or from standard input."""
+    settings = settings_from(config)
+    value = typer.prompt(secret, hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.read().strip("\r\n")
+    if not value:
+        raise UserError("The secret is empty.", remedy="Write it to standard input.")
+    hub = RunningHub(settings)
+    if hub.answers():
+        hub.ask(_path(name, secret), method="PUT", body={"value": value})
+    else:
+        audit_once(settings, "secret.stored", server=name, secret=secret)
+        _alone(settings, name, lambda vault, owner, record: store_secret(vault, owner, record, secret, value))
+    _tell({"server": name, "stored": secret}, f"Stored {secret} for {name}", as_json=as_json)
+
+
+@app.command("list")
+def list_names(name: Name, config: Config = None, as_json: AsJson = False) -> None:
+    """Show the names of what is stored for a server."""
+    settings = settings_from(config)
+    hub = RunningHub(settings)
+    names = hub.ask(server_path(name, "secrets"))["names"] if hub.answers() else _alone(settings, name, secret_names)
+    if as_json:
+        print_json(names)
+        return
+    print("\n".join(names))
+    if not names:
+        print_note(f"Nothing is stored for {name}.")
+
+
+@app.command("remove")
+def remove(name: Name, secret: Secret, config: Config = None, as_json: AsJson = False) -> None:
+    """Forget a secret."""
+    settings = settings_from(config)
+    hub = RunningHub(settings)
+    if hub.answers():
+        hub.ask(_path(name, secret), method="DELETE")
+    else:
+        audit_once(settings, "secret.removed", server=name, secret=secret)
+        _alone(settings, name, lambda vault, owner, record: forget_secret(vault, owner, record, secret))
+    _tell({"server": name, "removed": secret}, f"Removed {secret} of {name}", as_json=as_json)
+
+
+def _path(name: str, secret: str) -> str:
+    return server_path(name, f"secrets/{quote(secret, safe='')}")
+
+
+def _alone(settings: Settings, name: str, work: Callable[[Vault, str, ServerRecord], Any]) -> Any:
+    async def found() -> ServerRecord | None:
+        async with open_stored(settings) as stored:
+            return await stored.find_by_name(name)
+
+    record = asyncio.run(found())
+    if record is None:
+        raise NotFoundError(f"No server named {name!r} is registered.", remedy="See: naru servers list")
+    vault = open_signins(settings).vault
+    try:
+        return work(vault, owner_of(record, Person(LOCAL)), record)
+    finally:
+        vault.close()
+
+
+def _tell(data: Any, line: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(data)
+    else:
+        print(line)

@@ -1,0 +1,1 @@
+"""How commands speak with a person: tables and lines, signs of life, questions, exit codes."""

@@ -1,0 +1,1 @@
+"""`naru tool`: tools from the command line, run or served."""

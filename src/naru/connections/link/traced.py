@@ -1,0 +1,33 @@
+"""A request to a server as a span, its trace carried on in `_meta` (SEP-414)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from naru.connections.session.session import RequestOptions, Session
+from naru.connections.state.faults import RpcError
+from naru.messages import Json, JsonObject
+from naru.telemetry.tracing import Attribute, Tracing, mcp_client_span
+
+
+async def traced_request(
+    tracing: Tracing, session: Session, method: str, params: Mapping[str, Json], options: RequestOptions
+) -> JsonObject:
+    """Send a request once inside of a span. Raises what `Session.request` raises."""
+    attributes: dict[str, Attribute | None] = {
+        "mcp.protocol.version": session.version or None,
+        "network.transport": "tcp" if getattr(session.transport, "pid", None) is None else "pipe",
+        "naru.mcp.server": session.server,
+    }
+    with mcp_client_span(tracing, method, params, attributes) as span:
+        try:
+            carried = replace(options, meta={**options.meta, **tracing.inject()})
+            result = await session.request(method, params, carried)
+        except RpcError as error:
+            span.set({"rpc.response.status_code": str(error.error_code)})
+            span.fail(str(error.error_code), error.message)
+            raise
+        if result.get("isError") is True:
+            span.fail("tool_error")
+        return result

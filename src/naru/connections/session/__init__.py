@@ -1,0 +1,1 @@
+"""One conversation with a server: opened, negotiated, listened to, its lists read."""

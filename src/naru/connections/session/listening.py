@@ -1,0 +1,107 @@
+"""Hears what a stateless server says of itself: one `subscriptions/listen` request kept open, and opened again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, Protocol
+
+from naru.connections.state.faults import Failure, LinkError, RpcError
+from naru.messages import JsonObject
+
+log = logging.getLogger(__name__)
+
+_PAUSES = (0.2, 1.0, 5.0, 30.0)
+_LISTS = {"tools": "toolsListChanged", "prompts": "promptsListChanged", "resources": "resourcesListChanged"}
+
+
+class Link(Protocol):
+    """What is needed of a session."""
+
+    server: str
+    capabilities: JsonObject
+    failure: Failure | None
+
+    def lost(self, failure: Failure) -> None:
+        """Take note that the link is dead."""
+        ...
+
+    def list_changed(self, kind: str) -> None:
+        """Take note that a list is out of date."""
+        ...
+
+    def own(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something until it ends or the session is closed."""
+        ...
+
+    async def request_endless(self, method: str, notifications: JsonObject) -> JsonObject:
+        """Send a request whose answer ends a subscription. Raises RpcError or LinkError."""
+        ...
+
+
+class ChangeListener:
+    """One session's subscription. What is heard goes the session's usual way, as notifications of no request."""
+
+    def __init__(self, session: Link) -> None:
+        self._session = session
+        self._uris: frozenset[str] = frozenset()
+        self._request: asyncio.Task[JsonObject] | None = None
+        self._restarting = False
+
+    def wanted(self) -> JsonObject:
+        """Return what to subscribe to: the lists that the server says may change, and the resources asked for."""
+        capabilities = self._session.capabilities
+        wanted: JsonObject = {
+            key: True for kind, key in _LISTS.items() if (capabilities.get(kind) or {}).get("listChanged")
+        }
+        if self._uris:
+            wanted["resourceSubscriptions"] = sorted(self._uris)
+        return wanted
+
+    def watch(self, uris: frozenset[str]) -> None:
+        """Hear of these resources from now on, and of no others."""
+        if uris != self._uris:
+            self._uris = uris
+            self.restart()
+
+    def restart(self) -> None:
+        """Ask anew, with what is wanted now."""
+        if self._request is None:
+            self._session.own(self.run())
+            return
+        self._restarting = True
+        self._request.cancel()
+
+    async def run(self) -> None:
+        """Keep the subscription open as long as the link lives; ends when the server has no such method."""
+        failures = 0
+        while (wanted := self.wanted()) and self._session.failure is None:
+            began = asyncio.get_running_loop().time()
+            request = asyncio.ensure_future(self._session.request_endless("subscriptions/listen", wanted))
+            self._request = request
+            try:
+                await request
+            except asyncio.CancelledError:
+                if not self._restarting:
+                    request.cancel()
+                    raise
+                self._restarting = False
+                continue
+            except RpcError as error:
+                log.info("server %s takes no subscription: %s", self._session.server, error)
+                return
+            except LinkError as error:
+                log.debug("subscription at server %s broke: %s", self._session.server, error)
+                if error.breaks_link or error.failure.needs_auth:
+                    self._session.lost(error.failure)
+                    return
+            finally:
+                self._request = None
+            lasted = asyncio.get_running_loop().time() - began
+            failures = 0 if lasted > _PAUSES[-1] else failures + 1
+            await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES)) - 1])
+            # There is no replay: what changed meanwhile is found by listing again.
+            for kind, key in _LISTS.items():
+                if key in wanted:
+                    self._session.list_changed(kind)

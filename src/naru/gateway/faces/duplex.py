@@ -1,0 +1,122 @@
+"""Messages of a client with one stream for everything (legacy SSE, stdio); both eras may be spoken on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from naru.gateway.engine import Engine
+from naru.gateway.sessions.exchange import Sender
+from naru.gateway.sessions.session import Session
+from naru.gateway.sessions.subscriptions import Listen, read_filter
+from naru.gateway.wire import frames
+from naru.gateway.wire.frames import Frame
+from naru.gateway.wire.headers import check_envelope
+from naru.gateway.wire.protocol import (
+    BATCH_VERSIONS,
+    INVALID_REQUEST,
+    META_SUBSCRIPTION,
+    OVERLOADED,
+    RpcError,
+    is_modern,
+)
+from naru.messages import Json, JsonObject
+
+MAX_BATCH = 100
+
+
+def busy() -> RpcError:
+    """Make the refusal of one request too many. Anew each time: an error keeps the frames that raised it."""
+    return RpcError(OVERLOADED, "Too many requests are under way. Try again in a moment.")
+
+
+def no_batch() -> RpcError:
+    """Make the refusal of a batch."""
+    return RpcError(
+        INVALID_REQUEST, f"JSON-RPC batches, of up to {MAX_BATCH} messages, are taken in 2025-03-26 and older only."
+    )
+
+
+def take(engine: Engine, message: Json, session: Session) -> None:
+    """Take a message, or a batch where the version has them; a bad message of a batch is answered by itself.
+
+    Raises:
+        RpcError: it cannot be taken.
+    """
+    if not isinstance(message, list):
+        accept(engine, frames.check_message(message), session)
+        return
+    if session.version not in BATCH_VERSIONS or not 0 < len(message) <= MAX_BATCH:
+        raise no_batch()
+    for each in message:
+        try:
+            accept(engine, frames.check_message(each), session)
+        except RpcError as error:
+            session.emit(frames.failure(frames.id_of(each), error))
+
+
+def accept(engine: Engine, message: JsonObject, session: Session) -> None:
+    """Take a well-formed message; its answer goes to the session's stream.
+
+    Raises:
+        RpcError: it cannot be taken now.
+    """
+    if "method" not in message or "id" not in message:
+        engine.receive(message, session)
+        return
+    if engine.busy:
+        raise busy()
+    modern = is_modern(message) and message["method"] != "initialize"
+    handle = _legacy if not modern else _listen if message["method"] == "subscriptions/listen" else _modern
+    engine.run(_answer(handle, engine, message, session))
+
+
+async def _answer(
+    handle: Callable[[Engine, JsonObject, Session], Awaitable[Frame]],
+    engine: Engine,
+    message: JsonObject,
+    session: Session,
+) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    request_id = message["id"]
+    try:
+        session.begin(request_id, task)
+    except RpcError as error:
+        session.emit(frames.failure(request_id, error))
+        return
+    try:
+        frame = await handle(engine, message, session)
+    except RpcError as error:
+        frame = frames.failure(request_id, error)
+    finally:
+        session.finish(request_id)
+    session.emit(frame)
+
+
+async def _legacy(engine: Engine, message: JsonObject, session: Session) -> Frame:
+    return await engine.answer_legacy(message, session, session.emit)
+
+
+async def _modern(engine: Engine, message: JsonObject, session: Session) -> Frame:
+    return (await engine.answer_modern(message, Sender(session.caller, session.view), session.emit))[0]
+
+
+async def _listen(engine: Engine, message: JsonObject, session: Session) -> Frame:
+    """Keep a subscription open until the client cancels it or the hub stops."""
+    check_envelope(message)
+    kinds, uris = read_filter(message["params"])
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def push(frame: Frame) -> bool:
+        session.emit(frame)
+        return True
+
+    def end() -> None:
+        if not ended.done():
+            ended.set_result(None)
+
+    listen = Listen(message["id"], session.view, kinds, uris, push, end)
+    async with engine.listening(listen):
+        await ended
+    return frames.reply(message["id"], {"resultType": "complete", "_meta": {META_SUBSCRIPTION: message["id"]}})

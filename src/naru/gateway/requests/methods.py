@@ -1,0 +1,190 @@
+"""The methods of both eras: a table each, and the handlers that need no server."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+
+from naru.gateway.requests import calls
+from naru.gateway.requests.core import Core
+from naru.gateway.requests.results import SERVER_INFO
+from naru.gateway.sessions.exchange import Exchange
+from naru.gateway.upstreams.upstream import ListKind
+from naru.gateway.view import View
+from naru.gateway.wire.protocol import (
+    INVALID_PARAMS,
+    LOG_LEVELS,
+    META_SERVER,
+    MODERN_VERSIONS,
+    TASKS_EXTENSION,
+    RpcError,
+    negotiate,
+)
+from naru.messages import JsonObject
+
+Handler = Callable[[Core, Exchange, JsonObject], Awaitable[Any]]
+
+
+async def initialize(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
+    """Answer the handshake of a legacy client."""
+    session = exchange.session
+    assert session is not None
+    if session.version:
+        raise RpcError(-32600, "The session is initialized already.")
+    capabilities, client = params.get("capabilities"), params.get("clientInfo")
+    view = await core.catalog.view(session.view, ())
+    if session.version:
+        raise RpcError(-32600, "The session is initialized already.")
+    session.version = negotiate(params.get("protocolVersion"))
+    session.capabilities = capabilities if isinstance(capabilities, dict) else {}
+    session.client = client if isinstance(client, dict) else {}
+    result: JsonObject = {
+        "protocolVersion": session.version,
+        "capabilities": _capabilities(view, modern=False),
+        "serverInfo": SERVER_INFO,
+    }
+    if instructions := _instructions(view):
+        result["instructions"] = instructions
+    return result
+
+
+async def discover(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
+    """Answer server/discover."""
+    view = await core.catalog.view(exchange.view)
+    result: JsonObject = {
+        "resultType": "complete",
+        "supportedVersions": list(MODERN_VERSIONS),
+        "capabilities": _capabilities(view, modern=True),
+        "ttlMs": view.freshness.ttl_ms,
+        "cacheScope": "private" if view.freshness.private else "public",
+        "_meta": {META_SERVER: SERVER_INFO},
+    }
+    if instructions := _instructions(view):
+        result["instructions"] = instructions
+    return result
+
+
+def _capabilities(view: View, *, modern: bool) -> JsonObject:
+    """Return what the face can do: fixed for what the hub itself does, so that it is true also for later servers."""
+    offered: JsonObject = {
+        "tools": {"listChanged": True},
+        "prompts": {"listChanged": True},
+        "resources": {"listChanged": True, "subscribe": True},
+        "completions": {},
+        "logging": {},
+    }
+    extensions: JsonObject = {}
+    for upstream in view.upstreams.values():
+        declared = upstream.capabilities.get("extensions")
+        if isinstance(declared, dict):
+            extensions.update(declared)
+    if not modern:
+        extensions.pop(TASKS_EXTENSION, None)
+    if extensions:
+        offered["extensions"] = extensions
+    return offered
+
+
+def _instructions(view: View) -> str:
+    texts = {name: upstream.instructions for name, upstream in view.upstreams.items() if upstream.instructions}
+    if len(view.upstreams) == 1:
+        return "".join(texts.values())
+    return "\n\n".join(f"# {name}\n{text}" for name, text in texts.items())
+
+
+async def ping(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
+    """Answer ping, for the face itself."""
+    return {}
+
+
+def _lister(kind: ListKind) -> Handler:
+    async def list_items(core: Core, exchange: Exchange, params: JsonObject) -> orjson.Fragment:
+        view = await core.catalog.view(exchange.view, (kind,), to_list=True)
+        if kind == "tools" and core.meta_tools is not None and view.tool_list is None:
+            view.tool_list = core.meta_tools.definitions
+        return view.page(kind, params.get("cursor"), modern=exchange.modern)
+
+    return list_items
+
+
+async def set_level(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
+    """Answer logging/setLevel: kept per session; servers are asked for the most that any session wants."""
+    level = params.get("level")
+    if level not in LOG_LEVELS:
+        raise RpcError(INVALID_PARAMS, f"Unknown log level; one of {', '.join(LOG_LEVELS)}.")
+    session = exchange.session
+    assert session is not None
+    session.log_level = level
+    wanted = {other.log_level for other in core.sessions.values() if other.log_level} | {level}
+    least = min(wanted, key=LOG_LEVELS.index)
+    view = await core.catalog.view(exchange.view, ())
+    for upstream in view.upstreams.values():
+        await upstream.set_log_level(least)
+    return {}
+
+
+async def subscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
+    """Answer resources/subscribe."""
+    session, uri = exchange.session, params.get("uri")
+    assert session is not None
+    view = await core.catalog.view(exchange.view, calls.RESOURCES)
+    route = view.resource(uri) if isinstance(uri, str) else None
+    if route is None:
+        raise calls.not_found(exchange, uri)
+    key = (route.upstream.name, route.name)
+    if key in (session.subscriptions or ()):
+        return {}
+    session.subscriptions = (session.subscriptions or set()) | {key}  # before the wait: it counts once
+    try:
+        await core.subscriptions.want(route.upstream, route.name)
+    except BaseException:
+        session.subscriptions = (session.subscriptions or set()) - {key} or None
+        raise
+    return {}
+
+
+async def unsubscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
+    """Answer resources/unsubscribe."""
+    session, uri = exchange.session, params.get("uri")
+    assert session is not None
+    view = await core.catalog.view(exchange.view, calls.RESOURCES)
+    route = view.resource(uri) if isinstance(uri, str) else None
+    key = (route.upstream.name, route.name) if route is not None else ("", "")
+    if route is not None and key in (session.subscriptions or ()):
+        session.subscriptions = (session.subscriptions or set()) - {key} or None
+        await core.subscriptions.drop(route.upstream, *key)
+    return {}
+
+
+def _task_handler(method: str) -> Handler:
+    async def handle(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
+        return await calls.handle_task(core, exchange, method, params)
+
+    return handle
+
+
+BOTH: dict[str, Handler] = {
+    "tools/list": _lister("tools"),
+    "tools/call": calls.call_tool,
+    "prompts/list": _lister("prompts"),
+    "prompts/get": calls.get_prompt,
+    "resources/list": _lister("resources"),
+    "resources/templates/list": _lister("templates"),
+    "resources/read": calls.read_resource,
+    "completion/complete": calls.complete,
+}
+LEGACY: dict[str, Handler] = {
+    **BOTH,
+    "initialize": initialize,
+    "ping": ping,
+    "logging/setLevel": set_level,
+    "resources/subscribe": subscribe,
+    "resources/unsubscribe": unsubscribe,
+}
+MODERN: dict[str, Handler] = {
+    **BOTH,
+    "server/discover": discover,
+    **{method: _task_handler(method) for method in ("tasks/get", "tasks/update", "tasks/cancel")},
+}

@@ -1,0 +1,391 @@
+"""The servers of the connection manager as the gateway's upstreams: same frames, the gateway's own errors."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, TypeVar
+
+from naru.connections.changes import Change as ManagerChange
+from naru.connections.link.connection import Connection
+from naru.connections.manager import Manager
+from naru.connections.rules.foreign_text import as_offered
+from naru.connections.session.asking import allowed_questions
+from naru.connections.session.session import RequestOptions, ServerRequest
+from naru.connections.state import faults
+from naru.errors import NaruError, PolicyError
+from naru.gateway.upstreams.approval import asks_client
+from naru.gateway.upstreams.questions import Asker, QuestionLimits, Questions
+from naru.gateway.upstreams.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
+from naru.gateway.wire.protocol import (
+    ASK_CAPABILITY,
+    INTERNAL_ERROR,
+    META_CAPABILITIES,
+    META_CLIENT,
+    META_LOG_LEVEL,
+    OVERLOADED,
+    RpcError,
+)
+from naru.messages import JsonObject, ToolDefinition
+from naru.tools.supervision.calls import Call, Came
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+_ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
+PATIENCE_SECONDS = 5.0
+"""How long a call waits for its server to be connected for the first time."""
+ASKING_SECONDS = 600.0
+"""Deadline of a request that may wait for a person."""
+
+
+class ServerUpstream:
+    """One connection."""
+
+    def __init__(
+        self, connection: Connection, manager: Manager, questions: Questions, *, timeout_seconds: float
+    ) -> None:
+        self.name = connection.name
+        self.connection = connection
+        self._questions = questions
+        self._allowed = allowed_questions(connection.record.config)
+        self._definitions: tuple[Sequence[ToolDefinition], dict[str, ToolDefinition]] = ((), {})
+        self._guard = connection.guard
+        self.owner = manager.whose() if connection.name in manager.personal_servers else ""
+        """Whose it is, where it is a person's own."""
+        self._supervision = manager.supervision
+        self._deadline = connection.record.timeout_seconds or timeout_seconds
+        """Seconds that a request may take: the server's own `timeout`, else the gateway's."""
+        self._relays: dict[int, Relay] = {}
+        self._uris: set[str] = set()
+        self._told: set[str] = set()
+        """Warnings that are in the log already."""
+        self._log_level = ""
+
+    @property
+    def modern(self) -> bool:
+        """Whether it speaks the stateless era."""
+        return self.connection.era == "modern"
+
+    @property
+    def capabilities(self) -> JsonObject:
+        """What it declared."""
+        return self.connection.capabilities
+
+    @property
+    def instructions(self) -> str:
+        """What it tells models about itself."""
+        return self.connection.instructions
+
+    async def list(self, kind: ListKind) -> Listing:
+        """Return one of its lists; tools that the rules of this installation hold back are not in it."""
+        listing = await self._translated(self.connection.listing(kind))
+        if listing.warning and listing.warning not in self._told:
+            self._told.add(listing.warning)
+            logger.warning("server %s: %s", self.name, listing.warning)
+        items = listing.items
+        if kind == "tools":
+            definitions = self.connection.catalogue.definitions
+            offered = {tool.name: tool for tool in self._guard.offered(self.connection.record, definitions)}
+            items = [as_offered(item, offered[item["name"]]) for item in items if item.get("name") in offered]
+        return Listing(items)
+
+    async def request(
+        self, method: str, params: JsonObject, *, relay: Relay | None = None, envelope: Envelope | None = None
+    ) -> JsonObject:
+        """Send a request once; what belongs to it while it runs goes to the relay."""
+        allowed = self._allowed
+        meta: JsonObject = self._envelope(envelope, allowed) if envelope is not None else {}
+        caller = relay.caller if relay is not None else envelope.caller if envelope is not None else ""
+        if relay is None:
+            options = RequestOptions(timeout_seconds=self._deadline, meta=meta, caller=caller)
+            return await self._translated(self.connection.request(method, params, options))
+        options = RequestOptions(
+            timeout_seconds=ASKING_SECONDS if allowed else self._deadline,
+            progress_extends=True,
+            meta=meta,
+            on_notification=_heard(relay),
+            on_request=self._asked(relay, allowed),
+            caller=caller,
+            client=relay.peer,
+            in_session=envelope is not None and envelope.in_session,
+        )
+        self._relays[id(relay)] = relay
+        try:
+            if method == "tools/call":
+                result = await self._translated(self._call(params, options, relay))
+            else:
+                result = await self._translated(self.connection.request(method, params, options))
+        finally:
+            self._relays.pop(id(relay), None)
+        if result.get("resultType") == "input_required":
+            return self._vetted(result, relay, allowed)
+        return result
+
+    def _vetted(self, result: JsonObject, relay: Relay, allowed: frozenset[str]) -> JsonObject:
+        """Return what a stateless server asks as a client may see it (S-58)."""
+        asked = result.get("inputRequests")
+        if not isinstance(asked, dict):
+            return result
+        try:
+            vetted = self._questions.vet_all(asked, Asker(self.name, relay.caller, relay.view, allowed))
+        except RpcError as error:
+            said = f"Server {self.name!r} asked something that it may not: {error.message}"
+            raise RpcError(INTERNAL_ERROR, said) from error
+        return {**result, "inputRequests": vetted}
+
+    async def _call(self, params: JsonObject, options: RequestOptions, relay: Relay) -> JsonObject:
+        """Call a tool under supervision; the frame is passed on as it is."""
+        name = str(params.get("name"))
+        offered = self._guard.offered(self.connection.record, self.connection.catalogue.definitions)
+        if offered is not self._definitions[0]:
+            self._definitions = (offered, {tool.name: tool for tool in offered})
+        definition = self._definitions[1].get(name)
+        asking = asks_client(relay, f"{self.name}/{name}", params.get("arguments") or {})
+        call = Call(self.name, name, params.get("arguments") or {}, relay.caller, definition, asking)
+        try:
+            return await self._supervision.run(
+                call, lambda: self.connection.request("tools/call", params, options), _came
+            )
+        except PolicyError as error:  # something that the model can be told, so a result (SEP-1303)
+            return {"content": [{"type": "text", "text": str(error)}], "isError": True}
+
+    @staticmethod
+    def _envelope(envelope: Envelope, allowed: frozenset[str]) -> JsonObject:
+        questions = set(ASK_CAPABILITY.values()) - allowed
+        capabilities = {key: value for key, value in envelope.capabilities.items() if key not in questions}
+        meta: JsonObject = {META_CAPABILITIES: capabilities}
+        if envelope.client:
+            meta[META_CLIENT] = envelope.client
+        if envelope.log_level:
+            meta[META_LOG_LEVEL] = envelope.log_level
+        return meta
+
+    def _asked(self, relay: Relay, allowed: frozenset[str]) -> Callable[[ServerRequest], Awaitable[JsonObject]]:
+        limit, count = self._questions.limits.per_request, 0
+
+        async def ask(asked: ServerRequest) -> JsonObject:
+            nonlocal count
+            count += 1
+            try:
+                if count > limit:
+                    raise RpcError(OVERLOADED, f"One request may ask {limit} questions, no more.")
+                asker = Asker(self.name, relay.caller, relay.view, allowed)
+                params = self._questions.vet(asked.method, asked.params, asker)
+                # Whoever waits for a person must not keep others from the server.
+                with self.connection.slot_lent():
+                    answer = await relay.ask(asked.method, params)
+            except RpcError as error:
+                raise faults.RpcError(error.code, error.message, error.data) from error
+            return answer if isinstance(answer, dict) else {}
+
+        return ask
+
+    def heard(self, method: str, params: JsonObject) -> bool:
+        """Give a notification that names no request to whose it must be; False when it is nobody's or anybody's."""
+        if len(self._relays) == 1:
+            next(iter(self._relays.values())).notify(method, params)
+            return True
+        # Of several clients under way it could be any one's, and must not reach another.
+        return bool(self._relays)
+
+    async def notify(self, method: str, params: JsonObject) -> None:
+        """Send a notification, if the server is there."""
+        if self.connection.is_live:
+            try:
+                await self.connection.notify(method, params)
+            except NaruError as error:
+                logger.info("server %s missed %s: %s", self.name, method, error)
+
+    async def subscribe(self, uri: str) -> None:
+        """Ask for updates of a resource, now and after every reconnect."""
+        self._uris.add(uri)
+        await self._follow_uris({uri})
+
+    async def unsubscribe(self, uri: str) -> None:
+        """Ask for updates no longer."""
+        self._uris.discard(uri)
+        if self.modern:
+            await self._translated(self.connection.watch(self._uris))
+        else:
+            await self._translated(self.connection.request("resources/unsubscribe", {"uri": uri}))
+
+    async def _follow_uris(self, uris: set[str]) -> None:
+        if self.modern:
+            await self._translated(self.connection.watch(self._uris))
+            return
+        if (self.capabilities.get("resources") or {}).get("subscribe"):
+            for uri in sorted(uris):
+                await self._translated(self.connection.request("resources/subscribe", {"uri": uri}))
+
+    async def set_log_level(self, level: str) -> None:
+        """Set the level of a server of sessions; a stateless one is told with each request."""
+        if self._log_level != level and not self.modern and "logging" in self.capabilities:
+            before, self._log_level = self._log_level, level
+            try:
+                await self._translated(self.connection.request("logging/setLevel", {"level": level}))
+            except BaseException:
+                if self._log_level == level:
+                    self._log_level = before  # it was not taken, so the next who wants it asks again
+                raise
+
+    def take_over(self, old: ServerUpstream) -> None:
+        """Go on with what the server was asked for when it was reached in another way."""
+        self._uris, self._log_level = set(old._uris), old._log_level
+
+    async def reconnected(self) -> None:
+        """Ask again for what the old link was asked for."""
+        try:
+            if self._uris:
+                await self._follow_uris(set(self._uris))
+            level, self._log_level = self._log_level, ""
+            if level:
+                await self.set_log_level(level)
+        except (NaruError, RpcError) as error:
+            logger.warning("server %s: could not subscribe again: %s", self.name, error)
+
+    @staticmethod
+    async def _translated(work: Awaitable[T]) -> T:
+        try:
+            return await work
+        except faults.RpcError as error:
+            raise RpcError(error.error_code, error.message, error.data) from error
+
+
+def _heard(relay: Relay) -> Callable[[str, JsonObject], None]:
+    def hear(method: str, params: JsonObject) -> None:
+        if method == "notifications/progress":
+            relay.progress(params)
+        else:
+            relay.notify(method, params)
+
+    return hear
+
+
+def _came(result: JsonObject) -> Came:
+    content = result.get("content")
+    texts = (part.get("text") for part in content if isinstance(part, dict)) if isinstance(content, list) else ()
+    return Came(result.get("isError") is True, sum(len(text) for text in texts if isinstance(text, str)))
+
+
+class ServerUpstreams:
+    """All connections of a manager, and Naru's own tools beside them."""
+
+    def __init__(
+        self,
+        manager: Manager,
+        *,
+        own: Sequence[Upstream] = (),
+        timeout_seconds: float = 60.0,
+        show_origins: bool = True,
+    ) -> None:
+        self._manager = manager
+        self._questions = Questions(QuestionLimits(show_origins=show_origins), asyncio.get_running_loop().time)
+        self._own = {upstream.name: upstream for upstream in own}
+        self._timeout_seconds = timeout_seconds
+        self._known: dict[tuple[str, str], ServerUpstream] = {}
+        """By server, and by person where the server is each person's own."""
+        self._listeners: list[Callable[[Change], None]] = []
+        self._told: dict[str, tuple[Connection, bool, int]] = {}
+        """Server → the connection that listeners know of, whether it could be used, and the number of its link."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        manager.subscribe(self._changed)
+        manager.hear(self._heard)
+
+    def usable(self) -> Sequence[Upstream]:
+        """Return those connected, in the order of registration, own tools first."""
+        connections = self._manager.connections
+        # One that is being brought back is still offered: a call waits for it.
+        live = [self._upstream(name) for name, each in connections.items() if each.is_usable]
+        return [*self._own.values(), *live]
+
+    def find(self, name: str) -> Upstream | None:
+        """Return one of that name, connected or not."""
+        return self._own.get(name) or (self._upstream(name) if name in self._manager.connections else None)
+
+    async def awaited(self, tool: str) -> str:
+        """Wait a moment for the server that an unknown tool's name speaks of; return why it cannot be used, if so."""
+        for name, connection in self._manager.connections.items():
+            if connection.is_live or not tool.startswith(f"{_ILLEGAL.sub('_', name)}__"):
+                continue
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    if await connection.settled():
+                        return ""
+            return f"MCP server {name!r}: {self._manager.explain(name).summary}"
+        return ""
+
+    def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+        """Tell of every change."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _upstream(self, name: str) -> ServerUpstream:
+        connection = self._manager.connections[name]
+        key = (name, self._manager.whose() if name in self._manager.personal_servers else "")
+        known = self._known.get(key)
+        if known is None or known.connection is not connection:
+            old = known
+            known = ServerUpstream(connection, self._manager, self._questions, timeout_seconds=self._timeout_seconds)
+            if old is not None:
+                known.take_over(old)
+            self._known[key] = known
+        return known
+
+    @property
+    def whose(self) -> str:
+        """What tells apart those who see other things of some server; empty where all see the same."""
+        return self._manager.whose()
+
+    async def arrive(self) -> None:
+        """Wait a moment for servers of the asker's own that are being connected for them."""
+        connections = self._manager.connections
+        own = [name for name in self._manager.personal_servers if connections.get(name)]
+        if own:
+            await self._manager.arrived(own, PATIENCE_SECONDS)
+
+    def _changed(self, change: ManagerChange) -> None:
+        match change.what:
+            case "tools" | "prompts" | "resources":
+                self._tell(Change(change.server, change.what))
+            case "removed":
+                self._known = {key: one for key, one in self._known.items() if key[0] != change.server}
+                self._told.pop(change.server, None)
+                self._tell(Change(change.server, "servers"))
+            case _:
+                self._status(change.server)
+
+    def _status(self, name: str) -> None:
+        """Tell when a server came or went; steps in between are nobody's news."""
+        connection = self._manager.connections.get(name)
+        if connection is None:
+            return
+        if name in self._manager.personal_servers:
+            self._tell(Change(name, "servers"))
+            return
+        before = self._told.get(name, (connection, False, 0))
+        now = (connection, connection.is_usable, connection.generation)
+        if now == before:
+            return
+        self._told[name] = now
+        self._tell(Change(name, "servers"))
+        if connection.is_live and (before[0], before[2]) != (connection, connection.generation):
+            # A new link knows nothing of what the old one was asked for.
+            task = asyncio.get_running_loop().create_task(self._upstream(name).reconnected())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _heard(self, server: str, method: str, params: JsonObject) -> None:
+        upstream = self._known.get((server, ""))
+        if method == "notifications/resources/updated":
+            self._tell(Change(server, "updated", method, params))
+        elif upstream is None or not upstream.heard(method, params):
+            kind: Literal["message", "other"] = "message" if method == "notifications/message" else "other"
+            self._tell(Change(server, kind, method, params))
+
+    def _tell(self, change: Change) -> None:
+        for listener in list(self._listeners):
+            listener(change)

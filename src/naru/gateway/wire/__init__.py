@@ -1,0 +1,1 @@
+"""MCP's words as the gateway speaks them: frames, headers, events, and ids that are sealed."""

@@ -1,0 +1,1 @@
+"""What is kept of the work: runs, answers, conversations, figures, spending, vectors."""

@@ -1,0 +1,137 @@
+"""What keys have used of their budgets today (UTC): requests and tokens, counted in one file for all processes.
+
+Kept for limited keys alone; one small statement each, so it is done where it is asked.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from naru.stores.files.unusable import unusable
+
+DAY_SECONDS = 86_400
+_KEPT_DAYS = 35
+_SCHEMA = """
+create table if not exists spent (
+    person text not null,
+    day integer not null,
+    requests integer not null default 0,
+    tokens integer not null default 0,
+    primary key (person, day)
+) without rowid;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was used today."""
+
+    requests: int = 0
+    tokens: int = 0
+
+
+class Spending:
+    """Counts by person and day. Use in one thread; other processes may use the same file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.expanduser()
+        self._connection: sqlite3.Connection | None = None
+        self._unsaid: Counter[str] | None = None
+        """What was counted since hubs with a file of their own were told; None where there are none."""
+
+    def share(self) -> None:
+        """Count for hubs with a file of their own, too: they are told `unsaid`, and what they tell is `heard`."""
+        self._unsaid = Counter()
+
+    def unsaid(self) -> Mapping[str, int]:
+        """Return what was counted since the last time."""
+        if not self._unsaid:
+            return {}
+        told, self._unsaid = self._unsaid, Counter()
+        return told
+
+    def heard(self, counts: Mapping[str, int]) -> None:
+        """Count what another hub has counted. Raises StoreError."""
+        for name, count in counts.items():
+            column, _, person = name.partition(" ")
+            if column in ("requests", "tokens"):
+                self._run(
+                    f"insert into spent (person, day, {column}) values (?, ?, max(0, ?)) "  # noqa: S608  # one of two
+                    f"on conflict (person, day) do update set {column} = max(0, {column} + ?)",
+                    (person, today(), count, count),
+                )
+
+    def give_back(self, person: str) -> None:
+        """Take back one request: another hub answers it, and counts it. Raises StoreError."""
+        self.heard({f"requests {person}": -1})
+        self._tell("requests", person, -1)
+
+    def _tell(self, column: str, person: str, count: int) -> None:
+        if self._unsaid is not None:
+            self._unsaid[f"{column} {person}"] += count
+
+    def take_request(self, person: str, limit: int) -> bool:
+        """Count a request unless that many were made today; tell whether it may be made. Raises StoreError."""
+        if limit <= 0:
+            return False
+        made = self._run(
+            "insert into spent (person, day, requests) values (?, ?, 1) "
+            "on conflict (person, day) do update set requests = requests + 1 where requests < ? returning requests",
+            (person, today(), limit),
+        )
+        if made:
+            self._tell("requests", person, 1)
+        return bool(made)
+
+    def add_tokens(self, person: str, tokens: int) -> None:
+        """Count tokens that were used. Raises StoreError."""
+        self._run(
+            "insert into spent (person, day, tokens) values (?, ?, ?) "
+            "on conflict (person, day) do update set tokens = tokens + excluded.tokens",
+            (person, today(), tokens),
+        )
+        self._tell("tokens", person, tokens)
+
+    def of(self, person: str) -> Spent:
+        """Return what a person has used today. Raises StoreError."""
+        found = self._run("select requests, tokens from spent where person = ? and day = ?", (person, today()))
+        return Spent(*found[0]) if found else Spent()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _run(self, statement: str, values: tuple[object, ...]) -> list[tuple[int, ...]]:
+        try:
+            if self._connection is None:
+                self._connection = self._open()
+            with self._connection as connection:
+                return connection.execute(statement, values).fetchall()
+        except (sqlite3.Error, OSError) as error:
+            raise unusable(self.path, error, what="The budgets cannot be kept or read") from error
+
+    def _open(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.path.touch(mode=0o600)
+        connection = sqlite3.connect(self.path, timeout=5, check_same_thread=False)
+        connection.executescript("pragma journal_mode = wal; pragma synchronous = normal;" + _SCHEMA)
+        connection.execute("delete from spent where day < ?", (today() - _KEPT_DAYS,))
+        connection.commit()
+        return connection
+
+
+def today() -> int:
+    """Return the number of the day since the epoch, in UTC."""
+    return int(time.time()) // DAY_SECONDS
+
+
+def seconds_to_tomorrow() -> int:
+    """Return how long the day still lasts, in UTC."""
+    return DAY_SECONDS - int(time.time()) % DAY_SECONDS

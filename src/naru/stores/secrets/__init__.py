@@ -1,0 +1,1 @@
+"""What must not be seen: found in text and records, sealed, kept as a hash."""

@@ -1,0 +1,1 @@
+"""What is told of requests: health, metrics, figures over time, spans."""

@@ -1,0 +1,1 @@
+"""The one gate before every face: who asks, from where, and whether they may."""

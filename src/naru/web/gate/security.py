@@ -1,0 +1,341 @@
+"""The one gate before every face: Host, Origin, limits, key and role, derived from the route table (S-01 to S-08).
+
+A path that no row names is not reachable; a row without `Access.PUBLIC` needs a key whenever keys are asked for.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from naru.config import ServerSettings
+from naru.errors import ConfigError, NaruError
+from naru.persons import Person, current_person
+from naru.web.gate.admission import Admission, auth_is_on
+from naru.web.gate.behind import Behind
+from naru.web.gate.hosts import HostRules, is_loopback
+from naru.web.gate.incoming import BodyTooLargeError, EdgeHeaders, limited, session_cookie
+from naru.web.gate.principal import LOCAL, KeyCheck, Principal, RateLimit
+from naru.web.problems import in_the_apis_words, problem, problem_of
+from naru.web.routes import Access, Endpoint, Match, RouteTable
+
+logger = logging.getLogger(__name__)
+
+MAX_HEADER_BYTES = 16 * 1024
+_JSON = b"application/json"
+_SIMPLE_TYPES = (b"text/plain", b"application/x-www-form-urlencoded", b"multipart/form-data")
+_NO_STORE = (b"cache-control", b"no-store")
+_KEY_LIMIT = (
+    " The limit is the key's own, else server.rate_limit_per_minute (NARU_SERVER__RATE_LIMIT_PER_MINUTE; 0 is none)."
+)
+_BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
+_QUERY_TOKENS = (b"api_key=", b"apikey=", b"access_token=", b"token=", b"key=")
+CORS_HEADERS = (
+    "Authorization, Content-Type, Accept, X-API-Key, Last-Event-ID, If-Match, "
+    "Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, X-Mcp-Servers, X-Naru-Client, "
+    "Anthropic-Version, Anthropic-Beta, Anthropic-Dangerous-Direct-Browser-Access"
+)
+CORS_EXPOSED = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, ETag"
+
+
+Refused = Callable[[Scope, str], None]
+"""Gets the request and a code of `NOTED_REFUSALS`."""
+NOTED_REFUSALS = frozenset({"wrong_key", "forbidden", "several_credentials", "key_in_url"})
+
+
+def check_bind(settings: ServerSettings) -> None:
+    """Refuse to serve beyond loopback without keys (S-01).
+
+    Raises:
+        ConfigError: says what to set.
+    """
+    if settings.auth == "off" and not is_loopback(settings.host) and not settings.dangerously_allow_open_bind:
+        raise ConfigError(
+            f"server.host {settings.host!r} is reachable from other machines and server.auth is off.",
+            remedy="Leave server.auth at auto, bind 127.0.0.1, or set server.dangerously_allow_open_bind.",
+        )
+    if "*" in settings.allowed_origins and not auth_is_on(settings, were_made=False):
+        raise ConfigError(
+            "server.allowed_origins '*' lets every web page use the tools of this machine.",
+            remedy="Name the pages, or set server.auth to on.",
+        )
+
+
+def guard(
+    app: ASGIApp,
+    endpoints: Iterable[Endpoint],
+    settings: ServerSettings,
+    *,
+    keys: KeyCheck | None = None,
+    limits: RateLimit | None = None,
+    refused: Refused | None = None,
+) -> Gate:
+    """Wrap the application in the gate; the principal and the matched row go into `scope["state"]`.
+
+    `refused` is told of wrong keys and of keys that may not do what they tried.
+
+    Raises:
+        ConfigError: this configuration would serve an open port.
+    """
+    check_bind(settings)
+    return Gate(app, RouteTable(endpoints), settings, keys, limits, refused)
+
+
+class _RefusedError(Exception):
+    """The request is answered here."""
+
+    def __init__(
+        self, status: int, code: str, detail: str, *, remedy: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.response = problem(status, detail, code=code, remedy=remedy, headers=headers)
+
+
+class Gate:
+    """See the module: a plain ASGI wrapper, since it is on the hot path."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        table: RouteTable,
+        settings: ServerSettings,
+        keys: KeyCheck | None,
+        limits: RateLimit | None,
+        refused: Refused | None = None,
+    ) -> None:
+        self._app = app
+        self._table = table
+        self._settings = settings
+        self._keys = keys
+        self._limits = limits
+        self._refused = refused
+        self._hosts = HostRules(settings)
+        self._behind = Behind.of(settings)
+        self.admission = Admission(settings, keys)
+
+    def take_up(self) -> None:
+        """Go by the settings as they are now. Raises StoreError."""
+        self.admission.take_up(self._settings)
+        self._hosts, self._behind = HostRules(self._settings), Behind.of(self._settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or answer it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = EdgeHeaders(scope["headers"])
+        if self._behind is not None:
+            send = self._behind.take(scope, headers, send)
+        try:
+            self._check_edge(scope, headers)
+            preflight = self._preflight(scope, headers)
+            if preflight is None:
+                receive = self._admit(scope, headers, receive)
+        except (_RefusedError, NaruError) as error:
+            response = in_the_apis_words(
+                scope.get("path", ""), error.response if isinstance(error, _RefusedError) else problem_of(error)
+            )
+            if self._refused is not None and isinstance(error, _RefusedError) and error.code in NOTED_REFUSALS:
+                self._refused(scope, error.code)
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
+                return
+            await response(scope, receive, self._decorated(send, headers))
+            return
+        if preflight is not None:
+            await send(preflight)
+            await send({"type": "http.response.body", "body": b""})
+            return
+        decorated = self._decorated(send, headers)
+        principal: Principal = scope["state"]["principal"]
+        before = current_person.set(Person(principal.id, principal.reach, tuple(scope["headers"])))
+        try:
+            await self._app(scope, receive, decorated)
+        except BodyTooLargeError:
+            endpoint: Endpoint = scope["state"]["endpoint"]
+            refusal = in_the_apis_words(scope["path"], self._too_large(endpoint).response)
+            await refusal(scope, receive, decorated)
+        finally:
+            current_person.reset(before)
+
+    def _check_edge(self, scope: Scope, headers: EdgeHeaders) -> None:
+        if headers.size > MAX_HEADER_BYTES:
+            raise _RefusedError(431, "headers_too_large", f"The headers have more than {MAX_HEADER_BYTES} bytes.")
+        server = scope.get("server")
+        if headers.hosts != 1:
+            raise _RefusedError(400, "bad_host", f"The request has {headers.hosts} Host headers; it needs exactly one.")
+        if not self._hosts.allows_host(headers.host, server):
+            shown = headers.host.decode("latin-1")[:100]
+            logger.warning("refused Host %r: it is not in server.allowed_hosts", shown)
+            raise _RefusedError(
+                421,
+                "bad_host",
+                f"The Host {shown!r} is not one of this server's.",
+                remedy="To serve under that name add it to server.allowed_hosts (NARU_SERVER__ALLOWED_HOSTS).",
+            )
+        if headers.origin is not None and not self._hosts.allows_origin(headers.origin, server):
+            shown = headers.origin.decode("latin-1")[:100]
+            logger.warning("refused Origin %r: it is not in server.allowed_origins", shown)
+            raise _RefusedError(
+                403,
+                "bad_origin",
+                f"Pages of {shown!r} may not call this server.",
+                remedy="To allow them add the origin to server.allowed_origins (NARU_SERVER__ALLOWED_ORIGINS).",
+            )
+
+    def _preflight(self, scope: Scope, headers: EdgeHeaders) -> Message | None:
+        """Answer OPTIONS: a CORS preflight of a listed page, or a plain question for the methods."""
+        if scope["type"] != "http" or scope["method"] != "OPTIONS":
+            return None
+        match = self._table.match(scope["path"])
+        if match is None or "OPTIONS" in match.by_method:
+            return None
+        methods = ", ".join((*match.by_method, "OPTIONS")).encode()
+        answered = [(b"allow", methods)]
+        if headers.origin is not None and self._hosts.is_foreign_page(headers.origin):
+            answered += [
+                (b"access-control-allow-origin", headers.origin),
+                (b"access-control-allow-methods", methods),
+                (b"access-control-allow-headers", CORS_HEADERS.encode()),
+                (b"access-control-max-age", b"600"),
+                (b"vary", b"Origin"),
+            ]
+        return {"type": "http.response.start", "status": 204, "headers": answered}
+
+    def _admit(self, scope: Scope, headers: EdgeHeaders, receive: Receive) -> Receive:
+        """Check who asks, for what; return the `receive` to go on with."""
+        match = self._table.match(scope["path"])
+        state = scope.setdefault("state", {})
+        method = scope["method"] if scope["type"] == "http" else "GET"
+        endpoint = match.by_method.get(method) if match else None
+        access = endpoint.access if endpoint else Access.READ
+        state["principal"] = principal = self._identify(scope, headers, access)
+        if match is None:
+            raise _RefusedError(404, "not_found", f"There is nothing at {scope['path'][:200]}.")
+        if endpoint is None:
+            allowed = ", ".join(match.by_method)
+            raise _RefusedError(
+                405, "method_not_allowed", f"{method} is not possible here.", headers={"Allow": allowed}
+            )
+        if principal.role < access:
+            raise _RefusedError(
+                403,
+                "forbidden",
+                f"This needs the role {access.name.lower()}; the key has {principal.role.name.lower()}.",
+                headers=self._challenge(access, "insufficient_scope"),
+            )
+        self._route(scope, match, endpoint)
+        return self._check_body(method, endpoint, headers, receive)
+
+    @staticmethod
+    def _route(scope: Scope, match: Match, endpoint: Endpoint) -> None:
+        scope["state"]["endpoint"] = endpoint
+        scope["path_params"] = match.parameters
+        if match.path != scope["path"]:
+            scope["path"] = match.path
+            scope["raw_path"] = match.path.encode()
+
+    def _identify(self, scope: Scope, headers: EdgeHeaders, access: Access) -> Principal:
+        keys = self._keys
+        if not self.admission.asks(scope):
+            return LOCAL
+        credentials = headers.credentials(session_cookie(scope)[0])
+        if len(credentials) > 1:
+            raise _RefusedError(400, "several_credentials", "The request carries several keys; send one.")
+        query = scope.get("query_string", b"")
+        if query and any(part.lower().startswith(_QUERY_TOKENS) for part in query.split(b"&")):
+            raise _RefusedError(
+                400, "key_in_url", "Keys are not taken from the URL.", remedy="Send Authorization: Bearer …"
+            )
+        found = keys.verify(credentials[0]) if credentials and keys is not None else None
+        if found is not None:
+            wait = self._limits.request(found) if self._limits else 0.0
+            if wait > 0:
+                raise self._slow_down(wait, "This key makes too many requests.", _KEY_LIMIT)
+            if self._limits and (wait := self._limits.spend(found)) > 0:
+                said = f"This key has made its {found.reach.requests_per_day} requests of today (UTC)."
+                raise self._slow_down(wait, said, " Its budget is set with the key, or with its role in server.roles.")
+            return found
+        if access is Access.PUBLIC:
+            return Principal("", Access.PUBLIC)
+        if credentials and self._limits:
+            wait = self._limits.failure((scope.get("client") or ("", 0))[0])
+            if wait > 0:
+                raise self._slow_down(wait, "Too many wrong keys from this address.")
+        raise _RefusedError(
+            401,
+            "wrong_key" if credentials else "no_key",
+            "The key is not valid." if credentials else "This needs a key.",
+            remedy="Send it as Authorization: Bearer …, or as X-API-Key.",
+            headers=self._challenge(access, "invalid_token" if credentials else ""),
+        )
+
+    def _challenge(self, access: Access, error: str) -> dict[str, str]:
+        """Return the header that tells a client what to bring (RFC 6750), and where to learn how (RFC 9728)."""
+        said = ['Bearer realm="naru"', f'error="{error}"'] if error else ['Bearer realm="naru"']
+        tokens = self._keys.tokens if self._keys is not None else None
+        if tokens is not None:
+            said += [f'scope="{tokens.scope_for(access)}"', f'resource_metadata="{tokens.metadata_url}"']
+        return {"WWW-Authenticate": ", ".join(said)}
+
+    @staticmethod
+    def _slow_down(wait: float, detail: str, limit: str = "") -> _RefusedError:
+        seconds = max(1, int(wait + 0.999))
+        remedy = f"Wait {seconds} s.{limit}"
+        return _RefusedError(429, "too_many_requests", detail, remedy=remedy, headers={"Retry-After": str(seconds)})
+
+    def _check_body(self, method: str, endpoint: Endpoint, headers: EdgeHeaders, receive: Receive) -> Receive:
+        if method not in _BODY_METHODS:
+            return receive
+        if headers.content_type != _JSON and headers.content_type.split(b";", 1)[0].strip().lower() in _SIMPLE_TYPES:
+            raise _RefusedError(
+                415,
+                "wrong_content_type",
+                "The body must be JSON.",
+                remedy="Send Content-Type: application/json.",
+            )
+        most = self._body_limit(endpoint)
+        if headers.content_length is not None:
+            if headers.content_length > most:
+                raise self._too_large(endpoint)
+            return receive
+        return limited(receive, most)
+
+    def _body_limit(self, endpoint: Endpoint) -> int:
+        """Return how many bytes a body may have: pictures and files need more room than words."""
+        words, media = self._settings.max_body_bytes, self._settings.max_media_body_bytes
+        return max(words, media) if endpoint.media else words
+
+    def _too_large(self, endpoint: Endpoint) -> _RefusedError:
+        return _RefusedError(
+            413,
+            "body_too_large",
+            f"The body has more than {self._body_limit(endpoint)} bytes.",
+            remedy="The limit is server.max_media_body_bytes (NARU_SERVER__MAX_MEDIA_BODY_BYTES)."
+            if endpoint.media
+            else "The limit is server.max_body_bytes (NARU_SERVER__MAX_BODY_BYTES).",
+        )
+
+    def _decorated(self, send: Send, headers: EdgeHeaders) -> Send:
+        """Add `no-store` and, for listed pages, CORS headers to the answer."""
+        extra = [(b"x-content-type-options", b"nosniff")]
+        if self._settings.tls_certificate:
+            extra.append((b"strict-transport-security", b"max-age=31536000"))
+        if headers.origin is not None and self._hosts.is_foreign_page(headers.origin):
+            extra += [
+                (b"access-control-allow-origin", headers.origin),
+                (b"access-control-expose-headers", CORS_EXPOSED.encode()),
+                (b"vary", b"Origin"),
+            ]
+
+        def decorated(message: Message) -> Awaitable[None]:
+            if message["type"] == "http.response.start":
+                given = message.get("headers", ())
+                added = extra if b"cache-control" in dict(given) else [*extra, _NO_STORE]
+                message = {**message, "headers": [*given, *added]}
+            return send(message)
+
+        return decorated
