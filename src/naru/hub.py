@@ -46,7 +46,7 @@ from naru.stores.tables import SharedTables
 from naru.telemetry.audit import Audit, open_audit
 from naru.telemetry.figures import Figures
 from naru.telemetry.recorder import Recorder, recording
-from naru.telemetry.tracing import start_tracing
+from naru.telemetry.start import start_tracing
 from naru.tools.combined import CombinedToolset
 from naru.tools.supervision.approvals import Approvals
 from naru.tools.supervision.calls import Supervision

@@ -34,6 +34,7 @@ from naru.stores.memory import MemoryStore
 from naru.telemetry import tracing
 from naru.telemetry.logs import JsonFormatter
 from naru.telemetry.spans import OtelTracing
+from naru.telemetry.start import start_tracing
 from naru.tools.combined import CombinedToolset
 from naru.web.app import open_app
 
@@ -239,7 +240,7 @@ def test_without_the_extra_the_message_says_how_to_get_it(monkeypatch: pytest.Mo
     for name in [one for one in sys.modules if one.startswith(("opentelemetry.sdk.", "naru.telemetry.spans"))]:
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(ConfigError, match=r"install .*\[telemetry\]'"):
-        tracing.start_tracing(TelemetrySettings(traces="otlp"))
+        start_tracing(TelemetrySettings(traces="otlp"))
 
 
 def test_spans_reach_a_collector() -> None:
@@ -258,7 +259,7 @@ def test_spans_reach_a_collector() -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         endpoint = f"http://127.0.0.1:{server.server_address[1]}/v1/traces"
-        stop = tracing.start_tracing(TelemetrySettings(traces="otlp", endpoint=endpoint, service_name="ferry"))
+        stop = start_tracing(TelemetrySettings(traces="otlp", endpoint=endpoint, service_name="ferry"))
         active = tracing.active()
         assert active is not None
         active.begin("work", "internal", {}).end()

@@ -6,16 +6,13 @@ While `active()` is None nothing here costs more than that look-up; `spans` does
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, Protocol
 
-from naru.config import TelemetrySettings
-from naru.errors import ConfigError, NaruError
-from naru.extras import install_command
+from naru.errors import NaruError
 from naru.messages import JsonObject
 from naru.stores.secrets.redact import REDACTOR
 
@@ -94,25 +91,6 @@ def activate(tracing: Tracing) -> Callable[[], None]:
         tracing.shutdown()
 
     return stop
-
-
-def start_tracing(settings: TelemetrySettings) -> Callable[[], None]:
-    """Switch tracing on if the settings say so; returns what ends it.
-
-    Raises:
-        ConfigError: the extra is not installed.
-    """
-    if settings.traces == "off":
-        return lambda: None
-    try:
-        spans = importlib.import_module("naru.telemetry.spans")
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"telemetry.traces is {settings.traces} and {error.name} is not installed.",
-            remedy=f"Install it: {install_command('telemetry')}",
-        ) from error
-    tracing: Tracing = spans.open_tracing(settings)
-    return activate(tracing)
 
 
 @contextmanager

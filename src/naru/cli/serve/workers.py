@@ -18,7 +18,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from naru.cli.serve.command import serve_on, tell
+from naru.cli.serve.hub import serve_on, tell
 from naru.cli.serve.listening import SHUTDOWN_SECONDS, address_of, listen, listen_beside, reserve, run_until_interrupted
 from naru.cli.terminal.exit_codes import exit_code
 from naru.config import Settings
