@@ -23,8 +23,10 @@ from naru.config import DataSettings, Settings, load_settings
 from naru.config.living import Taken, take_up
 from naru.connections.changes import Change
 from naru.connections.follow import Follower
+from naru.connections.guests import Guest, Guests
 from naru.connections.manager import Manager
-from naru.connections.open import open_manager
+from naru.connections.open import connection_settings, open_manager
+from naru.connections.rules.policy import Policy
 from naru.errors import ConfigError, NotFoundError, StoreUnavailableError
 from naru.extras import install_command
 from naru.messages import ToolDefinition
@@ -76,7 +78,7 @@ class HubToolset(CombinedToolset):
 
     def problems(self) -> Sequence[str]:
         """Return a line for each server that is not usable, with the reason."""
-        found = {name: self._manager.explain(name) for name in sorted(self.toolsets)}
+        found = {name: self._manager.explain(name) for name in sorted(self.toolsets.keys() & self._manager.toolsets)}
         return [
             f"{name}: {explanation.summary}"
             for name, explanation in found.items()
@@ -112,6 +114,13 @@ class Hub:
         self.recorder = Recorder(self.figures, History(settings.hub.data_dir / "figures.db"))
         """Keeps the figures over restarts."""
         self.limits = _limits(settings)
+        self.guests = Guests(
+            settings.mcp.guests,
+            connection_settings(settings.mcp),
+            Policy(settings.mcp.security),
+            manager.supervision,
+        )
+        """Servers that requests name by URL."""
         self.waiting_settings: tuple[str, ...] = ()
         """Settings that were changed in the file and hold from the next start on."""
         self._all = HubToolset(manager, manager.toolsets)
@@ -183,6 +192,26 @@ class Hub:
                 )
         return HubToolset(self.manager, {name: known[name] for name in servers})
 
+    @asynccontextmanager
+    async def with_guests(self, servers: Sequence[str] | None, guests: Sequence[Guest]) -> AsyncIterator[Toolset]:
+        """Return the tools of these servers and, linked until the context ends, of those named by URL.
+
+        A label that a server of the hub has means that server.
+
+        Raises:
+            NotFoundError: there is no server of that name.
+            UserError, PolicyError, ConnectionFailedError: a guest cannot be had (`Guests.linked`).
+        """
+        known = self.manager.toolsets
+        new = [guest for guest in guests if guest.label not in known]
+        if not new:
+            yield self.tools(servers)
+            return
+        async with self.guests.linked(new) as linked:
+            of_hub = self.tools(None if servers is None else [name for name in servers if name not in linked])
+            assert isinstance(of_hub, HubToolset)
+            yield HubToolset(self.manager, {**of_hub.toolsets, **linked})
+
     def _everything(self) -> HubToolset:
         seen = reach(), self.manager.whose()
         if seen[0].is_whole and not seen[1]:
@@ -249,6 +278,7 @@ async def open_hub(
         stack.push_async_callback(backend.close)
         hub = Hub(settings, key_file(settings), manager, backend, figures)
         stack.callback(hub.spending.close)
+        stack.push_async_callback(hub.guests.close)
         hub.commons, hub.settings_file = commons, settings_file
         if (tables := shared_tables(settings.hub)) is not None:
             await tables.open()

@@ -119,6 +119,8 @@ class Person:
 
     id: str = ""
     reach: Reach = WHOLE
+    access: str = ""
+    """What its role may do: `read`, `user`, `operator` or `admin`; empty outside of a request."""
     headers: tuple[tuple[bytes, bytes], ...] = field(default=(), compare=False, repr=False)
     """The request's headers as they came, for servers to which some of them are forwarded by name."""
 

@@ -18,6 +18,7 @@ from naru.agent.hooks import BeforeModel, Hooks
 from naru.agent.limits import Limits
 from naru.agent.trace import Journal
 from naru.config import Settings
+from naru.connections.guests import Guest
 from naru.errors import NaruError, NotFoundError, UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.models.backend import Backend
@@ -80,6 +81,10 @@ class MemoryHub:
             if name != "hub":
                 raise NotFoundError(f"There is no MCP server {name!r}.")
         return self.toolset
+
+    @contextlib.asynccontextmanager
+    async def with_guests(self, servers: Sequence[str] | None, guests: Sequence[Guest]) -> AsyncIterator[Toolset]:
+        yield self.tools(servers)
 
 
 async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,5 +1,6 @@
 """Settings: what there is (`settings`, `mcp`), where it comes from (`loading`, sole reader of the environment)."""
 
+from naru.config.guests import GuestSettings
 from naru.config.loading import check_private, environment, load_settings, settings_path
 from naru.config.mcp import DeclaredServer, McpSettings, PolicySettings, ReconnectionSettings, SignInSection
 from naru.config.model import EndpointSettings, LimitSettings, ModelSettings
@@ -25,6 +26,7 @@ __all__ = [
     "DeclaredServer",
     "EndpointSettings",
     "GatewaySection",
+    "GuestSettings",
     "HubSettings",
     "LimitSettings",
     "McpSettings",

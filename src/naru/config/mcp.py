@@ -17,6 +17,8 @@ from pydantic import (
     WrapValidator,
 )
 
+from naru.config.guests import GuestSettings
+
 
 def _texts(value: Any) -> Any:
     """Take numbers and booleans for the text they stand for: YAML is written without quotes."""
@@ -201,6 +203,8 @@ class McpSettings(BaseModel):
     """A registry of published servers, asked by `naru servers add NAME registry:…` alone; empty asks nobody."""
     security: PolicySettings = PolicySettings()
     """What may be registered, started and returned."""
+    guests: GuestSettings = GuestSettings()
+    """Servers that a request names by URL."""
     sign_in: SignInSection = SignInSection()
     """How persons sign in at servers."""
     max_tools_per_request: int = Field(0, ge=0)

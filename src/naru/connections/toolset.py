@@ -22,11 +22,20 @@ class ServerToolset:
     """Lists and calls the tools of one connection; connects on demand, never repeats a call."""
 
     def __init__(
-        self, connection: Connection, guard: Guard | None = None, supervision: Supervision | None = None
+        self,
+        connection: Connection,
+        guard: Guard | None = None,
+        supervision: Supervision | None = None,
+        *,
+        known_as: str = "",
+        counted_as: str = "",
     ) -> None:
+        """Take a connection; `known_as` is its server's name to those who approve and audit, if it is another one."""
         self.connection = connection
         self._guard = guard or NoGuard()
         self._supervision = supervision or Supervision()
+        self._known_as = known_as
+        self._counted_as = counted_as
 
     async def open(self) -> None:
         """Do nothing: the manager decides when servers connect."""
@@ -50,7 +59,8 @@ class ServerToolset:
         definition = next((tool for tool in await self.tools() if tool.name == name), None)
         if definition is None and (self.connection.is_live or not reach().tool(self.connection.name, name, None)):
             raise self._unknown(name)
-        call = Call(self.connection.name, name, arguments, context.caller, definition)
+        server = self._known_as or self.connection.name
+        call = Call(server, name, arguments, context.caller, definition, counted_as=self._counted_as)
         return await self._supervision.run(call, lambda: self._call(name, arguments, context), _came)
 
     async def _call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:

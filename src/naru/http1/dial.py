@@ -7,8 +7,9 @@ import ipaddress
 import os
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import TypeVar
 
 import aiohappyeyeballs
@@ -19,33 +20,46 @@ from naru.http1.head import Address
 _OTHER_ADDRESS_SECONDS = 0.25
 """After which the next address of the host is tried beside the first."""
 P = TypeVar("P", bound=asyncio.Protocol)
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Gets host and port; returns the addresses that may be connected to. Raises OSError."""
 
 
 async def dial(
-    protocol: Callable[[], P], address: Address, *, authorities: ssl.SSLContext | None, timeout_seconds: float
+    protocol: Callable[[], P],
+    address: Address,
+    *,
+    authorities: ssl.SSLContext | None,
+    timeout_seconds: float,
+    resolve: Resolve | None = None,
 ) -> P:
-    """Open a connection; `authorities` takes the place of what the system trusts.
+    """Open a connection.
+
+    `authorities` takes the place of what the system trusts, `resolve` of its name service: of addresses, too.
 
     Raises:
         DialError: none came about; `__cause__` says why.
     """
     try:
         async with asyncio.timeout(timeout_seconds):
-            return await _open(protocol, address, authorities)
+            return await _open(protocol, address, authorities, resolve)
     except TimeoutError as error:
         raise DialError(f"cannot be reached: no answer in {timeout_seconds:g} s") from error
     except OSError as error:
         raise DialError(f"cannot be reached: {_reason(error)}") from error
 
 
-async def _open(protocol: Callable[[], P], address: Address, authorities: ssl.SSLContext | None) -> P:
+async def _open(
+    protocol: Callable[[], P], address: Address, authorities: ssl.SSLContext | None, resolve: Resolve | None
+) -> P:
     loop = asyncio.get_running_loop()
     tls = authorities or await asyncio.to_thread(system_trust) if address.tls else None
     name = address.host if address.tls else None
-    if is_numeric(address.host):  # Nothing to look up, nothing to choose from.
+    if resolve is None and is_numeric(address.host):  # Nothing to look up, nothing to choose from.
         _, made = await loop.create_connection(protocol, address.host, address.port, ssl=tls, server_hostname=name)
         return made
-    addresses = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    hosts = [address.host] if resolve is None else await resolve(address.host, address.port)
+    found = [await loop.getaddrinfo(host, address.port, type=socket.SOCK_STREAM) for host in hosts]
+    addresses = list(chain.from_iterable(found))
     opened = await aiohappyeyeballs.start_connection(addresses, happy_eyeballs_delay=_OTHER_ADDRESS_SECONDS, loop=loop)
     try:
         _, made = await loop.create_connection(protocol, sock=opened, ssl=tls, server_hostname=name)

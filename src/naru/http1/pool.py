@@ -6,7 +6,7 @@ import asyncio
 import ssl
 
 from naru.http1.connection import Connection, Limits
-from naru.http1.dial import dial
+from naru.http1.dial import Resolve, dial
 from naru.http1.faults import ExchangeError, UnansweredError
 from naru.http1.head import Address
 from naru.http1.reply import Fault, Reply
@@ -28,6 +28,7 @@ class Pool:
         authorities: ssl.SSLContext | None = None,
         limits: Limits = DEFAULT_LIMITS,
         fault: Fault = _as_it_is,
+        resolve: Resolve | None = None,
     ) -> None:
         """Take an address; nothing is opened yet.
 
@@ -36,11 +37,13 @@ class Pool:
             authorities: what certificates are checked against, in place of what the system trusts.
             limits: how long things may take.
             fault: makes of an `ExchangeError` what callers catch.
+            resolve: tells what may be connected to, in place of the system's name service.
         """
         self.address = address
         self.limits = limits
         self.fault = fault
         self._authorities = authorities
+        self._resolve = resolve
         self._idle: list[Connection] = []
         self._open: set[Connection] = set()
         self._sweeper: asyncio.TimerHandle | None = None
@@ -111,6 +114,7 @@ class Pool:
                 self.address,
                 authorities=self._authorities,
                 timeout_seconds=self.limits.connect_seconds,
+                resolve=self._resolve,
             )
         except ExchangeError as error:
             told = self.fault(error)

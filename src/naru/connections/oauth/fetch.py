@@ -7,35 +7,31 @@ resolved once, all its addresses are checked, and those are what is connected to
 
 from __future__ import annotations
 
-import asyncio
-import ipaddress
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from urllib.parse import urlencode
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.addresses import is_same_origin, shown
 from naru.connections.transports.bodies import read_body
+from naru.connections.transports.destinations import (
+    CheckedResolver,
+    Lookup,
+    is_address,
+    is_forbidden,
+    is_public,
+    look_up,
+    plain,
+)
 from naru.connections.wire import messages as wire
 from naru.messages import JsonObject
 
 SECONDS = 15.0
 MOST_BYTES = 256 * 1024
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
-Lookup = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Gets host and port; returns its addresses. Raises OSError."""
-
-
-async def look_up(host: str, port: int) -> Sequence[str]:
-    """Ask the system for a name's addresses."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(one[4][0]) for one in found]
 
 
 class Fetch:
@@ -49,7 +45,9 @@ class Fetch:
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Fetch:
-        connector = aiohttp.TCPConnector(resolver=_Checked(self), limit=4, use_dns_cache=False, force_close=True)
+        connector = aiohttp.TCPConnector(
+            resolver=CheckedResolver(self.resolve), limit=4, use_dns_cache=False, force_close=True
+        )
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -120,7 +118,7 @@ class Fetch:
         is_own = is_same_origin(url, self._home)
         if url.scheme == "http" and not is_own and not (host in _LOOPBACK and self._is_at_home):
             raise refused(f"The server leads to {shown(url)}, which is not https.")
-        if _is_address(host) and not self.may_go(host, [host], url.port or 0):
+        if is_address(host) and not self.may_go(host, [host], url.port or 0):
             raise refused(f"The server leads to {shown(url)}, an address that is not public.")
         return url
 
@@ -130,13 +128,13 @@ class Fetch:
             return False
         if host == (self._home.host or "").lower() and port == self._home.port:
             return True
-        if any(_is_forbidden(one) for one in addresses):
+        if any(is_forbidden(one) for one in addresses):
             return False
         if host in self._hosts:
             return True
         if self._is_at_home:
-            return all(_is_public(one) or _plain(one).is_loopback for one in addresses)
-        return all(_is_public(one) for one in addresses)
+            return all(is_public(one) or plain(one).is_loopback for one in addresses)
+        return all(is_public(one) for one in addresses)
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
         """Return a name's addresses, if all of them may be gone to. Raises OSError."""
@@ -149,60 +147,6 @@ class Fetch:
     def _is_at_home(self) -> bool:
         """Whether the server is on this machine, by its own address and not by what a name server says."""
         return (self._home.host or "").lower() in _LOOPBACK
-
-
-class _Checked(AbstractResolver):
-    """Resolves through the guard; an address in a URL never comes here, and was checked before."""
-
-    def __init__(self, fetch: Fetch) -> None:
-        self._fetch = fetch
-
-    async def resolve(self, host: str, port: int = 0, family: int = socket.AF_UNSPEC) -> list[ResolveResult]:
-        """Return what may be connected to."""
-        return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=port,
-                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-                proto=0,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for address in await self._fetch.resolve(host, port)
-        ]
-
-    async def close(self) -> None:
-        """Do nothing."""
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _plain(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Return an address without what wraps it: IPv4 in IPv6 in its three forms."""
-    found = ipaddress.ip_address(address.split("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour
-        if inner is None and found in _NAT64:
-            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-        return inner or found
-    return found
-
-
-def _is_public(address: str) -> bool:
-    found = _plain(address)
-    return found.is_global and not found.is_multicast
-
-
-def _is_forbidden(address: str) -> bool:
-    """Tell whether an address is nobody's: a cloud's metadata service, a group, no address at all."""
-    found = _plain(address)
-    return found.is_link_local or found.is_multicast or found.is_unspecified
 
 
 def refused(message: str, remedy: str = "") -> LinkError:

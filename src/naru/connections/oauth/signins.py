@@ -15,10 +15,11 @@ from yarl import URL
 from naru.connections.oauth import clients, flow
 from naru.connections.oauth.clients import Client
 from naru.connections.oauth.discovery import Found, discover, read_challenge
-from naru.connections.oauth.fetch import Fetch, Lookup, look_up, refused
+from naru.connections.oauth.fetch import Fetch, refused
 from naru.connections.oauth.flow import Pending, Tokens, digest, secret_text
 from naru.connections.oauth.signed import Signed
 from naru.connections.state.faults import LinkError
+from naru.connections.transports.destinations import Lookup, look_up
 from naru.errors import NotFoundError
 from naru.stores.secrets.vault import SHARED, Vault
 

@@ -22,6 +22,7 @@ from yarl import URL
 from naru import __version__
 from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.addresses import shown
+from naru.connections.transports.destinations import CheckedResolver, Lookup
 from naru.connections.transports.tokens import Grant, TokenSource, grant_of, name_of
 from naru.http1.connection import Limits
 from naru.http1.faults import DialError, ExchangeError
@@ -57,10 +58,13 @@ class Bearer(Protocol):
 class HttpClient:
     """Opens its session on first use, inside the running loop; shared by all transports and closed by the manager."""
 
-    def __init__(self, *, connect_timeout_seconds: float = 10.0, kept_in: Path | None = None) -> None:
-        """Make a client; `kept_in` is the folder for renewed tokens."""
+    def __init__(
+        self, *, connect_timeout_seconds: float = 10.0, kept_in: Path | None = None, lookup: Lookup | None = None
+    ) -> None:
+        """Make a client; `kept_in` is the folder for renewed tokens, `lookup` tells where a name may lead."""
         self._connect_timeout_seconds = connect_timeout_seconds
         self._kept_in = kept_in
+        self._lookup = lookup
         self._sources: dict[str, TokenSource] = {}
         self._session: aiohttp.ClientSession | None = None
         self._limits = Limits(connect_seconds=connect_timeout_seconds)
@@ -72,7 +76,12 @@ class HttpClient:
         """The shared session."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=30),
+                connector=aiohttp.TCPConnector(
+                    limit=0,
+                    ttl_dns_cache=30,
+                    use_dns_cache=self._lookup is None,
+                    resolver=None if self._lookup is None else CheckedResolver(self._lookup),
+                ),
                 # Cookies of one server must not reach another through us (S-30).
                 cookie_jar=aiohttp.DummyCookieJar(),
                 # A compressed body is inflated here, in steps and with a cap (R-08).
@@ -88,7 +97,8 @@ class HttpClient:
         key = (address_of(url), authorities)
         pool = self._pools.get(key)
         if pool is None:
-            pool = self._pools[key] = Pool(key[0], authorities=authorities, limits=self._limits)
+            pool = Pool(key[0], authorities=authorities, limits=self._limits, resolve=self._lookup)
+            self._pools[key] = pool
         return pool
 
     def tokens(self, grant: Grant) -> TokenSource:

@@ -39,6 +39,8 @@ class Call:
     definition: ToolDefinition | None = None
     ask: AskClient | None = None
     """Tells the client that made the call that it waits for a person."""
+    counted_as: str = ""
+    """What it counts under in the figures, where that is not its server: names from outside are without number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +100,12 @@ class Supervision:
 
     def _count(self, call: Call, outcome: str, started: float) -> None:
         seconds = time.monotonic() - started
-        self.counts[call.server, outcome] += 1
-        self.seconds[call.server] = self.seconds.get(call.server, 0.0) + seconds
+        server, tool = (call.counted_as, call.counted_as) if call.counted_as else (call.server, call.tool)
+        self.counts[server, outcome] += 1
+        self.seconds[server] = self.seconds.get(server, 0.0) + seconds
         if self.figures is not None:
             # A name that its server does not know was made up by a model, and may be anything.
-            self.figures.call(call.server, "unknown" if outcome == "unknown_tool" else call.tool, outcome, seconds)
+            self.figures.call(server, "unknown" if outcome == "unknown_tool" else tool, outcome, seconds)
 
     async def _note(self, call: Call, decision: str, outcome: str, started: float, size: int) -> None:
         self._count(call, outcome, started)

@@ -75,7 +75,8 @@ class TokenCount:
             asked = read_call(decode_body(await request.body()), headers_of(request.scope))
             tools = list(asked.request.tools)
             if asked.servers is not None:
-                tools += await self._core.answers.toolset(asked).tools()
+                async with self._core.answers.toolset(asked) as toolset:
+                    tools += await toolset.tools()
         except NaruError as error:
             return Response(encode(error_object(error)), status_of(error), media_type="application/json")
         counted = {"input_tokens": request_tokens(asked.request.messages, tools)}

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from naru.connections.guests import Guest
 from naru.messages import ChatRequest, JsonObject, Message, ToolDefinition
 from naru.web.anthropic.own_tools import OWN_TOOLS
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.body import flag, number, read_wanted, stop_texts
 from naru.web.face.reading.history import read_messages
+from naru.web.face.reading.mcp_tools import read_guest
 from naru.web.face.reading.parts import content_of
 from naru.web.face.reading.tools import chosen_tools, read_tools
 from naru.web.face.seam import Asked, Pick
@@ -39,6 +41,7 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
     named = body.get("mcp_servers")
     in_form = isinstance(named, list) and any(isinstance(one, dict) for one in named)
     picks = _read_servers(body) if in_form else {}
+    guests = _read_guests(body, picks) if in_form else ()
     wanted = read_wanted({**body, "mcp_servers": list(picks) or None} if in_form else body, headers)
     servers = wanted.servers
     tools, choice = chosen_tools(_read_tools(body), body, others=servers is not None)
@@ -63,6 +66,7 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
         stream=flag(body, "stream"),
         servers=servers,
         picks=picks,
+        guests=guests,
         model_shown=wanted.shown,
         single_call=single,
         shows_hub_calls=in_form,
@@ -144,6 +148,16 @@ def _read_servers(body: JsonObject) -> dict[str, Pick]:
         if isinstance(item, dict) and item.get("type") == "mcp_toolset":
             _apply_toolset(item, picks)
     return picks
+
+
+def _read_guests(body: JsonObject, picks: Mapping[str, Pick]) -> tuple[Guest, ...]:
+    """Read those of the servers that are named by URL."""
+    guests: list[Guest] = []
+    for position, item in enumerate(body["mcp_servers"]):
+        if isinstance(item, dict) and item.get("name") in picks:
+            where = f"mcp_servers[{position}]"
+            guests += read_guest(item["name"], item, where, url="url", token="authorization_token")  # noqa: S106 - names
+    return tuple(guests)
 
 
 def _apply_toolset(item: JsonObject, picks: dict[str, Pick]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from itertools import groupby
 
@@ -58,21 +58,21 @@ class Answers:
         self._hub_turns: Recent[tuple[Message, ...]] = Recent()
         """What the hub's tools gave before a client's own tool was called: the client does not hold it."""
 
-    def toolset(self, asked: Asked) -> Toolset:
-        """Return the tools of the hub that a request asks for.
+    @asynccontextmanager
+    async def toolset(self, asked: Asked) -> AsyncIterator[Toolset]:
+        """Return the tools of the hub that a request asks for, and those of servers that it names by URL.
 
         Raises:
             NotFoundError: it names a server that is not registered.
+            UserError, PolicyError, ConnectionFailedError: one that it names by URL cannot be had.
         """
-        toolset = self._hub.tools(asked.servers or None)
-        if not asked.picks:
-            return toolset
 
         def wanted(tool: ToolDefinition) -> bool:
             pick = asked.picks.get(tool.server)
             return pick is None or pick.takes(tool)
 
-        return FilteredToolset(toolset, wanted)
+        async with self._hub.with_guests(asked.servers or None, asked.guests) as toolset:
+            yield FilteredToolset(toolset, wanted) if asked.picks else toolset
 
     async def deliver(self, exchange: Exchange, caller: str, asked: Asked, take: FaceTake) -> None:
         """Answer one exchange, with the hub's tools where they are asked for.
@@ -120,9 +120,13 @@ class Answers:
 
     async def _run(self, request: ChatRequest, context: CallContext, asked: Asked) -> Batches:
         """Run the agent loop on the hub's tools; give its answer, and the calls that are the client's."""
+        async with self.toolset(asked) as toolset, aclosing(self._run_on(toolset, request, context, asked)) as batches:
+            async for batch in batches:
+                yield batch
+
+    async def _run_on(self, toolset: Toolset, request: ChatRequest, context: CallContext, asked: Asked) -> Batches:
         caller = context.caller
         shown = request.messages
-        toolset = self.toolset(asked)
         hub_tools = await toolset.tools()
         renamed = _renamed(request.tools, hub_tools)
         request = replace(_with_names(request, renamed), messages=self._with_hub_turns(caller, request.messages))

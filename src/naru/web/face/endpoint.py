@@ -77,6 +77,11 @@ class FaceEndpoint(Generic[AskedT]):
         profile = self._profile(asked, headers, caller, path, alias=alias)
         if profile.dialect != "shell":
             return prepare(request, profile, _NO_WRITER)
+        if asked.guests:
+            raise BadRequestError(
+                "This client runs calls as shell commands, later: it can call servers of the hub alone, none that is "
+                "named by URL."
+            )
         tools: tuple[ToolDefinition, ...] = tuple(await core.hub.tools(asked.servers or None).tools())
         request = replace(request, tools=tools)
         return prepare(request, profile, shell_writer(core.hub.settings, core.tickets, caller, tools))

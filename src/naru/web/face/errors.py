@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from naru.errors import ModelError, NaruError, NotFoundError, PolicyError, UserError
+from naru.errors import ConnectionFailedError, ModelError, NaruError, NotFoundError, PolicyError, UserError
 
 
 class BadRequestError(UserError):
@@ -30,8 +30,6 @@ def status_of(error: NaruError) -> int:
     match error:
         case ModelError(status=int(status)) if 400 <= status < 500 and status not in (401, 403, 407):
             return status
-        case ModelError(status=504):
-            return 504
         case NotFoundError():
             return 404
         case PolicyError():
@@ -39,7 +37,9 @@ def status_of(error: NaruError) -> int:
         case UserError():
             return 400
         case ModelError():
-            return 502
+            return 504 if error.status == 504 else 502
+        case ConnectionFailedError():
+            return 424  # Clients ask again by themselves after a 5xx, and it would fail again.
         case StoppingError():
             return 503
     return 500

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from naru.agent.hooks import Hooks
 from naru.agent.limits import Limits
 from naru.config import Settings
+from naru.connections.guests import Guest
 from naru.models.backend import Backend
 from naru.stores.shared.commons import Commons
 from naru.stores.tables import SharedTables
@@ -52,5 +54,15 @@ class ChatHub(Protocol):
 
         Raises:
             NotFoundError: there is no server of that name.
+        """
+        ...
+
+    def with_guests(
+        self, servers: Sequence[str] | None, guests: Sequence[Guest]
+    ) -> AbstractAsyncContextManager[Toolset]:
+        """Return the same with the servers that a request names by URL, linked until the context ends.
+
+        Raises:
+            NotFoundError, UserError, PolicyError, ConnectionFailedError: one cannot be had.
         """
         ...

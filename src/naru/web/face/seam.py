@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from naru.agent.events import CallFinished, CallStarted, RunFinished
+from naru.connections.guests import Guest
 from naru.errors import NaruError
 from naru.messages import ChatEvent, ChatRequest, JsonObject, ToolCall, ToolDefinition
 from naru.models.limits.queue import Place
@@ -90,6 +91,8 @@ class Asked:
     """Servers whose tools Naru shall run; empty means all of them, None none."""
     picks: Mapping[str, Pick] = field(default_factory=dict)
     """Which of those servers' tools, where not all of them are wanted."""
+    guests: tuple[Guest, ...] = ()
+    """Those that the request names by URL; of a label that a server of the hub has, the hub's is meant."""
     asks: Mapping[str, Pick] = field(default_factory=dict)
     """Those of their tools, by server, whose calls the client's person approves first: they are handed to it."""
     approved: tuple[ToolCall, ...] = ()

@@ -151,7 +151,9 @@ class Gate:
             return
         decorated = self._decorated(send, headers)
         principal: Principal = scope["state"]["principal"]
-        before = current_person.set(Person(principal.id, principal.reach, tuple(scope["headers"])))
+        before = current_person.set(
+            Person(principal.id, principal.reach, principal.role.name.lower(), tuple(scope["headers"]))
+        )
         try:
             await self._app(scope, receive, decorated)
         except BodyTooLargeError:

@@ -66,6 +66,7 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
         include_usage=isinstance(options, dict) and options.get("include_usage") is True,
         servers=servers,
         picks=mcp.picks,
+        guests=mcp.guests,
         model_shown=wanted.shown,
         single_call=body.get("parallel_tool_calls") is False,
     )

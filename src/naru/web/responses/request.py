@@ -93,6 +93,7 @@ def read_call(
         stream=flag(body, "stream"),
         servers=servers,
         picks=offer.mcp.picks,
+        guests=offer.mcp.guests,
         asks=offer.mcp.asks,
         approved=tuple(call for _, call in conversation.approved) if servers is not None else (),
         model_shown=wanted.shown,

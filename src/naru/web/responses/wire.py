@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -81,9 +82,12 @@ class Answer:
 
 
 def _without_secrets(tool: Any) -> Any:
-    """Return a tool as it is told back: never the headers and tokens of its server."""
-    hidden = ("headers", "authorization")
-    return {key: value for key, value in tool.items() if key not in hidden} if isinstance(tool, dict) else tool
+    """Return a tool as it is told back, and kept: never the headers and tokens of its server, nor its URL's query."""
+    if not isinstance(tool, dict):
+        return tool
+    told = {key: value for key, value in tool.items() if key not in ("headers", "authorization")}
+    address = told.get("server_url")
+    return told | {"server_url": re.split(r"[?#]", address)[0]} if isinstance(address, str) else told
 
 
 class EventWriter:

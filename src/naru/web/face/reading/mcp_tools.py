@@ -1,4 +1,7 @@
-"""`{"type": "mcp"}` among the tools of a request: servers of the hub, which of their tools, which of them ask first."""
+"""`{"type": "mcp"}` among the tools of a request: which servers, which of their tools, which of them ask first.
+
+A server is one of the hub, by its name, or one by its URL, where that is allowed.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from naru.connections.guests import Guest
 from naru.messages import JsonObject
 from naru.web.face.errors import BadRequestError
 from naru.web.face.seam import Pick
@@ -19,6 +23,8 @@ class McpAsked:
     picks: Mapping[str, Pick] = field(default_factory=dict)
     asks: Mapping[str, Pick] = field(default_factory=dict)
     """Tools whose calls the client's person approves first, by server."""
+    guests: tuple[Guest, ...] = ()
+    """Those of the servers that are named by URL."""
 
 
 def read_mcp_tool(item: JsonObject, where: str, before: McpAsked) -> McpAsked:
@@ -29,7 +35,9 @@ def read_mcp_tool(item: JsonObject, where: str, before: McpAsked) -> McpAsked:
     """
     label = item.get("server_label")
     if not isinstance(label, str) or not label:
-        raise BadRequestError(f"{where} needs a server_label: the name of a server of this hub.", param=where)
+        raise BadRequestError(
+            f"{where} needs a server_label: the name of a server of this hub, or of the one at server_url.", param=where
+        )
     if item.get("connector_id"):
         raise BadRequestError(
             f"{where} names a connector, which only OpenAI's servers have; name a server of this hub.", param=where
@@ -40,7 +48,28 @@ def read_mcp_tool(item: JsonObject, where: str, before: McpAsked) -> McpAsked:
         (*before.servers, *(() if label in before.servers else (label,))),
         {**before.picks, label: pick},
         {**before.asks, label: asks} if asks is not None else before.asks,
+        (*before.guests, *read_guest(label, item, where, url="server_url", token="authorization")),  # noqa: S106 - names
     )
+
+
+def read_guest(label: str, item: JsonObject, where: str, *, url: str, token: str) -> tuple[Guest, ...]:
+    """Read where a server is that is named by URL, and what goes with each request to it alone; none without a URL.
+
+    Raises:
+        BadRequestError: one of them cannot be read.
+    """
+    address, bearer, given = item.get(url), item.get(token), item.get("headers")
+    if address is None:
+        return ()
+    for name, value in ((url, address), (token, bearer)):
+        if not isinstance(value, str | None):
+            raise BadRequestError(f"{where}.{name} must be a string.", param=f"{where}.{name}")
+    headers = given or {}
+    if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
+        raise BadRequestError(f"{where}.headers must be an object of strings.", param=f"{where}.headers")
+    if bearer and any(name.lower() == "authorization" for name in headers):
+        raise BadRequestError(f"{where} has both {token} and an Authorization header: which one counts?", param=where)
+    return (Guest(label, address, {**headers, **({"Authorization": f"Bearer {bearer}"} if bearer else {})}),)
 
 
 def _pick(value: Any, where: str) -> Pick | None:
