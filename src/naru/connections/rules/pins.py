@@ -16,11 +16,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from naru.config import check_private
-from naru.errors import NotFoundError, StoreError
+from naru.errors import NotFoundError
 from naru.messages import JsonObject, ToolDefinition
 from naru.records import ServerRecord
 from naru.stores.files.atomic import file_lock, replace_file
+from naru.stores.files.followed import FollowedFile
 
 LAUNCH_FIELDS = ("command", "args", "cwd", "url", "envFile")
 """Fields of a config that say which server it is; another one under the same name is another server (S-24)."""
@@ -64,7 +64,16 @@ class PinBook:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path.expanduser() if path else None
         self._servers: dict[str, _Server] = {}
-        self._signature: object = None
+        self._file = (
+            FollowedFile(
+                self._path,
+                _servers,
+                what="The approved tool definitions",
+                remedy=f"Put {self._path.name}.bak in its place, or remove it to approve all servers anew.",
+            )
+            if self._path
+            else None
+        )
         self._trusted: dict[str, str] = {}
 
     def load(self) -> None:
@@ -73,28 +82,8 @@ class PinBook:
         Raises:
             StoreError: it cannot be read: changed tools could no longer be told, so Naru does not go on without it.
         """
-        if self._path is None:
-            return
-        try:
-            info = self._path.stat()
-            signature = (info.st_ino, info.st_mtime_ns, info.st_size)
-            if signature == self._signature:
-                return
-            check_private(self._path)
-            document = json.loads(self._path.read_bytes())
-            servers = {
-                name: _Server(kept["identity"], {tool: _pin(pin) for tool, pin in kept["pins"].items()})
-                for name, kept in document["servers"].items()
-            }
-        except FileNotFoundError:
-            self._servers, self._signature = {}, None
-            return
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise StoreError(
-                f"The approved tool definitions in {self._path} cannot be read: {type(error).__name__}.",
-                remedy=f"Put {self._path.name}.bak in its place, or remove it to approve all servers anew.",
-            ) from error
-        self._servers, self._signature = servers, signature
+        if self._file is not None and (servers := self._file.news({})) is not None:
+            self._servers = servers
 
     def trust(self, record: ServerRecord) -> None:
         """Note that an admin registered or changed this server: what it lists next is approved."""
@@ -152,19 +141,19 @@ class PinBook:
 
     def _edit(self, server: str, edit: Callable[[_Server | None], _Server | None]) -> _Server | None:
         """Bring a server's pins to what `edit` makes of them as they are now. Raises StoreError."""
-        path = self._path
         self.load()
         known = self._servers.get(server)
         now = edit(known)
         if now == known:
             return now
-        if path is None:
+        if self._file is None:
             return self._put(server, now)
+        path = self._file.path
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with file_lock(path):
             self.load()
             now = edit(self._servers.get(server))
-            self._signature = None  # read again, whatever becomes of the file
+            self._file.read_again()  # whatever becomes of the file
             self._put(server, now)
             servers = {
                 name: {"identity": kept.identity, "pins": {tool: asdict(pin) for tool, pin in kept.pins.items()}}
@@ -236,6 +225,13 @@ def _compare(known: Pin | None, definition: JsonObject, same_server: bool) -> Pi
         return _approved(known.approved)
     changed_at = known.changed_at if known.sha256 == digest and known.status is PinStatus.CHANGED else now
     return Pin(PinStatus.CHANGED, digest, definition, known.approved, changed_at)
+
+
+def _servers(document: JsonObject) -> dict[str, _Server]:
+    return {
+        name: _Server(kept["identity"], {tool: _pin(pin) for tool, pin in kept["pins"].items()})
+        for name, kept in document["servers"].items()
+    }
 
 
 def _pin(kept: dict[str, Any]) -> Pin:

@@ -19,7 +19,9 @@ from pathlib import Path
 
 from naru.config import ApprovalSettings
 from naru.errors import NotFoundError, PolicyError, StoreError
+from naru.messages import JsonObject
 from naru.stores.files.atomic import file_lock, replace_file
+from naru.stores.files.followed import FollowedFile
 from naru.stores.secrets.redact import REDACTOR
 from naru.stores.shared.commons import ALONE, Commons
 from naru.tools.supervision.calls import Call, definition_hash
@@ -94,7 +96,16 @@ class Approvals:
         self._held: dict[str, _Held] = {}
         self._room = WaitingRoom(self.room, commons=commons)
         self._standing: dict[str, Standing] = {}
-        self._signature: object = None
+        self._file = (
+            FollowedFile(
+                self._path,
+                _standing,
+                what="The approvals",
+                remedy=f"Put {self._path.name}.bak in its place, or remove it to be asked again.",
+            )
+            if self._path
+            else None
+        )
         self.ask_person: AskPerson | None = None
         """Asks whoever sits at this process, such as the terminal of `naru tool run`."""
 
@@ -104,23 +115,8 @@ class Approvals:
         Raises:
             StoreError: it cannot be read.
         """
-        if self._path is None:
-            return
-        try:
-            info = self._path.stat()
-            signature = (info.st_ino, info.st_mtime_ns, info.st_size)
-            if signature == self._signature:
-                return
-            kept = [Standing(**entry) for entry in json.loads(self._path.read_bytes())["standing"]]
-        except FileNotFoundError:
-            self._standing, self._signature = {}, None
-            return
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise StoreError(
-                f"The approvals in {self._path} cannot be read: {type(error).__name__}.",
-                remedy=f"Put {self._path.name}.bak in its place, or remove it to be asked again.",
-            ) from error
-        self._standing, self._signature = {one.id: one for one in kept}, signature
+        if self._file is not None and (standing := self._file.news({})) is not None:
+            self._standing = standing
 
     @property
     def room(self) -> Path | None:
@@ -312,6 +308,10 @@ class Approvals:
                 self.load()
 
         await asyncio.to_thread(change)
+
+
+def _standing(document: JsonObject) -> dict[str, Standing]:
+    return {entry["id"]: Standing(**entry) for entry in document["standing"]}
 
 
 def _asked_at(one: Waiter) -> int:

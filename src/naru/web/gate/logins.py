@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from naru.errors import StoreError
+from naru.messages import JsonObject
 from naru.stores.files.atomic import file_lock, replace_file
+from naru.stores.files.followed import FollowedFile
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +31,16 @@ class Logins:
         # Several machines have one thing in common: the time of day.
         self._clock: Callable[[], float] = time.time if path else time.monotonic
         self._kept: Kept = {}
-        self._signature: object = None
+        self._file = (
+            FollowedFile(
+                self._path,
+                _logins,
+                what="The console's sessions",
+                remedy="Remove the file: everybody signs in once more.",
+            )
+            if self._path
+            else None
+        )
 
     def open(self, key_id: str) -> str:
         """Return a new value that stands for a key for twelve hours. Raises StoreError."""
@@ -65,23 +75,12 @@ class Logins:
         return dict([(name, one) for name, one in kept.items() if one[1] > now][-MAX_SESSIONS:])
 
     def _load(self) -> None:
-        if self._path is None:
-            return
-        try:
-            info = self._path.stat()
-            signature = (info.st_ino, info.st_mtime_ns, info.st_size)
-            if signature == self._signature:
-                return
-            document = json.loads(self._path.read_bytes())
-            self._kept = {name: (str(one[0]), float(one[1])) for name, one in document["logins"].items()}
-            self._signature = signature
-        except FileNotFoundError:
-            self._kept, self._signature = {}, None
-        except (OSError, ValueError, TypeError, KeyError, IndexError) as error:
-            raise StoreError(
-                f"The console's sessions in {self._path} cannot be read: {type(error).__name__}.",
-                remedy="Remove the file: everybody signs in once more.",
-            ) from error
+        if self._file is not None and (kept := self._file.news({})) is not None:
+            self._kept = kept
+
+
+def _logins(document: JsonObject) -> Kept:
+    return {name: (str(one[0]), float(one[1])) for name, one in document["logins"].items()}
 
 
 def _digest(token: bytes) -> str:
