@@ -257,7 +257,7 @@ def faces_page() -> str:
     sys.path.insert(0, str(ROOT))
     matrix = importlib.import_module("tests.web.faces.matrix")
     said = (
-        "Streamed and whole, over endpoints of each of the four kinds; "
+        "Streamed and whole, over endpoints that speak each of these APIs, and Gemini's; "
         "`tests/web/faces/test_matrix.py` holds every cell."
     )
     return f"# What each API tells\n\n{MADE} {said}\n\n{matrix.table()}"

@@ -11,7 +11,7 @@ FACES = {
     "Messages": "/v1/messages",
     "Ollama": "/api/chat",
 }
-WIRES = ("openai", "anthropic", "responses", "ollama")
+WIRES = ("openai", "anthropic", "responses", "ollama", "gemini")
 SCENARIOS = {
     "text": "words",
     "own tool": "a call of the client's own tool, its result, the words after it",

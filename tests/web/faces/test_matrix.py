@@ -1,5 +1,7 @@
 """Faces × wires × what can happen, streamed and whole: a hub before a hub, so that each face is also an endpoint.
 
+Gemini's API is no face of Naru's: an endpoint replays its shapes.
+
 That the faces speak their APIs is held against the official packages in their own tests.
 """
 
@@ -24,10 +26,13 @@ from naru.models.known.profile import Profile
 from naru.models.scripted import Answer, ScriptedBackend
 from naru.models.transport.endpoint import Endpoint
 from naru.models.wires.anthropic import AnthropicBackend
+from naru.models.wires.gemini import GeminiBackend
 from naru.models.wires.ollama import OllamaBackend
 from naru.models.wires.openai_http import OpenAIBackend
 from naru.models.wires.responses import ResponsesBackend
+from tests.models.fake_endpoint import Reply, serve, sse
 from tests.web.conftest import MemoryHub, application, served
+from tests.web.faces import gemini
 from tests.web.faces.matrix import FACES, SCENARIOS, UNSAID, WIRES
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -70,28 +75,35 @@ def script(request: ChatRequest) -> Answer:
     return next(answer for name, answer in answers.items() if name in asked.text)
 
 
+def wired(wire: str, url: str) -> Backend:
+    """Return a backend over a wire to an endpoint."""
+    profile = Profile(reasoning="reasoning_content")
+    match wire:
+        case "openai":
+            return OpenAIBackend(Endpoint(f"{url}/v1"), profile, model="m")
+        case "anthropic":
+            return AnthropicBackend(Endpoint(f"{url}/v1", "made-up"), profile, model="m")
+        case "responses":
+            return ResponsesBackend(Endpoint(f"{url}/v1"), profile, model="m")
+        case "gemini":
+            return GeminiBackend(Endpoint(url, "made-up"), model="m")
+    return OllamaBackend(Endpoint(url), profile, model="m", context_tokens=8192)
+
+
 @contextlib.asynccontextmanager
 async def before(wire: str, scripted: Callable[[ChatRequest], Answer], tmp_path: Path) -> AsyncIterator[str]:
-    """Serve a hub whose model is another hub's, over a wire."""
+    """Serve a hub whose model is at the other end of a wire: another hub's, or Gemini's API as it speaks."""
     settings = Settings(hub=HubSettings(data_dir=tmp_path))
-    inner = MemoryHub(ScriptedBackend(scripted, model="m"), settings=settings)
-    async with served(application(inner)) as url:
-        profile = Profile(reasoning="reasoning_content")
-        backend: Backend
-        match wire:
-            case "openai":
-                backend = OpenAIBackend(Endpoint(f"{url}/v1"), profile, model="m")
-            case "anthropic":
-                backend = AnthropicBackend(Endpoint(f"{url}/v1", "made-up"), profile, model="m")
-            case "responses":
-                backend = ResponsesBackend(Endpoint(f"{url}/v1"), profile, model="m")
-            case _:
-                backend = OllamaBackend(Endpoint(url), profile, model="m", context_tokens=8192)
-        try:
-            async with served(application(MemoryHub(backend, settings=settings))) as outer:
-                yield outer
-        finally:
-            await backend.close()
+    async with contextlib.AsyncExitStack() as stack:
+        if wire == "gemini":
+            fake = await stack.enter_async_context(serve(gemini.answering(scripted)))
+            url = fake.base_url.removesuffix("/v1")
+        else:
+            inner = MemoryHub(ScriptedBackend(scripted, model="m"), settings=settings)
+            url = await stack.enter_async_context(served(application(inner)))
+        backend = wired(wire, url)
+        stack.push_async_callback(backend.close)
+        yield await stack.enter_async_context(served(application(MemoryHub(backend, settings=settings))))
 
 
 def body_of(face: str, scenario: str, *, stream: bool, answered: bool = False) -> dict[str, Any]:
@@ -275,21 +287,18 @@ async def test_a_client_that_leaves_is_no_longer_answered(face: str, wire: str, 
                 left.set()
 
     settings = Settings(hub=HubSettings(data_dir=tmp_path))
-    inner = MemoryHub(Slow([]), settings=settings)
-    async with served(application(inner)) as url:
-        backends: dict[str, Backend] = {
-            "openai": OpenAIBackend(Endpoint(f"{url}/v1"), Profile(), model="m"),
-            "anthropic": AnthropicBackend(Endpoint(f"{url}/v1"), Profile(), model="m"),
-            "responses": ResponsesBackend(Endpoint(f"{url}/v1"), Profile(), model="m"),
-            "ollama": OllamaBackend(Endpoint(url), Profile(), model="m", context_tokens=8192),
-        }
-        async with (
-            served(application(MemoryHub(backends[wire], settings=settings))) as outer,
-            aiohttp.ClientSession() as session,
-        ):
-            response = await session.post(outer + FACES[face], json=body_of(face, "text", stream=True))
-            await response.content.readany()
-            response.close()
-            await asyncio.wait_for(left.wait(), 30)
-        for backend in backends.values():
-            await backend.close()
+    async with contextlib.AsyncExitStack() as stack:
+        if wire == "gemini":
+            held = Reply(sse(gemini.chunk({"text": "Good "}), done=False), hang=True)
+            fake = await stack.enter_async_context(serve([held]))
+            url, left = fake.base_url.removesuffix("/v1"), fake.gone
+        else:
+            url = await stack.enter_async_context(served(application(MemoryHub(Slow([]), settings=settings))))
+        backend = wired(wire, url)
+        stack.push_async_callback(backend.close)
+        outer = await stack.enter_async_context(served(application(MemoryHub(backend, settings=settings))))
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        response = await session.post(outer + FACES[face], json=body_of(face, "text", stream=True))
+        await response.content.readany()
+        response.close()
+        await asyncio.wait_for(left.wait(), 30)
