@@ -1,9 +1,11 @@
 """The console in Chromium: as first installed, with 1,000 servers and 5,000 tools, after a year of 1,000,000 figures.
 
-First view, bytes, long tasks; for the overview also the hub's own time for each range.
+First view, bytes, long tasks; for the overview also the hub's own time for each range; how soon two open consoles show
+a change, and that the hub is there again.
 
-python bench/console.py              needs chromium and chromedriver; starts and stops everything, a minute, two at most
-python bench/console.py --overview   only the last part
+python bench/console.py              needs chromium and chromedriver; starts and stops everything, three minutes at most
+python bench/console.py --overview   only the overview after a year
+python bench/console.py --live       only what two open consoles show by themselves
 python bench/console.py --waterfall  also prints what one first view waited for
 """
 
@@ -59,11 +61,67 @@ const started = performance.now();
 """
 
 
+SHOWN = """
+const wanted = arguments[0];
+window.shownAt = null;
+window.looking?.disconnect();
+window.looking = new MutationObserver(() => {
+  if (!document.querySelector('#main .list')?.textContent.includes(wanted)) return;
+  window.looking.disconnect();
+  requestAnimationFrame(() => { window.shownAt = performance.timeOrigin + performance.now(); });
+});
+window.looking.observe(document.body, {subtree: true, childList: true, characterData: true});
+"""
+CHANGES = 15
+
+
 def main() -> None:
     """Print the figures."""
-    if "--overview" not in sys.argv:
-        lists()
-    overview()
+    parts = {"--overview": overview, "--live": live}
+    for part in [run for flag, run in parts.items() if flag in sys.argv] or [lists, overview, live]:
+        part()
+
+
+def live() -> None:
+    """Print how soon two open consoles show what was changed elsewhere, and a hub that was stopped and started."""
+    with contextlib.ExitStack() as opened:
+        data = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        with hub(0, data) as url:
+            port = int(url.rsplit(":", 1)[1])
+            profiles = [Path(opened.enter_context(tempfile.TemporaryDirectory())) for _ in range(2)]
+            consoles = [opened.enter_context(open_browser(url, profile)) for profile in profiles]
+            for one in consoles:
+                one.open("servers")
+                one.sees("hr", "Connected")
+            seen = [took for number in range(CHANGES) for took in changed(consoles, url, f"later{number}")]
+            told = f"shown after {statistics.median(seen):.0f} ms (median), {max(seen):.0f} ms at most"
+            print(f"two consoles, {CHANGES} servers added elsewhere: {told}", flush=True)
+        for one in consoles:
+            one.wait(lambda one=one: banner(one) != "")
+        with hub(0, data, port):
+            ready = time.perf_counter()
+            for one in consoles:
+                one.wait(lambda one=one: banner(one) == "")
+                one.sees("hr", "Connected")
+            print(f"hub started anew: both consoles go on after {time.perf_counter() - ready:.1f} s", flush=True)
+
+
+def banner(browser: Browser) -> str:
+    """Return what the console says of a hub that is away."""
+    return str(browser.driver.execute_script("return document.getElementById('away').innerText"))
+
+
+def changed(consoles: list[Browser], url: str, name: str) -> list[float]:
+    """Add a server; return for each console the ms from asking for it until it is painted there."""
+    for one in consoles:
+        one.driver.execute_script(SHOWN, name)
+    entry = {"name": name, "transportType": "HTTP", "autoConnect": False, "config": {"url": "http://127.0.0.1:9/mcp"}}
+    body, kind = json.dumps(entry).encode(), {"Content-Type": "application/json"}
+    asked = time.time()
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/api/mcp/servers", body, kind), timeout=60):
+        pass
+    script = "return window.shownAt"
+    return [float(one.wait(lambda one=one: one.driver.execute_script(script))) - asked * 1000 for one in consoles]
 
 
 def overview() -> None:
@@ -128,11 +186,11 @@ def lists() -> None:
 
 
 @contextlib.contextmanager
-def hub(servers: int, data: Path | None = None) -> Iterator[str]:
-    """Run a hub with so many servers, or with the example's, on that data; yield its address."""
+def hub(servers: int, data: Path | None = None, port: int = 0) -> Iterator[str]:
+    """Run a hub with so many servers, or with the example's, on that data and port; yield its address."""
     with tempfile.TemporaryDirectory() as made:
         folder = str(data or made)
-        with socket.create_server(("127.0.0.1", 0)) as free:
+        with socket.create_server(("127.0.0.1", port)) as free:
             port = free.getsockname()[1]
         kept = ["--store", f"file:{registry(Path(folder), servers)}"] if servers else ["--demo", "--store", "memory:"]
         program = [sys.executable, "-m", "naru.cli.main", "serve", "--base-url", "http://127.0.0.1:1/v1"]

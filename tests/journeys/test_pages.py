@@ -131,6 +131,21 @@ def test_two_consoles_show_a_change_without_a_click(browser: Browser, url: str, 
             assert one.driver.execute_script("return window.kept"), "the page was loaded anew"
 
 
+def test_two_consoles_show_tools_that_come_and_go_without_a_click(browser: Browser, url: str, tmp_path: Path) -> None:
+    with open_browser(url, tmp_path / "profile") as other:
+        for one in (browser, other):
+            one.open("tools")
+            one.sees("hr__get_all_employees")
+            one.driver.execute_script("window.kept = true")
+        browser.fetch("/api/mcp/servers/hr/disconnect", "POST")
+        for one in (browser, other):
+            one.wait(lambda one=one: "hr__get_all_employees" not in one.text)
+        other.fetch("/api/mcp/servers/hr/connect", "POST")
+        for one in (browser, other):
+            one.sees("hr__get_all_employees")
+            assert one.driver.execute_script("return window.kept"), "the page was loaded anew"
+
+
 def test_the_plots_are_read_and_followed_by_keyboard(browser: Browser) -> None:
     browser.open("overview")
     browser.wait(lambda: browser.driver.find_elements("css selector", ".plot canvas"))

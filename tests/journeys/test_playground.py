@@ -162,7 +162,7 @@ def test_a_wrong_key_is_said_at_its_field(tmp_path: Path) -> None:
         browser.sees("hr")
 
 
-def test_a_hub_that_goes_away_is_told_and_taken_up_again(tmp_path: Path) -> None:
+def test_a_hub_that_goes_away_is_told_and_taken_up_again_by_two_consoles(tmp_path: Path) -> None:
     port = free_port()
     environment = {
         **os.environ,
@@ -175,14 +175,20 @@ def test_a_hub_that_goes_away_is_told_and_taken_up_again(tmp_path: Path) -> None
     hub = subprocess.Popen(command, env=environment)
     try:
         wait_until_ready(url, hub)
-        with open_browser(url, tmp_path / "profile") as browser:
-            browser.open("servers")
-            browser.sees("hr", "Connected")
+        with (
+            open_browser(url, tmp_path / "profile") as browser,
+            open_browser(url, tmp_path / "other") as other,
+        ):
+            for one in (browser, other):
+                one.open("servers")
+                one.sees("hr", "Connected")
+                one.driver.execute_script("window.kept = true")
             own = [sys.executable, "-m", "naru.builtins.hr.server"]
             banner = "return document.getElementById('away').innerText"
             hub.terminate()
             hub.wait(timeout=90)
-            browser.wait(lambda: "does not answer" in browser.driver.execute_script(banner))
+            for one in (browser, other):
+                one.wait(lambda one=one: "does not answer" in one.driver.execute_script(banner))
             subprocess.run(
                 [sys.executable, "-m", "naru.cli.main", "servers", "add", "later", "--", *own],
                 env=environment,
@@ -192,8 +198,13 @@ def test_a_hub_that_goes_away_is_told_and_taken_up_again(tmp_path: Path) -> None
             )
             hub = subprocess.Popen(command, env=environment)
             wait_until_ready(url, hub)
-            browser.sees("later")
-            assert browser.driver.execute_script(banner) == ""
+            for one in (browser, other):
+                one.sees("later")
+                assert one.driver.execute_script(banner) == ""
+            assert browser.fetch("/api/mcp/servers/later", "DELETE") == 204
+            for one in (browser, other):
+                one.wait(lambda one=one: "later" not in one.text)
+                assert one.driver.execute_script("return window.kept"), "the page was loaded anew"
     finally:
         hub.terminate()
         hub.wait(timeout=90)

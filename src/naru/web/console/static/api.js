@@ -96,3 +96,18 @@ export function follow(hear, name) {
   live();
   return () => hearers.delete(mine);
 }
+
+// Changes come in crowds: the first does the work at once, those within `wait` ms after it do it once more together.
+export function gathered(work, wait) {
+  let resting, isWanted = false;
+  const change = () => {
+    if (resting) { isWanted = true; return; }
+    work();
+    resting = setTimeout(() => {
+      resting = undefined;
+      if (isWanted) { isWanted = false; change(); }
+    }, wait);
+  };
+  change.stop = () => clearTimeout(resting);
+  return change;
+}

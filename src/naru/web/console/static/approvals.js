@@ -1,4 +1,4 @@
-import { api } from "./api.js";
+import { api, follow, gathered } from "./api.js";
 import { action, empty, fill, h, say, title } from "./dom.js";
 import { has, t, when } from "./text.js";
 
@@ -50,14 +50,15 @@ function standingCalls(standing, load) {
       h("span", { className: "side" }, action(t("takeBack"), () => takeBack(one), { className: "danger slim", "aria-label": `${t("takeBack")}: ${one.server} ${one.tool}` }))))))];
 }
 
-const ids = ({ waiting, standing }) => [...waiting, ...standing].map((one) => one.id).join();
-
 export async function approvalsPage(main) {
   let shown = "";
   const load = async () => {
     const [{ tools }, held] = await Promise.all([api("/api/console/approvals"), heldCalls()]);
     const { waiting, standing } = held;
-    shown = ids(held);
+    // Drawn anew only when something began or ended to wait, so that nobody's focus is taken.
+    const now = JSON.stringify([tools, waiting.map((one) => one.id), standing.map((one) => one.id)]);
+    if (now === shown) return;
+    shown = now;
     fill(main, title(t("approvals")),
       waiting.length > 0 && [h("h2", {}, t("heldCalls")), waiting.map((one) => waitingCall(one, load))],
       h("p", { className: "lead" }, t("approvalsLead")),
@@ -69,7 +70,8 @@ export async function approvalsPage(main) {
       standing.length > 0 && standingCalls(standing, load));
   };
   await load();
-  // Looked after anew only when something began or ended to wait, so that nobody's focus is taken.
-  const timer = setInterval(async () => { if (ids(await heldCalls()) !== shown) await load(); }, 3000);
-  return () => clearInterval(timer);
+  const look = gathered(() => load().catch(() => {}), 400);
+  look.all = true;
+  const stop = follow(look);
+  return () => { look.stop(); stop(); };
 }

@@ -1,5 +1,5 @@
 // Figures over an hour, a day or a week: what they come to, plots with a table behind each, and the runs behind a point.
-import { api, follow } from "./api.js";
+import { api, follow, gathered } from "./api.js";
 import { add, fill, h, title } from "./dom.js";
 import { clock, number, t } from "./text.js";
 
@@ -153,16 +153,14 @@ export async function overviewPage(main) {
   boxes.forEach((box) => sized.observe(box.holder));
   themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   const timer = setInterval(() => { if (!document.hidden) draw().catch(() => {}); }, every);
-  // A change of a server or of what waits for a yes is seen at once; several that come together are one drawing.
-  let soon;
-  const changed = () => { soon ??= setTimeout(() => { soon = undefined; draw().catch(() => {}); }, 250); };
+  const changed = gathered(() => draw().catch(() => {}), 250); // of a server, or of what waits for a yes
   changed.all = true;
   const unfollow = follow(changed);
   await first;
   return () => {
     gone = true;
     clearInterval(timer);
-    clearTimeout(soon);
+    changed.stop();
     unfollow();
     sized.disconnect();
     themed.disconnect();

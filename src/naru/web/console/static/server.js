@@ -1,4 +1,4 @@
-import { api, follow } from "./api.js";
+import { api, follow, gathered } from "./api.js";
 import { withheldTool } from "./approvals.js";
 import { action, fill, h, json, say, sure, title } from "./dom.js";
 import { stateTold, told } from "./reasons.js";
@@ -19,12 +19,12 @@ export async function serverPage(main, name) {
     draw(main, server, load);
   };
   await load();
-  let waiting;
+  const look = gathered(() => load().catch((error) => say(error.message)), 200);
   const stop = follow((kind) => {
-    if (kind === "removed") { location.hash = "#/servers"; return; }
-    waiting ??= setTimeout(() => { waiting = undefined; load().catch((error) => say(error.message)); }, 200);
+    if (kind === "removed") location.hash = "#/servers";
+    else look();
   }, name);
-  return () => { clearTimeout(waiting); stop(); };
+  return () => { look.stop(); stop(); };
 }
 
 function draw(main, server, load) {

@@ -1,4 +1,4 @@
-import { api, follow, query } from "./api.js";
+import { api, follow, gathered, query } from "./api.js";
 import { empty, fill, h, listen, say, searchBox, title } from "./dom.js";
 import { growing } from "./pages.js";
 import { told } from "./reasons.js";
@@ -51,10 +51,7 @@ export async function serversPage(main) {
   await pages.reset();
   fill(main, title(t("servers"), h("span", { className: "push" }), add()), h("p", { className: "lead" }, t("serversLead")),
     h("div", { className: "bar" }, find), chips, list, end);
-  // Many changes at once are one new look at the list.
-  let waiting;
-  const stop = follow(() => {
-    waiting ??= setTimeout(() => { waiting = undefined; pages.restart().catch(() => {}); }, 400);
-  });
-  return () => { clearTimeout(waiting); pages.stop(); stop(); };
+  const look = gathered(() => pages.restart().catch(() => {}), 400);
+  const stop = follow(look);
+  return () => { look.stop(); pages.stop(); stop(); };
 }

@@ -1,4 +1,4 @@
-import { api, query } from "./api.js";
+import { api, follow, gathered, query } from "./api.js";
 import { empty, fill, h, listen, searchBox, title } from "./dom.js";
 import { growing } from "./pages.js";
 import { t } from "./text.js";
@@ -30,5 +30,7 @@ export async function toolsPage(main) {
   await pages.reset();
   fill(main, title(server ? `${t("tools")} · ${server}` : t("tools")), h("p", { className: "lead" }, t("toolsLead")),
     h("div", { className: "bar" }, find), list, end);
-  return () => pages.stop();
+  const look = gathered(() => pages.restart().catch(() => {}), 400);
+  const stop = follow(look);
+  return () => { look.stop(); pages.stop(); stop(); };
 }
