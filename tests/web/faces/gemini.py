@@ -9,7 +9,19 @@ from collections.abc import Callable
 from typing import Any
 
 from naru.errors import ModelError
-from naru.messages import CallEnd, CallStart, ChatRequest, Finish, ImagePart, Message, Reasoning, Text, TextPart, Usage
+from naru.messages import (
+    CallEnd,
+    CallStart,
+    ChatRequest,
+    Finish,
+    ImagePart,
+    Message,
+    Reasoning,
+    Text,
+    TextPart,
+    ToolDefinition,
+    Usage,
+)
 from naru.models.scripted import Answer
 from tests.models.fake_endpoint import Reply, json_reply, sse
 
@@ -21,7 +33,9 @@ def answering(script: Callable[[ChatRequest], Answer]) -> Callable[[dict[str, An
     """Return what answers requests of Gemini's form by a script."""
 
     def answer(body: dict[str, Any]) -> Reply:
-        said = script(ChatRequest("m", [_turn(content) for content in body["contents"]]))
+        declared = [one for tool in body.get("tools") or () for one in tool.get("functionDeclarations") or ()]
+        tools = [ToolDefinition(one["name"], one.get("description") or "", {"type": "object"}) for one in declared]
+        said = script(ChatRequest("m", [_turn(content) for content in body["contents"]], tools))
         if isinstance(said, ModelError):
             error = {"code": said.status, "message": said.message, "status": "INVALID_ARGUMENT"}
             return json_reply({"error": error}, said.status or 500)
@@ -41,7 +55,7 @@ def _turn(content: dict[str, Any]) -> Message:
     parts = content["parts"]
     given = next((part["functionResponse"] for part in parts if "functionResponse" in part), None)
     if given is not None:
-        return Message("tool", str(given["response"]["result"]), tool_call_id="c", name=given["name"])
+        return Message("tool", _said(given["response"]), tool_call_id="c", name=given["name"])
     read = [
         ImagePart(part["inlineData"]["mime_type"], data=part["inlineData"]["data"])
         if "inlineData" in part
@@ -49,6 +63,11 @@ def _turn(content: dict[str, Any]) -> Message:
         for part in parts
     ]
     return Message("assistant" if content["role"] == "model" else "user", tuple(read))
+
+
+def _said(response: dict[str, Any]) -> str:
+    """Return what a tool gave; Gemini's clients name it as they like."""
+    return str(next(iter(response.values())))
 
 
 def _chunks(events: list[Any]) -> list[dict[str, Any]]:

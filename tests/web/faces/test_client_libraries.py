@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from naru.cli.clients.entries import CLIENTS as CLIENTS_OF_CONNECT
+from naru.cli.clients.entries import Address, filled
 from naru.config import HubSettings, Settings
 from naru.models.scripted import ScriptedBackend
 from tests.client_environments import node_environment, python_environment
@@ -44,6 +46,8 @@ NODE_CLIENTS = {
     *("openai, chat", "openai, Responses", "@anthropic-ai/sdk", "ollama"),
     *("AI SDK, openai", "AI SDK, anthropic", "AI SDK, openai-compatible"),
 }
+GOOSE = "0.1.0a13"
+GOOSE_CLIENTS = {"goose, openai", "goose, anthropic"}
 _SECONDS = 180
 
 
@@ -76,6 +80,15 @@ def expect_all(told: dict[str, dict[str, Any]], clients: set[str]) -> None:
 async def test_langchain_and_pydantic_ai_work_over_every_api(tmp_path: Path) -> None:
     python = python_environment(*PYTHON)
     expect_all(await told_by(tmp_path, str(python), str(CLIENTS / "python_apis.py")), PYTHON_CLIENTS)
+
+
+@pytest.mark.slow
+async def test_gooses_own_providers_work_over_both_apis(tmp_path: Path) -> None:
+    python = python_environment(f"goose-sdk=={GOOSE}")
+    row = next(row for row in CLIENTS_OF_CONNECT if row.name == "goose")
+    printed = "\n".join(filled(row.steps, Address("{url}", (), "m", asks_for_key=True)))
+    custom = printed[printed.index("{\n") : printed.rindex("}") + 1]
+    expect_all(await told_by(tmp_path, str(python), str(CLIENTS / "goose_apis.py"), custom), GOOSE_CLIENTS)
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ class ClientRow:
     then: Sequence[str] = ()
     """What to do next."""
     tested: str = ""
-    """The version that asks Naru's model in its tests, unchanged; other rows are from the client's documentation."""
+    """What asks Naru in its tests, unchanged, with its version; other rows are from the client's documentation."""
 
     @property
     def checked(self) -> str:
@@ -133,7 +133,11 @@ CLIENTS = (
         then=(_SERVE, "In Windsurf: the plug in the Cascade panel, Refresh."),
     ),
     ClientRow("cline", "Cline", "json", _MCP, _http(kind="streamableHttp"), then=(_SERVE, "Cline sees it by itself.")),
-    ClientRow("gemini", "Gemini CLI", "json", _MCP, _http("httpUrl"), then=(_SERVE, "In Gemini CLI: /mcp")),
+    ClientRow(
+        "gemini", "Gemini CLI", "json", _MCP, _http("httpUrl"),
+        then=(_SERVE, "In Gemini CLI: /mcp"),
+        tested="0.61.0",
+    ),
     ClientRow(
         "continue", "Continue", "yaml", ("models",), _continue,
         then=(_SERVE, "In Continue: choose the model naru; its answers use the hub's tools."),
@@ -180,10 +184,17 @@ CLIENTS = (
     ClientRow(
         "goose", "Goose", "",
         steps=(
-            "export GOOSE_PROVIDER=openai GOOSE_MODEL={model} OPENAI_HOST={url} OPENAI_API_KEY={key}",
+            "In ~/.config/goose/custom_providers/naru.json:",
+            "{{",
+            '  "name": "naru", "engine": "openai", "display_name": "Naru", "api_key_env": "NARU_API_KEY",',
+            '  "base_url": "{url}/v1", "models": [{{"name": "{model}", "context_limit": 32768}}]',
+            "}}",
+            "and where it is started:",
+            "export GOOSE_PROVIDER=naru GOOSE_MODEL={model} NARU_API_KEY={key}",
             "goose session",
         ),
         then=(_SERVE,),
+        tested="its makers' goose-sdk 0.1.0a13",
     ),
     ClientRow(
         "aider", "aider", "",
