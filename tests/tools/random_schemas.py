@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
+import jsonschema
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 MAX_DEPTH = 3
+VALUES = 3
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,75 @@ SCALARS = [
     Example({}, st.text(max_size=3) | st.booleans() | st.none() | st.just(0.5)),
     Example({"description": "anything", "default": 1, "examples": [1]}, st.text(max_size=3)),
     Example({"type": "string", "default": "x", "title": "T", "x-vendor": {"a": 1}}, st.text(max_size=3)),
+    Example({"type": "string", "format": "uri", "minLength": 3}, st.just("http://a.example")),
+    Example({"type": "string", "contentEncoding": "base64"}, st.just("YQ==")),
+    Example({"type": "string", "pattern": r"^\d{3}-\d{4}$"}, st.just("555-1234")),
+    Example({"type": "string", "pattern": '^[^"]+$', "maxLength": 9}, st.text("abc", min_size=1, max_size=4)),
+    Example({"type": "string", "not": {"enum": ["x", "y"]}}, st.sampled_from(["a", "b"])),
+    Example({"type": "string", "enum": [f"choice number {n}" for n in range(300)]}, st.just("choice number 7")),
+    Example({"type": "string", "enum": [("long" * 20) + str(n) for n in range(300)]}, st.just("long" * 20 + "9")),
+    Example({"type": "integer", "enum": [1, 2, 3]}, st.integers(1, 3)),
+    Example({"type": "number", "enum": [0.5, 2]}, st.sampled_from([0.5, 2])),
+    Example({"type": ["string", "integer", "null"], "enum": ["a", 1, None]}, st.sampled_from(["a", 1, None])),
+    Example({"type": "boolean", "const": True}, st.just(True)),
+    Example({"enum": [True, "auto"]}, st.sampled_from([True, "auto"])),
+    Example({"const": {"mode": "x"}}, st.just({"mode": "x"})),
+    Example({"const": ["a", 1]}, st.just(["a", 1])),
+    Example({"enum": [[1], {"a": 2}, "z"]}, st.sampled_from([[1], {"a": 2}, "z"])),
+    Example({"type": "integer", "multipleOf": 5, "maximum": 100.5}, st.sampled_from([0, 5, 100])),
+    Example({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, st.just(0.5)),
+    Example({"type": "string", "nullable": True}, st.text(max_size=3)),
+    Example({"type": "array", "items": {"type": ["number", "null"]}, "minItems": 1}, st.lists(st.none(), min_size=1)),
+    Example({"type": "array", "items": {}}, st.lists(st.text(max_size=2) | st.integers(0, 9), max_size=2)),
+    Example({"type": "array", "contains": {"const": 1}}, st.just([1, "a"])),
+    Example({"type": "array", "prefixItems": [{"type": "string"}], "items": False}, st.just(["a"])),
+    Example({"type": "object", "patternProperties": {"^x": {"type": "integer"}}}, st.just({"x1": 1})),
+    Example({"type": "object", "propertyNames": {"pattern": "^[a-z]+$"}, "minProperties": 1}, st.just({"k": "v"})),
+    Example(
+        {"type": "object", "properties": {"a": {}, "b": {"type": "string"}}, "dependentRequired": {"a": ["b"]}},
+        st.sampled_from([{}, {"a": 1, "b": "x"}, {"b": "y"}]),
+    ),
+    Example(
+        {"properties": {"a": {"type": "string"}, "b": {}}, "if": {"required": ["a"]}, "then": {"required": ["b"]}},
+        st.sampled_from([{}, {"a": "x", "b": 1}]),
+    ),
+    Example(
+        {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+         "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        st.sampled_from([{"a": "x"}, {"b": 1}]),
+    ),
+    Example(
+        {"oneOf": [{"type": "object", "properties": {"kind": {"const": kind}, kind: {"type": "integer"}},
+                    "required": ["kind", kind]} for kind in ("cat", "dog")], "discriminator": {"propertyName": "kind"}},
+        st.sampled_from([{"kind": "cat", "cat": 1}, {"kind": "dog", "dog": 2}]),
+    ),
+    Example({"oneOf": [{"type": "integer", "minimum": 5}, {"type": "number", "maximum": 3}]}, st.sampled_from([2, 7])),
+    Example({"allOf": [{"type": "string", "minLength": 2}, {"type": "string", "maxLength": 4}]}, st.just("abc")),
+    Example({"anyOf": [{"minimum": 3}, {"multipleOf": 5}], "type": "integer"}, st.sampled_from([4, 0])),
+    Example({"anyOf": [{"type": "string"}, {}]}, st.text(max_size=2) | st.just(1)),
+    Example({"$ref": "#/$defs/Tree"}, st.sampled_from([{"v": 1}, {"v": 1, "next": [{"v": 2, "next": []}]}])),
+    Example({"$ref": "#/$defs/Colour", "description": "own words"}, st.sampled_from(["red", "blue"])),
+]  # fmt: skip
+DEFINITIONS = {
+    "Tree": {
+        "type": "object",
+        "properties": {"v": {"type": "integer"}, "next": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}},
+        "required": ["v"],
+    },
+    "Colour": {"type": "string", "enum": ["red", "blue"], "description": "a colour"},
+}
+"""What the random schemas refer to; `tools()` puts them at the root."""
+ODD_NAMES = [
+    "user-id",
+    "user.name",
+    "filter[name]",
+    "$top",
+    "2nd",
+    "이름",
+    "with space",
+    "a" * 70,
+    "type",
+    "properties",
 ]
 
 
@@ -63,6 +136,38 @@ def examples(depth: int = MAX_DEPTH) -> st.SearchStrategy[Example]:
         leaf, inner.map(_array), members.map(_tuple), members.map(_union), inner.map(_one_of_null), inner.map(_all_of),
         objects(depth - 1), inner.map(_map),
     )  # fmt: skip
+
+
+def sample(wanted: int) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Return that many different schemas of a tool's arguments, each with values that fit; the same ones every time."""
+    found: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
+
+    def one(example: Example, data: st.DataObject) -> None:
+        values = [data.draw(example.values) for _ in range(VALUES)]
+        check = jsonschema.Draft202012Validator(example.schema)
+        assert all(map(check.is_valid, values)), example.schema
+        found.setdefault(json.dumps(example.schema, sort_keys=True), (example.schema, values))
+
+    rounds = settings(
+        max_examples=2 * wanted, deadline=None, database=None, phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    seed(19)(rounds(given(example=tools(), data=st.data())(one)))()
+    assert len(found) >= wanted
+    return list(found.values())[:wanted]
+
+
+def tools(depth: int = MAX_DEPTH) -> st.SearchStrategy[Example]:
+    """Return random schemas of a tool's arguments, with what they refer to; now and then with odd names."""
+    return st.builds(_named, objects(depth), st.none() | st.sampled_from(ODD_NAMES))
+
+
+def _named(example: Example, name: str | None) -> Example:
+    schema = {**example.schema, "$defs": DEFINITIONS}
+    if name is None:
+        return Example(schema, example.values)
+    schema["properties"] = {**schema["properties"], name: {"type": "string"}}
+    return Example(schema, st.builds(lambda value, text: {**value, name: text}, example.values, st.text(max_size=3)))
 
 
 def objects(depth: int = MAX_DEPTH) -> st.SearchStrategy[Example]:

@@ -127,9 +127,10 @@ def _(given):
         "m": {"type": "array", "items": {"type": "array", "items": {}}},
     }
     assert openai["required"] == ["texts"]
+    told = {"type": "STRING", "description": "any value"}
     assert gemini(given) == {
-        "texts": {"type": "ARRAY", "description": "words", "items": {"type": "STRING"}},
-        "m": {"type": "ARRAY", "items": {"type": "ARRAY", "items": {"type": "STRING"}}},
+        "texts": {"type": "ARRAY", "description": "words", "items": told},
+        "m": {"type": "ARRAY", "items": {"type": "ARRAY", "items": told}},
     }
 
 

@@ -5,17 +5,17 @@ What a provider cannot express is told in the description and is still enforced 
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
 from typing_extensions import TypeIs
 
-from naru.messages import Json, JsonObject
+from naru.messages import JsonObject
 from naru.tools.provider_schemas.dialect import SchemaDialect
 from naru.tools.provider_schemas.normalise import folded, noted, within
 from naru.tools.provider_schemas.patterns import compiles
 from naru.tools.provider_schemas.references import MAX_DEPTH
+from naru.tools.provider_schemas.words import LONGEST_NOTE, WORDS, brief, shown
 from naru.tools.value_type import json_type
 
 _ALL_TYPES = ["object", "array", "string", "number", "integer", "boolean", "null"]
@@ -25,21 +25,6 @@ _SILENT = frozenset(
 )
 """Keywords whose loss no caller notices."""
 _LARGEST_INTEGER = 2**53
-_LONGEST_NOTE = 200
-_WORDS = {
-    "exclusiveMinimum": "more than {}",
-    "exclusiveMaximum": "less than {}",
-    "minimum": "at least {}",
-    "maximum": "at most {}",
-    "multipleOf": "a multiple of {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-    "pattern": "matches {}",
-    "format": "format {}",
-    "default": "default {}",
-}
 
 
 def convert(schema: JsonObject, row: SchemaDialect) -> JsonObject:
@@ -82,11 +67,14 @@ class _Converter:
         for branch in node.pop("allOf", []):
             node = within(node, self._combined(dict(branch), notes))
         if node.get("type") == "object" and {"anyOf", "oneOf"} & node.keys():
-            return folded(node)
+            own = node.pop("description", None)
+            whole = folded(node)
+            notes += filter(None, [whole.pop("description", None)])
+            return whole if own is None else {**whole, "description": own}
         if "oneOf" in node:
             branches = node.pop("oneOf")
             if "anyOf" in node:
-                notes.append(f"exactly one of: {_shown(branches)}")
+                notes.append(f"exactly one of: {shown(branches)}")
             elif _may_overlap(branches) and "discriminator" not in node:
                 notes.append("exactly one of these")
             node.setdefault("anyOf", branches)
@@ -98,7 +86,7 @@ class _Converter:
             if all(branch.keys() & {"type", "enum", "const", "anyOf", "oneOf"} for branch in branches):
                 del node["type"]  # the branches say it, and most providers take no sibling beside them
             else:
-                notes.append(f"one of: {_shown(branches)}")
+                notes.append(f"one of: {shown(branches)}")
                 del node["anyOf"]
         return node
 
@@ -111,6 +99,7 @@ class _Converter:
             node["type"] = rest[0] if len(rest) == 1 else rest or "string"
         elif node.get("type") == "null":
             allowed, node["type"] = True, "string"
+            notes.append("always null")
         if allowed and node["type"] == "string" and "anyOf" in node:
             del node["type"]  # null was all that was said of it beside its branches
         if isinstance(node.get("anyOf"), list):
@@ -120,9 +109,9 @@ class _Converter:
                 node["anyOf"] = rest
                 if len(rest) <= 1:
                     del node["anyOf"]
-                    only = self._combined(dict(rest[0]), notes) if rest else {"type": "string"}
+                    only = self._combined(dict(rest[0]), notes) if rest else {"type": "null"}
                     node = self._combined(within(node, self._without_null(only, notes)), notes)
-        allowed = _takes_null_from_choices(node) or allowed
+        allowed = _takes_null_from_choices(node, notes) or allowed
         if allowed and self._row.null == "nullable":
             node["nullable"] = True
         elif allowed:
@@ -130,6 +119,8 @@ class _Converter:
         return node
 
     def _enum(self, node: JsonObject, notes: list[str]) -> None:
+        if "const" in node and "type" not in node and self._row.keywords is not None:
+            node["type"] = json_type(node["const"])
         choices = node.get("enum")
         if choices is None:
             return
@@ -137,11 +128,11 @@ class _Converter:
             del node["enum"]
             return
         types = list(dict.fromkeys(json_type(choice) for choice in choices))
-        if "type" not in node and "anyOf" not in node and (self._row.untyped != "keep"):
+        if "type" not in node and "anyOf" not in node and self._row.keywords is not None:
             node["type"] = types[0] if len(types) == 1 else types
         if self._row.enum_of == "strings" and (types != ["string"] or "" in choices or node.get("type") != "string"):
             del node["enum"]
-            notes.append(f"one of: {_shown(choices)[1:-1]}" if len(choices) > 1 else f"always {_shown(choices[0])}")
+            notes.append(f"one of: {shown(choices)[1:-1]}" if len(choices) > 1 else f"always {shown(choices[0])}")
 
     def _bounds(self, node: JsonObject, notes: list[str]) -> None:
         """Keep bounds that are numbers and do not contradict each other, in the form the provider has for them."""
@@ -154,15 +145,16 @@ class _Converter:
                 if node.get("type") == "integer":
                     value = (math.floor(value) if step == 1 else math.ceil(value)) + step
                 else:
-                    notes.append(_WORDS[exclusive].format(_shown(value)))
+                    notes.append(WORDS[exclusive].format(shown(value)))
                 held = node.get(inclusive)
                 wider = max if step == 1 else min
                 node[inclusive] = wider(held, value) if _is_number(held) else value
             for key in (exclusive, inclusive):
                 if key in node and not (_is_number(node[key]) and abs(node[key]) <= _LARGEST_INTEGER):
-                    notes.append(_WORDS[key].format(_shown(node.pop(key))))
+                    notes.append(WORDS[key].format(shown(node.pop(key))))
                 elif key in node and node.get("type") == "integer" and isinstance(node[key], float):
-                    node[key] = math.ceil(node[key]) if step == 1 else math.floor(node[key])
+                    # Above 0.5 is above 0 for whole numbers, at least 0.5 is at least 1.
+                    node[key] = math.ceil(node[key]) if (step == 1) is (key == inclusive) else math.floor(node[key])
         low = node.get("minimum", node.get("exclusiveMinimum"))
         high = node.get("maximum", node.get("exclusiveMaximum"))
         strict = "exclusiveMinimum" in node or "exclusiveMaximum" in node
@@ -172,22 +164,22 @@ class _Converter:
 
     def _tell(self, node: JsonObject, key: str, notes: list[str]) -> None:
         if key in node:
-            notes.append(_WORDS[key].format(_shown(node.pop(key))))
+            notes.append(WORDS[key].format(shown(node.pop(key))))
 
     def _text(self, node: JsonObject, notes: list[str]) -> None:
         if self._row.formats is not None and "format" in node:
             kind = node.get("type")
             allowed = self._row.formats.get(kind, frozenset()) if isinstance(kind, str) else frozenset()
             if node["format"] not in allowed:
-                notes.append(_WORDS["format"].format(node.pop("format")))
+                notes.append(WORDS["format"].format(node.pop("format")))
         if "pattern" in node and self._row.keywords is not None:
             pattern = node["pattern"]
             usable = isinstance(pattern, str) and node.get("type") == "string" and "enum" not in node
             written = self._row.patterns(pattern) if usable and self._row.patterns is not None else pattern
             if not usable or written is None or not compiles(pattern):
                 del node["pattern"]
-                if isinstance(pattern, str) and len(pattern) <= _LONGEST_NOTE:
-                    notes.append(_WORDS["pattern"].format(pattern))
+                if isinstance(pattern, str) and len(pattern) <= LONGEST_NOTE:
+                    notes.append(WORDS["pattern"].format(pattern))
             elif self._row.patterns is not None:
                 node["pattern"] = written
                 for key in ("minLength", "maxLength", "format"):  # together they may leave nothing to write
@@ -204,8 +196,8 @@ class _Converter:
                     not _is_number(value) or value < 0 or value != int(value) or (limit is not None and value > limit)
                 ):
                     del node[key]
-                    if key in _WORDS and _is_number(value):
-                        notes.append(_WORDS[key].format(_shown(value)))
+                    if key in WORDS and _is_number(value):
+                        notes.append(WORDS[key].format(shown(value)))
                 elif key in node:
                     node[key] = int(node[key])
             if low in node and high in node and node[low] > node[high]:
@@ -217,20 +209,28 @@ class _Converter:
             if isinstance(node.get("required"), list) and self._row.keywords is not None:
                 node["required"] = [name for name in node["required"] if name in node["properties"]]
         for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-            if isinstance(node.get(key), list):
-                node[key] = [self.node(part, depth + 1) for part in node[key]]
-        if isinstance(node.get("additionalProperties"), dict):
-            node["additionalProperties"] = self.node(node["additionalProperties"], depth + 1)
+            if isinstance(parts := node.get(key), list):
+                node[key] = [self.node(part, depth + 1) for part in parts]
+                if key == "prefixItems" and self._lacks(key):
+                    whole = [self._combined(dict(part), []) for part in parts]
+                    told = map(brief, whole, (part.get("description", "") for part in node[key]))
+                    notes.append(f"in order: {', '.join(told)}")
+        if isinstance(extra := node.get("additionalProperties"), dict):
+            node["additionalProperties"] = self.node(extra, depth + 1)
+            if extra and self._lacks("additionalProperties"):
+                told = node.pop("additionalProperties").get("description", "")
+                notes.append(f"each value: {brief(self._combined(dict(extra), []), told)}")
         if isinstance(node.get("items"), dict):
             node["items"] = self.node(node["items"], depth + 1)
         if _may_be(node, "array"):
             self._array(node, notes)
 
     def _array(self, node: JsonObject, notes: list[str]) -> None:
-        keywords = self._row.keywords
-        if keywords is not None and "prefixItems" not in keywords and isinstance(node.get("prefixItems"), list):
+        if node.get("items") is False and self._row.keywords is not None:
+            del node["items"]  # none beyond those that are named
+            node["maxItems"] = min(node.get("maxItems", math.inf), len(node.get("prefixItems", [])))
+        if self._lacks("prefixItems") and isinstance(node.get("prefixItems"), list):
             parts = list(node.pop("prefixItems"))
-            notes.append(f"in order: {', '.join(_brief(part) for part in parts)}")
             if isinstance(node.get("items"), dict):
                 parts.append(node["items"])
             unique = [part for index, part in enumerate(parts) if part not in parts[:index]]
@@ -238,8 +238,9 @@ class _Converter:
         if "items" not in node or (node["items"] == {} and self._row.empty_items):
             # An array of anything is written as one of text where the provider wants a type.
             node["items"] = dict(self._row.empty_items)
-        elif node["items"] is False and keywords is not None:
-            del node["items"]
+
+    def _lacks(self, keyword: str) -> bool:
+        return self._row.keywords is not None and keyword not in self._row.keywords
 
     def _keywords(self, node: JsonObject, notes: list[str]) -> None:
         allowed = self._row.keywords
@@ -247,14 +248,12 @@ class _Converter:
             return
         for key in [key for key in node if key not in allowed and key != "nullable"]:
             value = node.pop(key)
-            if key == "additionalProperties" and isinstance(value, dict) and value:
-                notes.append(f"each value: {_brief(value)}")
             if key in _SILENT or key.startswith("x-") or value in ({}, [], None):
                 continue
             if key == "uniqueItems":
                 notes.append("no item twice")
                 continue
-            notes.append(_WORDS[key].format(_shown(value)) if key in _WORDS else f"{key}: {_shown(value)}")
+            notes.append(WORDS[key].format(shown(value)) if key in WORDS else f"{key}: {shown(value)}")
 
     def _type(self, node: JsonObject) -> None:
         row = self._row
@@ -343,7 +342,7 @@ def _may_be(node: JsonObject, kind: str) -> bool:
     return types == kind or (isinstance(types, list) and kind in types) or (types is None and "prefixItems" in node)
 
 
-def _takes_null_from_choices(node: JsonObject) -> bool:
+def _takes_null_from_choices(node: JsonObject, notes: list[str]) -> bool:
     """Take null out of `const` and `enum`; returns whether it was there."""
     allowed = False
     if "const" in node and node["const"] is None:
@@ -351,11 +350,13 @@ def _takes_null_from_choices(node: JsonObject) -> bool:
         allowed = True
         if "anyOf" not in node:
             node.setdefault("type", "string")
+            notes.append("always null")
     if isinstance(node.get("enum"), list) and None in node["enum"]:
         allowed = True
         node["enum"] = [value for value in node["enum"] if value is not None]
         if not node["enum"]:
             del node["enum"]
+            notes.append("always null")
     return allowed
 
 
@@ -383,17 +384,3 @@ def _parts(branch: JsonObject) -> list[tuple[str, JsonObject]]:
 
 def _is_number(value: Any) -> TypeIs[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _brief(part: JsonObject) -> str:
-    kind = part.get("type", "any")
-    name = kind.lower() if isinstance(kind, str) else "any"
-    return f"{name} ({part['description']})" if part.get("description") else name
-
-
-def _shown(value: Json) -> str:
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        text = str(value)
-    return text if len(text) <= _LONGEST_NOTE else f"{text[: _LONGEST_NOTE - 1]}…"

@@ -96,7 +96,7 @@ GEMINI = SchemaDialect(
         "number": frozenset({"float", "double"}),
     },
     untyped="union",
-    empty_items={"type": "STRING"},
+    empty_items={"type": "STRING", "description": "any value"},
     omit_empty_parameters=True,
 )
 OLLAMA = SchemaDialect(

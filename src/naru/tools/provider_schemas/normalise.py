@@ -78,7 +78,7 @@ def _mend(mended: JsonObject, key: str, value: Any, depth: int) -> None:
                 mended[key] = [name for name in value if isinstance(name, str)]
         case "exclusiveMinimum" | "exclusiveMaximum" if isinstance(value, bool):
             _draft4_bound(mended, key, exclusive=value)
-        case "description" | "title" | "pattern" | "format" if not isinstance(value, str):
+        case "description" | "title" | "pattern" | "format" | "$ref" | "$dynamicRef" if not isinstance(value, str):
             if key in ("description", "title") and value is not None:
                 mended[key] = str(value)
         case "enum" if isinstance(value, list):

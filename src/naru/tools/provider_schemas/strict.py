@@ -14,6 +14,9 @@ from naru.tools.provider_schemas.dialect import OPENAI_STRICT
 MAX_PROPERTIES = 5_000
 MAX_DEPTH = 10
 MAX_ENUM_VALUES = 1_000
+MANY_ENUM_VALUES = 250
+"""More than these in one list may have `MAX_ENUM_CHARACTERS` together."""
+MAX_ENUM_CHARACTERS = 15_000
 
 
 class _NotStrictError(Exception):
@@ -39,6 +42,9 @@ class _Strict:
         node: JsonObject = dict(schema)
         if isinstance(node.get("enum"), list):
             self._enum_values += len(node["enum"])
+            characters = sum(len(value) for value in node["enum"] if isinstance(value, str))
+            if len(node["enum"]) > MANY_ENUM_VALUES and characters > MAX_ENUM_CHARACTERS:
+                raise _NotStrictError
         if self._enum_values > MAX_ENUM_VALUES:
             raise _NotStrictError
         if "anyOf" in node:
