@@ -27,3 +27,16 @@ def test_every_local_link_of_the_documents_leads_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return what a link to a heading of a page may end in on GitHub: letters of any script, dashes for spaces."""
+    headings = re.findall(r"^#{1,6} (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_to_a_heading_leads_to_one() -> None:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#]*)#([^)]+)\)", text):
+            assert anchor in anchors(page.parent / target if target else page), f"{page.name}: {target}#{anchor}"
