@@ -83,6 +83,8 @@ class Outcome:
     sql: str
     seconds: float
     told: str = ""
+    written: str = ""
+    """As the model wrote it first."""
 
 
 def questions() -> list[Question]:
@@ -286,18 +288,18 @@ async def gold_rows(database: Database, question: Question) -> list[tuple[list[l
     return found
 
 
-async def answer(way: str, question: Question, asked: Asked, model: Model) -> tuple[str, Any, str]:
+async def answer(way: str, question: Question, asked: Asked, model: Model) -> tuple[str, Any, str, str]:
     if way == "naru":
         done = await find_rows(question.text, asked.catalogue, asked.search, asked.database, model)
-        return done.sql, done.result, done.failures[-1][1] if done.failures else ""
+        return done.sql, done.result, done.failures[-1][1] if done.failures else "", done.written[0]
     whole = Scope(asked.catalogue.tables, (), ())
     schema = schema_text(whole, asked.database.dialect)
     prompt = ORDINARY.format(dialect=asked.database.dialect, question=question.text, schema=schema)
     sql = statement_in(await model.write(prompt, max_tokens=400))
     try:
-        return sql, await asked.database.query(sql), ""
+        return sql, await asked.database.query(sql), "", sql
     except NaruError as error:
-        return sql, None, str(error)
+        return sql, None, str(error), sql
 
 
 async def run(given: argparse.Namespace) -> None:
@@ -326,17 +328,18 @@ async def run(given: argparse.Namespace) -> None:
                 continue
             gold = await gold_rows(found["postgresql", question.database].database, question)
             start = time.monotonic()
-            sql, result, told = await answer(way, question, found[engine_name, question.database], model)
+            sql, result, told, written = await answer(way, question, found[engine_name, question.database], model)
             rows = [list(row.values()) for row in result.records] if result else []
             right = result is not None and any(is_same(one, rows, ordered=ordered) for one, ordered in gold)
             outcome = Outcome(
                 given.model, engine_name, way, question.number, right, result is not None, sql,
-                round(time.monotonic() - start, 1), told,
+                round(time.monotonic() - start, 1), told, written,
             )  # fmt: skip
             with OUTPUT.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(outcome), ensure_ascii=False) + "\n")
             if given.verbose:
                 print(f"{'+' if right else '-'} {way:8} {question.database}: {question.text}\n    {sql}\n    {told}")
+                print(f"    wrote {written}")
                 print(f"    gold {question.gold[0]}", flush=True)
         await backend.close()
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from naru.agent.small.prompts import language_of
 from naru.builtins.data.asking.ask import Asked, ask
 from naru.builtins.data.sources import DataSources
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
@@ -79,7 +80,8 @@ async def _ask(question: str, settings: Settings, data: DataSettings) -> Asked:
         backend = await open_backend(settings, progress=JoinProgress(steps))
         try:
             name = settings.model.model or next(iter(await backend.models()), "")
-            return await ask(question, catalogue, sources.find_columns, sources.database, ModelWriter(backend, name))
+            writer, language = ModelWriter(backend, name), language_of(question)
+            return await ask(question, catalogue, sources.find_columns, sources.database, writer, language=language)
         finally:
             await backend.close()
     finally:

@@ -185,3 +185,30 @@ async def test_a_folder_of_files_is_asked_as_tables(tmp_path: Path):
     with pytest.raises(RefusedStatementError):
         await database.query(f"SELECT * FROM read_csv('{tmp_path / 'lots.csv'}')")
     await database.close()
+
+
+async def test_a_folder_of_parquet_files_gives_the_rows_that_were_put_in(tmp_path: Path):
+    """Issue 20, line 2 and the forms of line 1: rows in and out; a column of dates, of decimals, of nothing known."""
+    duckdb = pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    made = duckdb.connect()
+    rows = "SELECT i AS lot_id, 'L' || i AS \"로트\", DATE '2026-01-01' + i::INT AS day, (i / 8)::DECIMAL(9, 3) AS pct"
+    for name, first, last in (("lots", 0, 700), ("more/lots", 700, 900), ("none", 0, 0)):
+        path = tmp_path / f"{name}.parquet"
+        path.parent.mkdir(exist_ok=True)
+        source = f"{rows}, NULLIF(i % 3, 0) AS grade FROM range({first}, {last}) r(i)"
+        made.execute(f"COPY ({source}) TO '{path}' (FORMAT parquet)")
+    made.close()
+    (tmp_path / "names.csv").write_text("lot_id,name\n1,하나\n2,둘\n", encoding="utf-8")
+    database = open_database(DataSettings(naru_database_url=str(tmp_path), _env_file=None))
+    counted = "SELECT count(*) AS n, count(DISTINCT lot_id) AS ids, count(grade) AS graded, max(pct) AS pct FROM "
+    assert (await database.query(counted + "lots")).records == [{"n": 700, "ids": 700, "graded": 466, "pct": 87.375}]
+    assert (await database.query(counted + "more_lots")).records[0]["n"] == 200
+    assert (await database.query(counted + '"none"')).records[0]["n"] == 0
+    joined = await database.query('SELECT "로트", name, day FROM lots JOIN names USING (lot_id) ORDER BY lot_id')
+    assert joined.records == [
+        {"로트": "L1", "name": "하나", "day": "2026-01-02"},
+        {"로트": "L2", "name": "둘", "day": "2026-01-03"},
+    ]
+    texts = {document.id for document in documents_of(await database.catalogue(), "folder")}
+    assert {"lots.로트", "more_lots.pct", "none.grade", "names.name"} <= texts
+    await database.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from naru.builtins.data.asking.grammar import select_grammar
+from naru.builtins.data.asking.joins import links_of
 from naru.builtins.data.asking.scope import Scope, Search, find_scope
 from naru.builtins.data.databases.catalogue import Catalogue
 from naru.builtins.data.databases.database import Database, QueryResult
@@ -23,11 +25,12 @@ WRITE = """Write one {dialect} SELECT that answers the question.
 {schema}
 
 Question: {question}
-{failures}Use these tables and columns only. Write columns as table.column. Answer with the SQL alone."""
+{failures}Use these tables and columns only. Answer with the SQL alone."""
 FAILED = "This was wrong: {sql}\nThe database says: {told}\nWrite a better one.\n"
 TELL = """Question: {question}
 The database's answer, as JSON rows: {rows}
 Tell this answer in one or two sentences in {language}. Use only these rows."""
+NO_ROWS = "none; nothing in the database is so"
 _HANGUL = re.compile("[가-힣]")
 
 
@@ -46,22 +49,29 @@ class Asked:
     question: str
     scope: Scope
     sql: str = ""
+    written: list[str] = field(default_factory=list)
+    """Statements as the model wrote them, before they were mended."""
     failures: list[tuple[str, str]] = field(default_factory=list)
     """Statements that failed, each with the database's words."""
     result: QueryResult | None = None
     answer: str = ""
 
 
-async def ask(question: str, catalogue: Catalogue, search: Search, database: Database, writer: Writer) -> Asked:
+async def ask(
+    question: str, catalogue: Catalogue, search: Search, database: Database, writer: Writer, *, language: str = ""
+) -> Asked:
     """Answer a question; `result` is None when no statement ran.
+
+    `language` is its name in English, when the caller can tell; else Korean is known by its letters.
 
     Raises:
         NaruError: the model or the database is not there.
     """
     asked = await find_rows(question, catalogue, search, database, writer)
     if asked.result is not None:
-        rows = json.dumps(asked.result.records[:ROWS_TOLD], ensure_ascii=False)
-        language = "Korean" if _HANGUL.search(question) else "the language of the question"
+        records = asked.result.records[:ROWS_TOLD]
+        rows = json.dumps(records, ensure_ascii=False) if records else NO_ROWS
+        language = language or ("Korean" if _HANGUL.search(question) else "the language of the question")
         asked.answer = (await writer.write(TELL.format(question=question, rows=rows, language=language))).strip()
     return asked
 
@@ -76,15 +86,32 @@ async def find_rows(question: str, catalogue: Catalogue, search: Search, databas
         prompt = WRITE.format(
             dialect=database.dialect, schema=schema_text(scope, database.dialect), question=question, failures=failures
         )
-        asked.sql = statement_in(await writer.write(prompt, grammar=grammar, max_tokens=STATEMENT_TOKENS))
-        if any(asked.sql == sql for sql, _ in asked.failures):
+        asked.written.append(statement_in(await writer.write(prompt, grammar=grammar, max_tokens=STATEMENT_TOKENS)))
+        if asked.written[-1] in asked.written[:-1]:
             break  # the same again: another try would give it once more
+        asked.sql = await mended(asked.written[-1], scope, catalogue, database)
         try:
             asked.result = await database.query(asked.sql)
             break
         except (QueryError, RefusedStatementError) as error:
             asked.failures.append((asked.sql, str(error)))
     return asked
+
+
+async def mended(sql: str, scope: Scope, catalogue: Catalogue, database: Database) -> str:
+    """Return the statement with its values, joins, groups and ratios right; as it was where there is no parser."""
+    if importlib.util.find_spec("sqlglot") is None:
+        return sql
+    from naru.builtins.data.asking import mend, stored  # noqa: PLC0415 - of an extra
+
+    tree = mend.parsed(sql, database.dialect)
+    if tree is None:
+        return sql
+    everything = [*scope.tables, *(table for table in catalogue.tables if not scope.table(table.name))]
+    whole = Scope(everything, links_of(catalogue), scope.values)
+    await stored.as_stored(tree, whole, database)
+    mend.mend(tree, whole, database.dialect)
+    return mend.written(tree, database.dialect)
 
 
 def schema_text(scope: Scope, dialect: str) -> str:

@@ -1,114 +1,108 @@
-"""GBNF of one SELECT over found tables: joined by their keys, with the found columns as the only names.
+"""GBNF of one SELECT over found tables, with the found columns as its only names.
 
-That a column's table also stands in FROM is left to the database and the repair: a set of rules for each way to join
-says it too, and makes an engine try each of its words against all of them.
+A model writes as it learned to, aliases included: forced to other words it picks worse ones. That each column's table
+stands in FROM, joined by its keys, is `mend`'s matter. Calls stand in one another only as far as the rules name them:
+a rule that holds itself is one that a small model never leaves.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable
 
-from naru.builtins.data.asking.joins import Link, joined_sets
 from naru.builtins.data.asking.scope import Scope
-from naru.builtins.data.databases.catalogue import Table
+from naru.builtins.data.databases.catalogue import Column
 from naru.builtins.data.databases.gather import quoted
 
-SETS_AT_MOST = 24
-JOINED_AT_MOST = 4
-_COMMON = r"""
+_RULES = r"""
+root ::= select ";"?
+select ::= "SELECT " ("DISTINCT ")? item ("," sp item){0,7} sp "FROM " from (sp "WHERE " where)? \
+  (sp "GROUP BY " plain (", " plain){0,4} (sp "HAVING " where)?)? \
+  (sp "ORDER BY " order (", " order){0,2})? (sp "LIMIT " count)?
+inner ::= "SELECT " ("DISTINCT ")? whole sp "FROM " from (sp "WHERE " where)? \
+  (sp "GROUP BY " column (sp "HAVING " where)?)? (sp "ORDER BY " order)? (sp "LIMIT " count)?
+from ::= source (sp ("LEFT ")? "JOIN " source " ON " column " = " column (" AND " column " = " column)?){0,4}
+source ::= table ((" AS " | " ") alias)?
+item ::= whole (" AS " word)?
+order ::= (whole | word) ("" | " ASC" | " DESC") (" NULLS LAST")?
+where ::= test (sp ("AND " | "OR ") test){0,5}
+test ::= flat | "(" flat (" AND " | " OR ") flat ((" AND " | " OR ") flat)? ")" | ("NOT ")? "EXISTS (" inner ")"
+flat ::= whole compare whole | column (" NOT")? " IN (" (leaf (", " leaf){0,9} | inner) ")" \
+  | (column | "LOWER(" column ")") (" NOT")? like string | column " IS " ("NOT ")? "NULL" \
+  | plain " BETWEEN " plain " AND " plain
+whole ::= term (sign term){0,3}
+term ::= base | "ROUND(" base (sign base){0,2} (", " [0-9])? ")" | "(" base (sign base){1,2} ")" | "(" inner ")"
+base ::= plain | aggregate | "CAST(" aggregate " AS " type ")" | "NULLIF(" aggregate ", 0)"
+aggregate ::= "COUNT(*)" | ("COUNT" | "SUM" | "AVG" | "MIN" | "MAX") "(" ("DISTINCT ")? plain (sign plain){0,2} ")"
+plain ::= leaf | "CASE WHEN " flat (" AND " flat){0,2} " THEN " leaf (" ELSE " leaf)? " END" \
+  | "CAST(" leaf " AS " type ")" | ("COALESCE" | "NULLIF") "(" leaf ", " leaf ")" \
+  | ("LOWER" | "UPPER" | "LENGTH" | "ABS") "(" leaf ")"
+leaf ::= column | number | string
 number ::= "-"? [0-9]{1,12} ("." [0-9]{1,6})?
 string ::= "'" ([^'\n\x00] | "''"){0,60} "'"
-literal ::= number | string
 compare ::= " = " | " > " | " < " | " >= " | " <= " | " <> "
 sign ::= " + " | " - " | " * " | " / "
-name ::= [a-z] [a-z0-9_]{1,28}
+sp ::= " " | "\n" " "{0,4}
+word ::= [a-z] [a-z0-9_]{1,28}
+alias ::= [a-z] [a-z0-9]{0,3} | [A-Z] [0-9]?
 count ::= [1-9] [0-9]{0,2}
-direction ::= "" | " ASC" | " DESC"
-"""
-_RULES = """\
-column ::= {columns}
-agg ::= "COUNT(*)" | ("COUNT" | "SUM" | "AVG" | "MIN" | "MAX") "(" ("DISTINCT ")? arith ")"
-simple ::= column | literal | function | agg | "(" arith ")" | case
-arith ::= simple (sign simple){{0,3}}
-function ::= ("ROUND" | "COALESCE" | "NULLIF") "(" arith ", " arith ")" \
-  | ("LOWER" | "UPPER" | "LENGTH" | "ABS") "(" arith ")" \
-  | "CAST(" arith " AS " type ")" | dialect
-case ::= "CASE WHEN " where " THEN " simple (" ELSE " simple)? " END"
-item ::= arith (" AS " name)?
-test ::= arith compare arith | column (" NOT")? " IN (" \
-  (literal (", " literal){{0,9}} | inner) ")" | \
-  arith (" NOT")? " LIKE " string | column " IS " ("NOT ")? "NULL" \
-  | arith " BETWEEN " arith " AND " arith | \
-  arith compare "(" inner ")" | "(" where ")"
-where ::= test ((" AND " | " OR ") test){{0,5}}
-select ::= "SELECT " ("DISTINCT ")? item (", " item){{0,7}} " FROM " from (" WHERE " where)? \
-  (" GROUP BY " arith (", " arith){{0,4}} (" HAVING " where)?)? \
-  (" ORDER BY " order (", " order){{0,2}})? (" LIMIT " count)?
-order ::= (arith | name) direction
-inner ::= "SELECT " ("DISTINCT ")? arith " FROM " from (" WHERE " where)? \
-  (" GROUP BY " column (" HAVING " where)?)? \
-  (" ORDER BY " order)? (" LIMIT " count)?
-from ::= {source}
-root ::= select ";"?
-"""
-_DIALECTS = {
+column ::= (owner ".")? name
+owner ::= table | alias
+""".replace("\\\n  ", "")
+_DATED = {
     "PostgreSQL": (
-        '"EXTRACT(" part " FROM " arith ")" | "DATE_TRUNC(" string ", " arith ")" | "CURRENT_DATE" '
-        '| "INTERVAL " string | "TO_CHAR(" arith ", " string ")"'
+        '"EXTRACT(" part " FROM " day ")" | "DATE_TRUNC(" string ", " day ")" | "TO_CHAR(" day ", " string ")" '
+        '| day (" + " | " - ") "INTERVAL " string | "CURRENT_DATE"'
     ),
-    "SQLite": '"STRFTIME(" string ", " arith ")" | "DATE(" (string | column) (", " string){0,2} ")" '
-    '| "JULIANDAY(" arith ")"',
-    "DuckDB": '"EXTRACT(" part " FROM " arith ")" | "DATE_TRUNC(" string ", " arith ")" | "CURRENT_DATE" '
-    '| "INTERVAL " string',
-    "MySQL": '("YEAR" | "MONTH" | "DAY" | "DATE") "(" arith ")" | "CURDATE()" '
-    '| "DATE_FORMAT(" arith ", " string ")" '
-    '| "INTERVAL " number " " part | "DATEDIFF(" arith ", " arith ")"',
+    "SQLite": '"STRFTIME(" string ", " day ")" | "DATE(" day (", " string){0,2} ")" | "JULIANDAY(" day ")"',
+    "DuckDB": (
+        '"EXTRACT(" part " FROM " day ")" | "DATE_TRUNC(" string ", " day ")" '
+        '| day (" + " | " - ") "INTERVAL " string | "CURRENT_DATE"'
+    ),
+    "MySQL": (
+        '("YEAR" | "MONTH" | "DAY" | "DATE") "(" day ")" | "DATE_FORMAT(" day ", " string ")" '
+        '| day (" + " | " - ") "INTERVAL " number " " part | "DATEDIFF(" day ", " day ")" | "CURDATE()"'
+    ),
 }
+_TODAY = {"SQLite": "\"'now'\"", "MySQL": '"CURDATE()"'}
 _TYPES = {
     "PostgreSQL": '"float" | "numeric" | "integer" | "text" | "date"',
     "MySQL": '"DECIMAL(20, 6)" | "SIGNED" | "CHAR" | "DATE"',
 }
 _TYPE = '"REAL" | "INTEGER" | "TEXT" | "DATE"'
-_PART = 'part ::= "YEAR" | "MONTH" | "DAY" | "HOUR" | "QUARTER" | "DOW"\n'
+_DATES = re.compile(r"date|time", re.IGNORECASE)
+_DATES_OF_SQLITE = re.compile(r"date|time|text|char|any", re.IGNORECASE)
+"""SQLite keeps days as texts."""
 
 
 def select_grammar(scope: Scope, dialect: str) -> str:
     """Return the grammar of one SELECT over the scope's tables, in this engine's words."""
-    tables = {table.name: table for table in scope.tables}
-    sets = joined_sets(list(tables), scope.links, most=JOINED_AT_MOST)[:SETS_AT_MOST]
     mark = "`" if dialect == "MySQL" else '"'
-    rules = [_COMMON, _PART, f"type ::= {_TYPES.get(dialect, _TYPE)}\n"]
-    columns = [_written(table, column.name, mark) for table in scope.tables for column in table.columns]
-    columns += [name for name in _bare_names(scope.tables, mark) if name not in columns]
-    rules.append(_RULES.format(columns=_literals(columns), source=" | ".join(_source(steps, mark) for steps in sets)))
-    rules.append(f"dialect ::= {_DIALECTS[dialect]}\n")
-    return "".join(rules)
+    columns = [column for table in scope.tables for column in table.columns]
+    dates = _DATES_OF_SQLITE if dialect == "SQLite" else _DATES
+    days = [column for column in columns if dates.search(column.type)]
+    rules = [
+        f"table ::= {_literals(quoted(table.name, mark) for table in scope.tables)}",
+        f"name ::= {_names(columns, mark)}",
+        f"type ::= {_TYPES.get(dialect, _TYPE)}",
+        'like ::= " LIKE "' + (' | " ILIKE "' if dialect in ("PostgreSQL", "DuckDB") else ""),
+    ]
+    main = _RULES
+    if days:
+        main = main.replace("leaf ::= column", "leaf ::= column | dated")
+        today = _TODAY.get(dialect, '"CURRENT_DATE"')
+        rules += [
+            f"dated ::= {_DATED[dialect]}",
+            f'day ::= (owner ".")? ({_names(days, mark)}) | {today}',
+            'part ::= "YEAR" | "MONTH" | "DAY" | "HOUR" | "QUARTER" | "DOW"',
+        ]
+    return main + "\n".join(rules) + "\n"
 
 
-def _literals(texts: Sequence[str]) -> str:
-    return " | ".join(json.dumps(text, ensure_ascii=False) for text in texts)
+def _names(columns: Iterable[Column], mark: str) -> str:
+    return _literals(quoted(column.name, mark) for column in columns)
 
 
-def _written(table: Table, column: str, mark: str) -> str:
-    return f"{quoted(table.name, mark)}.{quoted(column, mark)}"
-
-
-def _bare_names(tables: Sequence[Table], mark: str) -> list[str]:
-    """Return columns that one of the tables alone has, as they may be written without it."""
-    names = [column.name for table in tables for column in table.columns]
-    return [quoted(name, mark) for name in names if names.count(name) == 1]
-
-
-def _source(steps: Sequence[Link], mark: str) -> str:
-    whole = json.dumps(quoted(steps[0].table, mark), ensure_ascii=False)
-    for step in steps:
-        if step.columns:
-            on = " AND ".join(
-                f"{quoted(step.table, mark)}.{quoted(own, mark)} = {quoted(step.other, mark)}.{quoted(theirs, mark)}"
-                for own, theirs in step.columns
-            )
-            whole += (
-                f' (" JOIN " | " LEFT JOIN ") {json.dumps(f"{quoted(step.other, mark)} ON {on}", ensure_ascii=False)}'
-            )
-    return whole
+def _literals(texts: Iterable[str]) -> str:
+    return " | ".join(json.dumps(text, ensure_ascii=False) for text in dict.fromkeys(texts))

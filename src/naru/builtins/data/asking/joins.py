@@ -105,25 +105,3 @@ def _path(around: Mapping[str, Sequence[Link]], starts: Sequence[str], end: str)
                 before[link.other] = table
                 queue.append(link.other)
     return []
-
-
-def joined_sets(tables: Sequence[str], links: Sequence[Link], *, most: int) -> list[list[Link]]:
-    """Return every set of up to `most` tables that can be joined, each as the links that join it in order.
-
-    A single table is a list with one link that has no columns.
-    """
-    around = ways(links, tables)
-    found: dict[frozenset[str], list[Link]] = {frozenset({table}): [Link(table, table, ())] for table in tables}
-    edge = list(found)
-    for _ in range(most - 1):
-        grown: list[frozenset[str]] = []
-        for members in edge:
-            for table in sorted(members, key=list(tables).index):
-                for link in around[table]:
-                    whole = members | {link.other}
-                    if link.other not in members and whole not in found:
-                        steps = [] if len(members) == 1 else found[members]
-                        found[whole] = [*(steps or []), link]
-                        grown.append(whole)
-        edge = grown
-    return list(found.values())

@@ -23,7 +23,7 @@ _PHRASES_AT_MOST = 60
 _TEXT_COLUMNS_AT_MOST = 60
 _WORD = re.compile(r"[\w.&'-]+")
 _QUOTED = re.compile(r"[\"“‘']([^\"”’']{1,60})[\"”’']")
-_WORDS_TYPE = re.compile(r"char|text|string|enum", re.IGNORECASE)
+WORDS_TYPE = re.compile(r"char|text|string|enum", re.IGNORECASE)
 
 Search = Callable[[str, int], Awaitable[Sequence[tuple[str, str, float]]]]
 """Returns the nearest columns of a question: table, column, closeness; nearest first."""
@@ -45,6 +45,10 @@ class Scope:
     tables: Sequence[Table]
     links: Sequence[Link]
     values: Sequence[Value]
+
+    def table(self, name: str) -> Table | None:
+        """Return the table of that name."""
+        return next((table for table in self.tables if table.name == name), None)
 
 
 async def find_scope(question: str, catalogue: Catalogue, search: Search, database: Database) -> Scope:
@@ -80,7 +84,7 @@ async def named_values(question: str, catalogue: Catalogue, database: Database) 
     mark = "`" if database.dialect == "MySQL" else '"'
     literals = ", ".join("'" + phrase.replace("'", "''") + "'" for phrase in phrases)
     columns = [
-        (table, column) for table in catalogue.tables for column in table.columns if _WORDS_TYPE.search(column.type)
+        (table, column) for table in catalogue.tables for column in table.columns if WORDS_TYPE.search(column.type)
     ]
     found: list[Value] = []
     for table, column in columns[:_TEXT_COLUMNS_AT_MOST]:

@@ -17,7 +17,7 @@ ROWS_LOOKED_AT = 10_000
 MOST_VALUES = 2 * VALUES_TOLD
 """A column with more different values has none worth telling."""
 _WORDS = re.compile(r"char|text|string|enum|bool|clob|set\b", re.IGNORECASE)
-_PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 RESERVED = frozenset(
     "all analyse analyze and any array as asc asymmetric authorization between binary both by case cast check collate "
     "column constraint create cross current_date current_time current_timestamp database default delete desc describe "
@@ -64,7 +64,7 @@ def gathered(
 def quoted(name: str, mark: str) -> str:
     """Write a name as a statement must: between marks unless it is a plain one; dots part schema and table."""
     return ".".join(
-        part if _PLAIN_NAME.fullmatch(part) and part not in RESERVED else f"{mark}{part.replace(mark, mark * 2)}{mark}"
+        part if PLAIN_NAME.fullmatch(part) and part not in RESERVED else f"{mark}{part.replace(mark, mark * 2)}{mark}"
         for part in name.split(".")
     )
 

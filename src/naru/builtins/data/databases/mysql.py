@@ -64,8 +64,7 @@ FROM information_schema.key_column_usage
 WHERE table_schema = DATABASE() AND referenced_table_name IS NOT NULL
 ORDER BY table_name, constraint_name, ordinal_position
 """
-
-
+_STRONG = ("FILE", "SUPER", "PROCESS")
 _WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE")
 
 
@@ -175,7 +174,7 @@ class MysqlDatabase:
     async def _prove(self) -> Checked:
         (facts,) = await asyncio.to_thread(self._read, "SELECT VERSION() AS version")
         grants = [str(next(iter(row.values()))) for row in await asyncio.to_thread(self._read, "SHOW GRANTS")]
-        strong = sorted({right for right in ("FILE", "SUPER", "PROCESS") for grant in grants if _has(grant, right)})
+        strong = sorted({right for right in _STRONG for grant in grants if _has(grant, right)})
         if strong and not self._allows_superuser:
             raise UnsafeDatabaseError(
                 f"The user of NARU_DATABASE_URL has the rights {', '.join(strong)}; a query tool must not.",
@@ -196,9 +195,7 @@ class MysqlDatabase:
             except (QueryError, RefusedStatementError):
                 continue
             raise UnsafeDatabaseError(f"Self-test: the server ran {sql!r}.")
-        writes = any(
-            _has(grant, right) for grant in grants for right in ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE")
-        )
+        writes = any(_has(grant, right) for grant in grants for right in _WRITES)
         warnings = ["The user may write; only the parser and the read-only transaction keep it from that."] * writes
         return Checked(f"MySQL {facts['version']}", len(MUST_BE_REFUSED) + len(MUST_FAIL_IN_THE_SERVER), warnings)
 
@@ -243,4 +240,4 @@ def _told(error: BaseException) -> str:
 def _has(grant: str, right: str) -> bool:
     rights = grant.partition(" ON ")[0].removeprefix("GRANT ").upper().split(", ")
     is_all = "ALL PRIVILEGES" in rights and " ON *.* " in f"{grant} "
-    return right in rights or (is_all and right in ("FILE", "SUPER", "PROCESS"))
+    return right in rights or (is_all and right in _STRONG)

@@ -1,0 +1,69 @@
+"""Issue 20, lines 3 and 6, on a real MariaDB: `reader-sql` makes a role that reads, and who can do more is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from typer.testing import CliRunner
+
+from naru.builtins.data.databases.errors import RefusedStatementError, UnsafeDatabaseError
+from naru.builtins.data.databases.open import open_database
+from naru.cli.data import app
+from naru.config import DataSettings
+from tests.builtins.data.mariadb import mariadb
+
+pytestmark = pytest.mark.slow
+STRONG = {
+    "files": "GRANT SELECT ON bga.* TO {user}; GRANT FILE ON *.* TO {user};",
+    "super": "GRANT SELECT, SUPER ON *.* TO {user};",
+    "processes": "GRANT PROCESS ON *.* TO {user}; GRANT SELECT ON bga.* TO {user};",
+    "everything": "GRANT ALL PRIVILEGES ON *.* TO {user};",
+}
+RIGHTS = {"files": "FILE", "super": "SUPER", "processes": "PROCESS", "everything": "FILE, PROCESS, SUPER"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """Give the URL of the ordinary reader; the other users are made by the printed SQL and by `STRONG`."""
+    pytest.importorskip("pymysql", reason="install the extra `mysql`")
+    printed = CliRunner().invoke(app, ["reader-sql", "--engine", "mysql", "--database", "bga", "--role", "printed`er"])
+    assert printed.exit_code == 0
+    users = [f"CREATE USER {name} IDENTIFIED BY 'r'; {grants.format(user=name)}" for name, grants in STRONG.items()]
+    writer = "CREATE USER writer IDENTIFIED BY 'r'; GRANT SELECT, INSERT ON bga.* TO writer;"
+    with mariadb("\n".join(["CREATE TABLE lot (id INT);", printed.stdout, *users, writer])) as url:
+        yield url
+
+
+def settings(url: str, user: str, password: str = "r", **more: object) -> DataSettings:
+    return DataSettings(naru_database_url=url.replace("reader:r@", f"{user}:{password}@"), _env_file=None, **more)  # type: ignore[arg-type]
+
+
+async def test_the_printed_role_reads_tables_of_today_and_tomorrow_and_writes_nothing(server: str):
+    database = open_database(settings(server, "printed%60er", "change-me"))
+    assert (await database.query("SELECT count(*) AS n FROM lot")).records == [{"n": 0}]
+    checked = await database.check()
+    assert checked.warnings == [], "a role that may write would be told"
+    with pytest.raises(RefusedStatementError):
+        await database.query("SELECT 1 INTO OUTFILE '/tmp/naru_printed'")
+    await database.close()
+
+
+@pytest.mark.parametrize("user", STRONG)
+async def test_a_user_who_can_do_more_than_read_is_refused_with_the_way_out(server: str, user: str):
+    database = open_database(settings(server, user))
+    with pytest.raises(UnsafeDatabaseError) as refused:
+        await database.query("SELECT 1")
+    assert RIGHTS[user] in str(refused.value)
+    assert "`naru data reader-sql --engine mysql` prints how" in refused.value.remedy
+    assert "\n" not in refused.value.remedy
+    await database.close()
+
+
+async def test_who_allows_a_superuser_by_setting_is_served_and_a_writer_is_warned(server: str):
+    allowed = open_database(settings(server, "files", postgresql_db_allow_superuser=True))
+    assert (await allowed.query("SELECT 1 AS n")).records == [{"n": 1}]
+    writer = open_database(settings(server, "writer"))
+    assert ["may write" in warning for warning in (await writer.check()).warnings] == [True]
+    await allowed.close()
+    await writer.close()
