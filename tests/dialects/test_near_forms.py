@@ -23,6 +23,7 @@ TOOLS = [
 ]
 LS = ("bash", {"command": "ls"})
 TEXT = json.dumps('{"command": "ls"}')
+TEXT_OBJECT = '{"command": "ls"}'
 UNIT = '{"name": "bash", "arguments": {"command": "ls"}}'
 PWD = '{"name": "bash", "arguments": {"command": "pwd"}}'
 
@@ -79,6 +80,45 @@ def written(content):
         (r'<tool_call>{\n"name": "bash",\n "arguments": {"command": "ls"}\n}</tool_call>', [LS]),
         (r'{\n  "name": "bash",\n  "arguments": {\n    "command": "ls"\n  }\n}', [LS]),
         ("[TOOL_CALLS]now[ARGS]{}[TOOL_CALLS]now[ARGS]", [("now", {}), ("now", {})]),
+        ('[TOOL_REQUEST]{"name":"bash","arguments":{"command":"ls"}}[END_TOOL_REQUEST]', [LS]),
+        (f"[TOOL_REQUEST]\n{UNIT}\n[END_TOOL_RESULT]", [LS]),
+        (f"[unused11][{UNIT}][unused12]", [LS]),
+        (f"bash[ARGS]{TEXT_OBJECT}", [LS]),
+        (f"functions.bash:0<|tool_call_argument_begin|>{TEXT_OBJECT}<|tool_call_end|>", [LS]),
+        (f"bash<｜tool▁sep｜>{TEXT_OBJECT}<｜tool▁call▁end｜><｜tool▁calls▁end｜>", [LS]),
+        (
+            f"<|tool▁calls▁begin|><|tool▁call▁begin|>bash<|tool▁sep|>{TEXT_OBJECT}<|tool▁call▁end|><|tool▁calls▁end|>",
+            [LS],
+        ),
+        (
+            f"<|tool_calls_begin|><|tool_call_begin|>bash<|tool_sep|>{TEXT_OBJECT}<|tool_call_end|><|tool_calls_end|>",
+            [LS],
+        ),
+        (
+            f"<|tool_calls_section_begin|><|tool_call_begin|>functions.bash!16<|tool_call_argument_begin|>{TEXT_OBJECT}<|tool_call_end|>",
+            [LS],
+        ),
+        (f"commentary to=functions.bash json{TEXT_OBJECT}", [LS]),
+        (
+            f"<|start|> assistant to=functions.bash<|channel|> commentary <|constrain|>  json<|message|> {TEXT_OBJECT}<|call|>",
+            [LS],
+        ),
+        (f"<tool_call>bash>{TEXT_OBJECT}", [LS]),
+        (f"<tool_call>Shell/bash>{TEXT_OBJECT}</tool_call>", [LS]),
+        (f"<tool_call>function\nbash\n{TEXT_OBJECT}</tool_call>", [LS]),
+        ("<tool_call>bash<arg_key>command=ls</arg_value></tool_call>", [LS]),
+        (
+            "<tool_call>\n<function=bash>\n<parameter=command=ls</parameter>\n<parameter=timeout>\n3\n</parameter>\n</function>\n</tool_call>",
+            [("bash", {"command": "ls", "timeout": 3})],
+        ),
+        (
+            '<tool_call>\n<invoke name="bash">\n<command>ls</command>\n<timeout>3</timeout>\n</invoke>\n</tool_call>',
+            [("bash", {"command": "ls", "timeout": 3})],
+        ),
+        ('call:bash{command:"ls"}', [LS]),
+        ('call:bash{command:"ls"}\ncall:now{}', [LS, ("now", {})]),
+        (f"<|im_start|>assistant -> tool/function_call\n[{UNIT}]<|im_end|>", [LS]),
+        (f"Action:\n{UNIT}<end_action>", [LS]),
     ],
 )
 def test_a_near_form_is_read(text, calls):
@@ -136,6 +176,53 @@ def test_whatever_is_left_out_is_named_by_a_repair(text):
     for span in parsed.spans:
         if span.kind == "dropped":
             assert text[span.start : span.end].strip() in named, span
+
+
+SEARCH = Tool("search", {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]})
+
+
+def test_react_as_it_was_first_written_names_the_only_argument_in_brackets():
+    parsed = read_every_way("Thought: look it up.\nAction: search[the tallest tower in Seoul]", [*TOOLS, SEARCH])
+    assert [(call.name, call.arguments) for call in parsed.calls] == [
+        ("search", {"query": "the tallest tower in Seoul"})
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Action: bash[ls]",  # which of its two arguments?
+        "Action: search[1] is explained below.",
+        "call: Bob (he knows)",
+        "I would say\ncall:bash{command:ls}\nis what Gemma writes.",
+        "bash[ARGS] is how Mistral sets arguments apart.",
+        "commentary to=functions.bash is a header of gpt-oss.",
+        "The file has\n[unused11] in its vocabulary.",
+        "<tool_call>bash> ls</tool_call>",
+        "<tool_call>bash<arg_key>other=ls</arg_value></tool_call>",
+    ],
+)
+def test_what_only_resembles_a_near_form_is_text(text):
+    parsed = read_every_way(text, [*TOOLS, SEARCH])
+    assert parsed.calls == ()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "<parameter>\n  <hello></hello></parameter>\n",
+        "<parameter>a</parameter><parameter>b</parameter>",
+        "close it with <parameter> and go on",
+        '<parameter name="x">y</parameter> <parameter>z</parameter>',
+    ],
+)
+@pytest.mark.parametrize("form", ["minimax", "qwen"])
+def test_a_value_that_holds_tags_without_a_name_comes_back_whole(form, value):
+    if form == "minimax":
+        text = f'<minimax:tool_call>\n<invoke name="write_file">\n<parameter name="path">t</parameter>\n<parameter name="content">{value}</parameter>\n</invoke>\n</minimax:tool_call>'
+    else:
+        text = f"<tool_call>\n<function=write_file>\n<parameter=path>\nt\n</parameter>\n<parameter=content>\n{value}\n</parameter>\n</function>\n</tool_call>"
+    assert [call.arguments for call in read_every_way(text, TOOLS).calls] == [{"path": "t", "content": value}]
 
 
 @pytest.mark.parametrize("gap", ["\n", "\r\n", " \n "])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from naru.dialects.attempt import read_marked
+from naru.dialects.bodies.react import read_action
 from naru.dialects.bodies.unmarked import (
-    read_action,
+    ARGUMENT_MARKS,
     read_bare,
+    read_called,
     read_children,
     read_fence,
     read_inline_code,
@@ -18,26 +22,29 @@ from naru.dialects.bodies.unmarked import (
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.patterns import lazy_pattern
-from naru.dialects.scanner import Body
+from naru.dialects.scanner import Body, markers
 from naru.dialects.source import Reading, Source, need
 from naru.dialects.transcript import Transcript
 
 _WORD = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
-_WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.")
-_CHANNELS = ("assistantcommentary to=", "commentary to=", "assistant to=", "assistantfinal", "analysis")
-"""What headers of gpt-oss's messages look like without their special tokens; ordinary words but for its hint."""
-_UNFINISHED_CHANNELS = frozenset(word[:size] for word in _CHANNELS for size in range(1, len(word) + 1))
+_WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.", "call:")
+_ADDRESSES = ("assistantcommentary to=", "commentary to=", "assistant to=")
+_CHANNELS = (*_ADDRESSES, "assistantfinal", "analysis")
+"""What headers of gpt-oss's messages look like without their special tokens; the last are words but for its hint."""
 _LONGEST_WORD = 32
 _LONGEST_HEAD = 200
 _UNFINISHED_WORDS = frozenset(word[:size] for word in _WORDS for size in range(1, len(word)))
 _INDENT = lazy_pattern(r"[ \t]*")
 _FIRST_INDENT = lazy_pattern(r"\ufeff{0,2}[ \t]*")
 _TAG = lazy_pattern(r"<([^<>\s]{0,128})(>?)")
-_NAME_THEN_JSON = lazy_pattern(r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*(?::\d{0,6})?)\s{0,40}(\{|`{1,3}|\S?)")
+_NAME_THEN_JSON = lazy_pattern(
+    r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*(?::\d{0,6})?)\s{0,40}"
+    rf"(?:{'|'.join(map(re.escape, ARGUMENT_MARKS))})?\s{{0,40}}(\{{|`{{1,3}}|\S?)"
+)
 _CHANNEL = lazy_pattern(r"(?:assistant)?(?: ?commentary)? ?to=(?:functions\.)?([\w.\-]*)\s*")
 _PAIR = "<arg_key>"
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
-_SQUARE_MARKERS = ("[TOOL_CALLS]", "[THINK]", "[/THINK]", "[Calling tool:", "[TOOL_CALL]")
+_SQUARE_MARKERS = tuple(marker for marker in markers().table if marker[0] == "[")
 _FIRSTS = frozenset("{[`~<>-* \t\rAacfpdO_\\")
 _HEADER = " to="
 _ASSIGNED = lazy_pattern(r"[ \t]{0,8}(?:\Z|=(?!=)[ \t]{0,8}(?:([A-Za-z_][\w.]{0,100})\(|[\w.]{0,100}\Z))")
@@ -214,11 +221,13 @@ class LineStarts:
                 return self._make(source, at, _after(source, label, read_action(source, writer)), "action", "react")
         if text.startswith("functools[", at):
             return self._make(source, at, read_prefixed(source, writer, "functools"), "line", "phi4-mini")
-        if self.channels_may_follow:
-            if text[at : at + _LONGEST_WORD] in _UNFINISHED_CHANNELS:
-                return WAIT
-            if text.startswith(_CHANNELS, at):
-                return self._stripped_channel(source, at)
+        if text.startswith("call:", at) and self._code_may_begin():
+            return self._make(source, at, read_called(source, writer), "line", "gemma4")
+        channels = _CHANNELS if self.channels_may_follow else _ADDRESSES
+        if text.startswith(channels, at):
+            return self._stripped_channel(source, at)
+        if any(channel.startswith(text[at : at + _LONGEST_WORD]) for channel in channels):
+            return WAIT
         found = _WORD.match(text, at)
         return self._named(source, at, found[0], found.end()) if found else None
 
@@ -251,7 +260,7 @@ class LineStarts:
             return None
         if text[end] in " \t=" and _may_be_variable(word):
             return self._assigned(source, at, end)
-        if text[end] in "\r\n{:<":
+        if text[end] in "\r\n{:<[":
             anywhere = not said.has_content or said.after_call or self.name_may_follow
             if anywhere or (text[end] in "\r\n<" and writer.offered.find(word)):
                 return self._named_json(source, at, pairs_only=not anywhere)
@@ -284,10 +293,10 @@ class LineStarts:
         if head is None or (head[2] in ("", "`", "``") and head.end() >= len(text)):
             unfinished = head is not None or not text[at + prefix : at + 200].strip()
             return WAIT if unfinished else None
-        if head[2] == "<":
-            rest = text[head.start(2) : head.start(2) + len(_PAIR)]
-            if rest != _PAIR:
-                return WAIT if _PAIR.startswith(rest) else None
+        if head[2] in ("<", "["):
+            rest = text[head.start(2) : head.start(2) + _LONGEST_WORD]
+            if not rest.startswith(_PAIR):
+                return WAIT if any(token.startswith(rest) for token in (_PAIR, *ARGUMENT_MARKS)) else None
             if self._writer.offered.find(head[1]) is not None:
                 return self._make(source, at, read_name_then_pairs(source, self._writer), "line", "glm")
             return None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _PREFIX = lazy_pattern(r"(?:functions?|default_api|tools?|multi_tool_use)[.:/]")
-_INDEX = lazy_pattern(r":\d+\Z")
+_INDEX = lazy_pattern(r"[:!]\d+\Z")
 
 
 class Offered:
@@ -36,10 +36,11 @@ class Offered:
         if (tool := self._tools.get(written)) is not None:
             return tool
         name = written.strip().strip("`\"'").replace("\\_", "_")
-        for candidate in (name, _INDEX.sub("", name), _PREFIX.sub("", _INDEX.sub("", name), count=1)):
+        bare = _PREFIX.sub("", _INDEX.sub("", name), count=1)
+        for candidate in (name, _INDEX.sub("", name), bare, bare.rpartition("/")[2]):
             if candidate in self._tools:
                 return self._tools[candidate]
-        return self._spelled_alike(_PREFIX.sub("", _INDEX.sub("", name), count=1))
+        return self._spelled_alike(bare)
 
     def begins_a_name(self, character: str) -> bool:
         """Tell whether some tool's name begins with this character."""

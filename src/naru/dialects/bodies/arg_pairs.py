@@ -91,9 +91,15 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
     if found.start() != source.pos:
         raise NotACall
     key = found[0].strip()
+    name, equals, value = key.partition("=")
     source.pos = found.end()
     after = yield from _tags_here(source, tags.around)
     kind = yield from _read_kind(source, tags)
+    if equals and after == [tags.value_end] and writer.tool is not None and name.strip() in properties_of(writer.tool):
+        writer.repair("missing-tag", "", tags.value)
+        writer.key(name.strip())
+        writer.written(value.strip())
+        return
     opened = yield from _value_opens(source, tags)
     if [*before, *after] != [tags.key, tags.key_end] or not opened:
         tool = writer.tool

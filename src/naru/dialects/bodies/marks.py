@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from naru.dialects.dialect import Role
     from naru.dialects.tool import Tool
 
-_WORD = lazy_pattern(r"[\s:]*[\w.\-:/]*\s*\Z")
+_WORD = lazy_pattern(r"[\s:]*[\w.\-:/!]*\s*\Z")
 _UNFINISHED_TOKEN = lazy_pattern(r"[<\[✿][^\s]*\Z")
-_KIMI_NAME = lazy_pattern(r"(?:functions\.)?(.+?)(?::\d+)?")
+_KIMI_NAME = lazy_pattern(r"(?:functions\.)?(.+?)(?:[:!]\d+)?")
 _NAME_LINE = lazy_pattern(r"\s*([\w.\-:/]+)\s*(?=[`{\n])")
 _LONGEST_NAME = 300
 

@@ -126,7 +126,7 @@ class _Scan:
 
     __slots__ = (
         "_add", "_ending", "_source", "_start", "_writer", "at", "calls", "depth", "doubled", "full", "implied",
-        "loose", "opened", "weak", "wrong",
+        "loose", "nameless", "opened", "weak", "wrong",
     )  # fmt: skip
 
     def __init__(self, source: Source, writer: CallWriter, ending: Ending, add: Callable[[str], object]) -> None:
@@ -137,6 +137,8 @@ class _Scan:
         self.at = 0
         """Up to where the text was looked at."""
         self.depth = 0
+        self.nameless = False
+        """Whether an opening tag without an argument's name was counted, which may be meant as a word."""
         self.calls = 0
         """How many calls are open that stand in the value."""
         self._start = source.offset
@@ -249,10 +251,11 @@ class _Scan:
             return False
         if self._ending.arguments.at(self._source.text, self._source.pos + self.at):
             key = yield from self._key_at(self.at)
-            if key is None:
+            if key is None and not self._is_nameless():
                 self.at += len(token)
                 return False
-            if self.depth == 0 and self.implied is None and self._ending.mends and self._awaits(key):
+            self.nameless = self.nameless or key is None
+            if self.depth == 0 and self.implied is None and self._ending.mends and key and self._awaits(key):
                 before = self._right_before(self.at)
                 self.implied = before or _End(self.at, 0, "missing-tag")
         if role == "opener":
@@ -262,6 +265,10 @@ class _Scan:
             self.opened = True
         self.at += len(token)
         return False
+
+    def _is_nameless(self) -> bool:
+        """Tell whether the opening tag here says nothing but what the value's closing tag says."""
+        return self._source.text.startswith(f"<{self._ending.closer[2:]}", self._source.pos + self.at)
 
     def _awaits(self, key: str) -> bool:
         writer = self._writer
@@ -277,13 +284,13 @@ class _Scan:
 
     def _at_closer(self, size: int) -> Reading[bool]:
         at = self.at
-        if self.depth:
+        source, offset, doubled = self._source, at + size, False
+        following = yield from space_end(source, offset)
+        if self.depth and not (self.nameless and (yield from self._ends_all(following))):
             self.depth -= 1
             self.loose = _End(at, size)
             self.at += size
             return False
-        source, offset, doubled = self._source, at + size, False
-        following = yield from space_end(source, offset)
         for _ in range(_MOST_CLOSERS):
             if not (yield from literal_at(source, (self._ending.closer,), following)):
                 break
@@ -304,6 +311,11 @@ class _Scan:
             self.full = end
         self.at = at + size
         return False
+
+    def _ends_all(self, offset: int) -> Reading[bool]:
+        """Tell whether the call's own end stands at `offset`, and nothing but closing tags after it."""
+        end = yield from literal_at(self._source, self._ending.ends, offset)
+        return bool(end) and (yield from self._is_over(offset + len(end), or_another=False))
 
     def _at_call_end(self, size: int) -> Reading[bool]:
         """Look at a closing tag of the call that no closing tag of the value stands before."""

@@ -181,10 +181,19 @@ def _read_named(source: Source, writer: CallWriter, closers: tuple[str, ...]) ->
     if found is None:
         found = yield from _awaited_name(source, writer)
     name = found[0]
+    if name == "function" and writer.offered.find(name) is None:  # Step-Audio names the kind first
+        source.pos += len(name)
+        yield from skip_space(source)
+        name = (yield from _awaited_name(source, writer))[0]
     offset = solid(source, len(name))
     if offset < 0:
         offset = yield from space_end(source, len(name))
     following = source.text[source.pos + offset : source.pos + offset + 1]
+    if following == ">":  # GLM-5.3
+        offset = yield from space_end(source, offset + 1)
+        following = source.text[source.pos + offset : source.pos + offset + 1]
+        if following not in ("", "{"):
+            raise NotACall
     if following == "(":
         yield from read_pythonic(source, writer)
         return

@@ -1,4 +1,4 @@
-"""Calls that no marker announces: JSON, Python calls, fenced blocks, ReAct lines, Cline's tags.
+"""Calls that no marker announces: JSON, Python calls, fenced blocks, Cline's tags, names with arguments.
 
 They count only as a unit of their own (whole lines, a whole fence) that names an offered tool and its arguments.
 """
@@ -6,14 +6,14 @@ They count only as a unit of their own (whole lines, a whole fence) that names a
 from __future__ import annotations
 
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
-from naru.dialects.bodies.call_object import arguments_from
-from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
+from naru.dialects.bodies.gemma import read_gemma
+from naru.dialects.bodies.json_calls import read_arguments, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.tagged import read_fenced_arguments, read_tagged
 from naru.dialects.bodies.xml_parameters import child_tags, read_parameters, read_xml
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.catalog.marked import MARKED, STOPS
-from naru.dialects.offered import Offered, properties_of, required_of
+from naru.dialects.offered import Offered, properties_of
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.scanner import stray_closers
 from naru.dialects.source import (
@@ -35,22 +35,12 @@ _FENCE = lazy_pattern(r"(`{3,}|~{3,})[ \t]{0,40}([\w+\-.]{0,40})[ \t]{0,40}\r?\n
 _FENCE_START = lazy_pattern(r"(?:`{3,}|~{3,})[ \t]{0,40}[\w+\-.]{0,40}[ \t]{0,40}\r?\Z")
 LONGEST_FENCE = 100
 _NAME_BEFORE_TAG = lazy_pattern(r"[^\s<`{]+(?=\s*<)")
-_ACTION_NAME = lazy_pattern(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
-_ACTION_INPUT = (
-    "Action Input:",
-    "**Action Input:**",
-    "Action input:",
-    "action_input:",
-    "Action_Input:",
-    "ActionInput:",
-    "Input:",
-    "Arguments:",
-)
-_NAME = lazy_pattern(r"[^\s{`]+")
+_NAME = lazy_pattern(r"[^\s{`\[<]+")
 _NAME_AND_BRACKET = lazy_pattern(r"([A-Za-z_][\w.\-]{0,100}(?::\d{0,4})?)(?:\s{0,8}([{`])|\s{0,8}\Z)")
-_BRACKETED = lazy_pattern(r"\[[A-Za-z_][\w.\-]*\]")
 _USE = lazy_pattern(r"[A-Za-z_]\w*[ \t]*=[ \t]*(?=[A-Za-z_][\w.]*\()|print\([A-Za-z_]\w*\)[ \t]*(?:\n|\Z)")
-_BRACKETED_SO_FAR = lazy_pattern(r"\[[\w.\-]{0,100}\Z")
+_GEMMA = next(row for row in MARKED if row.reader == "gemma")
+ARGUMENT_MARKS = tuple(token for row in MARKED for token, role in row.marks if role == "arguments" and token[0] in "<[")
+"""The tokens before arguments that stay where an engine leaves out only the one before the name."""
 _FENCED_WITH_TAGS = tuple(row for row in MARKED if row.reader == "tagged")
 FENCE_LANGUAGES = frozenset(
     " json json5 jsonc jsonl javascript python py python3 tool_code tool_call tool_calls tool tools tool-call toolcall "
@@ -150,7 +140,7 @@ def read_name_then_json(source: Source, writer: CallWriter) -> Reading[None]:
         source.pos = name.end()
         offset = yield from space_end(source)
         source.pos += offset
-        label = yield from literal_at(source, ("json",))
+        label = yield from literal_at(source, ("json", *ARGUMENT_MARKS))
         source.pos += len(label)
         first = yield from skip_space(source)
         if first == "{":
@@ -300,6 +290,12 @@ def read_children(source: Source, writer: CallWriter, name: str) -> Reading[None
     writer.end(source.offset)
 
 
+def read_called(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read Gemma's `call:tool{…}` whose special tokens an engine left out."""
+    yield from read_gemma(source, writer, _GEMMA, "")
+    yield from end_of_line(source, writer)
+
+
 def read_prefixed(source: Source, writer: CallWriter, prefix: str) -> Reading[None]:
     """Read a list of calls after a word such as `functools`, and what of its line comes after."""
     source.pos += len(prefix)
@@ -309,87 +305,3 @@ def read_prefixed(source: Source, writer: CallWriter, prefix: str) -> Reading[No
     if first not in "[{":
         raise NotACall
     yield from read_json(source, writer, marked=True)
-
-
-def read_action(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read ReAct's `Action: tool` with its `Action Input:`, or what some write after `Action:` instead."""
-    first = yield from skip_space(source)
-    if not first:
-        raise Incomplete
-    if (yield from literal_at(source, ("```",))):
-        yield from read_fence(source, writer)
-        return
-    while not source.final and _BRACKETED_SO_FAR.match(source.text, source.pos):
-        yield
-    if first in "{[" and not _BRACKETED.match(source.text, source.pos):
-        yield from read_json(source, writer, marked=False)
-        yield from end_of_line(source, writer)
-        return
-    name = yield from until(source, _ACTION_NAME, 200)
-    if name.start() != source.pos or writer.offered.find(name[1]) is None:
-        raise NotACall
-    if source.text[name.end()] == "(":
-        source.pos = name.start(1)
-        yield from read_pythonic(source, writer)
-        yield from end_of_line(source, writer)
-        return
-    source.pos = name.end()
-    yield from skip_space(source)
-    label = yield from literal_at(source, _ACTION_INPUT)
-    if not label:
-        raise NotACall if source.pos < len(source.text) else Incomplete
-    source.pos += len(label)
-    yield from _read_input(source, writer, name[1])
-
-
-def _read_input(source: Source, writer: CallWriter, name: str) -> Reading[None]:
-    tool = writer.start(name)
-    offset = yield from space_end(source)
-    first = source.text[source.pos + offset : source.pos + offset + 1]
-    if first == "{":
-        source.pos += offset
-        yield from read_arguments(source, writer)
-    elif first == "`":
-        source.pos += offset
-        yield from _read_quoted_arguments(source, writer)
-    elif first == '"' and (yield from literal_at(source, ('"{',), offset)):
-        source.pos += offset
-        yield from read_arguments_as_text(source, writer)
-    else:
-        text = yield from _rest_of_line(source)
-        if text.lower() in ("", "none", "null", "n/a", "{}"):
-            if required_of(tool):
-                raise NotACall
-        else:
-            writer.whole(arguments_from(text.strip("\"'"), tool))
-    writer.end(source.offset)
-
-
-def _read_quoted_arguments(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read an arguments object in a code fence, or in single backticks."""
-    if (yield from literal_at(source, ("```",))):
-        yield from read_fenced_arguments(source, writer)
-        return
-    source.pos += 1
-    if (yield from skip_space(source)) != "{":
-        raise NotACall
-    yield from read_arguments(source, writer)
-    if (yield from skip_space(source)) != "`":
-        raise NotACall
-    source.pos += 1
-
-
-def _rest_of_line(source: Source) -> Reading[str]:
-    parts: list[str] = []
-    while True:
-        end = source.text.find("\n", source.pos)
-        parts.append(source.text[source.pos : end if end >= 0 else len(source.text)])
-        source.pos += len(parts[-1])
-        if end >= 0:
-            break
-        if source.final:
-            if source.cut:
-                raise Incomplete
-            break
-        yield
-    return "".join(parts).strip()

@@ -61,7 +61,7 @@ class Tags:
         calls: what the opening tag of another such call begins with.
     """
 
-    __slots__ = ("call_end", "calls", "child", "ends", "head", "next", "parameter", "trim", "value_end")
+    __slots__ = ("call_end", "calls", "child", "ends", "head", "next", "parameter", "plain", "trim", "value_end")
 
     def __init__(  # noqa: PLR0913 - keywords
         self,
@@ -81,6 +81,8 @@ class Tags:
         self.next = Tokens((*call_end, *parameter))
         self.trim = trim
         self.child = child
+        self.plain = bool(parameter) and parameter[0][1:2].isalpha()
+        """Whether the arguments' own names may stand for the argument's tag (MiniMax M3 without its special tokens)."""
         self.calls = calls
         self.ends = (*call_end, "</tool_call>") if call_end[0] == "</function>" else call_end
         """What ends the call where its own closing tag is missing, that tag included."""
@@ -109,7 +111,8 @@ def _tags(lead: str, vendor: str, tag: str) -> Tags:
         )
     head = lazy_pattern(
         start + r"(?P<tag>parameter|param|arg)(?:=|\s+(?:name|key)\s*=\s*)"
-        r"(?P<quote>[\"']?)(?P<key>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*)?>"
+        r"(?P<quote>[\"']?)(?P<key>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*)?"
+        rf"(?:>|=(?P<value>[^<>\n]*)(?=</{re.escape(vendor)}(?P=tag)>))"
     )
     opens = (f"<{vendor}param", f"<{vendor}arg")
     ends = (f"</{vendor}{tag}>",)
@@ -134,11 +137,15 @@ _XTML = Tags(
 )
 
 
-@lru_cache(maxsize=64)
 def child_tags(name: str) -> Tags:
     """Return the tags of a call whose arguments are children named after them, inside a tag named `name`."""
+    return _children_in((f"</{name}>",))
+
+
+@lru_cache(maxsize=64)
+def _children_in(call_end: tuple[str, ...]) -> Tags:
     head = lazy_pattern(r"<(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
-    return Tags((), head, "</{}>", (f"</{name}>",), child="<", calls=(f"<{name}>",))
+    return Tags((), head, "</{}>", call_end, child="<", calls=(f"<{call_end[0][2:]}",))
 
 
 def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
@@ -251,6 +258,9 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
         elif (yield from literal_at(source, ("</tool_call>",))):
             writer.repair("missing-tag", "", tags.call_end[0])
             return
+        elif first == "<" and tags.plain:
+            yield from read_parameters(source, writer, _children_in(tags.call_end))
+            return
         else:
             raise NotACall
 
@@ -261,7 +271,10 @@ def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Mat
     key = _unescaped(head["key"].strip())
     if tags.child and not _is_declared(writer, key):
         raise NotACall
-    source.pos = head.end()
+    written = head.groupdict().get("value")  # after the equals sign of `<parameter=key=value</parameter>`
+    source.pos = head.end() - len(written or "")
+    if written is not None:
+        writer.repair("missing-tag", "", ">")
     writer.key(key)
     kind = _kind(head["rest"]) if head["rest"] else ""
     tag = head["tag"] if "{}" in tags.value_end else ""

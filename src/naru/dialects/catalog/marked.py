@@ -103,9 +103,9 @@ MARKED: tuple[Dialect, ...] = (
     ),
     Dialect(
         "lfm2",
-        ("<|tool_call_start|>",),
-        closers=("<|tool_call_end|>",),
-        models=("lfm2", "minicpm3"),
+        ("<|tool_call_start|>", "[unused11]"),
+        closers=("<|tool_call_end|>", "[unused12]"),
+        models=("lfm2", "minicpm3", "pangu", "openpangu"),
     ),
     Dialect(
         "granite3",
@@ -124,6 +124,7 @@ MARKED: tuple[Dialect, ...] = (
     Dialect("apertus", ("<|tools_prefix|>",), closers=("<|tools_suffix|>",), models=("apertus",)),
     Dialect("gigachat3", ("<|function_call|>", "<|message_sep|>\n\nfunction call<|role_sep|>\n"), models=("gigachat",)),
     Dialect("calling-tool", ("[Calling tool:", "[TOOL_CALL]"), closers=("]", "[/TOOL_CALL]")),
+    Dialect("lm-studio", ("[TOOL_REQUEST]",), closers=("[END_TOOL_REQUEST]", "[END_TOOL_RESULT]")),
     Dialect(
         "gemma4",
         ("<|tool_call>",),
@@ -143,21 +144,25 @@ MARKED: tuple[Dialect, ...] = (
     ),
     Dialect(
         "deepseek-v3",
-        ("<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>"),
+        ("<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<|tool▁calls▁begin|>", "<|tool▁call▁begin|>"),
         reader="marks",
         marks=(
             ("<｜tool▁calls▁begin｜>", "section"), ("<｜tool▁call▁begin｜>", "open"), ("<｜tool▁sep｜>", "arguments"),
             ("<｜tool▁call▁end｜>", "close"), ("<｜tool▁calls▁end｜>", "end"),
+            ("<|tool▁calls▁begin|>", "section"), ("<|tool▁call▁begin|>", "open"), ("<|tool▁sep|>", "arguments"),
+            ("<|tool▁call▁end|>", "close"), ("<|tool▁calls▁end|>", "end"),
         ),
         models=("deepseek",),
     ),
     Dialect(
         "step3",
-        ("<｜tool_calls_begin｜>", "<｜tool_call_begin｜>"),
+        ("<｜tool_calls_begin｜>", "<｜tool_call_begin｜>", "<|tool_calls_begin|>"),
         reader="marks",
         marks=(
             ("<｜tool_calls_begin｜>", "section"), ("<｜tool_call_begin｜>", "open"), ("<｜tool_sep｜>", "arguments"),
             ("<｜tool_call_end｜>", "close"), ("<｜tool_calls_end｜>", "end"),
+            ("<|tool_calls_begin|>", "section"), ("<|tool_call_begin|>", "open"), ("<|tool_sep|>", "arguments"),
+            ("<|tool_call_end|>", "close"), ("<|tool_calls_end|>", "end"),
         ),
         models=("step3",),
     ),
@@ -228,7 +233,7 @@ MARKED: tuple[Dialect, ...] = (
     ),
     Dialect(
         "harmony",
-        ("<|channel|>", "<|start|>assistant"),
+        ("<|channel|>", "<|start|>assistant", "<|start|> assistant"),
         reader="header",
         models=("gpt-oss", "muse", "beam"),
     ),
@@ -237,8 +242,8 @@ MARKED: tuple[Dialect, ...] = (
 """Rows in no particular order: the longest opener that stands at a place wins."""
 
 STRUCTURE = (
-    "<|begin|>assistant", "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>",
-    "<|content_text|>", "<|end_message|>", "<|return|>", "<|call|>", "<|end|>", "<|message|>",
+    "<|begin|>assistant", "<|im_start|>assistant", "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>",
+    "<|END_TEXT|>", "<|content_text|>", "<|end_message|>", "<|return|>", "<|call|>", "<|end|>", "<|message|>",
 )  # fmt: skip
 """Special tokens around answers: they say nothing and are left out."""
 
@@ -246,5 +251,6 @@ STOPS = (
     "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<end_of_turn>", "<turn|>", "</s>",
     "<eos>", "<｜end▁of▁sentence｜>", "<|eot|>", "<|eom|>", "<|end_of_msg|>", "<|user|>", "<|observation|>",
     "<|tool_response>", "<|END_OF_TURN_TOKEN|>", "[e~[", "<|end_of_role|>", "<|flush|>",
+    "<end_action>", "<end_code>",
 )  # fmt: skip
 """Tokens that end a reply; left out where nothing comes after them."""

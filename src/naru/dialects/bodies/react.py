@@ -1,0 +1,127 @@
+"""ReAct's lines: `Action:` with its `Action Input:`, and what models write after `Action:` instead."""
+
+from __future__ import annotations
+
+import re
+
+from naru.dialects.bodies.call_object import arguments_from
+from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
+from naru.dialects.bodies.pythonic import read_pythonic
+from naru.dialects.bodies.tagged import read_fenced_arguments
+from naru.dialects.bodies.unmarked import end_of_line, read_fence
+from naru.dialects.call_writer import CallWriter
+from naru.dialects.offered import properties_of, required_of
+from naru.dialects.patterns import lazy_pattern
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+
+_ACTION_NAME = lazy_pattern(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
+_ACTION_INPUT = (
+    "Action Input:",
+    "**Action Input:**",
+    "Action input:",
+    "action_input:",
+    "Action_Input:",
+    "ActionInput:",
+    "Input:",
+    "Arguments:",
+)
+_BRACKETED = lazy_pattern(r"\[[A-Za-z_][\w.\-]*\]")
+_BRACKETED_SO_FAR = lazy_pattern(r"\[[\w.\-]{0,100}\Z")
+
+
+def read_action(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read ReAct's `Action: tool` with its `Action Input:`, or what some write after `Action:` instead."""
+    first = yield from skip_space(source)
+    if not first:
+        raise Incomplete
+    if (yield from literal_at(source, ("```",))):
+        yield from read_fence(source, writer)
+        return
+    while not source.final and _BRACKETED_SO_FAR.match(source.text, source.pos):
+        yield
+    if first in "{[" and not _BRACKETED.match(source.text, source.pos):
+        yield from read_json(source, writer, marked=False)
+        yield from end_of_line(source, writer)
+        return
+    name = yield from until(source, _ACTION_NAME, 200)
+    tool = writer.offered.find(name[1])
+    if name.start() != source.pos or tool is None:
+        raise NotACall
+    if source.text[name.end()] == "[" and len(properties_of(tool)) == 1:
+        yield from _read_in_brackets(source, writer, name)
+        return
+    if source.text[name.end()] == "(":
+        source.pos = name.start(1)
+        yield from read_pythonic(source, writer)
+        yield from end_of_line(source, writer)
+        return
+    source.pos = name.end()
+    yield from skip_space(source)
+    label = yield from literal_at(source, _ACTION_INPUT)
+    if not label:
+        raise NotACall if source.pos < len(source.text) else Incomplete
+    source.pos += len(label)
+    yield from _read_input(source, writer, name[1])
+
+
+def _read_input(source: Source, writer: CallWriter, name: str) -> Reading[None]:
+    tool = writer.start(name)
+    offset = yield from space_end(source)
+    first = source.text[source.pos + offset : source.pos + offset + 1]
+    if first == "{":
+        source.pos += offset
+        yield from read_arguments(source, writer)
+    elif first == "`":
+        source.pos += offset
+        yield from _read_quoted_arguments(source, writer)
+    elif first == '"' and (yield from literal_at(source, ('"{',), offset)):
+        source.pos += offset
+        yield from read_arguments_as_text(source, writer)
+    else:
+        text = yield from _rest_of_line(source)
+        if text.lower() in ("", "none", "null", "n/a", "{}"):
+            if required_of(tool):
+                raise NotACall
+        else:
+            writer.whole(arguments_from(text.strip("\"'"), tool))
+    writer.end(source.offset)
+
+
+def _read_in_brackets(source: Source, writer: CallWriter, name: re.Match[str]) -> Reading[None]:
+    """Read the one argument of `Action: search[what to search]`, ReAct as it was first written."""
+    source.pos = name.end() + 1
+    text = yield from _rest_of_line(source)
+    if not text.endswith("]"):
+        raise NotACall
+    writer.whole(arguments_from(text[:-1], writer.start(name[1])))
+    writer.end(source.offset)
+
+
+def _read_quoted_arguments(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read an arguments object in a code fence, or in single backticks."""
+    if (yield from literal_at(source, ("```",))):
+        yield from read_fenced_arguments(source, writer)
+        return
+    source.pos += 1
+    if (yield from skip_space(source)) != "{":
+        raise NotACall
+    yield from read_arguments(source, writer)
+    if (yield from skip_space(source)) != "`":
+        raise NotACall
+    source.pos += 1
+
+
+def _rest_of_line(source: Source) -> Reading[str]:
+    parts: list[str] = []
+    while True:
+        end = source.text.find("\n", source.pos)
+        parts.append(source.text[source.pos : end if end >= 0 else len(source.text)])
+        source.pos += len(parts[-1])
+        if end >= 0:
+            break
+        if source.final:
+            if source.cut:
+                raise Incomplete
+            break
+        yield
+    return "".join(parts).strip()
