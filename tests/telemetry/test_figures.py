@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
 from prometheus_client import generate_latest
 
 from naru.errors import StoreError
-from naru.stores.kept.history import History, Point
-from naru.telemetry import recorder as recorder_module
+from naru.stores.kept.history import VIEWS, History, Point
 from naru.telemetry.figures import CALLS, OPERATIONS, OTHER, REQUESTS, TOKENS, Figures
 from naru.telemetry.recorder import Recorder, recording
 
@@ -19,7 +22,7 @@ NOON = 1_900_000_800
 
 
 def at(monkeypatch: pytest.MonkeyPatch, moment: int) -> None:
-    monkeypatch.setattr(recorder_module.time, "time", lambda: float(moment))
+    monkeypatch.setattr(time, "time", lambda: float(moment))
 
 
 def test_names_follow_the_conventions_and_prometheus_reads_them() -> None:
@@ -106,3 +109,60 @@ async def test_a_file_of_a_newer_naru_is_left_alone(tmp_path: Path) -> None:
         connection.execute("pragma user_version = 99")
     with pytest.raises(StoreError, match="newer Naru"):
         await History(path).read(60, 0)
+
+
+def tallies(points: Iterable[Point]) -> Counter[tuple[str, tuple[str, ...]]]:
+    """Return how often each series was counted in these points."""
+    found: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    for one in points:
+        assert sum(one.buckets) == one.count
+        found[one.name, one.labels] += one.count
+    return found
+
+
+async def filled(history: History) -> None:
+    """Fill eight days with a call each ten minutes of each of three tools, some of which fail."""
+    await history.add(
+        [
+            Point(NOON - minute * 60, CALLS, ("hr", f"tool{number}", outcome), 1, 0.1, (1, 0))
+            for minute in range(0, 8 * 1440, 10)
+            for number in range(3)
+            for outcome in (["failed"] if minute % 7 == number else ["ok"])
+        ]
+    )
+
+
+@pytest.mark.parametrize("late", [0, 61, 3599, 40_000])
+async def test_whole_days_and_hours_come_to_what_the_steps_do_in_few_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: int
+) -> None:  # issue 22, accepted: a first view with a year of figures
+    history = History(tmp_path / "figures.db")
+    await filled(history)
+    at(monkeypatch, NOON + late)
+    for step, shown in VIEWS.items():
+        begin = NOON + late - (NOON + late) % step - shown + step
+        steps, sums = await history.read(step, begin), await history.read_sums(step, begin)
+        assert tallies(sums) == tallies(steps), step
+        assert len(sums) <= 40 * 6
+        together = await history.read_together(step, begin)
+        assert {one.labels for one in together} <= {("ok",), ("failed",)}
+        assert sum(one.count for one in together) == sum(one.count for one in steps)
+
+
+async def test_what_an_older_naru_kept_is_summed_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "figures.db"
+    await filled(History(path))
+    at(monkeypatch, NOON)
+    before = {step: [await read(step, NOON - shown) for read in reads(path)] for step, shown in VIEWS.items()}
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:  # as version 1 left it
+        connection.execute("delete from figures where step < 0 or step = 86400")
+        connection.execute("pragma user_version = 1")
+    for _ in range(2):
+        after = {step: [await read(step, NOON - shown) for read in reads(path)] for step, shown in VIEWS.items()}
+        for step in VIEWS:
+            assert [tallies(one) for one in after[step]] == [tallies(one) for one in before[step]]
+
+
+def reads(path: Path) -> tuple[Callable[[int, int], Awaitable[Sequence[Point]]], ...]:
+    history = History(path)
+    return history.read, history.read_sums, history.read_together

@@ -16,13 +16,13 @@ from naru.errors import UserError
 from naru.hub import Hub
 from naru.messages import JsonObject
 from naru.persons import Reach, reach
-from naru.stores.kept.history import Point
+from naru.stores.kept.history import VIEWS, Point
 from naru.telemetry.figures import CALLS, FIRST_CHUNK, OPERATIONS, REQUESTS, TOKENS, WAITS
 from naru.web.admin.approvals import seen_calls
 from naru.web.routes import Access, Endpoint
 
-RANGES = {"hour": (3600, 60), "day": (86_400, 900), "week": (7 * 86_400, 3600)}
-"""Range → its seconds, and those of one step."""
+RANGES = dict(zip(("hour", "day", "week"), VIEWS, strict=True))
+"""Range → seconds of one step."""
 _QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 _MOST_ROWS = 20
 Key = TypeVar("Key", bound=Hashable)
@@ -67,25 +67,23 @@ class Overview:
         name = request.query_params.get("range", "hour")
         if name not in RANGES:
             raise UserError(f"There is no range {name[:40]!r}.", remedy=f"Say one of {', '.join(RANGES)}.")
-        seconds, step = RANGES[name]
+        step = RANGES[name]
         now = int(time.time())
-        begin = now - now % step - seconds + step
+        begin = now - now % step - VIEWS[step] + step
         await self._hub.recorder.write()
-        points = await self._hub.recorder.history.read(step, begin)
         times = range(begin, now + 1, step)
-        named: dict[str, list[Point]] = defaultdict(list)
-        seen = reach()
-        for point in points:
-            if seen.is_whole or _is_seen(point, seen):
-                named[point.name].append(point)
+        history, seen = self._hub.recorder.history, reach()
+        named = _named(await history.read_sums(step, begin), seen)
+        # What a limited person sees of a step is known by its series alone.
+        steps = _named(await (history.read_together if seen.is_whole else history.read)(step, begin), seen)
         return JSONResponse(
             {
                 "range": name,
                 "step": step,
                 "times": list(times),
-                "requests": self._over_time(named[REQUESTS], times),
-                "tokens": _tokens(named[TOKENS], times),
-                "calls": self._over_time(named[CALLS], times),
+                "requests": self._over_time(steps[REQUESTS], times),
+                "tokens": _tokens(steps[TOKENS], times),
+                "calls": self._over_time(steps[CALLS], times),
                 "models": self._models(named),
                 "tools": self._rows(named[CALLS], ("server", "tool"), 2),
                 "routes": self._rows(named[REQUESTS], ("route",), 1),
@@ -162,6 +160,15 @@ def endpoints(hub: Hub) -> list[Endpoint]:
     return [Endpoint("/api/overview", ("GET",), Overview(hub).show, Access.READ)]
 
 
+def _named(points: Iterable[Point], seen: Reach) -> dict[str, list[Point]]:
+    """Return by name the points that this person may see."""
+    named: dict[str, list[Point]] = defaultdict(list)
+    for point in points:
+        if seen.is_whole or _is_seen(point, seen):
+            named[point.name].append(point)
+    return named
+
+
 def _is_seen(point: Point, seen: Reach) -> bool:
     """Tell whether a limited person may see a figure: of calls by their tool, of models by their name."""
     if point.name == CALLS:
@@ -181,7 +188,7 @@ def _summed(points: Iterable[Point], key: Callable[[Point], Key]) -> dict[Key, S
 
 
 def _tokens(points: Iterable[Point], times: Sequence[int]) -> JsonObject:
-    sums = _summed(points, lambda one: (one.at, one.labels[1]))
+    sums = _summed(points, lambda one: (one.at, one.labels[-1]))
     return {
         kind: [int(sums[at, kind].total) if (at, kind) in sums else 0 for at in times] for kind in ("input", "output")
     }
