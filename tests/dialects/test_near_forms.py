@@ -119,6 +119,23 @@ def written(content):
         ('call:bash{command:"ls"}\ncall:now{}', [LS, ("now", {})]),
         (f"<|im_start|>assistant -> tool/function_call\n[{UNIT}]<|im_end|>", [LS]),
         (f"Action:\n{UNIT}<end_action>", [LS]),
+        ("<tool_call>\n<function=bash>\n<parameter=command>ls</parameter=command>\n</function>\n</tool_call>", [LS]),
+        ("<tool_call>\n<function=bash>\n<parameter=command>\nls\n</parameter>\n</function=bash>\n</tool_call>", [LS]),
+        ("<tool_call>\n<function = bash>\n<parameter = command>\nls\n</parameter>\n</function>\n</tool_call>", [LS]),
+        (f"<function=bash{TEXT_OBJECT}</function>", [LS]),
+        (f"<function=bash{TEXT_OBJECT}></function>", [LS]),
+        (f"<function=bash>{TEXT_OBJECT}<function>", [LS]),
+        (f"<function(bash){TEXT_OBJECT}</function>", [LS]),
+        (f"<function/bash>{TEXT_OBJECT}</function>", [LS]),
+        (f"<tool_call name=\"bash\" arguments='{TEXT_OBJECT}' />", [LS]),
+        ('<invoke name="bash" command="ls" timeout="3"/>', [("bash", {"command": "ls", "timeout": 3})]),
+        ('{"functionCall": {"name": "bash", "args": {"command": "ls"}}}', [LS]),
+        ("<bash>\n<args>\n<command>ls</command>\n</args>\n</bash>", [LS]),
+        (
+            f"<|tool_calls_section_begin|>functions.bash:0<|tool_call_argument_begin|>{TEXT_OBJECT}<|tool_call_end|><|tool_calls_section_end|>",
+            [LS],
+        ),
+        ('<tool_call>{"name": "Bash", "arguments": {"command": "ls"}}</tool_call>', [LS]),
     ],
 )
 def test_a_near_form_is_read(text, calls):
@@ -200,10 +217,25 @@ def test_react_as_it_was_first_written_names_the_only_argument_in_brackets():
         "The file has\n[unused11] in its vocabulary.",
         "<tool_call>bash> ls</tool_call>",
         "<tool_call>bash<arg_key>other=ls</arg_value></tool_call>",
+        '<tool_call name="bash" arguments="ls" />',
+        '<invoke name="bash" unknown="x"/>',
+        "<function(bash) is not how it is written.",
+        "<function=bash{x",
     ],
 )
 def test_what_only_resembles_a_near_form_is_text(text):
     parsed = read_every_way(text, [*TOOLS, SEARCH])
+    assert parsed.calls == ()
+
+
+def test_a_token_that_stayed_tells_a_call_from_a_name_after_text_too():
+    parsed = read_every_way(f"I'll look.\nbash[ARGS]{TEXT_OBJECT}", TOOLS)
+    assert ([(call.name, call.arguments) for call in parsed.calls], parsed.content) == ([LS], "I'll look.")
+
+
+def test_names_that_differ_in_case_alone_stay_apart():
+    both = [Tool("read", {}), Tool("Read", {})]
+    parsed = read_every_way('<tool_call>{"name": "READ", "arguments": {}}</tool_call>', both)
     assert parsed.calls == ()
 
 

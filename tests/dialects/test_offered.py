@@ -20,6 +20,9 @@ OFFERED = Offered([Tool("get_weather"), Tool("math.factorial"), Tool("a-b"), Too
         ("math_factorial", "math.factorial"),
         ("get-weather", "get_weather"),
         ("a-b", "a-b"),
+        ("GET_WEATHER", "get_weather"),
+        ("Weather/get_weather", "get_weather"),
+        ("functions.get_weather!16", "get_weather"),
     ],
 )
 def test_a_written_name_finds_its_tool(written, name):
@@ -28,6 +31,6 @@ def test_a_written_name_finds_its_tool(written, name):
     assert tool.name == name
 
 
-@pytest.mark.parametrize("written", ["", "weather", "get_weathers", "GET_WEATHER", "a.b", None, 3, "functions."])
+@pytest.mark.parametrize("written", ["", "weather", "get_weathers", "get_weather/x", "a.b", None, 3, "functions."])
 def test_another_name_finds_none(written):
     assert OFFERED.find(written) is None

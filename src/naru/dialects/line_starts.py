@@ -39,7 +39,7 @@ _FIRST_INDENT = lazy_pattern(r"\ufeff{0,2}[ \t]*")
 _TAG = lazy_pattern(r"<([^<>\s]{0,128})(>?)")
 _NAME_THEN_JSON = lazy_pattern(
     r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*(?::\d{0,6})?)\s{0,40}"
-    rf"(?:{'|'.join(map(re.escape, ARGUMENT_MARKS))})?\s{{0,40}}(\{{|`{{1,3}}|\S?)"
+    rf"(?P<mark>{'|'.join(map(re.escape, ARGUMENT_MARKS))})?\s{{0,40}}(?P<next>\{{|`{{1,3}}|\S?)"
 )
 _CHANNEL = lazy_pattern(r"(?:assistant)?(?: ?commentary)? ?to=(?:functions\.)?([\w.\-]*)\s*")
 _PAIR = "<arg_key>"
@@ -262,8 +262,8 @@ class LineStarts:
             return self._assigned(source, at, end)
         if text[end] in "\r\n{:<[":
             anywhere = not said.has_content or said.after_call or self.name_may_follow
-            if anywhere or (text[end] in "\r\n<" and writer.offered.find(word)):
-                return self._named_json(source, at, pairs_only=not anywhere)
+            if anywhere or (text[end] in "\r\n<[:" and writer.offered.find(word)):
+                return self._named_json(source, at, marked_only=not anywhere)
         return None
 
     def _code_may_begin(self) -> bool:
@@ -286,21 +286,25 @@ class LineStarts:
         reader = _assigning(source, writer, text[at : found.start(1)])
         return self._make(source, at, reader, "line", "pythonic")
 
-    def _named_json(self, source: Source, at: int, prefix: int = 0, *, pairs_only: bool = False) -> Candidate | None:
+    def _named_json(self, source: Source, at: int, prefix: int = 0, *, marked_only: bool = False) -> Candidate | None:
         """Return the candidate that is a name with its arguments after it, special tokens between them left out."""
         text = source.text
         head = _NAME_THEN_JSON.match(text, at)
-        if head is None or (head[2] in ("", "`", "``") and head.end() >= len(text)):
+        if head is None or (head["next"] in ("", "`", "``") and head.end() >= len(text)):
             unfinished = head is not None or not text[at + prefix : at + 200].strip()
             return WAIT if unfinished else None
-        if head[2] in ("<", "["):
-            rest = text[head.start(2) : head.start(2) + _LONGEST_WORD]
+        if head["next"] in ("<", "["):
+            rest = text[head.start("next") : head.start("next") + _LONGEST_WORD]
             if not rest.startswith(_PAIR):
                 return WAIT if any(token.startswith(rest) for token in (_PAIR, *ARGUMENT_MARKS)) else None
             if self._writer.offered.find(head[1]) is not None:
                 return self._make(source, at, read_name_then_pairs(source, self._writer), "line", "glm")
             return None
-        if pairs_only or head[2] not in ("{", "```") or tool_named(head[1], self._writer.offered) is None:
+        if (
+            (marked_only and not head["mark"])
+            or head["next"] not in ("{", "```")
+            or tool_named(head[1], self._writer.offered) is None
+        ):
             return None
         reader = _after(source, text[at : head.start(1)], read_name_then_json(source, self._writer))
         return self._make(source, at, reader, "line", "name-json")

@@ -45,8 +45,8 @@ class Offered:
     def begins_a_name(self, character: str) -> bool:
         """Tell whether some tool's name begins with this character."""
         if self._initials is None:
-            self._initials = frozenset(name[:1] for name in self.names)
-        return character in self._initials
+            self._initials = frozenset(name[:1].lower() for name in self.names)
+        return character.lower() in self._initials
 
     def could_begin(self, written: str) -> bool:
         """Tell whether text that is still arriving may become a tool's name."""
@@ -87,7 +87,7 @@ class Offered:
 
 
 def _plain(name: str) -> str:
-    return name.replace(".", "_").replace("-", "_")
+    return name.replace(".", "_").replace("-", "_").lower()
 
 
 def properties_of(tool: Tool) -> list[str]:

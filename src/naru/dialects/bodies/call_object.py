@@ -45,6 +45,7 @@ WRAPPER_KEYS = (
     "function_calls",
     "calls",
     "function_call",
+    "functionCall",
     "tool_call",
     "function",
     "tool",

@@ -93,7 +93,10 @@ def _skip_to_call(source: Source, marks: _Marks) -> Reading[tuple[Role, str]]:
     while True:
         found = yield from until(source, marks.pattern, _LONGEST_NAME)
         role = marks.roles.get(found[0])
-        text += source.text[source.pos : found.start()]
+        word = source.text[source.pos : found.start()]
+        if role == "arguments" and not text.strip() and word.strip():  # the mark that begins a call was left out
+            return "open", ""
+        text += word
         if role not in ("open", "end", "noise", "close"):
             raise NotACall
         source.pos = found.end()

@@ -28,8 +28,8 @@ _HOLD = 4000
 """Characters: as long a text waits for its meaning at most."""
 _LONGEST_TAG = 400
 _MOST_CLOSERS = 4
-_CLOSING = lazy_pattern(r"</([\w:.\-]{1,80})>")
-_CLOSING_SO_FAR = lazy_pattern(r"</[\w:.\-]{0,80}\Z")
+_CLOSING = lazy_pattern(r"</([\w:.\-]{1,80})(?:=[^<>\n]{0,80})?>")
+_CLOSING_SO_FAR = lazy_pattern(r"</[\w:.\-]{0,80}(?:=[^<>\n]{0,80})?\Z")
 _MISSPELT = frozenset({"param", "parameter", "arg", "argument", "arg_key", "arg_value", "value"})
 
 

@@ -282,6 +282,17 @@ def read_children(source: Source, writer: CallWriter, name: str) -> Reading[None
     offset = len(name) + 2
     offset = yield from space_end(source, offset)
     declared = [f"<{key}>" for key in properties_of(tool)] if tool else []
+    wrapped = yield from literal_at(source, ("<args>",), offset)  # Roo's
+    if wrapped and wrapped not in declared:
+        source.pos += offset + len(wrapped)
+        writer.start(name)
+        yield from read_parameters(source, writer, child_tags("args"))
+        offset = yield from space_end(source)
+        if not (yield from literal_at(source, (f"</{name}>",), offset)):
+            raise NotACall
+        source.pos += offset + len(name) + 3
+        writer.end(source.offset)
+        return
     if not (yield from literal_at(source, (*declared, f"</{name}>"), offset)):
         raise NotACall if source.pos + offset < len(source.text) else Incomplete
     source.pos += offset

@@ -7,13 +7,15 @@ One reader for `<function=N><parameter=K>`, `<invoke name="N"><parameter name="K
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
+from naru.dialects.bodies.call_object import ARGUMENT_KEYS
+from naru.dialects.bodies.elements import elements_reader
 from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
 from naru.dialects.bodies.tag_scan import Ending
 from naru.dialects.bodies.tagged_values import read_tagged_text
 from naru.dialects.call_writer import CallWriter
+from naru.dialects.literal import parse_literal
 from naru.dialects.offered import properties_of, required_of
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.source import (
@@ -31,16 +33,22 @@ from naru.dialects.tokens import Tokens
 
 _VENDOR = r"(?:[｜|]{1,2}\w+[｜|]{1,2}\s?|\w+:|\w+\|)?"
 _MINIMAX = "]<]minimax[>["
-_HEAD = lazy_pattern(
+_HEAD_TEXT = (
     rf"(?P<lead>{re.escape(_MINIMAX)})?<(?P<vendor>{_VENDOR})(?P<tag>function_call|function|invoke|tool_call|tool_use|tool|call)"
-    r"(?:=|\s+(?:name|tool)\s*=\s*)(?P<quote>[\"']?)(?P<name>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*?)?(?P<end>/?)>"
+    r"(?:\s*=\s*|\s+(?:name|tool)\s*=\s*)(?P<quote>[\"']?)(?P<name>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*?)?(?P<end>/?)>"
 )
+_HEAD = lazy_pattern(_HEAD_TEXT)
+_RUN_TOGETHER = lazy_pattern(r"<function[=(/\s]\s*(?P<name>[\w.\-]{1,100})\)?>?\s*(?=\{)")
+_ENDS_RUN_TOGETHER = ("></function>", "</function>", "<function>", "<function/>", ">")
+_ANY_HEAD = lazy_pattern(rf"(?:{_HEAD_TEXT})|(?P<together><function[=(/\s]\s*[\w.\-]{{1,100}}\)?>?\s*\{{)")
 _UNNAMED_HEAD = lazy_pattern(
     rf"<(?P<vendor>{_VENDOR})(?P<tag>invoke|tool_use)>\s*<tool_name>\s*(?P<name>[^<>\n]+?)\s*</tool_name>"
 )
 NAME_TAGS = ("<name>", "<tool_name>", "<function_name>")
 _NAME_ELEMENT = lazy_pattern(r"<(?P<tag>name|tool_name|function_name)>\s*(?P<name>[^<>\n]+?)\s*</(?P=tag)>")
 _XTML_HEAD = lazy_pattern(r"<\|open\|>call\b(?P<rest>[^<>]*)<\|sep\|>")
+_EITHER_QUOTED = lazy_pattern(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ID_ATTRIBUTES = ("id", "call_id", "type")
 _ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*\"([^\"]*)\"")
 _ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 _LONGEST_TAG = 400
@@ -96,8 +104,8 @@ def _unescaped(attribute: str) -> str:
     return attribute
 
 
-@lru_cache(maxsize=64)
-def _tags(lead: str, vendor: str, tag: str) -> Tags:
+@lru_cache(maxsize=256)
+def _tags(lead: str, vendor: str, tag: str, name: str) -> Tags:
     start = re.escape(f"{lead}<{vendor}")
     if lead:
         head = lazy_pattern(start + r"(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
@@ -110,12 +118,12 @@ def _tags(lead: str, vendor: str, tag: str) -> Tags:
             calls=(f"{lead}<{tag}", f"{lead}<tool_call>"),
         )
     head = lazy_pattern(
-        start + r"(?P<tag>parameter|param|arg)(?:=|\s+(?:name|key)\s*=\s*)"
+        start + r"(?P<tag>parameter|param|arg)(?:\s*=\s*|\s+(?:name|key)\s*=\s*)"
         r"(?P<quote>[\"']?)(?P<key>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*)?"
         rf"(?:>|=(?P<value>[^<>\n]*)(?=</{re.escape(vendor)}(?P=tag)>))"
     )
     opens = (f"<{vendor}param", f"<{vendor}arg")
-    ends = (f"</{vendor}{tag}>",)
+    ends = (f"</{vendor}{tag}>", f"</{vendor}{tag}={name}>")
     sections = tuple(f"<{vendor}{name}" for name in _SECTIONS) if vendor or tag != "invoke" else ("<function_calls>",)
     plain = "｜" not in vendor and "|" not in vendor
     return Tags(
@@ -159,13 +167,55 @@ def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
         if other:
             yield from _read_unnamed(source, writer, other)
             return
+        head = yield from until(source, _ANY_HEAD, _LONGEST_TAG)
+        if head["together"] is not None:
+            yield from _read_run_together(source, writer)
+            return
         head = yield from until(source, _HEAD, _LONGEST_TAG)
         if head.start() != source.pos:
             raise NotACall
     writer.start(_unescaped(head["name"]))
     source.pos = head.end()
     if not head["end"]:
-        yield from read_parameters(source, writer, _tags(head["lead"] or "", head["vendor"], head["tag"]))
+        tags = _tags(head["lead"] or "", head["vendor"], head["tag"], head["name"])
+        yield from read_parameters(source, writer, tags)
+    elif head["rest"]:
+        _write_attributes(writer, head["rest"])
+    writer.end(source.offset)
+
+
+def _write_attributes(writer: CallWriter, rest: str) -> None:
+    """Write what a tag without content says of the arguments: all of them as JSON, or one attribute each."""
+    found = {key: _unescaped(double or single) for key, double, single in _EITHER_QUOTED.findall(rest)}
+    if _EITHER_QUOTED.sub("", rest).strip():
+        raise NotACall
+    for key, value in found.items():
+        if key in ARGUMENT_KEYS:
+            decoded = parse_literal(value)
+            if not isinstance(decoded, dict):
+                raise NotACall
+            writer.whole(decoded)
+        elif _is_declared(writer, key):
+            writer.key(key)
+            writer.written(value)
+        elif key not in _ID_ATTRIBUTES:
+            raise NotACall
+
+
+def _read_run_together(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read `<function=name{…}</function>` and its kin, which small Llama models write."""
+    head = yield from until(source, _RUN_TOGETHER, _LONGEST_TAG)
+    if head.start() != source.pos:
+        raise NotACall
+    writer.start(head["name"])
+    source.pos = head.end()
+    yield from read_arguments(source, writer)
+    offset = yield from space_end(source)
+    found = yield from literal_at(source, _ENDS_RUN_TOGETHER, offset)
+    if not found:
+        raise NotACall
+    source.pos += offset + len(found)
+    writer.repair("missing-tag", head[0], f"<function={head['name']}>")
     writer.end(source.offset)
 
 
@@ -250,6 +300,12 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
             return
         if first == "{":
             yield from read_arguments(source, writer)
+            offset = yield from space_end(source)
+            again = yield from literal_at(source, (f"<{tags.call_end[0][2:]}",), offset)
+            if again:  # meant to close
+                source.pos += offset + len(again)
+                writer.repair("doubled-tag", again, tags.call_end[0])
+                return
         elif first == '"':
             yield from read_arguments_as_text(source, writer)
         elif found or first == tags.child[:1]:
@@ -309,40 +365,3 @@ def _ending(tags: Tags, tag: str, key: str, declared: tuple[str, ...]) -> Ending
         key, closer, openers=(opener,), head=tags.head, ends=tags.call_end, arguments=arguments, calls=tags.calls,
         mends=False,
     )  # fmt: skip
-
-
-@lru_cache(maxsize=8)
-def elements_reader(begin: str) -> Callable[[str], object]:
-    """Return what reads nested elements whose tags begin with `begin`: `item`s are a list, others an object."""
-    opening = re.compile(rf"\s*{re.escape(begin)}([\w.\-]+)>")
-
-    def read(text: str) -> object:
-        if not text.lstrip().startswith(begin):
-            return text
-        found: list[tuple[str, object]] = []
-        at = 0
-        while at < len(text):
-            tag = opening.match(text, at)
-            end = _element_end(text, tag, begin) if tag is not None else None
-            if tag is None or end is None:
-                if text[at:].strip():
-                    return text
-                break
-            found.append((tag[1], read(text[tag.end() : end[0]])))
-            at = end[1]
-        if all(name == "item" for name, _ in found):
-            return [inner for _, inner in found]
-        return dict(found)
-
-    return read
-
-
-def _element_end(text: str, tag: re.Match[str], begin: str) -> tuple[int, int] | None:
-    """Return where the content of an element ends and where what follows it begins."""
-    depth = 1
-    same = re.compile(rf"{re.escape(begin[:-1])}<(/?){re.escape(tag[1])}>")
-    for found in same.finditer(text, tag.end()):
-        depth += -1 if found[1] else 1
-        if depth == 0:
-            return found.start(), found.end()
-    return None

@@ -80,9 +80,9 @@ MARKED: tuple[Dialect, ...] = (
     Dialect(
         "xml-tag",
         (
-            "<function=", "<function name=", "<invoke name=", "<invoke>", "<tool_use>", "<tool_call name=",
-            "<tool name=", "<function_call name=", "<tool_use name=",
-            "<｜DSML｜invoke ", "<｜DSML｜ invoke ", "<｜｜DSML｜｜invoke ", "<antml:invoke ",
+            "<function=", "<function name=", "<function(", "<function/", "<function =", "<invoke name=", "<invoke>",
+            "<tool_use>", "<tool_call name=", "<tool name=", "<function_call name=", "<tool_use name=",
+            "<｜DSML｜invoke ", "<｜DSML｜ invoke ", "<｜｜DSML｜｜invoke ", "<invoke ",
         ),
         reader="xml",
         closers=("</tool_call>",),
