@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,19 @@ CACHE = Path("~/.cache/naru-tests").expanduser()
 _INSTALL_SECONDS = 300
 
 
-def python_environment(*requirements: str) -> Path:
-    """Return the Python of an environment that holds exactly these requirements; skips when they cannot be had."""
-    folder = _folder("py", [sys.version, *requirements])
+def python_environment(*requirements: str, without: Sequence[str] = ()) -> Path:
+    """Return the Python of an environment that holds exactly these requirements; skips when they cannot be had.
+
+    `without` names packages that are asked for, and are never imported: engines of gigabytes.
+    """
+    folder = _folder("py", [sys.version, *requirements, *without])
     python = folder / "bin" / "python"
     if not (folder / ".ready").exists():
         uv = Path(sys.executable).parent / "uv"
         _run([str(uv), "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
-        _run([str(uv), "pip", "install", "--quiet", "--python", str(python), *requirements])
+        (folder / "without.txt").write_text("".join(f"{name} ; sys_platform == 'never'\n" for name in without))
+        left_out = ["--override", str(folder / "without.txt")] if without else []
+        _run([str(uv), "pip", "install", "--quiet", "--python", str(python), *left_out, *requirements])
         (folder / ".ready").touch()
     return python
 

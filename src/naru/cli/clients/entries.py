@@ -270,6 +270,7 @@ CLIENTS = (
             "  NARU_SERVER__ALLOWED_HOSTS='[\"host.docker.internal:{port}\"]' naru serve",
         ),
         then=(_SERVE, "Choose the model {model}+tools."),
+        tested="0.12.4",
     ),
     ClientRow(
         "openai", "the openai package", "",
