@@ -13,6 +13,8 @@ from naru.builtins.data.databases.errors import QueryError
 from naru.builtins.data.databases.gather import quoted
 
 TABLES_AT_MOST = 5
+TABLES_AT_LEAST = 3
+"""However near the first is: what a question asks for beside it often stands in another."""
 COLUMNS_AT_MOST = 16
 """Of one table; its keys are always among them."""
 NEAREST_COLUMNS = 24
@@ -66,7 +68,11 @@ async def find_scope(question: str, catalogue: Catalogue, search: Search, databa
             scores[table.name] = scores.get(table.name, 0.0) + NAME_COUNTS
     names = [table.name for table in catalogue.tables]
     ordered = sorted((name for name in scores if name in names), key=lambda name: -scores[name])
-    wanted = [name for name in ordered if scores[name] >= 0.25 * scores[ordered[0]]][: TABLES_AT_MOST - 1]
+    wanted = [
+        name
+        for place, name in enumerate(ordered[: TABLES_AT_MOST - 1])
+        if place < TABLES_AT_LEAST or scores[name] >= 0.25 * scores[ordered[0]]
+    ]
     links = links_of(catalogue)
     chosen = connected(wanted or names[:TABLES_AT_MOST], links, names, most=TABLES_AT_MOST)
     near = {(table, column) for table, column, _ in nearest} | {(value.table, value.column) for value in values}

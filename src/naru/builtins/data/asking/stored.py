@@ -6,7 +6,7 @@ question names, which may stand in another column. What is found nowhere stays a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -29,6 +29,8 @@ class _Compared:
     column: exp.Column
     text: exp.Literal
     table: Table
+    standing: Sequence[str]
+    """Tables of the same FROM."""
 
 
 async def as_stored(tree: exp.Select, scope: Scope, database: Database) -> None:
@@ -37,7 +39,8 @@ async def as_stored(tree: exp.Select, scope: Scope, database: Database) -> None:
         text, name = compared.text.name, compared.column.name
         holds = await _held(compared.table, name, text, database)
         if text in holds or not holds:
-            named = next((one for one in scope.values if one.text.casefold() == text.casefold()), None)
+            fits = [one for one in scope.values if one.text.casefold() == text.casefold()]
+            named = min(fits, key=lambda one: one.table not in compared.standing, default=None)
             if not holds and named is not None:
                 compared.column.replace(exp.column(named.column, table=named.table.rpartition(".")[2]))
                 compared.text.replace(exp.Literal.string(named.text))
@@ -64,7 +67,7 @@ def _compared(tree: exp.Select, scope: Scope) -> Iterator[_Compared]:
             table = said or next((one for one in [*tables, *scope.tables] if has_column(one, column.name)), None)
             for text in _texts_beside(column):
                 if table is not None and _is_of_words(table, column.name):
-                    yield _Compared(column, text, table)
+                    yield _Compared(column, text, table, [one.name for one in tables])
 
 
 def _texts_beside(column: exp.Column) -> list[exp.Literal]:
