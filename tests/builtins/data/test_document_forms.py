@@ -170,11 +170,23 @@ SHEET = [["Catalogue of 2026"], ["컬럼명", "타입", "설명"], ["id", "int",
 
 def test_excel_is_read_sheet_by_sheet_below_its_title(tmp_path: Path):
     pytest.importorskip("python_calamine", reason="pip install the extra `documents`")
-    (tmp_path / "x.xlsx").write_bytes(
-        workbook([["Catalogue of 2026"], ["컬럼명", "타입", "설명"], ["id", "int", "번호"], ["", "", ""]])
-    )
+    (tmp_path / "x.xlsx").write_bytes(workbook(SHEET))
     reading = read_documents(tmp_path / "x.xlsx")
     assert [one.text for one in reading.documents] == ["Catalogue of 2026", "lot.id (int): 번호"]
+
+
+@pytest.mark.parametrize("form", ["excel", "word"])
+def test_four_columns_in_an_office_file_are_four_documents_out(form: str, tmp_path: Path):
+    """Issue 20, line 1: the same table of columns as of every other form, under Korean headings."""
+    pytest.importorskip("python_calamine", reason="pip install the extra `documents`")
+    table = [["테이블명", "컬럼명", "데이터 타입", "컬럼 설명"], *map(list, COLUMNS)]
+    name, raw = ("x.xlsx", workbook(table)) if form == "excel" else ("x.docx", word([], table))
+    (tmp_path / name).write_bytes(raw)
+    reading = read_documents(tmp_path / name)
+    found = {document.id: document.text for document in reading.documents}
+    assert len(found) == 4, reading
+    assert not reading.refused
+    assert {id_: found[id_] for id_ in WANTED} == WANTED
 
 
 def test_pdf_and_word_are_read_page_by_page_and_section_by_section(tmp_path: Path):
@@ -287,8 +299,8 @@ def workbook(lines: list[list[str]]) -> bytes:
     )
 
 
-def word(paragraphs: list[tuple[str, str]]) -> bytes:
-    """Write the smallest .docx with paragraphs of these styles."""
+def word(paragraphs: list[tuple[str, str]], table: list[list[str]] | None = None) -> bytes:
+    """Write the smallest .docx with paragraphs of these styles, and a table after them."""
     main = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     package = "http://schemas.openxmlformats.org/package/2006"
@@ -297,6 +309,12 @@ def word(paragraphs: list[tuple[str, str]]) -> bytes:
         f"<w:r><w:t>{text}</w:t></w:r></w:p>"
         for style, text in paragraphs
     )
+    if table:
+        lines = (
+            f"<w:tr>{''.join(f'<w:tc><w:p><w:r><w:t>{cell}</w:t></w:r></w:p></w:tc>' for cell in line)}</w:tr>"
+            for line in table
+        )
+        body += f"<w:tbl>{''.join(lines)}</w:tbl>"
     return archive(
         {
             "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
