@@ -11,7 +11,7 @@ from naru.agent.closeness import Closeness
 from naru.agent.hooks import Hooks
 from naru.agent.limits import Limits
 from naru.agent.loop import run
-from naru.agent.selection import first_of, most_relevant
+from naru.agent.selection import first_of, index_of
 from naru.agent.small.planner import TALK
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.errors import UpstreamError
@@ -112,7 +112,7 @@ async def test_an_embedder_that_fails_leaves_the_choice_to_words(caplog: pytest.
     question = "translate a text"
     for _ in range(3):
         ranked = await closeness.rank(TOOLS, [question])
-        assert first_of(ranked, TOOLS, 2) == most_relevant(TOOLS, question, 2)
+        assert first_of(ranked, TOOLS, 2) == first_of(index_of(TOOLS).rank(question), TOOLS, 2)
         assert ranked[0].closeness is None
     assert caplog.text.count("the endpoint is away") == 1, "said once"
 

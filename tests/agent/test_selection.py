@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from naru.agent.selection import ToolIndex, select_tools, terms
+from naru.agent.selection import ToolIndex, index_of, terms
 from naru.messages import ToolDefinition
 
 TOOLS = [
@@ -25,7 +25,7 @@ TOOLS = [
     ],
 )
 def test_the_fitting_tool_comes_first(question: str, first: str) -> None:
-    assert select_tools(question, TOOLS, 2)[0].tool.name == first
+    assert index_of(TOOLS).rank(question)[0].tool.name == first
 
 
 def test_a_question_that_no_tool_speaks_of_scores_nothing() -> None:
@@ -33,13 +33,13 @@ def test_a_question_that_no_tool_speaks_of_scores_nothing() -> None:
 
 
 def test_the_choice_is_explained_and_stable() -> None:
-    once, twice = (select_tools("remaining vacation days", TOOLS, 3) for _ in range(2))
+    once, twice = (index_of(TOOLS).rank("remaining vacation days") for _ in range(2))
     assert once == twice
     assert "vacation" in once[0].reasons
 
 
 def test_no_tools_give_an_empty_choice() -> None:
-    assert select_tools("anything", [], 5) == []
+    assert index_of([]).rank("anything") == []
 
 
 def test_hangul_is_cut_into_pairs_of_syllables_so_that_particles_do_not_hide_a_noun() -> None:

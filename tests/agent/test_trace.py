@@ -10,13 +10,13 @@ from tests.agent.conftest import Shop
 
 from naru.agent.hooks import Hooks
 from naru.agent.loop import run
-from naru.agent.replay import replay
 from naru.agent.trace import Journal
 from naru.builtins.hr.server import hr_toolset
 from naru.errors import StoreError
 from naru.messages import ChatRequest, JsonObject, Message
 from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
+from naru.replaying import replay
 from naru.stores.kept.runs import RunStore
 from naru.tools.combined import CombinedToolset
 

@@ -145,19 +145,9 @@ def index_of(tools: Sequence[ToolDefinition]) -> ToolIndex:
     return _INDEXES.get(held, lambda: ToolIndex(tools), beside=named)
 
 
-def select_tools(question: str, tools: Sequence[ToolDefinition], limit: int) -> list[Ranked]:
-    """Return the `limit` most relevant tools for a question, with scores and the terms that decided."""
-    return index_of(tools).rank(question)[:limit]
-
-
 def first_of(ranked: Sequence[Ranked], tools: Sequence[ToolDefinition], most: int) -> Sequence[ToolDefinition]:
     """Return at most so many tools, the first ranked, in their own order (H13); 0 is no limit."""
     if not most or len(tools) <= most:
         return tools
     chosen = {one.tool.name for one in ranked[:most]}
     return [tool for tool in tools if tool.name in chosen]
-
-
-def most_relevant(tools: Sequence[ToolDefinition], question: str, most: int) -> Sequence[ToolDefinition]:
-    """Return at most so many tools, those whose words the question shares, in their own order; 0 is no limit."""
-    return first_of(index_of(tools).rank(question), tools, most) if most and len(tools) > most else tools

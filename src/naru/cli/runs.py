@@ -13,7 +13,6 @@ import typer
 from rich.text import Text
 
 from naru.agent.events import written_by
-from naru.agent.replay import replay as replay_run
 from naru.cli.options import BaseUrl, Config, JoinProgress, settings_from
 from naru.cli.terminal.exit_codes import Exit
 from naru.cli.terminal.output import AsJson, console, plain, print_json, print_note, print_table
@@ -22,6 +21,7 @@ from naru.errors import NotFoundError, UserError
 from naru.messages import JsonObject
 from naru.models.backend import Backend
 from naru.models.open import open_backend
+from naru.replaying import replay as replay_run
 from naru.stores.kept.runs import KEPT, RunStore
 from naru.stores.shared.open import shared_tables
 

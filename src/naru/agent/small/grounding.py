@@ -90,6 +90,8 @@ def _says_something(value: Any, one: Parameter, tool: ToolDefinition) -> bool:
 
 def _completed(one: Parameter, value: Any, sources: Sources) -> Any:
     """Return the id as it stands in a source: `ORD-88123` for `88123` and for `order ORD-88123`."""
+    if one.is_plain_text and isinstance(value, str):
+        return sources.as_written(value)
     if one.takes_id and isinstance(value, str | int) and not isinstance(value, bool):
         wanted = bare(str(value))
         whole = [span for span in sources.spans() if bare(span) != wanted and _last_number(span) == wanted.lstrip("0")]
@@ -115,6 +117,8 @@ def _fault(one: Parameter, value: Any, sources: Sources, numbered: Set[str]) -> 
             return f"{value!r} is no value of {one.name}."
         if one.fits(value) and _is_beyond_words(value, sources):
             return f"{one.name} takes an id, and {value!r} stands neither in the question nor in a result."
+    if one.form and not jsonschema_rs.is_valid({"format": one.form}, value, validate_formats=True):
+        return f"{value!r} is no {one.form}, as {one.name} takes."
     is_number = isinstance(value, int) and not isinstance(value, bool) and value not in _YEARS
     if is_number and one.required and one.name in numbered and not sources.hold(value):
         return f"{one.name} {value} stands neither in the question nor in a result."

@@ -15,7 +15,7 @@ from naru.agent.selection import Ranked, index_of, plain_name
 from naru.agent.small.parameters import Parameter, leaves, parameters
 from naru.agent.small.reading import decoded, is_nothing
 from naru.agent.small.shown import known_values
-from naru.agent.small.sources import Sources, bare, spans
+from naru.agent.small.sources import TELLING_NUMBER, Sources, bare, spans
 from naru.messages import ToolCall, ToolDefinition
 
 AT_ONCE = 3
@@ -32,8 +32,6 @@ LEAD = 0.1
 """So far ahead the nearest tool was the right one in 47 of 47 questions, by .06 in 54 of 56."""
 TELLING_CHOICE = 2
 """Letters above which a listed value that stands in the question says something."""
-TELLING_NUMBER = 3
-"""Digits from which a bare number may be an id."""
 TELLING_NAME = 3
 """Letters from which the beginning of a key says which parameter is meant: `film` for `film_id`."""
 MAY_CHANGE = 0.1
@@ -59,8 +57,8 @@ class Offering:
         self._set_aside: set[str] = set()
         self._led_from: ToolDefinition | None = None
         self._has_led = False
-        self._chosen = ""
-        """The tool that the model called at first, for want of whose id others are asked."""
+        self.chosen = ""
+        """The tool that the model called of itself, for want of whose id others are asked."""
         self.changing: frozenset[str] = frozenset(
             one.tool.name
             for one in ranked
@@ -70,9 +68,9 @@ class Offering:
     def _stands(self, one: Ranked) -> float:
         """Return how near a tool stands to the question: in meaning, and by the values that its schema takes."""
         base = one.score if one.closeness is None else one.standing
-        return base + FITS * self._fits(one.tool) - LACKS * len(self.lacks(one.tool))
+        return base + FITS * self._fits(one.tool, self._sources.subject) - LACKS * len(self.lacks(one.tool))
 
-    def _fits(self, tool: ToolDefinition) -> int:
+    def _fits(self, tool: ToolDefinition, given: Sequence[str]) -> int:
         """Count the parameters that take a value of the question: a listed one, an id of their shape, a number."""
         asked = self._sources.question
         found = 0
@@ -81,9 +79,9 @@ class Offering:
                 listed = [value for value in one.schema.get("enum") or () if isinstance(value, str)]
                 found += any(len(value) > TELLING_CHOICE and asked.holds(value) for value in listed)
             elif one.takes_id:
-                found += any(one.fits(span) for span in asked.spans)
-            elif self._is_open(one):
-                found += any(span.isdigit() for span in asked.spans)
+                found += any(one.fits(span) for span in given)
+            elif one.required and one.kind == "integer":
+                found += any(span.isdigit() for span in given)
         return found
 
     @property
@@ -92,7 +90,7 @@ class Offering:
         first = self._ranked[0] if self._ranked else None
         if first is None or first.closeness is None:
             return None
-        return first.closeness + FITS * self._fits(first.tool) - first.talk
+        return first.closeness + FITS * self._fits(first.tool, self._sources.question.spans) - first.talk
 
     def nearest(self) -> list[ToolDefinition]:
         """Return the tools that lie about as near as the nearest and can be called now, or what leads up to it."""
@@ -115,7 +113,7 @@ class Offering:
         ranked = self._ranked[self._place[tool.name]]
         if tool.name in self.changing or (ranked.closeness is None and not reads(tool) and len(self._ranked) > ALL):
             return False
-        is_harmless = reads(tool) or ranked.ordered <= READS or ranked is self._ranked[0] or tool.name == self._chosen
+        is_harmless = reads(tool) or ranked.ordered <= READS or ranked is self._ranked[0] or tool.name == self.chosen
         counts = [one for one in parameters(tool) if one.required and one.kind in ("integer", "number")]
         return is_harmless and (not counts or bool(self._sources.spans()))
 
@@ -131,7 +129,7 @@ class Offering:
 
     def _has_number_of(self, one: Parameter) -> bool:
         """Tell whether the question gives an id without its letters: `88123` for `ORD-88123`."""
-        return one.takes_id and any(len(s) >= TELLING_NUMBER and s.isdigit() for s in self._sources.question.spans)
+        return one.takes_id and any(len(s) >= TELLING_NUMBER and s.isdigit() for s in self._sources.subject)
 
     def _is_open(self, one: Parameter) -> bool:
         return one.required and (one.takes_id or (one.kind == "integer" and one.name in self._numbered))
@@ -187,53 +185,72 @@ class Offering:
                 return [wider]
             self._set_aside.add(tool.name)
             if ids := self._looked_up(last):
-                return self._in_order(self._taking(ids)[:AT_ONCE])
+                if not (taking := self._taking(ids)):
+                    return self._trying(ids, last)
+                left = [one for one in taking if one.name not in self._set_aside and self.may_be_forced(one)]
+                return self._in_order(left[:AT_ONCE])
             if self._has_led:
                 return []
-            self._has_led, self._chosen = True, tool.name
-            others = [one for one in self.first() if self.may_be_forced(one) and not self.lacks(one)]
+            self._has_led, self.chosen = True, tool.name
+            others = [one.tool for one in self._ranked if one.tool.name not in self._set_aside]
+            others = [one for one in others if self.may_be_forced(one) and not self.lacks(one)]
             return self._in_order([*self.leading_to(tool)[:1], *others[: AT_ONCE - 1]])
-        if (led := self._led_from) is not None and self._takes_from(led, last):
+        able = [one.tool for one in self._ranked if one.tool is not tool and self.may_be_forced(one.tool)]
+        takes = [one for one in able if self._takes_from(one, last)]
+        is_lead = self._is_lead(last, takes)
+        self.leads |= {last.call.id} if is_lead else set()
+        led = self._led_from
+        if led and (led.name not in self.changing or led.name == self.chosen) and self._takes_from(led, last):
             self._led_from = None
-            near = [one.tool for one in self._ranked if self._is_about_as_near(one.tool, led)]
-            near = [tool for tool in near if self.may_be_forced(tool) and self._takes_from(tool, last)]
-            return self._in_order([led, *near][:AT_ONCE])
-        ran = self._place[tool.name]
-        nearer = [one.tool for one in self._ranked[:ran] if self.may_be_forced(one.tool)]
-        follow = [one for one in nearer if self._takes_from(one, last)]
+            return self._in_order([led, *(one for one in takes if self._is_about_as_near(one, led))][:AT_ONCE])
+        follow = [one for one in takes if self._place[one.name] < self._place[tool.name]] or (takes if is_lead else [])
         again = [tool] if self._another(tool, last) else []
         return self._in_order([*follow[:AT_ONCE], *again])
 
     def _looked_up(self, last: Outcome) -> list[str]:
         """Return the ids that the person gave and a call did not find."""
         given = [str(value) for value in leaves(last.call.arguments) if not isinstance(value, bool)]
-        return [value for value in given if spans(value) and self._sources.hold(value)]
+        found = [span for value in given for span in spans(value) if span in self._sources.spans()]
+        return found or self._sources.subject
+
+    def _trying(self, ids: Sequence[str], last: Outcome) -> list[ToolDefinition]:
+        """Return the tools that need one text of no told shape, held to ids that were not found: once."""
+        given = {str(value) for value in leaves(last.call.arguments)}
+        held = []
+        for tool in (one.tool for one in self._ranked if len(self._set_aside) < AT_ONCE):
+            needed = [one for one in parameters(tool) if one.required]
+            is_new = tool.name not in self._set_aside or not given.issuperset(ids)
+            if len(needed) == 1 and needed[0].is_plain_text and is_new and self.may_be_forced(tool):
+                held.append(_held_to(tool, needed[0].name, ids))
+        return held[:AT_ONCE]
 
     def _taking(self, ids: Sequence[str]) -> list[ToolDefinition]:
         """Return the tools that an id which was not found is one for, by its shape: it was looked up in another."""
-        left = [one.tool for one in self._ranked if one.tool.name not in self._set_aside]
-        left = [tool for tool in left if self.may_be_forced(tool)]
-        return [tool for tool in left if any(self._is_for(one, value) for one in parameters(tool) for value in ids)]
+        every = [one.tool for one in self._ranked]
+        return [tool for tool in every if any(self._is_for(one, value) for one in parameters(tool) for value in ids)]
 
     def meant_for(self, call: ToolCall) -> list[ToolDefinition]:
         """Return the tools that given ids are for by their shape, where the called one takes ids of another."""
         tool = self._ranked[self._place[call.name]].tool
         given = [(one, str(call.arguments.get(one.name, ""))) for one in parameters(tool) if one.takes_id]
         ids = [value for one, value in given if not one.fits(value) and value in self._sources.spans()]
+        if not given and not any(self._sources.question.holds(value) for value in leaves(call.arguments)):
+            ids += [span for span in self._sources.question.spans if not span.isdigit()]
         return [other for other in self._taking(ids) if other is not tool][:AT_ONCE]
 
     def _is_for(self, one: Parameter, value: str) -> bool:
-        if one.takes_id:
-            return one.fits(value)
-        return one.required and one.kind == "integer" and one.name in self._numbered and value.isdigit()
+        return one.fits(value) if one.takes_id else one.required and one.kind == "integer" and value.isdigit()
 
     def _takes_from(self, tool: ToolDefinition, last: Outcome) -> bool:
         """Tell whether a tool takes a value that a result gave and the call did not."""
-        given = {bare(str(value)) for value in leaves(last.call.arguments)}
-        fresh = [
-            (key, value) for key, value in _entries(decoded(last.result.text.strip())) if bare(str(value)) not in given
-        ]
-        return any(_meets(one, key, value) for one in parameters(tool) if one.required for key, value in fresh)
+        return any(_meets(one, *entry) for one in parameters(tool) if one.required for entry in _fresh(last))
+
+    def _is_lead(self, last: Outcome, takes: Sequence[ToolDefinition]) -> bool:
+        """Tell whether a result gives nothing but ids that other tools take: then it is no answer yet."""
+        sought = [bare(str(value)) for value in leaves(last.call.arguments)]
+        told = [entry for entry in _fresh(last) if not any(one and one in bare(str(entry[1])) for one in sought)]
+        needed = [one for tool in takes for one in parameters(tool) if one.required]
+        return bool(needed) and all(any(_meets(one, *entry) for one in needed) for entry in told)
 
     def _another(self, tool: ToolDefinition, last: Outcome) -> bool:
         """Tell whether the question names a second id of the kind that the call took."""
@@ -243,6 +260,8 @@ class Offering:
         seen = {bare(str(value)) for value in self.used}
         return any(bare(span) not in seen for span in asked)
 
+    leads: frozenset[str] = frozenset()
+    """Ids of calls whose results only led on to the next."""
     used: frozenset[str] = frozenset()
     """Values that calls of this run have taken."""
 
@@ -254,6 +273,22 @@ def _without_options(tool: ToolDefinition, last: Outcome) -> ToolDefinition | No
         return None
     kept = {name: one for name, one in tool.input_schema["properties"].items() if name not in given}
     return replace(tool, input_schema={**tool.input_schema, "properties": kept})
+
+
+def _held_to(tool: ToolDefinition, name: str, values: Sequence[str]) -> ToolDefinition:
+    """Return a tool whose parameter can only be one of these."""
+    properties = tool.input_schema["properties"]
+    kept = {**properties[name], "enum": list(values)}
+    return replace(tool, input_schema={**tool.input_schema, "properties": {**properties, name: kept}})
+
+
+def _fresh(last: Outcome) -> list[tuple[str, Any]]:
+    """Return what a result gave and the call did not, by key; a count of its rows tells nothing that they do not."""
+    found = decoded(last.result.text.strip())
+    given = {bare(str(value)) for value in leaves(last.call.arguments)}
+    inner = found.values() if isinstance(found, dict) else ()
+    given |= {str(len(one)) for one in inner if isinstance(one, list)}
+    return [(key, value) for key, value in _entries(found) if bare(str(value)) not in given]
 
 
 def _entries(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:

@@ -47,6 +47,16 @@ class Parameter:
         """Tell whether it takes ids of a shape that the schema shows."""
         return not self.is_choice and self.kind in ("", "string") and bool(self.samples)
 
+    @property
+    def is_plain_text(self) -> bool:
+        """Tell whether it takes a text of which the schema shows no form."""
+        return self.kind == "string" and not (self.is_choice or self.samples or self.pattern or self.form)
+
+    @property
+    def form(self) -> str:
+        """The form of its texts that the schema names: `date`, `uuid`; empty for any."""
+        return str(self.schema.get("format") or "") if self.kind == "string" else ""
+
     def shows(self, value: str) -> bool:
         """Tell whether a value is one of the schema's own examples, which small models copy."""
         return any(bare(value) == bare(one) for one in self.samples)

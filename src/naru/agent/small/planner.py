@@ -88,6 +88,8 @@ class SmallPlanner:
         self._outcomes: list[Outcome] = []
         self._refused = 0
         self._doubted = False
+        self._has_guessed = False
+        """The model's own words named a value of no source, for a question that is no talk: it must look."""
         self._over = False
         self._own = ""
         self._missing = ""
@@ -123,7 +125,7 @@ class SmallPlanner:
         used = self._offering.used
         tools = self._menu if self._way == "menu" else []
         tools = tools or [narrowed(tool, self._sources, self._numbered, used) for tool in self._offered]
-        if self._way in ("menu", "pick"):
+        if self._way == "menu" or (self._way == "pick" and not self._has_guessed):
             tools = [*tools, NONE]
         asked = self._ask(said, tools, CALL_TOKENS)
         return replace(asked, tool_choice="required", extra={**asked.extra, OVERRIDE: "guided"})
@@ -176,6 +178,8 @@ class SmallPlanner:
             self._way, self._offered = "free", self._offering.prefer(name)
             return Verdict(call, f"{name} is shown now.")
         tool = self._tools[name]
+        if self._way == "free":
+            self._offering.chosen = name
         grounded = ground(replace(call, name=name), tool, self._sources, self._numbered)
         if grounded.refusal:
             fits = [one for one in self._offering.first() if not self._offering.lacks(one) and one.name != name]
@@ -210,12 +214,6 @@ class SmallPlanner:
         is_open = not self._is_talk or bool(self._ran) or closeness is None or closeness > FAR
         return is_open or carries_something(call, self._sources)
 
-    def _is_far(self) -> bool:
-        """Tell whether no tool that ran has to do with the question: then it was none for a tool."""
-        names = {_bare(one.call.name) for one in self._ran}
-        near = [closeness for name, closeness in self._closeness.items() if name in names]
-        return all(closeness is not None and closeness < FAR for closeness in near)
-
     def _resolved(self, name: str) -> str:
         """Return the shown name that a model meant: small ones drop prefixes and add endings."""
         if name in self._tools:
@@ -232,7 +230,8 @@ class SmallPlanner:
             self._outcomes.append(one)
             if one.ran:
                 self._sources.add_result(one.result.text)
-                self._offering.used |= {str(value) for value in leaves(one.call.arguments)}
+                if not is_nothing(one):
+                    self._offering.used |= {str(value) for value in leaves(one.call.arguments)}
         if not any(one.ran for one in outcomes):
             return
         named = {tool.name: name for name, tool in self._real.items()}
@@ -250,6 +249,7 @@ class SmallPlanner:
         is_nothing_said = is_no_answer(text, self._question)
         if not is_nothing_said and not self._ran:
             self._own = tidy(text)
+        self._has_guessed = not self._is_talk and self._guesses(text)
         if self._way == "free" and not self._doubted and (is_nothing_said or self._is_near() or self._guesses(text)):
             return False
         return not self._ran and not is_nothing_said
@@ -287,14 +287,16 @@ class SmallPlanner:
             return None
         if attempt == 2 and self._own and self._is_foreign(self._own):
             instruction, said = translation(self._own, language_of(self._question))
-        elif not self._ran or (not self._found and self._is_far()):
+        elif not self._ran:
             instruction, said = answer_in(self._question), self._question
         elif self._found and any(_bare(one.call.name) in self._offering.changing for one in self._found):
             instruction, said = done_turn(self._question, "\n\n".join(map(told, self._found)))
         elif self._found:
-            # A single result needs no heading: its arguments look like a part of the answer.
-            shown = [one for one in self._ran if one is self._ran[-1] or not is_nothing(one)]
-            results = [lines_of(one) for one in shown] if len(shown) == 1 else map(told, shown)
+            # A single result needs no heading, which looks like a part of the answer, but says what a follow-up is of.
+            told_on = [one for one in self._found if one.call.id not in self._offering.leads]
+            shown = [one for one in self._ran if one is self._ran[-1] or one in told_on]
+            is_alone = len(shown) == 1 and not self._before()
+            results = [lines_of(one) if is_alone else told(one) for one in shown]
             instruction, said = final_turn(self._question, "\n\n".join(results), attempt)
         else:
             sought = [str(value) for value in leaves(self._ran[-1].call.arguments) if self._sources.hold(value)]

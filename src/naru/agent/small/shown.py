@@ -56,6 +56,8 @@ def narrowed(tool: ToolDefinition, sources: Sources, numbered: frozenset[str], u
         if fresh:
             kept = {key: value for key, value in properties[one.name].items() if key in ("description", "type")}
             properties[one.name] = {**kept, "enum": fresh}
+        elif one.form:
+            properties[one.name] = {**properties[one.name], "format": one.form}
     return replace(plain, input_schema={**plain.input_schema, "properties": properties})
 
 

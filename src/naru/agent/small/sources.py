@@ -10,6 +10,8 @@ from typing import Any
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _SPAN = re.compile(r"[A-Za-z0-9]+(?:[-_./:#@][A-Za-z0-9]+)*", re.ASCII)
 _NUMBER = re.compile(r"\d+(?:[., \u00a0]\d{3})*(?:[.,]\d+)?")
+TELLING_NUMBER = 3
+"""Digits from which a bare number may be an id."""
 _LONGEST_RUN = 6
 """Tokens that may make up one id: `KR-2026/11-B`."""
 
@@ -96,10 +98,24 @@ class Sources:
         """Every source, the question first, then the newest."""
         return [self.question, *reversed(self.results), *reversed(self.before)]
 
+    @property
+    def subject(self) -> list[str]:
+        """Return the ids and numbers that the question is about: its own, else those of the turns before it."""
+        return self.question.spans or self.spans()
+
     def hold(self, value: Any) -> bool:
         """Tell whether a value stands in any source."""
         return any(one.holds(value) for one in self.all)
 
+    def as_written(self, value: str) -> str:
+        """Return words that were written as one as they stand in a source: `Felix Braun` for `felixbraun`."""
+        apart = re.compile(r"\s?".join(map(re.escape, value)), re.IGNORECASE)
+        found = next(filter(None, (apart.search(one.text) for one in self.all)), None) if value.isalpha() else None
+        return found[0] if found and " " in found[0] else value
+
     def spans(self) -> list[str]:
-        """Return all that could be an id or a number, the likeliest first."""
-        return list(dict.fromkeys(span for one in self.all for span in one.spans))
+        """Return all that could be an id or a number, the likeliest first; of earlier turns no short number."""
+        now = [span for one in (self.question, *reversed(self.results)) for span in one.spans]
+        before = [span for one in reversed(self.before) for span in one.spans]
+        before = [one for one in before if not one.isdigit() or len(one) >= TELLING_NUMBER]
+        return list(dict.fromkeys([*now, *before]))

@@ -7,10 +7,10 @@ from typing import Protocol
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from naru.agent.replay import replay
 from naru.errors import NotFoundError
 from naru.messages import JsonObject
 from naru.models.backend import Backend
+from naru.replaying import replay
 from naru.stores.kept.runs import RunStore
 from naru.web.routes import Access, Endpoint
 

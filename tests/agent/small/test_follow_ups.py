@@ -1,0 +1,141 @@
+"""Issue 14, 5 and 6: a follow-up is about what was spoken of before; what was not found is looked up elsewhere."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+from bench.tongues.law import breaches
+from pydantic import Field
+from tests.agent.small.conftest import asked, calls
+
+from naru.agent.selection import Ranked
+from naru.messages import Message
+
+
+def exhibit(number: Annotated[str, Field(description="Inventory number")]) -> dict:
+    """Title and artist of an exhibit."""
+    return {"number": number, "artist": "Karel Novak"} if number == "A-1077" else {"error": "In no catalogue."}
+
+
+def room(code: Annotated[str, Field(description="Room code")]) -> dict:
+    """Floor and guard of a room."""
+    return {"code": code, "floor": 2, "guard": "Carmen"} if code == "R7" else {"found": False}
+
+
+def visitors(day: Annotated[str, Field(json_schema_extra={"format": "date"})]) -> dict:
+    """How many people came on a day."""
+    return {"day": day, "visitors": 2215}
+
+
+def find_applicant(name: str) -> dict:
+    """Find applicants by name; gives their ids."""
+    found = [{"applicant_id": "APP-91", "name": "Felix Braun"}]
+    return {"items": [one for one in found if name in one["name"]], "total": 1}
+
+
+def applicant(applicant_id: Annotated[str, Field(description="APP- and a number")]) -> dict:
+    """Stage and score of an applicant."""
+    return {"applicant_id": applicant_id, "stage": "rejected", "score": 42}
+
+
+def dismiss(applicant_id: Annotated[str, Field(description="APP- and a number")]) -> dict:
+    """Turn an applicant down."""
+    return {"dismissed": applicant_id}
+
+
+def member(member_no: int) -> dict:
+    """Plan of a member."""
+    return {"member_no": member_no, "plan": "gold"}
+
+
+def locker(member_no: int) -> dict:
+    """Locker of a member."""
+    return {"locker": 38}
+
+
+def said(name: str, /, **arguments: object) -> str:
+    return json.dumps({"name": name, "arguments": arguments})
+
+
+async def test_an_id_that_one_tool_did_not_find_is_looked_up_by_those_that_take_a_text() -> None:
+    script = [said("exhibit", number="R7"), said("room", code="R7"), "Carmen."]
+    record, backend = await asked("R7 전시실의 경비원은?", script, (exhibit, room, visitors))
+    assert calls(record) == [("exhibit", {"number": "R7"}), ("room", {"code": "R7"})]
+    assert backend.requests[1].tools[0].input_schema["properties"]["code"]["enum"] == ["R7"]
+    assert record["answer"] == "Carmen."
+    assert breaches(record) == []
+
+
+async def test_an_id_written_with_its_noun_is_looked_up_again_without_it() -> None:
+    script = [said("exhibit", number="작품 A-1077"), said("exhibit", number="A-1077"), "Karel Novak."]
+    record, _ = await asked("작품 A-1077은 누가 만들었어?", script, (exhibit, visitors))
+    assert calls(record)[-1] == ("exhibit", {"number": "A-1077"})
+    assert record["answer"] == "Karel Novak."
+
+
+async def test_a_date_in_words_is_asked_for_once_more_in_the_form_that_the_schema_names() -> None:
+    script = [said("visitors", day="2026年11月22日"), said("visitors", day="2026-11-22"), "2215人です。"]
+    record, backend = await asked("2026年11月22日の来館者数は？", script, (exhibit, visitors))
+    assert calls(record) == [("visitors", {"day": "2026-11-22"})]
+    assert backend.requests[1].tools[0].input_schema["properties"]["day"]["format"] == "date"
+
+
+async def test_a_name_that_was_written_as_one_word_is_looked_up_as_the_person_wrote_it() -> None:
+    script = [said("find_applicant", name="felixbraun"), said("applicant", applicant_id="APP-91"), "He was rejected."]
+    record, _ = await asked("Is Felix Braun still in the race?", script, (find_applicant, applicant))
+    assert calls(record)[0] == ("find_applicant", {"name": "Felix Braun"})
+    assert record["rounds"][0]["calls"][0]["mended"] is True
+
+
+async def test_a_result_of_nothing_but_an_id_leads_on_and_is_not_told_at_the_end() -> None:
+    async def ranked(tools, texts):
+        return [Ranked(one, 0.0, closeness=0.2, standing=0.2 + 0.2 * (one.name == "find_applicant")) for one in tools]
+
+    script = [said("find_applicant", name="Felix Braun"), said("applicant", applicant_id="APP-91"), "42"]
+    tools = (find_applicant, applicant, exhibit, room, visitors)
+    record, backend = await asked("What score has Felix Braun?", script, tools, ranked)
+    assert [name for name, _ in calls(record)] == ["find_applicant", "applicant"]
+    told = backend.requests[-1].messages[-1].text
+    assert "score: 42" in told
+    assert "find_applicant" not in told
+
+
+async def test_no_change_follows_a_lookup_which_the_model_did_not_think_of_itself() -> None:
+    async def ranked(tools, texts):
+        nearest = {"dismiss": 0.4}
+        return [
+            Ranked(one, 0.0, closeness=0.2, standing=nearest.get(one.name, 0.2), ordered=0.3 * (one.name == "dismiss"))
+            for one in tools
+        ]
+
+    def script(request):
+        names = [tool.name for tool in request.tools]
+        for name in ("dismiss", "applicant"):
+            if request.tool_choice == "required" and name in names:
+                return said(name, applicant_id="APP-91")
+        return said("find_applicant", name="Felix Braun") if names else "He was rejected."
+
+    tools = (find_applicant, applicant, dismiss, exhibit, room)
+    record, _ = await asked("Is Felix Braun still in the race?", script, tools, ranked)
+    assert [name for name, _ in calls(record)] == ["find_applicant", "applicant"]
+
+
+async def test_a_follow_up_takes_the_id_of_the_turns_before_and_no_day_of_a_date() -> None:
+    turns = [
+        Message("user", "회원 4502의 플랜이 뭐야?"),
+        Message("assistant", "회원 4502의 플랜은 1월 15일까지 gold입니다."),
+        Message("user", "사물함 번호는?"),
+    ]
+
+    async def near(tools, texts):
+        return [Ranked(one, 0.0, closeness=0.2, standing=0.2, talk=0.1) for one in tools]
+
+    record, backend = await asked(
+        turns, ["9999번입니다.", said("locker", member_no=4502), "38"], (member, locker), near
+    )
+    assert calls(record) == [("locker", {"member_no": 4502})]
+    again = backend.requests[1]
+    assert "none" not in [tool.name for tool in again.tools], "words with a value of no source must look"
+    assert again.tools[0].input_schema["properties"]["member_no"]["enum"] == [4502]
+    assert "locker(member_no=4502)" in backend.requests[2].messages[-1].text
