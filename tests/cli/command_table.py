@@ -88,7 +88,7 @@ ROWS: dict[str, Row] = {
     "tool list": Row(("--local",), ("--module", "no_such_module")),
     "tool schema": Row(("hr.get_employee_info",), ("hr.nothing",)),
     "tool serve": Row((), ("--module", "no_such_module"), not_run="runs until it is stopped"),
-    "data ask": Row((), ("who?", "--database", "sqlite:///none.db"), not_run="needs a model that writes SQL"),
+    "data ask": Row((), ("who?", "--database", "sqlite:///none.db"), not_run="tests/cli/test_data_ask.py runs it"),
     "data index": Row(("{notes.md}",), ("none.csv",), alone=True),
     "data search": Row(
         ("ferry",), ("ferry", "--results", "none"), before=(("data", "index", "{notes.md}"),), alone=True

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from naru.builtins.data.databases.errors import RefusedStatementError, UnsafeDatabaseError
 from naru.builtins.data.databases.open import open_database
-from naru.cli.data import app
+from naru.cli.data.command import app
 from naru.config import DataSettings
 from tests.builtins.data.mariadb import mariadb
 
