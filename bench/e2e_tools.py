@@ -35,7 +35,7 @@ from bench.question_runs import (
 )
 from tests.client_environments import node_environment
 
-from naru.hub import demo_record
+from naru.connections.own_servers import demo_record
 from naru.records import ServerRecord, TransportType
 
 OUTPUT = Path("output/e2e_tools.jsonl")

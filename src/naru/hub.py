@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import logging
-import sys
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -26,6 +25,7 @@ from naru.connections.follow import Follower
 from naru.connections.guests import Guest, Guests
 from naru.connections.manager import Manager
 from naru.connections.open import connection_settings, open_manager
+from naru.connections.own_servers import demo_record, own_records, told_of
 from naru.connections.rules.policy import Policy
 from naru.errors import ConfigError, NotFoundError, StoreUnavailableError
 from naru.extras import install_command
@@ -35,7 +35,8 @@ from naru.models.limits.reached import ReachedBackend
 from naru.models.local.weights import Progress
 from naru.models.open import open_backend
 from naru.persons import Reach, current_person, reach
-from naru.records import ServerRecord, ServerStatus, TransportType
+from naru.records import ServerStatus
+from naru.stores.brought import BroughtStore
 from naru.stores.kept.history import History
 from naru.stores.kept.runs import RunStore
 from naru.stores.kept.spending import Spending
@@ -323,7 +324,8 @@ async def open_servers(
     """Open the servers alone, without a model, for faces that need none. Arguments and errors as of `open_hub`."""
     async with AsyncExitStack() as stack:
         stack.callback(start_tracing(settings.telemetry))
-        store = open_store(store_url(settings.hub))
+        functions = own_records(settings)
+        store = BroughtStore(open_store(store_url(settings.hub)), functions)
         stack.push_async_callback(store.close)
         with contextlib.suppress(StoreUnavailableError):  # the follower tries again and says so (R-22)
             await store.open()
@@ -333,6 +335,7 @@ async def open_servers(
         supervision = Supervision(audit, approvals, figures)
         manager = open_manager(settings, store, asks_for_keys=asks_for_keys, supervision=supervision)
         approvals.changed = lambda server: manager.announce(Change(server, "approvals"))
+        manager.hear(told_of(functions))
         stack.push_async_callback(manager.close)
         follower = Follower(
             store,
@@ -375,16 +378,6 @@ def key_file(settings: Settings) -> KeyFile:
         settings.hub.data_dir / "keys.json",
         fixed_admin_key=settings.server.api_key.get_secret_value(),
         roles=tuple(settings.server.roles),
-    )
-
-
-def demo_record() -> ServerRecord:
-    """Return the record of the HR server with its demo data, as a stdio child."""
-    return ServerRecord(
-        name="hr",
-        description="Employees, vacations and documents of a company that does not exist (demo data).",
-        transport_type=TransportType.STDIO,
-        config={"command": sys.executable, "args": ["-m", "naru.builtins.hr.server"]},
     )
 
 

@@ -11,11 +11,12 @@ import pytest
 from naru.errors import ConflictError, NotFoundError
 from naru.records import ServerRecord, TransportType
 from naru.stores.base import Store
+from naru.stores.brought import BroughtStore
 from naru.stores.open import open_store
 from tests.postgres_servers import VERSIONS, PostgresServers
 
 POSTGRES = [pytest.param(f"postgres-{version}", marks=[pytest.mark.slow, pytest.mark.postgres]) for version in VERSIONS]
-KINDS = ["memory", "file", "file-array", "file-vscode", "sqlite", *POSTGRES]
+KINDS = ["memory", "brought", "file", "file-array", "file-vscode", "sqlite", *POSTGRES]
 
 
 def url_of(kind: str, folder: Path, servers: PostgresServers) -> str:
@@ -23,7 +24,7 @@ def url_of(kind: str, folder: Path, servers: PostgresServers) -> str:
         return servers.fresh_database(int(kind.removeprefix("postgres-")))
     if kind == "memory":
         return "memory:"
-    if kind == "sqlite":
+    if kind in ("sqlite", "brought"):
         return f"sqlite:{folder / 'naru.db'}"
     path = folder / "mcp.json"
     if not path.exists():
@@ -35,6 +36,8 @@ def url_of(kind: str, folder: Path, servers: PostgresServers) -> str:
 @pytest.fixture(params=KINDS)
 def make(request: pytest.FixtureRequest, tmp_path: Path, postgres_servers: PostgresServers) -> Callable[[], Store]:
     url = url_of(request.param, tmp_path, postgres_servers)
+    if request.param == "brought":
+        return lambda: BroughtStore(open_store(url), [])
     return lambda: open_store(url)
 
 

@@ -16,6 +16,7 @@ from naru.config.settings import (
     Settings,
 )
 from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
+from naru.config.tools import ToolsSettings
 
 __all__ = [
     "AgentSettings",
@@ -39,6 +40,7 @@ __all__ = [
     "Settings",
     "SignInSection",
     "TelemetrySettings",
+    "ToolsSettings",
     "check_private",
     "environment",
     "load_settings",

@@ -18,6 +18,7 @@ from naru.config.model import ModelSettings
 from naru.config.oauth import OAuthSettings
 from naru.config.roles import RoleSettings
 from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
+from naru.config.tools import ToolsSettings
 
 BUILT_IN_ROLES = ("read", "user", "operator", "admin")
 
@@ -193,6 +194,7 @@ class Settings(BaseSettings):
     agent: AgentSettings = AgentSettings()
     gateway: GatewaySection = GatewaySection()
     mcp: McpSettings = McpSettings()
+    tools: ToolsSettings = ToolsSettings()
     audit: AuditSettings = AuditSettings()
     approvals: ApprovalSettings = ApprovalSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

@@ -13,8 +13,8 @@ from naru.stores.formats.shapes import Problem
 class MemoryStore:
     """Keeps server records for the life of the process."""
 
-    def __init__(self) -> None:
-        self._records: dict[str, ServerRecord] = {}
+    def __init__(self, records: Sequence[ServerRecord] = ()) -> None:
+        self._records = {record.name: record for record in records}
 
     async def open(self) -> None:
         """Do nothing."""

@@ -29,6 +29,10 @@ def command(
     config: Config = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes that serve; one core each.")] = None,
     store: Annotated[str, typer.Option(help="memory:, file:mcp.json, sqlite:PATH or postgresql://…")] = "",
+    tools: Annotated[
+        list[str] | None,
+        typer.Option(help="Your own functions: company.py, or a module; read anew when it changes. May be repeated."),
+    ] = None,
     transport: Annotated[
         Transport, typer.Option(help="How MCP clients come: http serves /mcp and /sse; stdio needs no model.")
     ] = Transport.HTTP,
@@ -45,6 +49,7 @@ def command(
         hub__demo=demo or None,
         hub__store=store,
         server__workers=workers,
+        tools__modules=tools or None,
     )
     if what:
         run_until_interrupted(serve_own_tools(what, settings, Transport.STDIO if stdio else transport))

@@ -16,7 +16,7 @@ from naru.config import Settings
 from naru.errors import ConfigError
 from naru.gateway.catalog import CatalogSettings
 from naru.gateway.engine import Engine
-from naru.gateway.faces.stdio import StdioFace, take_stdout
+from naru.gateway.faces.stdio import StdioFace, take_stdin, take_stdout
 from naru.gateway.faces.table import http_faces
 from naru.gateway.gateway import Gateway, settings_of
 from naru.gateway.requests.core import GatewaySettings
@@ -83,10 +83,9 @@ async def serve_toolset(tools: Toolset, name: str, settings: Settings, transport
 
 
 def _stdin() -> BinaryIO:
-    """Return stdin as a stream of its own: a thread that waits in `sys.stdin` makes Python abort when it ends."""
     if os.isatty(0):
         print_note("Speaks MCP on stdin and stdout, for a client that starts it. For people and HTTP: naru serve")
-    return open(0, "rb", closefd=False)
+    return take_stdin()
 
 
 def _asks_for_keys(settings: Settings) -> bool:

@@ -14,10 +14,10 @@ import typer
 
 from naru.cli.options import Config, Transport, settings_from
 from naru.cli.terminal.output import print_note, print_warnings
-from naru.cli.tool.sources import module_toolset
 from naru.config import Settings, load_settings
 from naru.errors import ConfigError
 from naru.messages import JsonObject
+from naru.tools.functions.modules import module_toolset
 from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import Toolset
 from naru.tools.wrappers import FilteredToolset

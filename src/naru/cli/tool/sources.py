@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import inspect
-import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from naru.cli.options import settings_from
@@ -16,10 +13,9 @@ from naru.cli.terminal.asking import ask_here
 from naru.cli.terminal.output import print_warnings
 from naru.cli.terminal.told_once import check_store, news_of, told_once, unusable
 from naru.cli.terminal.working import connected
-from naru.errors import ConfigError, ConnectionFailedError
+from naru.errors import ConnectionFailedError
 from naru.tools.combined import CombinedToolset
-from naru.tools.functions.registry import REGISTRY, discover
-from naru.tools.functions.toolset import FunctionToolset
+from naru.tools.functions.modules import module_toolset
 from naru.tools.supervised import SupervisedToolset
 from naru.tools.supervision.approvals import Approvals
 from naru.tools.supervision.calls import Supervision
@@ -98,24 +94,6 @@ class Sources:
             yield combined
 
 
-def module_toolset(modules: tuple[str, ...]) -> FunctionToolset:
-    """Return the registered functions of modules; of a module that registers none, all its public ones.
-
-    Raises:
-        ConfigError: a module cannot be imported, or has no functions.
-    """
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)  # a module beside the caller, as `python -m` finds it
-    toolset = FunctionToolset([])
-    for module in modules:
-        discover(module)
-        registered = REGISTRY.of_modules(module)
-        for function in registered or _public_functions(module):
-            toolset.add(function)
-    return toolset
-
-
 def supervised(name: str, toolset: Toolset) -> Toolset:
     """Put a server that runs here under the rules of this installation, like one that is registered.
 
@@ -131,20 +109,6 @@ def supervised(name: str, toolset: Toolset) -> Toolset:
     supervision = Supervision(gatekeeper=approvals)
     ask_here(supervision)
     return SupervisedToolset(toolset, name, supervision)
-
-
-def _public_functions(name: str) -> list[Callable[..., object]]:
-    module = importlib.import_module(name)
-    found: list[Callable[..., object]] = [
-        function
-        for key, function in vars(module).items()
-        if inspect.isfunction(function) and not key.startswith("_") and function.__module__ == module.__name__
-    ]
-    if not found:
-        raise ConfigError(
-            f"module {name!r} has no functions to call.", remedy="Put @register_tool before those that are tools."
-        )
-    return found
 
 
 def builtin_toolset(name: str) -> Toolset:

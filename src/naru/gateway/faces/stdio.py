@@ -109,3 +109,8 @@ def take_stdout() -> BinaryIO:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     return private
+
+
+def take_stdin() -> BinaryIO:
+    """Return stdin as a stream of its own: a thread that waits in `sys.stdin` makes Python abort when it ends."""
+    return open(0, "rb", closefd=False)

@@ -70,6 +70,7 @@ class OwnUpstreams:
 
     def __init__(self, *own: Upstream) -> None:
         self._own = {upstream.name: upstream for upstream in own}
+        self._listeners: list[Callable[[Change], None]] = []
 
     def usable(self) -> Sequence[Upstream]:
         """Return all."""
@@ -92,8 +93,14 @@ class OwnUpstreams:
         """Do nothing: they are always there."""
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Do nothing: they do not change while they are served."""
-        return lambda: None
+        """Have a function told of what `tell` is given; returns how to stop that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def tell(self, change: Change) -> None:
+        """Tell clients of a change; only who serves the tools knows of it."""
+        for listener in list(self._listeners):
+            listener(change)
 
 
 def _progress(relay: Relay) -> ProgressCallback:

@@ -1,0 +1,70 @@
+"""From a module, a package or a file to its functions as a Toolset."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from naru.errors import ConfigError
+from naru.tools.functions.registry import REGISTRY, discover
+from naru.tools.functions.toolset import FunctionToolset
+
+
+def module_toolset(modules: tuple[str, ...]) -> FunctionToolset:
+    """Return the registered functions of modules; of a module that registers none, all its public ones.
+
+    Raises:
+        ConfigError: a module cannot be imported, or has no functions.
+    """
+    find_beside(Path.cwd())  # as `python -m` finds it
+    toolset = FunctionToolset([])
+    for module in modules:
+        discover(module)
+        registered = REGISTRY.of_modules(module)
+        for function in registered or _public_functions(module):
+            toolset.add(function)
+    return toolset
+
+
+def find_beside(folder: Path) -> None:
+    """Let modules of a folder be imported."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def is_file(target: str) -> bool:
+    """Tell whether somebody means a file rather than a module."""
+    return target.endswith(".py") or "/" in target or "\\" in target
+
+
+def import_file(path: Path) -> str:
+    """Run a file as a module, with those beside it; return its name, which is not that of another module.
+
+    Raises:
+        Exception: whatever the file raises.
+    """
+    find_beside(path.parent)
+    name = path.stem if path.stem not in sys.modules else f"tools_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return name
+
+
+def _public_functions(name: str) -> list[Callable[..., object]]:
+    module = importlib.import_module(name)
+    found: list[Callable[..., object]] = [
+        function
+        for key, function in vars(module).items()
+        if inspect.isfunction(function) and not key.startswith("_") and function.__module__ == module.__name__
+    ]
+    if not found:
+        raise ConfigError(
+            f"module {name!r} has no functions to call.", remedy="Put @register_tool before those that are tools."
+        )
+    return found
