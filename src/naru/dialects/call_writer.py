@@ -7,7 +7,7 @@ import json
 from naru.dialects.coerce import coerce, from_text
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, ParsedCall, Repair
 from naru.dialects.literal import encodable
-from naru.dialects.offered import Offered, properties_of
+from naru.dialects.offered import Offered, properties_of, required_of
 from naru.dialects.pieces import Pieces
 from naru.dialects.source import NotACall
 from naru.dialects.tool import Tool
@@ -48,6 +48,8 @@ class CallWriter:
         self.next_index = 0
         self.tool: Tool | None = None
         """The tool of the call that is being written."""
+        self.is_doubtful = False
+        """Whether a value of that call may hold what was meant for tags."""
         self.span_start = 0
         self._id = ""
         self._arguments: dict[str, Any] = {}
@@ -89,10 +91,10 @@ class CallWriter:
         """End the call; `offset` is where the text after it begins.
 
         Raises:
-            NotACall: It was a tool's definition.
+            NotACall: It was a tool's definition, or an argument that it lacks may stand in another's value.
         """
         assert self.tool is not None
-        if self._is_definition(self.tool):
+        if self._is_definition(self.tool) or (self.is_doubtful and not self._has_all(self.tool)):
             raise NotACall
         if self._emits:
             # A call that is begun and never ends must not be one for a client that looks at its arguments alone.
@@ -120,6 +122,9 @@ class CallWriter:
             and found.get("type") == "object"
             and "properties" not in properties_of(tool)
         )
+
+    def _has_all(self, tool: Tool) -> bool:
+        return all(name in self._arguments for name in required_of(tool))
 
     def has(self, name: str) -> bool:
         """Tell whether an argument was written, or is being written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.bodies.tag_scan import Ending
+from naru.dialects.bodies.endings import Ending
 from naru.dialects.bodies.tagged_values import read_tagged_text
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.offered import properties_of
@@ -105,9 +105,17 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
         tool = writer.tool
         if tool is None or key not in (properties_of(tool) or (key,)) or not (after or opened):
             raise NotACall
+        if not opened and (yield from _is_fragment(source)):
+            raise NotACall
         writer.repair("misplaced-tag" if opened else "missing-tag", "".join(before + after), tags.value)
     writer.key(key)
     yield from read_tagged_text(source, writer, _ending(tags, closers, key, opened=opened), kind=kind)
+
+
+def _is_fragment(source: Source) -> Reading[bool]:
+    """Tell whether what comes is another tag, or what is left of one, and no value."""
+    offset = yield from space_end(source)
+    return bool((yield from literal_at(source, ("<", "arg_value"), offset)))
 
 
 def _tags_here(source: Source, tags: tuple[str, ...]) -> Reading[list[str]]:

@@ -102,7 +102,10 @@ def _read_value(source: Source, writer: CallWriter, row: Dialect, nesting: Nesti
         except ValueError as error:
             raise NotACall from error
     else:
-        writer.written((yield from _read_bare(source, writer, row)).strip())
+        written = (yield from _read_bare(source, writer, row)).strip()
+        if delimiter in written:
+            raise NotACall
+        writer.written(written)
 
 
 def _read_delimited(source: Source, writer: CallWriter, delimiter: str) -> Reading[None]:

@@ -8,135 +8,49 @@ no value yet, or the end of the call, tells where it should have been.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
+from naru.dialects.bodies.endings import LONGEST_TAG, MOST_CLOSERS, End, Ending, plain_name
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.offered import properties_of
 from naru.dialects.patterns import lazy_pattern
 from naru.dialects.scanner import stray_closers
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, solid, space_end
-from naru.dialects.tokens import Tokens
+from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, space_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal
+    from typing import Literal
 
     Role = Literal["closer", "opener", "argument", "end", "call", "tag"]
 
 _HOLD = 4000
 """Characters: as long a text waits for its meaning at most."""
-_LONGEST_TAG = 400
-_MOST_CLOSERS = 4
-_CLOSING = lazy_pattern(r"</([\w:.\-]{1,80})(?:=[^<>\n]{0,80})?>")
-_CLOSING_SO_FAR = lazy_pattern(r"</[\w:.\-]{0,80}(?:=[^<>\n]{0,80})?\Z")
-_MISSPELT = frozenset({"param", "parameter", "arg", "argument", "arg_key", "arg_value", "value"})
-
-
-class Ending:
-    """The tags that tell how a value ends.
-
-    Args:
-        key: the argument's name.
-        closer: the value's closing tag.
-        openers: what the opening tags of such values begin with, for counting.
-        arguments: what the opening tags of arguments begin with, where those are other tags.
-        head: the whole opening tag of an argument, with the group `key`.
-        ends: the closing tags of the call.
-        calls: what the opening tags of other such calls, and of what stands around them, begin with.
-        mends: whether a value without its closing tag may be mended.
-    """
-
-    __slots__ = ("arguments", "calls", "closer", "ends", "head", "key", "mends", "roles", "tokens")
-
-    def __init__(  # noqa: PLR0913 - keywords
-        self,
-        key: str,
-        closer: str,
-        *,
-        openers: tuple[str, ...],
-        head: re.Pattern[str],
-        ends: tuple[str, ...],
-        arguments: tuple[str, ...] = (),
-        calls: tuple[str, ...] = (),
-        mends: bool = True,
-    ) -> None:
-        self.key: Final = key
-        self.closer: Final = closer
-        self.head: Final = head
-        self.ends: Final = Tokens(ends)
-        self.arguments: Final = Tokens(arguments or openers)
-        self.calls: Final = Tokens(calls)
-        self.mends: Final = mends
-        self.roles: dict[str, Role] = {"</": "tag"} if mends else {}
-        for token in calls:
-            self.roles[token] = "call"
-        for token in ends:
-            self.roles[token] = "end"
-        for token in arguments:
-            self.roles[token] = "argument"
-        for token in openers:
-            self.roles[token] = "opener"
-        self.roles[closer] = "closer"
-        self.tokens: Final = Tokens(self.roles)
-
-
-class _End:
-    """Where a value may end: `size` characters after it are its closing tag, or what stands for it."""
-
-    __slots__ = ("at", "repair", "size")
-
-    def __init__(self, at: int, size: int, repair: str = "") -> None:
-        self.at = at
-        self.size = size
-        self.repair = repair
-
-
-def plain_end(source: Source, ending: Ending) -> tuple[int, int] | None:
-    """Return the length of the value and of its closing tag if the first bracket in it is that tag, beyond doubt."""
-    closer, text, start = ending.closer, source.text, source.pos
-    end = text.find(closer[0], start)
-    if end < 0 or not text.startswith(closer, end):
-        return None
-    after = solid(source, end + len(closer) - start)
-    if after < 0:
-        return None
-    if ending.arguments.at(text, start + after):
-        head = ending.head.match(text, start + after, start + after + _LONGEST_TAG)
-        return (end - start, len(closer)) if head is not None else None
-    call_end = ending.ends.at(text, start + after)
-    if not call_end:
-        return None
-    closers, offset = stray_closers(), after + len(call_end)
-    for _ in range(_MOST_CLOSERS):
-        following = solid(source, offset)
-        if following < 0:
-            return (end - start, len(closer)) if source.final else None
-        if ending.calls.at(text, start + following):
-            return end - start, len(closer)
-        found = closers.at(text, start + following)
-        if not found:
-            return None
-        offset = following + len(found)
-    return None
+_LONGEST_FRAGMENT = 100
+_CLOSING = lazy_pattern(r"</ ?([\w:.\-｜|]{1,80})(?:[= ][^<>\n]{0,80})?>")
+_CLOSING_SO_FAR = lazy_pattern(r"</ ?[\w:.\-｜|]{0,80}(?:[= ][^<>\n]{0,80})?\Z")
+_FRAGMENT = lazy_pattern(r"(?:< ?/? ?([\w:.\-｜|]{3,40})[^<>\n]{0,40}>?|/([\w:.\-｜|]{3,40})>)\s*\Z")
 
 
 class _Scan:
     """What is known of one value's end so far; offsets count from the source's position."""
 
     __slots__ = (
-        "_add", "_ending", "_source", "_start", "_writer", "at", "calls", "depth", "doubled", "full", "implied",
-        "loose", "nameless", "opened", "weak", "wrong",
+        "_ending", "_source", "_start", "_take", "_writer", "at", "calls", "depth", "doubled", "full", "implied",
+        "loose", "nameless", "opened", "passed", "tail", "weak", "wrong",
     )  # fmt: skip
 
     def __init__(self, source: Source, writer: CallWriter, ending: Ending, add: Callable[[str], object]) -> None:
         self._source = source
         self._writer = writer
         self._ending = ending
-        self._add = add
+        self._take = add
+        self.tail = ""
+        """The end of what was handed over."""
         self.at = 0
         """Up to where the text was looked at."""
         self.depth = 0
+        self.passed = False
+        """Whether a closing tag of the value was taken for text."""
         self.nameless = False
         """Whether an opening tag without an argument's name was counted, which may be meant as a word."""
         self.calls = 0
@@ -146,15 +60,15 @@ class _Scan:
         """Whether the value begins with such an opening tag, which may be its own once more."""
         self.opened = False
         """Whether such an opening tag stands in the value."""
-        self.full: _End | None = None
+        self.full: End | None = None
         """An end of the whole call that text follows."""
-        self.weak: _End | None = None
+        self.weak: End | None = None
         """An end of the call, without the value's closing tag, that text follows."""
-        self.implied: _End | None = None
+        self.implied: End | None = None
         """Where another argument begins though this value was not closed."""
-        self.wrong: _End | None = None
+        self.wrong: End | None = None
         """A misspelt closing tag."""
-        self.loose: _End | None = None
+        self.loose: End | None = None
         """The last closing tag that belongs to a nested opening tag."""
 
     def run(self) -> Reading[None]:
@@ -189,11 +103,15 @@ class _Scan:
             if (yield from self._step(token, self._ending.roles[token])):
                 return
 
+    def _add(self, piece: str) -> None:
+        self.tail = (self.tail + piece)[-_LONGEST_FRAGMENT:]
+        self._take(piece)
+
     def _is_plain(self) -> bool:
         """Tell whether nothing is held back, so that text without a tag's first character is the value's."""
         return not self.at and self.full is self.weak is self.implied is self.wrong is self.loose is None
 
-    def _first_held(self) -> _End | None:
+    def _first_held(self) -> End | None:
         ends = [end for end in (self.full, self.weak, self.implied, self.wrong) if end is not None]
         return min(ends, key=lambda end: end.at) if ends else None
 
@@ -229,12 +147,24 @@ class _Scan:
             raise Incomplete
         self._end(end)
 
-    def _end(self, end: _End) -> None:
+    def _end(self, end: End) -> None:
         source = self._source
+        if end.repair == "missing-tag" and (self.passed or self._ends_in_a_tag(source.pos + end.at)):
+            raise NotACall
+        if self.depth or self.passed or end is self.loose:
+            self._writer.is_doubtful = True
         if end.repair:
             self._writer.repair(end.repair, source.text[source.pos + end.at :][: end.size], self._ending.closer)
         self._add(source.text[source.pos : source.pos + end.at])
         source.pos += end.at + end.size
+
+    def _ends_in_a_tag(self, end: int) -> bool:
+        """Tell whether the text before `end` closes with another tag of the call, or what is left of the right one."""
+        found = _FRAGMENT.search(self.tail + self._source.text[self._source.pos : end])
+        if found is None:
+            return False
+        name = plain_name(found[1] or found[2])
+        return self._ending.name.startswith(name) or name in self._ending.structure
 
     def _step(self, token: str, role: Role) -> Reading[bool]:
         """Look at a tag; True when the value has ended."""
@@ -257,7 +187,7 @@ class _Scan:
             self.nameless = self.nameless or key is None
             if self.depth == 0 and self.implied is None and self._ending.mends and key and self._awaits(key):
                 before = self._right_before(self.at)
-                self.implied = before or _End(self.at, 0, "missing-tag")
+                self.implied = before or End(self.at, 0, "missing-tag")
         if role == "opener":
             if not self.opened and not self.at and self._source.offset == self._start:
                 self.doubled = True
@@ -274,7 +204,7 @@ class _Scan:
         writer = self._writer
         return writer.tool is not None and key in properties_of(writer.tool) and not writer.has(key)
 
-    def _right_before(self, at: int) -> _End | None:
+    def _right_before(self, at: int) -> End | None:
         """Return the closing tag between which and `at` there is only white space."""
         source = self._source
         for end in (self.loose, self.wrong):
@@ -288,15 +218,15 @@ class _Scan:
         following = yield from space_end(source, offset)
         if self.depth and not (self.nameless and (yield from self._ends_all(following))):
             self.depth -= 1
-            self.loose = _End(at, size)
+            self.loose = End(at, size)
             self.at += size
             return False
-        for _ in range(_MOST_CLOSERS):
+        for _ in range(MOST_CLOSERS):
             if not (yield from literal_at(source, (self._ending.closer,), following)):
                 break
             offset, doubled = following + size, True
             following = yield from space_end(source, offset)
-        end = _End(at, offset - at, "doubled-tag" if doubled else "")
+        end = End(at, offset - at, "doubled-tag" if doubled else "")
         if source.pos + following >= len(source.text):
             self._end(end)
             return True
@@ -309,6 +239,7 @@ class _Scan:
                 self._end(end)
                 return True
             self.full = end
+        self.passed = True
         self.at = at + size
         return False
 
@@ -327,7 +258,7 @@ class _Scan:
         over = yield from self._is_over(at + size, or_another=False)
         end = self.full or self.implied or self._right_before(at)
         if end is None and self._ending.mends and not self.opened:
-            end = _End(at, 0, "missing-tag")
+            end = End(at, 0, "missing-tag")
         if over:
             if end is None or (self.doubled and end is not self.full):
                 raise NotACall
@@ -344,13 +275,13 @@ class _Scan:
         while not source.final and _CLOSING_SO_FAR.match(source.text, source.pos + at):
             yield
         tag = _CLOSING.match(source.text, source.pos + at)
-        if tag is not None and tag[1].lower() in (*_MISSPELT, self._ending.key.lower()):
+        if tag is not None and plain_name(tag[1]) in self._ending.misspelt:
             size = len(tag[0])
             following = yield from space_end(source, at + size)
             ends = yield from literal_at(source, self._ending.ends, following)
             key = None if ends else (yield from self._key_at(following))
             if ends or (key is not None and self._awaits(key)):
-                self.wrong = _End(at, size, "wrong-tag")
+                self.wrong = End(at, size, "wrong-tag")
             if self.depth:
                 self.depth -= 1
         self.at = at + 2
@@ -362,17 +293,17 @@ class _Scan:
             return None
         while True:
             start = source.pos + offset
-            head = self._ending.head.match(source.text, start, start + _LONGEST_TAG)
+            head = self._ending.head.match(source.text, start, start + LONGEST_TAG)
             if head is not None:
                 return head["key"].strip()
-            if source.final or len(source.text) - start >= _LONGEST_TAG:
+            if source.final or len(source.text) - start >= LONGEST_TAG:
                 return None
             yield
 
     def _is_over(self, offset: int, *, or_another: bool = True) -> Reading[bool]:
         """Tell whether nothing but closing tags and the end of the text, or another call, comes at `offset`."""
         source = self._source
-        for _ in range(_MOST_CLOSERS):
+        for _ in range(MOST_CLOSERS):
             offset = yield from space_end(source, offset)
             if source.pos + offset >= len(source.text):
                 return True

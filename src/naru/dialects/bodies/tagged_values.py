@@ -5,7 +5,8 @@ Which tag that is `tag_scan.py` finds out; here the text on the way is taken, tr
 
 from __future__ import annotations
 
-from naru.dialects.bodies.tag_scan import Ending, plain_end, scan
+from naru.dialects.bodies.endings import Ending, plain_end
+from naru.dialects.bodies.tag_scan import scan
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.literal import encodable, parse_literal
 from naru.dialects.source import Incomplete, Reading, Source, literal_at

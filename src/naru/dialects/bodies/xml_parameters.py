@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from naru.dialects.bodies.call_object import ARGUMENT_KEYS
 from naru.dialects.bodies.elements import elements_reader
+from naru.dialects.bodies.endings import Ending
 from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
-from naru.dialects.bodies.tag_scan import Ending
 from naru.dialects.bodies.tagged_values import read_tagged_text
 from naru.dialects.call_writer import CallWriter
 from naru.dialects.literal import parse_literal
@@ -329,6 +329,8 @@ def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Mat
         raise NotACall
     written = head.groupdict().get("value")  # after the equals sign of `<parameter=key=value</parameter>`
     source.pos = head.end() - len(written or "")
+    if written is not None and head["rest"]:
+        raise NotACall
     if written is not None:
         writer.repair("missing-tag", "", ">")
     writer.key(key)

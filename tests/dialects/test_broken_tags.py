@@ -1,0 +1,76 @@
+"""One tag of a call is damaged: the call is mended or refused, and never runs with the tag in an argument."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from naru.dialects import Tool
+from tests.dialects.reading import read_every_way
+
+TOOLS = [
+    Tool(
+        "write_file",
+        {
+            "type": "object",
+            "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
+            "required": ["path", "content"],
+        },
+    )
+]
+FORMS = {
+    "glm": "<tool_call>write_file\n<arg_key>path</arg_key>\n<arg_value>a.py</arg_value>\n<arg_key>content</arg_key>\n"
+    "<arg_value>hello</arg_value>\n</tool_call>",
+    "glm-in-a-line": "<tool_call>write_file<arg_key>path</arg_key><arg_value>a.py</arg_value><arg_key>content</arg_key>"
+    "<arg_value>hello</arg_value></tool_call>",
+    "qwen": "<tool_call>\n<function=write_file>\n<parameter=path>\na.py\n</parameter>\n<parameter=content>\nhello\n"
+    "</parameter>\n</function>\n</tool_call>",
+    "seed": "<seed:tool_call>\n<function=write_file>\n<parameter=path>a.py</parameter>\n"
+    "<parameter=content>hello</parameter>\n</function>\n</seed:tool_call>",
+    "minimax": '<minimax:tool_call>\n<invoke name="write_file">\n<parameter name="path">a.py</parameter>\n'
+    '<parameter name="content">hello</parameter>\n</invoke>\n</minimax:tool_call>',
+    "claude": '<function_calls>\n<invoke name="write_file">\n<parameter name="path">a.py</parameter>\n'
+    '<parameter name="content">hello</parameter>\n</invoke>\n</function_calls>',
+    "dsml": '<｜DSML｜function_calls>\n<｜DSML｜invoke name="write_file">\n'
+    '<｜DSML｜parameter name="path" string="true">a.py</｜DSML｜parameter>\n'
+    '<｜DSML｜parameter name="content" string="true">hello</｜DSML｜parameter>\n'
+    "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+    "cline": "<write_file>\n<path>a.py</path>\n<content>hello</content>\n</write_file>",
+    "gemma": '<|tool_call>call:write_file{path:<|"|>a.py<|"|>,content:<|"|>hello<|"|>}<tool_call|>',
+}
+DAMAGES: dict[str, Callable[[str], str]] = {
+    "left out": lambda tag: "",
+    "doubled": lambda tag: tag + tag,
+    "in capitals": str.upper,
+    "its end left out": lambda tag: tag[:-1],
+    "its beginning left out": lambda tag: tag[1:],
+    "its stroke left out": lambda tag: tag.replace("/", "", 1),
+    "a stroke too many": lambda tag: tag if tag.startswith("</") else "</" + tag[1:],
+    "with an attribute": lambda tag: tag[:-1] + ' x="y">',
+    "a blank before its end": lambda tag: tag[:-1] + " >",
+    "a blank after its beginning": lambda tag: tag[0] + " " + tag[1:],
+    "with a dash": lambda tag: tag.replace("_", "-"),
+    "half of it": lambda tag: tag[: len(tag) // 2],
+    "that of a call's end": lambda tag: "</tool_call>",
+    "that of a value's end": lambda tag: "</parameter>",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_no_tag_is_ever_in_an_argument(form: str, damage: str) -> None:
+    """Issue 15, 3."""
+    text = FORMS[form]
+    for tag in re.finditer(r"<[^<>]+>", text):
+        broken = text[: tag.start()] + DAMAGES[damage](tag[0]) + text[tag.end() :]
+        for call in read_every_way(broken, TOOLS).calls:
+            for value in call.arguments.values():
+                assert not re.search(r"[<>]|arg_|param|string=", value), (broken, call.arguments)
+            if set(call.arguments) == {"path", "content"}:
+                assert {key: value.strip() for key, value in call.arguments.items()} == {
+                    "path": "a.py",
+                    "content": "hello",
+                }
