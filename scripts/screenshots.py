@@ -32,7 +32,10 @@ def main() -> None:
         data = folder / "data"
         data.mkdir()
         asyncio.run(fill(data))
-        url = stack.enter_context(hub_in_a_thread(data, model={}))  # the settings' own model: the local engine
+        patient = {"model_timeout_seconds": 900}  # on a busy machine; the model is the settings' own, the local engine
+        url = stack.enter_context(
+            hub_in_a_thread(data, model={}, agent=patient)
+        )  # the settings' own model: the local engine
         browser = stack.enter_context(open_browser(url, folder / "profile"))
         browser.look(1280, "light")
         shoot_overview(browser)
@@ -80,7 +83,7 @@ def shoot_playground(browser: Browser) -> None:
     browser.open("play")
     browser.field("Question").send_keys(QUESTION)
     browser.click("Ask")
-    browser.sees("ended:", seconds=300)
+    browser.sees("ended:", seconds=900)
     opened = "document.querySelectorAll('.fall > li > details').forEach((one, at) => { one.open = at === 1; })"
     browser.driver.execute_script(f"{opened}; document.activeElement.blur(); scrollTo(0, 0)")
     save(browser, "console.png")

@@ -26,6 +26,8 @@ def answer_to(asked: str) -> str:
         return "A pen costs 1200 won."
     if "pen or book." in asked:
         return PRICE
+    if "how many products?" in asked:  # the table of every command
+        return "SELECT count(*) FROM products"
     return ANSWER
 
 

@@ -120,7 +120,10 @@ def forget_secret(vault: Vault, owner: str, record: ServerRecord, name: str) -> 
     """Forget a secret. Raises NotFoundError, StoreError."""
     before = own_secrets(vault, owner, record)
     if name not in before:
-        raise NotFoundError(f"Nothing is stored as {name!r} for {record.name!r}.")
+        raise NotFoundError(
+            f"Nothing is stored as {name!r} for {record.name!r}.",
+            remedy=f"See what is: naru servers secret list {record.name}",
+        )
     values = {key: value for key, value in before.items() if key not in (name, variable_of(name))}
     vault.write(owner, record.name, _SECRETS, {"for": identity_of(record), "values": values})
 

@@ -161,5 +161,8 @@ async def _opened(settings: Settings, name: str) -> tuple[ServerRecord, SignIns]
     if record is None:
         raise NotFoundError(f"No server named {name!r} is registered.", remedy="See: naru servers list")
     if "url" not in record.config:
-        raise UserError(f"Server {name!r} is a program, at which nobody signs in.")
+        raise UserError(
+            f"Server {name!r} is a program, at which nobody signs in.",
+            remedy=f"Store what it needs with: naru servers secret set {name} NAME",
+        )
     return record, open_signins(settings)

@@ -128,7 +128,10 @@ class SignIn:
             by_browser=not body.redirect_uri,
         )
         if "url" not in wish.config:
-            raise UserError(f"Server {record.name!r} is a program, at which nobody signs in.")
+            raise UserError(
+                f"Server {record.name!r} is a program, at which nobody signs in.",
+                remedy=f"Store what it needs with: naru servers secret set {record.name} NAME",
+            )
         begun = await _told(self._hub.manager.signins.begin(wish))
         note_audit(request.scope, server=record.name)
         answer = JSONResponse({"url": begun.url, "state": begun.state})
