@@ -72,6 +72,8 @@ class ModelSettings(ModelSection):
     """Wire of that endpoint; `auto` tells Ollama by its port 11434, Gemini and Anthropic by their hosts."""
     strategy: Literal["", "native", "prompted", "guided"] = ""
     """How tools are offered; empty takes what `naru probe` found, else what is known of the model's family."""
+    schema_form: Literal["", "openai", "openai-strict", "ollama", "llama.cpp"] = ""
+    """Form of tool schemas on endpoints of OpenAI's wire; empty goes by the engine that the endpoint says it is."""
     limits: LimitSettings = LimitSettings()
     """What that endpoint's key may be asked for."""
     endpoints: list[EndpointSettings] = []

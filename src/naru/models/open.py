@@ -114,7 +114,7 @@ def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *
         default_model=model,
         endpoint=endpoint.shown,
         findings=findings,
-        given=_given(settings.model),
+        given=_given(settings.model, takes_form=_wire(given) == "openai"),
         small=_wants_help(settings.agent),
     )
     timeout = settings.agent.model_timeout_seconds
@@ -144,9 +144,10 @@ def _wants_help(settings: AgentSettings) -> Callable[[str], bool | None]:
     return wants
 
 
-def _given(settings: ModelSettings) -> dict[str, object]:
-    """Return what of a model's profile the user has set."""
-    return {name: getattr(settings, name) for name in ("strategy", "context_tokens", "reasoning")}
+def _given(settings: ModelSettings, *, takes_form: bool = True) -> dict[str, object]:
+    """Return what of a model's profile the user has set; the form of schemas is for OpenAI's wire alone."""
+    names = ("strategy", "context_tokens", "reasoning", *(["schema_form"] if takes_form else []))
+    return {name: getattr(settings, name) for name in names}
 
 
 def _wire(given: EndpointSettings) -> str:

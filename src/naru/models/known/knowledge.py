@@ -51,6 +51,8 @@ class Said:
 
     context_tokens: int = 0
     parameters: int = 0
+    schema_form: str = ""
+    """The form of tool schemas that the engine takes; empty: the wire's own."""
 
 
 class Findings:
@@ -157,7 +159,7 @@ class Knowledge:
         self._learned.pop("" if self._fixed is not None else model, None)
 
     async def ask(self, model: str, ask: Callable[[], Awaitable[Said]]) -> None:
-        """Ask the endpoint once for the length of a model's context and its size; if it fails, later again."""
+        """Ask the endpoint once for a model's context, its size and its engine; if it fails, later again."""
         learned = self.of(model)
         async with learned.asking:
             if time.monotonic() < learned.ask_again_at:
@@ -172,6 +174,8 @@ class Knowledge:
             learned.ask_again_at = math.inf
             if said.context_tokens and "context_tokens" not in self._given:
                 learned.profile = replace(learned.profile, context_tokens=said.context_tokens)
+            if said.schema_form and "schema_form" not in self._given:
+                learned.profile = replace(learned.profile, schema_form=said.schema_form)
             name = model or self.default_model
             is_settled = self._wants_help(name) is not None or self._is_measured(name)
             if said.parameters and not is_settled:

@@ -53,6 +53,8 @@ class Profile:
     """The endpoint refuses a history whose calls lack their reasoning: a blank stands for what a client has dropped."""
     images: Literal["user", "tool", "none"] = "user"
     """Where pictures of tool results stand: in a user's turn after the results, in the tool's own, nowhere."""
+    schema_form: str = ""
+    """Of the setting, else of the engine that the endpoint says it is; empty: the wire's own."""
     refused_parameters: frozenset[str] = frozenset()
     """Fields that the endpoint has refused by name."""
 

@@ -82,7 +82,11 @@ class Trial:
     @property
     def form(self) -> str:
         """The form of tool schemas to send."""
-        return _GRAMMAR_FORM if self._tries_form else self._learned.schema_form or self._form
+        return (
+            _GRAMMAR_FORM
+            if self._tries_form
+            else self._learned.schema_form or self._learned.profile.schema_form or self._form
+        )
 
     @property
     def asked(self) -> ChatRequest:

@@ -14,7 +14,7 @@ from naru.models.answers.parsing import answer_reader
 from naru.models.asking.offer import offer
 from naru.models.asking.strategy import prepare
 from naru.models.backend import Backend, InBatches, Take
-from naru.models.known import size
+from naru.models.known import engines, size
 from naru.models.known.adapt import Learned
 from naru.models.known.context_length import of_listed, of_props
 from naru.models.known.knowledge import Knowledge, Said
@@ -71,7 +71,7 @@ class OpenAIBackend(InBatches):
         self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self.http = HttpPool(endpoint, timeout_seconds=timeout_seconds)
         self._root = HttpPool(replace(endpoint, base_url=endpoint.base_url.removesuffix("/v1")), timeout_seconds=5.0)
-        """For llama.cpp's own paths, which stand beside /v1."""
+        """For the engines' own paths, which stand beside /v1."""
         self._schemas = schemas
         self._engine = engine
 
@@ -219,17 +219,24 @@ class OpenAIBackend(InBatches):
         return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
 
     async def inform(self, model: str) -> None:
-        """Ask the endpoint for a model's context and size: its list of models, or llama.cpp's `/props`."""
+        """Ask the endpoint for a model's context, size and engine: its list, then what llama.cpp and LM Studio have."""
         name = model or self.model
         await self.knowledge.ask(name, lambda: self._said_of(name))
 
     async def _said_of(self, model: str) -> Said:
         listed = decode(await self.http.get("/models"))
         row, parameters = of_listed(listed, model), size.of_listed(listed, model)
+        said = Said(row, parameters, engines.of_listed(listed))
         with suppress(ModelError):
             # What the engine runs with counts, not what the model was trained for.
-            return Said(of_props(decode(await self._root.get("/props"))) or row, parameters)
-        return Said(row, parameters)
+            props = decode(await self._root.get("/props"))
+            said = Said(of_props(props) or row, parameters, engines.of_props(props) or said.schema_form)
+        if not said.schema_form and self._engine is None:
+            with suppress(ModelError):
+                studio = decode(await self._root.get("/api/v0/models"))
+                if form := engines.of_lm_studio(studio):
+                    said = Said(of_listed(studio, model) or said.context_tokens, parameters, form)
+        return said
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that the endpoint serves."""
