@@ -115,7 +115,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(port: int, process: subprocess.Popen[bytes], seconds: float = 60.0) -> None:
+def wait_for(port: int, process: subprocess.Popen[bytes], seconds: float = 180.0) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if process.poll() is not None:
@@ -135,9 +135,12 @@ def litellm_command(folder: Path, port: int, upstream: str) -> list[str]:
         subprocess.run([BIN / "uv", "venv", "-q", "--clear", "--python", sys.executable, home], check=True)
         subprocess.run([BIN / "uv", "pip", "install", "-q", "--python", home / "bin/python", LITELLM], check=True)
         (home / ".ready").touch()
-    parameters = f"{{model: openai/fake, api_base: '{upstream}/v1', api_key: none}}"
+    # The model speaks chat completions alone: LiteLLM would else ask its OpenAI kind for Responses.
+    chat = "use_chat_completions_api: true"
+    parameters = f"{{model: openai/fake, api_base: '{upstream}/v1', api_key: none, {chat}}}"
     config = folder / "litellm.yaml"
     general = f"general_settings: {{master_key: {BENCH_KEY}}}"
+    general += "\nlitellm_settings: {use_chat_completions_url_for_anthropic_messages: true}"
     config.write_text(f"model_list:\n  - model_name: fake\n    litellm_params: {parameters}\n{general}\n")
     return [str(home / "bin/litellm"), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
 
