@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -149,11 +150,13 @@ def sample(wanted: int) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
         found.setdefault(json.dumps(example.schema, sort_keys=True), (example.schema, values))
 
     rounds = settings(
-        max_examples=2 * wanted, deadline=None, database=None, phases=[Phase.generate],
+        max_examples=min(2 * wanted, 1_000), deadline=None, database=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    seed(19)(rounds(given(example=tools(), data=st.data())(one)))()
-    assert len(found) >= wanted
+    for number in itertools.count():
+        seed(number)(rounds(given(example=tools(), data=st.data())(one)))()
+        if len(found) >= wanted:
+            break
     return list(found.values())[:wanted]
 
 

@@ -39,6 +39,35 @@ def test_a_note_before_the_arguments_is_no_part_of_the_description():
     assert found.parameters == {"city": "The city."}
 
 
+AS_PACKAGES_WRITE = {
+    "no description": ("\n    Args:\n        city: The city.\n        rest: Others.\n    ", ""),
+    "heading on the first line": ("Args:\n        city: The city.\n        rest: Others.\n    ", ""),
+    "a Raises: without a colon": (
+        "Get.\n\nArgs:\n  city: The city.\n  rest: Others.\n\nRaises:\n  ValueError\n    So.", "Get."),
+    "text that is not indented": ("Get.\n\nArgs:\n  city (str):\n  The city.\n  rest (a, b): Others.\n", "Get."),
+    "text after the arguments": ("Get.\n\nArgs:\n  city: The city.\n  rest: Others.\n\nMore.", "Get."),
+    "a directive after the fields": (
+        "Get.\n\n:param city: The city.\n:param rest: Others.\n\n.. versionadded:: 8.0\n", "Get."),
+    "a field without its colon": (
+        "Get.\n:param city: The city.\n:paramtype city: str\n:param rest: Others.\n:return True if so", "Get."),
+    "a role at the start of a line": (
+        "Return a list of\n:class:`X` objects.\n\n:param city: The\n    city.\n:param rest: Others.\n",
+        "Return a list of\n:class:`X` objects."),
+    "a first sentence of two lines": (
+        "Get it\nat once.\n\nParameters\n----------\ncity : str\n    The city.\nrest\n    Others.\n",
+        "Get it\nat once."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", AS_PACKAGES_WRITE)
+def test_what_packages_write_is_read(kind):
+    """Issue 19 line 8: found by `bench/docstrings_peers.py` in numpy, click, redis, google-cloud-storage and others."""
+    text, description = AS_PACKAGES_WRITE[kind]
+    found = read_docstring(text)
+    assert found.parameters == {"city": "The city.", "rest": "Others."}
+    assert found.description == description
+
+
 def test_raises_and_returns_are_not_told_to_the_model():
     found = read_docstring("Do.\n\nArgs:\n    a: A.\n\nReturns:\n    SECRET\n\nRaises:\n    ValueError: SECRET")
     assert "SECRET" not in str(found)

@@ -1,31 +1,39 @@
-"""What a docstring says for a model: the tool's description and a text per parameter (LESSONS 17)."""
+"""What a docstring says for a model: the tool's description and a text per parameter (LESSONS 17).
+
+Headings, indentation and fields are read here: parsers of whole docstrings fail on a `Raises:` without a colon, or take
+`:class:` at the start of a line for a field. NumPy's form is left to one.
+"""
 
 from __future__ import annotations
 
 import inspect
 import itertools
 import re
+import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from docstring_parser import Docstring, DocstringStyle, ParseError, parse
-from docstring_parser.google import DEFAULT_SECTIONS, GoogleParser, Section, SectionType
+from docstring_parser import DocstringStyle, ParseError, parse
 
 _GOOGLE_SECTION = re.compile(
     r"^(Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Other Parameters|Returns|Return|Yields|Yield"
     r"|Raises|Raise|Example|Examples|Note|Notes|Attributes|See Also|References|Warnings?|Todo):\s*$"
 )
-_ARGUMENTS = ("Keyword Args", "Keyword Arguments", "Other Parameters")
+_ARGUMENTS = re.compile(r"(Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Other Parameters):")
 _KOREAN_SECTIONS = {
     **dict.fromkeys(("인자", "인수", "매개변수", "파라미터"), "Args:"),
     **dict.fromkeys(("반환", "반환값", "리턴"), "Returns:"),
     **dict.fromkeys(("예외", "오류"), "Raises:"),
     **dict.fromkeys(("예", "예시", "예제"), "Example:"),
 }
-_DASHED = re.compile(r"^(\s+[\w*`]+(?: \([^)]*\))?) [-–—] ")
-"""A parameter whose text is set off by a dash."""
+_ENTRY = re.compile(r"\s*([\w*`]+(?:, ?[\w*`]+)*)\s*(?:\(.*?\))?\s*(?::| [-–—] )\s*(.*)")
+"""`name (type): text`, or with a dash."""
 _NUMPY_RULE = re.compile(r"^-{3,}\s*$")
-_EPYDOC_FIELD = re.compile(r"^@(param|arg|type|returns?|rtype|raises?)\b[^:]*:")
-_SPHINX_FIELD = re.compile(r"^:(param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?)\b[^:]*:")
+_FIELD = re.compile(
+    r"^[:@](?:(?P<text>param|parameter|arg|argument|key|keyword)(?:\s[^:]*)?\s[\\*]*(?P<name>\w+)\s*:\s*(?P<first>.*)"
+    r"|\w+(?:\s[^:]*)?:(?!`)|(?:type|returns?|rtype|raises?|yields?)\b)"
+)
+"""One of Sphinx (`:param x: …`) or Epydoc (`@param x: …`), no role as in ":class:`X`"; some forget the second colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +46,32 @@ class DocText:
 
 def read_docstring(docstring: str | None) -> DocText:
     """Read a Google, NumPy, Sphinx or Epydoc docstring; a strange one is taken whole, never an error."""
-    text = inspect.cleandoc(docstring or "").strip()
-    if not text:
-        return DocText()
-    lines = _separated(_plain(text.splitlines()))
-    style = _style(lines)
-    if style is None:
-        return DocText(text)
+    lines = _plain(_lines(docstring or ""))
+    # Below a blank line a rule only parts paragraphs.
+    if any(line.strip() and _NUMPY_RULE.match(rule) for line, rule in itertools.pairwise(lines)):
+        return _numpy(lines)
+    if any(map(_GOOGLE_SECTION.match, lines)):
+        begins, entries = next(i for i, line in enumerate(lines) if _GOOGLE_SECTION.match(line)), _google(lines)
+    else:
+        begins, entries = next((i for i, line in enumerate(lines) if _FIELD.match(line)), len(lines)), _fields(lines)
+    parameters: dict[str, str] = {}
+    for names, text in entries:
+        if told := _joined("\n".join(text)):
+            for name in names.split(","):
+                parameters.setdefault(name.strip(" *`"), told)
+    return DocText("\n".join(lines[:begins]).strip(), parameters)
+
+
+def _lines(docstring: str) -> list[str]:
+    if _GOOGLE_SECTION.match(docstring.lstrip().partition("\n")[0]):
+        return textwrap.dedent(docstring).strip("\n").splitlines()  # its body would lose its indentation beside it
+    return inspect.cleandoc(docstring).strip().splitlines()
+
+
+def _numpy(lines: list[str]) -> DocText:
+    text = "\n".join(_separated(lines))
     try:
-        parsed = _parsed(lines, style)
+        parsed = parse(text, style=DocstringStyle.NUMPYDOC)
     except (ParseError, ValueError, IndexError):
         return DocText(text)
     parameters = {
@@ -55,60 +80,65 @@ def read_docstring(docstring: str | None) -> DocText:
         if param.description and param.args and param.args[0] != "attribute"
         for name in param.arg_name.split(", ")
     }
-    description = "\n\n".join(part for part in (parsed.short_description, parsed.long_description) if part)
+    gap = "\n\n" if parsed.blank_after_short_description else "\n"
+    description = gap.join(part for part in (parsed.short_description, parsed.long_description) if part)
     return DocText(description.strip(), parameters)
 
 
-def _parsed(lines: list[str], style: DocstringStyle) -> Docstring:
-    text = "\n".join(lines)
-    if style is not DocstringStyle.GOOGLE:
-        return parse(text, style=style)
-    # The parser takes a section that it does not know for a part of the description.
-    known = {section.title for section in DEFAULT_SECTIONS}
-    found = {match[1] for line in lines if (match := _GOOGLE_SECTION.match(line))} - known
-    more = [
-        Section(title, "param", SectionType.MULTIPLE)
-        if title in _ARGUMENTS
-        else Section(title, "note", SectionType.SINGULAR)
-        for title in sorted(found)
-    ]
-    return GoogleParser([*DEFAULT_SECTIONS, *more]).parse(text)
+def _google(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield names and the lines about them; a section ends where a line stands further left than its first."""
+    entry: tuple[str, list[str]] | None = None
+    is_inside, depth = False, -1
+    for line in lines:
+        if heading := _GOOGLE_SECTION.match(line):
+            is_inside, depth = bool(_ARGUMENTS.match(heading[0])), -1
+            continue
+        indent = len(line) - len(line.lstrip())
+        if line and depth < 0:
+            depth = indent
+        is_inside = is_inside and (not line or indent >= depth)
+        if not is_inside:
+            continue
+        if indent == depth and (match := _ENTRY.match(line)):
+            if entry:
+                yield entry
+            entry = match[1], [match[2]]
+        elif entry:
+            entry[1].append(line)  # at the entries' own depth, too, where it is none
+    if entry:
+        yield entry
 
 
-def _style(lines: list[str]) -> DocstringStyle | None:
-    # Below a blank line a rule only parts paragraphs.
-    if any(line.strip() and _NUMPY_RULE.match(rule) for line, rule in itertools.pairwise(lines)):
-        return DocstringStyle.NUMPYDOC
-    if any(_GOOGLE_SECTION.match(line) for line in lines):
-        return DocstringStyle.GOOGLE
-    if any(_SPHINX_FIELD.match(line) for line in lines):
-        return DocstringStyle.REST
-    if any(_EPYDOC_FIELD.match(line) for line in lines):
-        return DocstringStyle.EPYDOC
-    return None
+def _fields(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield names and the lines about them; a paragraph further left than a field's text is none of it."""
+    entry: tuple[str, list[str]] | None = None
+    for before, line in itertools.pairwise(["", *lines]):
+        match = _FIELD.match(line)
+        if match or (line and not before and not line.startswith(" ")):
+            if entry:
+                yield entry
+            entry = (match["name"], [match["first"]]) if match and match["text"] else None
+        elif entry:
+            entry[1].append(line)
+    if entry:
+        yield entry
 
 
 def _plain(lines: list[str]) -> list[str]:
-    """Write Korean headings and dashes behind a section's names as Google's style has them."""
-    plain = [
+    """Write Korean and small headings as Google's style has them."""
+    return [
         _KOREAN_SECTIONS.get(line.removesuffix(":"), line.title() if _GOOGLE_SECTION.match(line.title()) else line)
         if line[-1:] == ":"
         else line
         for line in map(str.rstrip, lines)
     ]
-    if any(_GOOGLE_SECTION.match(line) for line in plain):
-        return [_DASHED.sub(r"\1: ", line) for line in plain]
-    return plain
 
 
 def _separated(lines: list[str]) -> list[str]:
     """Put the blank line before a section that the parser needs and people forget."""
     spaced: list[str] = []
-    for index, line in enumerate(lines):
-        next_line = lines[index + 1] if index + 1 < len(lines) else ""
-        opens = _GOOGLE_SECTION.match(line) or _NUMPY_RULE.match(next_line)
-        first_field = _SPHINX_FIELD.match(line) and not (spaced and _SPHINX_FIELD.match(spaced[-1]))
-        if spaced and spaced[-1].strip() and (opens or (first_field and not line.startswith(" "))):
+    for line, below in itertools.pairwise([*lines, ""]):
+        if spaced and spaced[-1].strip() and _NUMPY_RULE.match(below):
             spaced.append("")
         spaced.append(line)
     return spaced
