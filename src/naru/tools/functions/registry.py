@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import pkgutil
 import warnings
 from collections.abc import Callable, Iterable
+from operator import is_
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
 from naru.errors import ConfigError, ConflictError
 from naru.messages import JsonObject
 from naru.tools.functions.annotations import public_name, unwrap
+from naru.tools.functions.foreign import foreign_tool
 from naru.tools.functions.function_tool import FunctionTool
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Named(Protocol):
+    """A tool of another library."""
+
+    @property
+    def name(self) -> str: ...
+
+
+Named = TypeVar("Named", bound=_Named)
 
 
 class ToolWarning(UserWarning):
@@ -88,6 +101,10 @@ def register_tool(function: F, /) -> F: ...
 
 
 @overload
+def register_tool(their_tool: Named, /) -> Named: ...
+
+
+@overload
 def register_tool(
     target: str = "",
     /,
@@ -112,6 +129,8 @@ def register_tool(
 ) -> Any:
     """Register a function as a tool and return it unchanged; with and without brackets.
 
+    A tool of FastMCP, LangChain or pydantic-ai is registered as it is: `register_tool(their_tool)`.
+
     Args:
         target: The function, or the tool's name.
         name: The tool's name; the function's own when empty.
@@ -130,15 +149,12 @@ def register_tool(
     kept = REGISTRY if registry is None else registry
 
     def register(function: F) -> F:
-        if not callable(function) or isinstance(function, type):
-            unwrap(function)  # says what is wrong with it
-        tool = FunctionTool(
-            function,
-            name=given_name,
-            description=description,
-            schema=schema,
-            annotations=annotations,
-        )
+        given: dict[str, Any] = {"description": description, "schema": schema, "annotations": annotations}
+        tool = foreign_tool(function, name=given_name, **given)
+        if tool is None:
+            if not callable(function) or isinstance(function, type):
+                unwrap(function)  # says what is wrong with it
+            tool = FunctionTool(function, name=given_name, **given)
         kept.add(tool)
         if problem := tool.early_problem():
             warnings.warn(f"register_tool: {problem}. It is not offered.", ToolWarning, stacklevel=2 + bare)
@@ -201,6 +217,8 @@ def _is_same(held: Any, new: Any) -> bool:
     """Say whether it is the same function, perhaps of a reloaded module."""
     if held is new or held == new:
         return True
+    if isinstance(held, functools.partial) and isinstance(new, functools.partial):
+        return held.func == new.func and held.keywords == new.keywords and all(map(is_, held.args, new.args))
     codes = [getattr(unwrap(each), "__code__", None) for each in (held, new)]
     names = [getattr(unwrap(each), "__qualname__", "") for each in (held, new)]
     if None in codes or "<locals>" in names[0] or not inspect.isfunction(held) or not inspect.isfunction(new):

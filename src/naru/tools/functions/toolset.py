@@ -10,6 +10,7 @@ from naru.errors import ConflictError, NaruError, ToolError, ToolTimeoutError, U
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.tools.deadline import DeadlineExceededError, within
 from naru.tools.functions.dependencies import Container, DependencyError
+from naru.tools.functions.foreign import foreign_tool
 from naru.tools.functions.function_tool import FunctionTool
 from naru.tools.functions.inject import ToolContext
 from naru.tools.functions.registry import REGISTRY
@@ -45,7 +46,8 @@ class FunctionToolset:
         if isinstance(function, FunctionTool):
             tool = function
         else:
-            tool = (None if name else REGISTRY.find(function)) or FunctionTool(function, name=name)
+            registered = None if name else REGISTRY.find(function)
+            tool = registered or foreign_tool(function, name=name) or FunctionTool(function, name=name)
         if tool.name in self._tools and self._tools[tool.name].function is not tool.function:
             raise ConflictError(f"two functions are called {tool.name!r}.", remedy="Give one of them another name.")
         self._tools[tool.name] = tool
