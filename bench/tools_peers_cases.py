@@ -206,7 +206,7 @@ TYPES: list[tuple[str, t.Any, t.Any, t.Any, list[t.Any]]] = [
     ("optional list", list[int] | None, [1], [1], [["a"]]),
     ("optional union", int | str | None, None, None, [[]]),
     ("counter", collections.Counter[str], {"a": 1}, collections.Counter({"a": 1}), [1]),
-    ("default dict", collections.defaultdict[str, int], {"a": 1}, {"a": 1}, [1]),
+    ("default dict", collections.defaultdict[str, int], {"a": 1}, collections.defaultdict(int, a=1), [1]),
     ("ordered dict", collections.OrderedDict[str, int], {"a": 1}, collections.OrderedDict(a=1), [1]),
 ]  # fmt: skip
 

@@ -34,13 +34,18 @@ def schema_of(tool: Schema) -> Schema:
 
 
 def takes(provider: str, tool: Schema, value: Any) -> bool:
-    """Say whether a form takes a value, read as its provider reads it."""
+    """Say whether a form takes a value, written as the model of its provider has to."""
+    return fits(read_form(provider, tool), spelled_out(schema_of(tool), value) if _is_strict(tool) else value)
+
+
+def read_form(provider: str, tool: Schema) -> Schema:
+    """Return a declaration's arguments schema as its provider reads it, as JSON Schema."""
     form = schema_of(tool)
-    if provider == "openai-strict" and tool["function"]["strict"]:
-        return fits(form, spelled_out(form, value))
-    if provider in ("gemini", "ollama"):
-        form = as_json_schema(form)
-    return fits(form, value)
+    return as_json_schema(form) if provider in ("gemini", "ollama") else form
+
+
+def _is_strict(tool: Schema) -> bool:
+    return bool(tool.get("function", {}).get("strict"))
 
 
 def as_json_schema(form: Schema) -> Schema:
@@ -80,15 +85,17 @@ def untold(provider: str, tool: Schema, original: Schema, value: Schema) -> Iter
     the parameter's descriptions have to speak of the keyword that refused.
     """
     form = schema_of(tool)
+    form_check = jsonschema_rs.Draft202012Validator(read_form(provider, tool))
+    written = spelled_out(form, value) if _is_strict(tool) else value
     quick, check = jsonschema_rs.Draft202012Validator(original), jsonschema.Draft202012Validator(original)
     for name, part in form.get("properties", {}).items():
         words = " ".join(str(each.get("description", "")) for _, each in parts(part))
         words = f"{words} {form.get('description', '')}"
         for probe in PROBES:
-            if probe is None and provider == "openai-strict":
+            if probe is None and _is_strict(tool):
                 continue  # how this form leaves a parameter out
             tried = {**value, name: probe}
-            if quick.is_valid(tried) or not takes(provider, tool, tried):
+            if quick.is_valid(tried) or not form_check.is_valid({**written, name: probe}):
                 continue
             errors = list(check.iter_errors(tried))
             if not any(_is_told(error, words) for error in errors):

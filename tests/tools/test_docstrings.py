@@ -34,7 +34,10 @@ def test_each_style_gives_description_and_parameters(text):
 
 def test_a_note_before_the_arguments_is_no_part_of_the_description():
     """Issue 19 line 8."""
-    found = read_docstring("Get it.\n\nNote:\n    Aside.\n\nSee Also:\n    x: y\n\nArgs:\n    city: The city.\n")
+    found = read_docstring(
+        "Get it.\n\nNote:\n    Aside.\n\nSee Also:\n    x: y\n\nWarning:\n    So.\n\nTodo:\n    * More.\n\n"
+        "Args:\n    city: The city.\n"
+    )
     assert found.description == "Get it."
     assert found.parameters == {"city": "The city."}
 
