@@ -89,6 +89,22 @@ async def test_a_limited_call_ends_in_time_and_its_text_is_cut_with_the_notice_c
     assert (await limited.call("get_one", {}, CALL)).text == "one"
 
 
+async def test_what_an_output_schema_promises_stays_whole_beside_a_text_that_is_cut():
+    """Issue 19, 9: MCP clients refuse a result without the structured content that its tool declares."""
+    registry = ToolRegistry()
+
+    @register_tool(registry=registry)
+    def stock() -> dict[str, int]:
+        return {f"item {number}": number for number in range(100)}
+
+    limited = LimitedToolset(FunctionToolset(registry.tools()), max_characters=60)
+    (declared,) = await limited.tools()
+    result = await limited.call("stock", {}, CALL)
+    assert declared.output_schema is not None
+    assert "the limit is 60" in result.text
+    assert result.structured == {f"item {number}": number for number in range(100)}
+
+
 async def test_no_more_calls_run_at_once_than_allowed():
     running = peak = 0
 

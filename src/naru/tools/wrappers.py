@@ -139,7 +139,10 @@ class DescribedToolset(WrapperToolset):
 
 
 class LimitedToolset(WrapperToolset):
-    """Bounds each call: its time, how many run at once, how long a text it gives."""
+    """Bounds each call: its time, how many run at once, how long a text it gives.
+
+    Structured content that a tool's `outputSchema` promises stays whole beside a text that is cut.
+    """
 
     def __init__(
         self,
@@ -171,7 +174,16 @@ class LimitedToolset(WrapperToolset):
             if not deadline.expired():
                 raise
             raise ToolTimeoutError(f"tool {name!r} did not finish within {seconds:g} s; it may still run.") from error
-        return result if self._max_characters is None else _cut(result, self._max_characters)
+        if self._max_characters is None:
+            return result
+        cut = _cut(result, self._max_characters)
+        if cut is not result and result.structured is not None and await self._promises(name):
+            return replace(cut, structured=result.structured)
+        return cut
+
+    async def _promises(self, name: str) -> bool:
+        """Tell whether a tool declares what its structured content is like: clients refuse a result without it."""
+        return any(tool.name == name and tool.output_schema is not None for tool in await self.inner.tools())
 
     async def _in_slot(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         if self._slots is None:
@@ -235,7 +247,7 @@ class ApprovedToolset(WrapperToolset):
 
 
 def _cut(result: ToolResult, limit: int) -> ToolResult:
-    """Cut the texts of a result to a budget that counts the notice; structured content goes when it is larger too."""
+    """Cut the texts of a result to a budget that counts the notice; structured content, which may say it all, goes."""
     texts = [part.text for part in result.content if isinstance(part, TextPart)]
     total = sum(map(len, texts))
     if total <= limit:
