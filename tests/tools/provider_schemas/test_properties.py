@@ -49,6 +49,17 @@ def test_whole_numbers_stay_on_their_side_of_a_broken_bound(provider):
     assert [number for number in range(-1, 5) if takes(provider, tool, {"n": number})] == [1, 2]
 
 
+@pytest.mark.parametrize("provider", ["gemini", "ollama"])
+def test_a_form_without_lists_of_types_keeps_each_types_choices_and_null(provider):
+    parts = {"mixed": {"enum": ["a", 1, None]}, "any": {}, "odd": {"type": ["string", "integer"], "enum": [True]}}
+    schema = {"type": "object", "properties": parts}
+    (tool,) = provider_form([ToolDefinition("tool", "Does.", schema)], provider).tools
+    assert breaches(provider, tool) == []
+    assert takes(provider, tool, {"mixed": 1, "any": None})
+    assert takes(provider, tool, {"mixed": None, "any": [1]})
+    assert list(untold(provider, tool, {"type": "object", "properties": {"mixed": parts["mixed"]}}, {})) == []
+
+
 @pytest.mark.parametrize("choice", [{"const": 3}, {"enum": ["a", 1]}, {"enum": [None, "a"]}])
 def test_the_strict_form_has_a_type_everywhere(choice):
     schema = {"type": "object", "properties": {"c": choice}, "required": ["c"]}

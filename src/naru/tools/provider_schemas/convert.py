@@ -10,7 +10,7 @@ from typing import Any
 
 from typing_extensions import TypeIs
 
-from naru.messages import JsonObject
+from naru.messages import Json, JsonObject
 from naru.tools.provider_schemas.dialect import SchemaDialect
 from naru.tools.provider_schemas.normalise import folded, noted, within
 from naru.tools.provider_schemas.patterns import compiles
@@ -53,7 +53,7 @@ class _Converter:
         self._repeats(node, notes)
         self._children(node, notes, depth)
         self._keywords(node, notes)
-        self._type(node)
+        self._type(node, notes)
         if self._row.keywords is not None:
             self._belongings(node)
         if notes:
@@ -255,7 +255,7 @@ class _Converter:
                 continue
             notes.append(WORDS[key].format(shown(value)) if key in WORDS else f"{key}: {shown(value)}")
 
-    def _type(self, node: JsonObject) -> None:
+    def _type(self, node: JsonObject, notes: list[str]) -> None:
         row = self._row
         if "type" not in node and "anyOf" not in node:
             if "properties" in node:
@@ -269,6 +269,8 @@ class _Converter:
                 self._union(node, ["string", "number", "boolean", "object", "array"])
                 if row.null == "nullable":
                     node["nullable"] = True
+                elif row.null == "tell":
+                    notes.append("or null")
         if isinstance(node.get("type"), list) and row.type_lists == "any_of":
             kinds = node.pop("type")
             if "integer" in kinds and "number" in kinds:
@@ -306,21 +308,27 @@ class _Converter:
             node["type"] = kinds[0]
             return
         branches: list[JsonObject] = []
+        choices = node.pop("enum", None)
         for kind in kinds:
             branch: JsonObject = {"type": kind.upper() if self._row.upper_case_types else kind}
-            for key in _MEANT_FOR.get(kind, ()):
-                if key in node and (key != "enum" or kind == "string"):
-                    branch[key] = node[key]
+            if choices is not None:
+                branch["enum"] = [each for each in choices if _is_of(each, kind)]
+                if not branch["enum"]:
+                    continue
+            branch |= {key: node[key] for key in _MEANT_FOR.get(kind, ()) if key in node}
             if kind == "array":
                 branch.setdefault("items", dict(self._row.empty_items))
             branches.append(branch)
         for key in {key for kind in kinds for key in _MEANT_FOR.get(kind, ())}:
             node.pop(key, None)
-        node["anyOf"] = branches
+        if len(branches) > 1:
+            node["anyOf"] = branches
+        else:  # of a choice that contradicts its types, nothing is left but a type
+            node |= branches[0] if branches else {"type": kinds[0].upper() if self._row.upper_case_types else kinds[0]}
 
 
 _MEANT_FOR = {
-    "string": ("pattern", "minLength", "maxLength", "format", "enum"),
+    "string": ("pattern", "minLength", "maxLength", "format"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     "array": ("items", "prefixItems", "minItems", "maxItems"),
@@ -328,13 +336,17 @@ _MEANT_FOR = {
 }
 
 
-_MEANT_KEYS = {key for keys in _MEANT_FOR.values() for key in keys} - {"enum", "format"}
+_MEANT_KEYS = {key for keys in _MEANT_FOR.values() for key in keys} - {"format"}
 """Those that are looked at elsewhere, type by type, are left out."""
 
 
 def _kinds(node: JsonObject) -> list[str]:
     kinds = node.get("type", [])
     return [kind.lower() for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+
+
+def _is_of(value: Json, kind: str) -> bool:
+    return json_type(value) == kind or (kind == "number" and json_type(value) == "integer")
 
 
 def _may_be(node: JsonObject, kind: str) -> bool:
