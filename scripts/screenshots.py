@@ -33,9 +33,7 @@ def main() -> None:
         data.mkdir()
         asyncio.run(fill(data))
         patient = {"model_timeout_seconds": 900}  # on a busy machine; the model is the settings' own, the local engine
-        url = stack.enter_context(
-            hub_in_a_thread(data, model={}, agent=patient)
-        )  # the settings' own model: the local engine
+        url = stack.enter_context(hub_in_a_thread(data, model={}, agent=patient))
         browser = stack.enter_context(open_browser(url, folder / "profile"))
         browser.look(1280, "light")
         shoot_overview(browser)
