@@ -172,10 +172,14 @@ class Vault:
         except ImportError as error:
             said = "hub.vault_key is keyring, and the package keyring is not installed."
             raise ConfigError(said, remedy="Install it, or name a file: file:PATH.") from error
-        found = keyring.get_password("naru", "vault")
-        if not found:
-            found = secrets.token_hex(32)
-            keyring.set_password("naru", "vault", found)
+        try:
+            found = keyring.get_password("naru", "vault")
+            if not found:
+                found = secrets.token_hex(32)
+                keyring.set_password("naru", "vault", found)
+        except keyring.errors.KeyringError as error:  # none on this machine, or it stays locked
+            said = f"hub.vault_key is keyring, and the keyring does not open: {error}"
+            raise ConfigError(said, remedy="Unlock it, or name a file: file:PATH.") from error
         return str(found).encode()
 
 
