@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from naru.errors import ConfigError
-from naru.stores.vault import Vault
+from naru.stores.secrets.vault import Vault
 
 KEPT = """
     from pathlib import Path
