@@ -94,6 +94,9 @@ def test_a_file_and_a_module_are_served_by_one_line_and_read_anew(tmp_path: Path
         until_tools_are(url, "company__price", "stock__left")
         asked = naru({**home, "NARU_SERVER__PORT": url.rpartition(":")[2]}, "tools", "list", "--json")
         assert {one["name"] for one in json.loads(asked.stdout)} == {"company__price", "stock__left"}, asked.stderr
+        shown = naru({**home, "NARU_SERVER__PORT": url.rpartition(":")[2]}, "servers", "list")
+        assert re.search(r"^company\s+connected\s+1\s+STDIO", shown.stdout, re.MULTILINE | re.IGNORECASE), shown
+        assert "No server is registered" not in shown.stderr
         (tmp_path / "company.py").write_text(PRICE + PRICE.replace("price", "cost"))
         until_tools_are(url, "company__cost", "company__price", "stock__left")
         with mcp_client(url) as ask:

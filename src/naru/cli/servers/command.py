@@ -56,15 +56,16 @@ Work = Callable[[Store], Awaitable[None]]
 
 @app.command("list")
 def list_servers(store: StoreOption = "", config: Config = None, as_json: AsJson = False) -> None:
-    """Show all registered servers. With their state if a hub runs, and what is wrong; secrets are masked."""
+    """Show all registered servers; if a hub runs, with their state, what is wrong, and those that it brings itself."""
     settings = settings_from(config)
     states = _states(settings)
 
     async def work(opened: Store) -> None:
         records = await opened.list()
         known = {record.id: states.get(record.id, {}) for record in records}
+        brought = [] if store else [one for one in states.values() if one["id"] not in known]
         if as_json:
-            print_json([{**_shown(record), **_state(known[record.id])} for record in records])
+            print_json([{**_shown(record), **_state(known[record.id])} for record in records] + brought)
         else:
             print_table(
                 ("server", "state", "tools", "how", "what"),
@@ -77,13 +78,17 @@ def list_servers(store: StoreOption = "", config: Config = None, as_json: AsJson
                         _place(record),
                     )
                     for record in records
+                ]
+                + [
+                    (one["name"], one["status"], one["toolCount"], one["transportType"], one["description"])
+                    for one in brought
                 ],
             )
         problems = opened.problems()
         print_warnings([problem.reason for problem in problems])
         if problems and not records:
             raise typer.Exit(Exit.NOT_WELL)
-        if not records and not as_json:
+        if not records and not brought and not as_json:
             print_note("No server is registered. Add one: naru servers add time -- uvx mcp-server-time")
 
     _run(settings, store, work)
