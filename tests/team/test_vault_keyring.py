@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from naru.errors import ConfigError
+from naru.errors import ConfigError, StoreError
 from naru.stores.secrets.vault import Vault
 
 KEPT = """
@@ -59,6 +59,25 @@ def test_key_is_kept_in_the_keyring_alone(tmp_path: Path, monkeypatch: pytest.Mo
     again.close()
     assert len((made / "kept").read_text()) == 64
     assert not (folder / "vault.key").exists()
+
+
+def test_no_other_key_is_made_while_something_is_sealed_with_the_one_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = package(tmp_path, KEPT, monkeypatch)
+    folder = tmp_path / "data"
+    first = Vault(folder, "keyring")
+    first.write("ada", "crm", "token", {"access": "s3cret"})
+    first.close()
+    key = (made / "kept").read_text()
+    (made / "kept").unlink()
+    again = Vault(folder, "keyring")
+    with pytest.raises(StoreError, match=r"entry vault of naru is gone") as told:
+        again.write("bob", "crm", "token", {})
+    assert told.value.remedy == "Put it back."
+    (made / "kept").write_text(key)
+    assert again.read("ada", "crm", "token") == {"access": "s3cret"}
+    again.close()
 
 
 def test_keyring_that_does_not_open_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,13 +160,16 @@ class Vault:
         place = self.path.with_name("vault.key")
         if not place.exists():
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if self.exists() and self._run("select 1 from sealed limit 1", ()):
-                raise StoreError(f"{place} is gone, and {self.path} was sealed with it.", remedy="Put it back.")
+            self._check_unsealed(str(place))
             replace_file(place, secrets.token_hex(32).encode() + b"\n", backup=False)
         return _read(place)
 
-    @staticmethod
-    def _from_keyring() -> bytes:
+    def _check_unsealed(self, key: str) -> None:
+        """Refuse to make another key while something is sealed with the one that is gone."""
+        if self._is_kept and self.exists() and self._run("select 1 from sealed limit 1", ()):
+            raise StoreError(f"{key} is gone, and {self.path} was sealed with it.", remedy="Put it back.")
+
+    def _from_keyring(self) -> bytes:
         try:
             keyring = importlib.import_module("keyring")
         except ImportError as error:
@@ -175,8 +178,9 @@ class Vault:
         try:
             found = keyring.get_password("naru", "vault")
             if not found:
-                found = secrets.token_hex(32)
-                keyring.set_password("naru", "vault", found)
+                self._check_unsealed("The keyring's entry vault of naru")
+                keyring.set_password("naru", "vault", secrets.token_hex(32))
+                found = keyring.get_password("naru", "vault")  # another process may have set it at the same time
         except keyring.errors.KeyringError as error:  # none on this machine, or it stays locked
             said = f"hub.vault_key is keyring, and the keyring does not open: {error}"
             raise ConfigError(said, remedy="Unlock it, or name a file: file:PATH.") from error

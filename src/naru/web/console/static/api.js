@@ -69,7 +69,7 @@ export async function* events(path, body, signal) {
 }
 
 // Changes of servers as they happen, over one connection for the whole console; it opens again by itself.
-let source;
+let source, isAway = false;
 const hearers = new Set();
 function live() {
   if (source) return;
@@ -78,8 +78,12 @@ function live() {
   for (const kind of ["registered", "updated", "removed", "status", "tools", "approvals"]) {
     source.addEventListener(kind, (event) => tell(kind, JSON.parse(event.data)));
   }
-  source.addEventListener("open", () => tell("online", {}));
+  source.addEventListener("open", () => {
+    if (isAway) tell("online", {}); // it came back; the first opening is no news
+    isAway = false;
+  });
   source.addEventListener("error", () => {
+    isAway = true;
     tell("offline", {});
     if (source.readyState !== EventSource.CLOSED) return;
     source = undefined; // refused for good, as after signing out, or while a proxy answers for the hub
