@@ -121,3 +121,20 @@ async def test_other_wires_keep_their_own_form(api: str) -> None:
     backend = opened("http://127.0.0.1:9", "llama.cpp", api)
     assert backend.profile.schema_form == ""
     await backend.close()
+
+
+async def test_a_list_of_models_that_somebody_asked_for_tells_the_engine_too() -> None:
+    """Clients ask for it first: a plain request of theirs needs no question of ours."""
+
+    def answer(body: dict[str, Any]) -> Reply:
+        return json_reply(LLAMA_MODELS if fake.paths[-1] == "/v1/models" else DONE)
+
+    async with serve(answer) as fake:
+        backend = opened(fake.base_url)
+        await backend.models()
+        for model in ("qwen2.5-3b.gguf", "another"):
+            _ = [event async for event in backend.stream(ChatRequest(model, [Message("user", "hi")], tools=[NESTED]))]
+        await backend.close()
+        assert fake.paths == ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"]
+        for body in fake.bodies[-2:]:
+            assert "pattern" not in json.dumps(body["tools"][0]["function"]["parameters"]["properties"]["at"])

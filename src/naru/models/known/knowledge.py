@@ -134,6 +134,14 @@ class Knowledge:
         self._given = {name: value for name, value in (given or {}).items() if value}
         self._small = small or (lambda model: None)
         self._learned: dict[str, Learned] = {}
+        self._engine_form = ""
+
+    def engine_takes(self, form: str) -> None:
+        """Note the form of tool schemas that the engine of all these models takes; empty says nothing."""
+        if form and "schema_form" not in self._given:
+            self._engine_form = form
+            for learned in self._learned.values():
+                learned.profile = replace(learned.profile, schema_form=form)
 
     def of(self, model: str) -> Learned:
         """Return what is known of a model; refusals add to it."""
@@ -174,8 +182,7 @@ class Knowledge:
             learned.ask_again_at = math.inf
             if said.context_tokens and "context_tokens" not in self._given:
                 learned.profile = replace(learned.profile, context_tokens=said.context_tokens)
-            if said.schema_form and "schema_form" not in self._given:
-                learned.profile = replace(learned.profile, schema_form=said.schema_form)
+            self.engine_takes(said.schema_form)
             name = model or self.default_model
             is_settled = self._wants_help(name) is not None or self._is_measured(name)
             if said.parameters and not is_settled:
@@ -188,6 +195,8 @@ class Knowledge:
         profile = self._fixed if self._fixed is not None else profile_for(name)
         if self._findings is not None:
             profile = self._findings.apply(self.endpoint, name or self.default_model, profile)
+        if self._engine_form:
+            profile = replace(profile, schema_form=self._engine_form)
         profile = replace(profile, **self._given) if self._given else profile
         wanted = self._wants_help(name or self.default_model)
         return profile if wanted is None else replace(profile, small=wanted)

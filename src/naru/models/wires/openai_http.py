@@ -244,6 +244,7 @@ class OpenAIBackend(InBatches):
         listed = decode(body)
         if not isinstance(listed, dict):
             raise failure("not_an_api", f"{self.where} lists no models but {body[:120]!r}")
+        self.knowledge.engine_takes(engines.of_listed(listed))
         rows = listed.get("data") or listed.get("models") or []
         return [str(row.get("id") or row.get("name")) for row in rows if isinstance(row, dict)]
 
