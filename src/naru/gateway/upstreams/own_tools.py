@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from naru.errors import PolicyError, ToolError, UnknownToolError
 from naru.gateway.upstreams.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
 from naru.gateway.wire.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from naru.messages import AudioPart, ImagePart, JsonObject, Part, ResourcePart, TextPart, ToolDefinition, ToolResult
 from naru.tools.toolset import CallContext, LogCallback, ProgressCallback, Toolset
+
+_BROKEN_PROMISE = "The tool ran, and did not return what it says that it returns; its log says where they differ."
 
 
 class OwnTools:
@@ -50,7 +53,13 @@ class OwnTools:
         except (ToolError, PolicyError) as error:
             # A failure that the model can act on is a result, not a protocol error (SEP-1303).
             result = ToolResult.of_text(str(error), is_error=True)
+        if result.structured is None and not result.is_error and await self._promises(params["name"]):
+            result = replace(result, content=(*result.content, TextPart(_BROKEN_PROMISE)), is_error=True)
         return result_json(result)
+
+    async def _promises(self, name: str) -> bool:
+        """Tell whether a tool declares structured content: clients of MCP refuse a result without it, but an error."""
+        return any(tool.name == name and tool.output_schema is not None for tool in await self._toolset.tools())
 
     async def notify(self, method: str, params: JsonObject) -> None:
         """Do nothing: functions hear no notifications."""
