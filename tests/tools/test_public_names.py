@@ -23,7 +23,7 @@ def test_every_public_name_can_be_imported_and_no_other_is_listed():
 
 
 async def test_the_how_tos_example_works():
-    (source,) = re.findall(r"```python[^\n]*\n(.*?)```", HOW_TO.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (source,) = re.findall(r"```python file=my_tools.py\n(.*?)```", HOW_TO.read_text(encoding="utf-8"), flags=re.DOTALL)
     module = types.ModuleType("how_to_example")
     sys.modules["how_to_example"] = module
     try:

@@ -223,7 +223,7 @@ class LineStarts:
             return self._make(source, at, read_prefixed(source, writer, "functools"), "line", "phi4-mini")
         if text.startswith("call:", at) and self._code_may_begin():
             return self._make(source, at, read_called(source, writer), "line", "gemma4")
-        channels = _CHANNELS if self.channels_may_follow else _ADDRESSES
+        channels = _CHANNELS if self.channels_may_follow else _ADDRESSES if writer.offered.names else ()
         if text.startswith(channels, at):
             return self._stripped_channel(source, at)
         if any(channel.startswith(text[at : at + _LONGEST_WORD]) for channel in channels):
