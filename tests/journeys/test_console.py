@@ -40,6 +40,34 @@ TOOLS = [
         },
     },
 ]
+WAYS = [(width, theme, language) for width in (1280, 390) for theme in ("light", "dark") for language in ("en", "ko")]
+
+
+def assert_fits(browser: Browser, where: str) -> None:
+    """See to it that the page is not wider than the window, and that axe finds nothing serious."""
+    axe = (node_environment({"axe-core": "4.11.0"}) / "node_modules" / "axe-core" / "axe.min.js").read_text()
+    overflow = browser.driver.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
+    assert overflow <= 1, f"{where} is {overflow} px too wide"
+    browser.driver.execute_script(axe)
+    found = browser.driver.execute_async_script(
+        "axe.run(document).then(r => arguments[0](r.violations"
+        ".filter(v => ['serious', 'critical'].includes(v.impact))"
+        ".map(v => v.id + ': ' + v.nodes.map(n => n.html).slice(0, 2).join(' '))))"
+    )
+    assert found == [], where
+
+
+def assert_fits_in_every_way(browser: Browser, css: str) -> None:
+    """Do the same for the page that is open, which has something of this CSS, in both languages, themes and widths."""
+    for width, theme, language in WAYS:
+        browser.look(width, theme)
+        browser.driver.execute_script("localStorage.setItem('language', arguments[0])", language)
+        browser.driver.refresh()
+        browser.wait(lambda: browser.driver.find_elements("css selector", css))
+        assert_fits(browser, f"{browser.driver.current_url} at {width}, {theme}, {language}")
+    browser.look(1280, "light")
+    browser.driver.execute_script("localStorage.setItem('language', 'en')")
+    browser.driver.refresh()
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +223,7 @@ def test_a_question_in_korean_is_answered_step_by_step_and_leaves_a_run(browser:
     browser.click("Replay")
     browser.sees("came to the same")
     assert browser.find("a[download]").get_attribute("href").startswith("blob:")
+    assert_fits_in_every_way(browser, ".fall > li")
 
 
 def test_runs_are_filtered(browser: Browser) -> None:
@@ -323,14 +352,10 @@ def test_a_tool_with_an_odd_schema_has_a_form_that_runs(browser: Browser, papers
     browser.fetch("/api/mcp/servers/papers/approve", "POST", "{}")
 
 
-@pytest.mark.parametrize(
-    ("width", "theme", "language"),
-    [(1280, "light", "en"), (390, "dark", "en"), (1280, "dark", "ko"), (390, "light", "ko")],
-)
+@pytest.mark.parametrize(("width", "theme", "language"), WAYS)
 def test_every_page_fits_and_has_no_serious_accessibility_finding(
     browser: Browser, width: int, theme: str, language: str
 ) -> None:
-    axe = (node_environment({"axe-core": "4.11.0"}) / "node_modules" / "axe-core" / "axe.min.js").read_text()
     OUTPUT.mkdir(exist_ok=True)
     browser.look(width, theme)
     browser.driver.execute_script("localStorage.setItem('language', arguments[0])", language)
@@ -338,15 +363,7 @@ def test_every_page_fits_and_has_no_serious_accessibility_finding(
         browser.open(page)
         name = f"console-{page.replace('/', '-')}-{width}-{theme}-{language}.png"
         browser.driver.save_screenshot(str(OUTPUT / name))
-        overflow = browser.driver.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
-        assert overflow <= 1, f"{page} is {overflow} px too wide at {width}"
-        browser.driver.execute_script(axe)
-        found = browser.driver.execute_async_script(
-            "axe.run(document).then(r => arguments[0](r.violations"
-            ".filter(v => ['serious', 'critical'].includes(v.impact))"
-            ".map(v => v.id + ': ' + v.nodes.map(n => n.html).slice(0, 2).join(' '))))"
-        )
-        assert found == [], f"{page} at {width}, {theme}, {language}"
+        assert_fits(browser, f"{page} at {width}, {theme}, {language}")
     browser.driver.execute_script("localStorage.setItem('language', 'en')")
     browser.look(1280, "light")
 
@@ -409,6 +426,8 @@ def test_the_first_key_switches_sign_in_on_and_opens_the_console(browser: Browse
     browser.sees("This key is shown only now:")
     key = browser.find(".snippet pre").text
     browser.open("servers")
+    browser.sees("Sign in with a key")
+    assert_fits_in_every_way(browser, "input[type=password]")
     browser.sees("Sign in with a key")
     browser.field("API key").send_keys(key + Keys.ENTER)
     browser.sees("papers")
