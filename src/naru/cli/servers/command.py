@@ -56,7 +56,7 @@ Work = Callable[[Store], Awaitable[None]]
 
 @app.command("list")
 def list_servers(store: StoreOption = "", config: Config = None, as_json: AsJson = False) -> None:
-    """Show all registered servers; if a hub runs, with their state, what is wrong, and those that it brings itself."""
+    """Show all registered servers. If a hub runs: their states, and those that it brings itself; secrets are masked."""
     settings = settings_from(config)
     states = _states(settings)
 
