@@ -13,6 +13,7 @@ from typing import Any
 
 from naru.errors import ConflictError, StoreError
 from naru.stores.files.unusable import unusable
+from naru.stores.files.write_ahead import write_ahead
 from naru.stores.migrations import load_migrations
 
 BUSY_SECONDS = 10
@@ -57,7 +58,7 @@ class SqliteDriver:
         except (OSError, sqlite3.Error) as error:
             raise unusable(self.path or Path(":memory:"), error, what="The store cannot be opened") from error
         try:
-            connection.execute("pragma journal_mode = wal")
+            write_ahead(connection)
             connection.execute("pragma synchronous = full")
             found = connection.execute("pragma quick_check").fetchone()[0]
             if found != "ok":

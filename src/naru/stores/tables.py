@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from naru.errors import StoreUnavailableError
 from naru.stores.files.unusable import unusable
+from naru.stores.files.write_ahead import write_ahead
 from naru.stores.sql import Driver, Row
 
 Statement = tuple[str, Mapping[str, Any]]
@@ -64,7 +65,7 @@ class SqliteTables:
             if version > 1:
                 raise sqlite3.DatabaseError(f"it was written by a newer Naru (version {version})")
             if version < 1:
-                connection.execute("pragma journal_mode = wal")
+                write_ahead(connection)
                 connection.executescript(self._schema)
                 self.path.chmod(0o600)
             with connection:

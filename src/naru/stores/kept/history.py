@@ -22,6 +22,7 @@ import orjson
 
 from naru.errors import StoreError
 from naru.stores.files.unusable import unusable
+from naru.stores.files.write_ahead import write_ahead
 
 _DAY = 86_400
 STEPS = {60: 2 * _DAY, 900: 15 * _DAY, 3600: 400 * _DAY, _DAY: 400 * _DAY}
@@ -107,7 +108,7 @@ class History:
                 remedy="Run that one, or move the file away: figures then begin anew.",
             )
         if version < _VERSION:
-            connection.execute("pragma journal_mode = wal")
+            write_ahead(connection)
             connection.executescript(_SCHEMA)
             with connection:
                 _bring_up(connection)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from naru.stores.files.unusable import unusable
+from naru.stores.files.write_ahead import write_ahead
 
 DAY_SECONDS = 86_400
 _KEPT_DAYS = 35
@@ -121,7 +122,8 @@ class Spending:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path.touch(mode=0o600)
         connection = sqlite3.connect(self.path, timeout=5, check_same_thread=False)
-        connection.executescript("pragma journal_mode = wal; pragma synchronous = normal;" + _SCHEMA)
+        write_ahead(connection)
+        connection.executescript("pragma synchronous = normal;" + _SCHEMA)
         connection.execute("delete from spent where day < ?", (today() - _KEPT_DAYS,))
         connection.commit()
         return connection

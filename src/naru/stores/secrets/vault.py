@@ -20,6 +20,7 @@ from naru.config import check_private
 from naru.errors import ConfigError, StoreError
 from naru.stores.files.atomic import replace_file
 from naru.stores.files.unusable import unusable
+from naru.stores.files.write_ahead import write_ahead
 
 SHARED = ""
 """The person of what is everybody's."""
@@ -136,7 +137,8 @@ class Vault:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.path.touch(mode=0o600)
         connection = sqlite3.connect(self.path, timeout=5, check_same_thread=False)
-        connection.executescript("pragma journal_mode = wal; pragma secure_delete = on;" + _SCHEMA)
+        write_ahead(connection)
+        connection.executescript("pragma secure_delete = on;" + _SCHEMA)
         connection.commit()
         return connection
 

@@ -72,3 +72,4 @@ async def main():
 
 
 asyncio.run(main())
+os._exit(0)  # the package's own threads sometimes abort while the interpreter ends

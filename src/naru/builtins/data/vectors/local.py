@@ -24,6 +24,7 @@ from naru.builtins.data.vectors.store import (
     missing,
     staged_name,
 )
+from naru.stores.files.write_ahead import write_ahead
 
 Result = TypeVar("Result")
 
@@ -181,7 +182,7 @@ class LocalStore:
             if self._path:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
             database = sqlite3.connect(self._path or ":memory:", timeout=5, check_same_thread=False)
-            database.execute("PRAGMA journal_mode = WAL")
+            write_ahead(database)
             database.execute("PRAGMA foreign_keys = ON")
             database.executescript(SCHEMA)
             _migrate(database)

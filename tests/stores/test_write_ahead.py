@@ -1,0 +1,35 @@
+"""Many processes open one SQLite file at the same moment: all of them get it (R-27)."""
+
+from __future__ import annotations
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from naru.stores.files.write_ahead import write_ahead
+
+
+def test_whoever_switches_a_file_while_it_is_locked_waits(tmp_path: Path) -> None:
+    path = tmp_path / "kept.db"
+    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    holder.execute("create table kept (one)")
+    holder.execute("begin exclusive")
+    with ThreadPoolExecutor() as pool:
+        connection = sqlite3.connect(path, timeout=0, check_same_thread=False)
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            connection.execute("pragma journal_mode = wal")
+        switched = pool.submit(write_ahead, connection)
+        holder.execute("commit")
+        switched.result(timeout=30)
+    assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
+    connection.close()
+    holder.close()
+
+
+def test_a_file_that_is_none_is_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "kept.db"
+    path.write_bytes(b"no database" * 200)
+    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+        write_ahead(sqlite3.connect(path))
