@@ -5,6 +5,8 @@ PY := .venv/bin/python
 # Two workers; what shares an engine or a database stays in one of them (tests/conftest.py).
 WORKERS ?= -n 2 --dist loadgroup --no-loadscope-reorder
 export PYTHONUTF8 := 1
+# Images of Python often forbid byte code; each process that tests and demo start would compile its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make demo       the main job: a real small model answers from real tools"

@@ -14,7 +14,7 @@ ANSWER_SHARE = 0.25
 
 def tokens_of(text: str) -> int:
     """Estimate the tokens of a text, rather too many: 3 characters each, Hangul and the like 1."""
-    wide = sum(character >= "\u1100" for character in text)
+    wide = 0 if text.isascii() else sum(character >= "\u1100" for character in text)
     return wide + (len(text) - wide) // 3 + 1
 
 
