@@ -121,6 +121,7 @@ def test_the_documents_three_steps_bring_ones_own_function_to_a_model(tmp_path: 
         assert "price" in audited.stdout
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_there_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     environment = {**os.environ, "HOME": str(tmp_path), "NARU_HUB__DATA_DIR": str(tmp_path / "data")}
     ended = naru(environment, "serve", "--port", "0", "--tools", "compnay.py")

@@ -170,6 +170,7 @@ def test_the_entry_of_a_client_points_at_what_is_served():
     assert '"url": "http://127.0.0.1:20006/sse"' in entry("t", [], settings, Transport.SSE)
 
 
+@pytest.mark.slow
 def test_the_hint_after_a_refused_call_repeats_the_module():
     done = subprocess.run(
         [sys.executable, "-m", "naru.cli.main", "tool", "run", "-m", "tests.cli.tool_examples", "add", "a=x"],

@@ -26,6 +26,8 @@ from tests.connections.fake_http import FakeHttpServer, events
 from tests.connections.test_faults_stdio import forget_peak, peak_mib, worst_lag
 from tests.sizes import sized, within
 
+pytestmark = pytest.mark.slow
+
 
 async def connected(manager: Manager, server: FakeHttpServer, name: str = "web", **config: Any) -> None:
     await manager.register(http(name, server.url, **config))
@@ -151,7 +153,6 @@ async def test_a_server_that_refuses_every_new_session_is_not_hammered(manager: 
         assert ratio <= 1.2
 
 
-@pytest.mark.slow
 async def test_a_failing_server_is_left_alone_and_probed(manager: Manager) -> None:
     """R-34, R-13, a05: 503 fails at once, says so, is never repeated; five in a row open the breaker."""
     async with FakeHttpServer() as server:
@@ -224,7 +225,6 @@ async def test_a_call_that_may_have_run_is_never_repeated(manager: Manager, faul
         assert hangs == 0
 
 
-@pytest.mark.slow
 async def test_an_upstream_that_dies_mid_call_and_returns_is_back_by_itself() -> None:
     """R-01: error at once; back within 2 s of its return, without a call."""
     settings = ConnectionSettings()  # the product's own delays
@@ -333,7 +333,6 @@ async def test_refused_credentials_make_no_storm(manager: Manager, status: int) 
 
 
 @pytest.mark.parametrize("status", [429, 503])
-@pytest.mark.slow
 async def test_a_server_that_asks_for_rest_gets_it(manager: Manager, status: int) -> None:
     """R-12"""
     async with FakeHttpServer() as server:
@@ -390,7 +389,6 @@ async def test_a_body_beyond_the_cap_is_cut_off_and_names_the_cap(manager: Manag
         print(f"R-07/R-09 {kind}: 8 MiB in {took * 1000:.0f} ms, 17 MiB refused")
 
 
-@pytest.mark.slow
 async def test_a_compression_bomb_is_not_inflated(manager: Manager) -> None:
     """R-08: 128 MiB in 130 kB of gzip."""
     bomb = gzip.compress(b"\0" * (128 * 1024 * 1024), 6)
@@ -507,7 +505,6 @@ async def test_secrets_of_a_record_are_in_no_message_and_no_log(
     assert "SENTINEL" not in caplog.text + str(caught.value) + repr(manager.explain("web"))
 
 
-@pytest.mark.slow
 async def test_a_hub_starts_with_most_of_its_servers_dead() -> None:
     """R-15, a24: 50 dead of 60; the good ones are usable at once, each dead one has its reason."""
     silent = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
@@ -620,7 +617,6 @@ async def test_a_server_may_end_a_stream_and_have_it_resumed(manager: Manager) -
         assert server.seen["tools/call"] == 1
 
 
-@pytest.mark.slow
 async def test_a_lost_session_is_noticed_on_the_open_stream(manager: Manager) -> None:
     """H10: a link that drops later is noticed without a call."""
     async with FakeHttpServer() as server:
@@ -748,7 +744,6 @@ async def test_a_modern_server_that_says_list_changed_but_cannot_be_listened_to_
         assert took < within(1)
 
 
-@pytest.mark.slow
 async def test_changes_are_heard_in_the_modern_era_and_after_a_cut(manager: Manager) -> None:
     """H5, f18"""
     async with FakeHttpServer(is_modern=True) as server:

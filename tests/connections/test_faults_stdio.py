@@ -27,6 +27,8 @@ from naru.tools.toolset import CallContext
 from tests.connections.conftest import QUICK, managed, stdio, until
 from tests.sizes import IS_FULL, sized, within
 
+pytestmark = pytest.mark.slow
+
 SECOND = CallContext(timeout_seconds=1.0)
 
 
@@ -46,7 +48,6 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.slow
 async def test_a_child_that_dies_in_a_call_fails_that_call_at_once_and_is_back(manager: Manager) -> None:
     """R-01"""
     await connected(manager)
@@ -228,7 +229,6 @@ def peak_mib() -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-@pytest.mark.slow
 async def test_a_silent_server_costs_its_own_timeout_only() -> None:
     """R-02, R-15, a04: good servers are usable long before the dead one has timed out."""
     settings = ConnectionSettings(connect_timeout_seconds=1.5, probe_timeout_seconds=0.5, close_timeout_seconds=0.3)
@@ -312,7 +312,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.slow
 async def test_a_killed_naru_leaves_no_child_and_the_next_start_ends_what_wandered_off(manager: Manager) -> None:
     """R-17"""
     script = str(Path(__file__).parent.parent / "fixtures" / "servers" / "raw_server.py")
@@ -337,7 +336,6 @@ async def test_a_killed_naru_leaves_no_child_and_the_next_start_ends_what_wander
     assert slowest < within(5)
 
 
-@pytest.mark.slow
 async def test_cycles_of_connecting_leave_nothing(manager: Manager) -> None:
     """R-18, a11"""
     count = sized(10, 500)
@@ -388,7 +386,6 @@ async def test_failed_starts_are_reaped_and_told_with_the_childs_last_words(mana
     assert [child for child in psutil.Process().children() if child.status() == psutil.STATUS_ZOMBIE] == []
 
 
-@pytest.mark.slow
 async def test_calls_do_not_feed_a_crash_loop() -> None:
     """R-32: 50 programs that end at once, and callers who insist."""
     policy = ReconnectPolicy(initial_delay_seconds=0.02, max_delay_seconds=60, stable_seconds=10)
@@ -406,7 +403,6 @@ async def test_calls_do_not_feed_a_crash_loop() -> None:
         assert "again and again" in manager.explain("bad").summary
 
 
-@pytest.mark.slow
 async def test_a_storm_of_list_changes_becomes_one_refresh_a_second(manager: Manager) -> None:
     """R-19, f18"""
     await connected(manager)
@@ -519,7 +515,6 @@ async def test_memory_limits_make_the_child_die_alone(manager: Manager) -> None:
     assert await call(manager, "echo", text="ok") == "ok"
 
 
-@pytest.mark.slow
 async def test_a_stopped_child_is_noticed_and_replaced() -> None:
     """R-14: at full size with the product's own interval of 15 s."""
     short = ConnectionSettings(
@@ -553,7 +548,6 @@ async def test_a_server_busy_with_a_call_is_not_taken_for_dead() -> None:
         assert connection.generation == 1
 
 
-@pytest.mark.slow
 async def test_one_stuck_server_does_not_slow_another() -> None:
     """R-35"""
     settings = ConnectionSettings(queue_timeout_seconds=0.5)

@@ -85,6 +85,7 @@ async def test_patience_is_a_setting_of_the_record(tmp_path: Path) -> None:
         assert await asyncio.gather(manager.connect("own"), manager.connect("timeout")) == [True, True]
 
 
+@pytest.mark.slow
 async def test_what_may_install_has_longer_and_the_explanation_says_so(tmp_path: Path) -> None:
     program = tmp_path / "uvx"
     program.write_text("#!/bin/sh\necho Resolving packages >&2\nexec sleep 600\n")

@@ -62,6 +62,7 @@ RUNS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", STATES)
 def test_little_of_a_long_run_waits(state):
     """Issue 15, 6: what waits is looked at again with each piece, so a run that waits whole costs its square."""

@@ -234,6 +234,7 @@ SMALL: dict[str, tuple[list[Step], ...]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_a_connected_server_is_callable_in_every_order_of_a_small_case(work, name):
     """Every order in which one callback is let wait once."""
@@ -312,6 +313,7 @@ def test_a_resource_is_watched_as_long_as_somebody_wants_it_in_every_order(refus
     assert every(work, delays=3) > 20
 
 
+@pytest.mark.slow
 def test_a_server_has_no_more_links_of_callers_than_it_may_in_any_order(monkeypatch):
     monkeypatch.setattr(private_links, "MOST", 1)
     servers = {"a": InMemoryServer("echo")}

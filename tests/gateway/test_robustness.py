@@ -72,6 +72,7 @@ async def abort(client: Client, message: Json, started: Any, **headers: str) -> 
 MODERN = {"mcp_protocol_version": "2026-07-28", "mcp_method": "tools/call", "mcp_name": "a__slow"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("http", [OneWriteProtocol, "httptools"], ids=["our server", "any server"])
 @pytest.mark.parametrize("length", [0, 200_000], ids=["short", "long"])
 async def test_a_stateless_client_that_leaves_takes_its_call_with_it(http: Any, length: int) -> None:

@@ -101,6 +101,7 @@ async def streamed(client: Any, version: str, session: str) -> set[str]:
     return found | ({"serverInfo in the _meta of results"} if "modelcontextprotocol/serverInfo" in text else set())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", sorted(ALL))
 async def test_each_version_gets_its_own_features_and_no_other(version: str) -> None:
     expected = {feature for feature, versions in TABLE.items() if version in versions}

@@ -121,6 +121,7 @@ def test_without_words_it_takes_log2_tries() -> None:
     assert len(sent) == 1 + 5 + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=60, deadline=None)
 @given(count=st.integers(3, 24), data=st.data())

@@ -154,6 +154,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, module: object, name: str, code: in
     monkeypatch.setattr(module, name, call)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS])
 @pytest.mark.parametrize(
     ("name", "after"), [("write", 0), ("fsync", 0), ("fsync", 1), ("link", 0), ("replace", 0), ("open", 1)]

@@ -89,6 +89,7 @@ def test_a_strong_key_from_outside_is_an_admin(tmp_path: Path) -> None:
     assert found.role == "admin"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["", "{", '{"keys": 1}', '{"format": 1, "keys": [{"id": 1}]}', "[]"])
 def test_r26_broken_keys_open_nothing(keys: KeyFile, content: str) -> None:
     _, secret = keys.create("admin")

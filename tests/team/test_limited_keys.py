@@ -150,6 +150,7 @@ async def test_read_only_keys_get_tools_that_say_so_and_do_not_contradict_it(tmp
         assert await tools_of(hub, hub.key(read_only=True)) == ["kept__read", "zebra__read"]
 
 
+@pytest.mark.slow
 async def test_a_limited_key_grants_nothing_that_it_has_not(tmp_path: Path) -> None:
     async with team(tmp_path) as hub:
         whole = hub.hub.keys.create("user")[0]
@@ -195,6 +196,7 @@ async def test_requests_of_a_day_are_counted_over_restarts_and_end_in_429(tmp_pa
             assert (await other.get("/v1/models")).status_code == 200
 
 
+@pytest.mark.slow
 async def test_tokens_of_a_day_are_counted_by_every_face_and_end_in_429(tmp_path: Path) -> None:
     async with team(tmp_path, servers=[declared("kept")]) as hub:
         key = hub.key("user", tokens_per_day=20)

@@ -16,6 +16,8 @@ from tests.team.authority import say_yes
 from tests.team.conftest import Team, call_mcp, declared, team
 from tests.team.test_sign_in import BACK, upstream
 
+pytestmark = pytest.mark.slow
+
 PERSONS = ("ada", "bob", "eve")
 SIGN_IN = "/api/mcp/servers/up/sign-in"
 

@@ -26,6 +26,8 @@ from tests.connections.conftest import http, managed
 from tests.team.authority import Protected, Provider, protected, say_yes, sdk_authority
 from tests.team.conftest import call_mcp, team
 
+pytestmark = pytest.mark.slow
+
 BACK = "http://127.0.0.1:9/oauth/callback"
 
 

@@ -132,6 +132,7 @@ async def filled(history: History) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("late", [0, 61, 3599, 40_000])
 async def test_whole_days_and_hours_come_to_what_the_steps_do_in_few_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: int

@@ -50,6 +50,7 @@ async def test_any_signature_takes_what_its_schema_says_and_gives_it_back(data, 
     assert to_value(result) == sent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["openai", "openai-strict", "anthropic", "gemini", "ollama", "llama.cpp"])
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(members=st.lists(typed(3), min_size=1, max_size=2))

@@ -118,6 +118,7 @@ async def test_line7_flags_and_environment_stay_the_last_word(tmp_path: Path, mo
         assert one.hub.settings.server.rate_limit_per_minute == 7
 
 
+@pytest.mark.slow
 async def test_line7_a_running_hub_sees_the_change_by_itself(tmp_path: Path) -> None:
     async with running(tmp_path) as one:
         one.file.write_text("agent: {max_iterations: 4}")

@@ -171,6 +171,7 @@ def leaks(shown: dict[str, str]) -> list[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
 async def test_s34_no_sentinel_leaves_by_any_face_log_prompt_run_or_store(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -71,6 +71,7 @@ async def test_what_is_no_url_is_not_added(address: str, tmp_path: Path) -> None
         assert list(hub.manager.connections) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", [TransportType.HTTP, TransportType.SSE])
 @pytest.mark.parametrize("configured", ["", "Bearer own"])
 async def test_a_user_in_a_url_goes_beside_a_configured_authorization(

@@ -17,6 +17,8 @@ from naru.tools.provider_schemas.dialect import DIALECTS
 from naru.tools.provider_schemas.forms import provider_form
 from naru.tools.provider_schemas.plain_text import plain_text
 
+pytestmark = pytest.mark.slow
+
 SCHEMAS = 150
 """`bench/tools_schemas.py` tries 5,000."""
 

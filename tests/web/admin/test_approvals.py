@@ -81,6 +81,7 @@ async def test_a_denied_call_of_an_mcp_client_is_a_result_that_the_model_can_rea
     assert "A person denied the call of raw/echo" in text
 
 
+@pytest.mark.slow
 async def test_only_operators_see_and_answer(tmp_path: Path) -> None:
     async with opened(tmp_path) as (hub, app):
         _, user = hub.keys.create("user")

@@ -113,6 +113,7 @@ async def test_h9_a_server_that_is_down_is_registered_and_explained(client: http
     assert said["summary"]
 
 
+@pytest.mark.slow
 async def test_a26_a_server_that_failed_at_start_comes_back_by_one_request(client: httpx.AsyncClient) -> None:
     port = free_port()
     made = await client.post(
@@ -491,6 +492,7 @@ async def test_a_server_that_another_process_just_registered_is_shown(tmp_path: 
         assert (await client.post(f"{BASE}/x/connect")).status_code == 503
 
 
+@pytest.mark.slow
 async def test_the_timeout_of_an_entry_is_milliseconds_and_wins(hub: AdminHub, tmp_path: Path) -> None:
     await hub.manager.register(Mutable(tmp_path, {**T1, "name": "sleep"}).record(timeout=1000))
     await hub.manager.connect("m")

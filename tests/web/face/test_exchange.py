@@ -62,6 +62,7 @@ _TURN = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", PROFILES)
 @given(st.lists(_TURN, min_size=1, max_size=5), st.booleans())
 @settings(max_examples=60, deadline=None)

@@ -216,6 +216,7 @@ async def test_it_is_off_by_default_and_the_refusal_names_what_to_do(face: str, 
     assert not far.heads
 
 
+@pytest.mark.slow
 async def test_a_key_needs_the_right_to_name_one(tmp_path: Path) -> None:
     async with remote() as far, hub_at(tmp_path, here(far), access="admin", auth="on") as (url, hub):
         path, body = chat(far.url)

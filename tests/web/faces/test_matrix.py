@@ -247,6 +247,7 @@ _STREAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("face", FACES)

@@ -194,6 +194,7 @@ def conversations(draw: st.DrawFn, *, files: bool) -> list[Message]:
     return turns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", APIS)
 @pytest.mark.parametrize("first", APIS)
 def test_a_conversation_read_from_any_face_goes_whole_over_any_wire(first: str, second: str) -> None:
@@ -241,6 +242,7 @@ def _as_part(part: Mapping[str, Any]) -> Any:
     return ImagePart(kind, data=data) if kind.startswith("image/") else ResourcePart("a.pdf", kind, blob=data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", APIS)
 def test_a_conversation_read_from_any_face_goes_whole_to_gemini(api: str) -> None:
     @settings(max_examples=25)
