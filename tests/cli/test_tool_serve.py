@@ -15,6 +15,8 @@ import pytest
 from naru.cli.options import Transport
 from naru.cli.tool.serve import entry
 from naru.config import Settings
+from naru.errors import ConfigError
+from naru.tools.functions.modules import module_toolset
 
 WAIT_SECONDS = 60
 SOURCE = """
@@ -62,7 +64,7 @@ def home(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["command", "python"])
+@pytest.mark.parametrize("way", ["command", "file", "python"])
 def test_over_stdio_with_the_filter_the_approvals_and_the_audit(way, home, tmp_path):
     words = [
         "-m",
@@ -70,7 +72,7 @@ def test_over_stdio_with_the_filter_the_approvals_and_the_audit(way, home, tmp_p
         "tool",
         "serve",
         "--module",
-        "their_tools",
+        "their_tools.py" if way == "file" else "their_tools",
         "--name",
         "theirs",
         "--deny",
@@ -86,7 +88,7 @@ def test_over_stdio_with_the_filter_the_approvals_and_the_audit(way, home, tmp_p
         ask(5, "tools/call", name="hidden", arguments={}),
     ]
     process = subprocess.Popen(
-        [sys.executable, *(words if way == "command" else [str(tmp_path / "their_server.py")])],
+        [sys.executable, *([str(tmp_path / "their_server.py")] if way == "python" else words)],
         env=home,
         cwd=tmp_path,
         stdin=subprocess.PIPE,
@@ -113,14 +115,25 @@ def test_over_stdio_with_the_filter_the_approvals_and_the_audit(way, home, tmp_p
     assert answers[4]["result"]["isError"] is True
     assert "wiped" not in json.dumps(answers[4])
     assert "error" in answers[5]
-    if way == "command":
+    if way != "python":
         shown = json.loads(told[told.index("{") : told.rindex("}") + 1])["mcpServers"]["theirs"]
         assert shown["args"][:2] == ["tool", "serve"]
+        assert shown["args"][3] == (str(tmp_path / "their_tools.py") if way == "file" else "their_tools")
         assert "--stdio" in shown["args"]
         assert shown["env"] == {"PYTHONPATH": str(tmp_path)}
     audit = "".join(path.read_text() for path in (tmp_path / "data").rglob("audit.jsonl"))
     assert '"add"' in audit
     assert '"wipe"' in audit
+
+
+@pytest.mark.parametrize(("text", "told"), [(None, "is not there"), ("import not_there_at_all", "No module named")])
+def test_a_file_that_cannot_be_read_is_told_with_what_to_do(text, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        (tmp_path / "broken_company.py").write_text(text)
+    with pytest.raises(ConfigError, match=told) as raised:
+        module_toolset(("broken_company.py",))
+    assert raised.value.remedy
 
 
 @pytest.mark.slow

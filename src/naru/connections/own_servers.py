@@ -14,7 +14,7 @@ from naru.connections.changes import Hear
 from naru.errors import ConfigError
 from naru.messages import JsonObject
 from naru.records import ServerRecord, TransportType
-from naru.tools.functions.modules import is_file
+from naru.tools.functions.modules import is_file, short_name
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def _record(target: str, settings: ToolsSettings) -> ServerRecord:
             f"tools.modules names the file {target!r}, and {path} is not there.",
             remedy="Correct the path; a module is named without .py, such as my_package.tools.",
         )
-    name = path.stem if named_file else target.rpartition(".")[2]
+    name = short_name(target)
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).lstrip("_.-")[:64] or "tools"
     env = {each: f"${{{each}}}" for each in settings.environment}
     if "PYTHONPATH" in environment():

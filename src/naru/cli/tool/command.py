@@ -35,7 +35,7 @@ app = typer.Typer(
 
 app.command("serve")(tool_serve.command)
 Modules = Annotated[
-    list[str] | None, typer.Option("--module", "-m", help="Python module or package whose functions are tools.")
+    list[str] | None, typer.Option("--module", "-m", help="Python module, package or file whose functions are tools.")
 ]
 Store = Annotated[str, typer.Option("--store", help="Store or mcp.json of the servers; the hub's own by default.")]
 Local = Annotated[bool, typer.Option("--local", help="Leave the hub's servers out.")]

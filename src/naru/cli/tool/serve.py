@@ -17,7 +17,7 @@ from naru.cli.terminal.output import print_note, print_warnings
 from naru.config import Settings, load_settings
 from naru.errors import ConfigError
 from naru.messages import JsonObject
-from naru.tools.functions.modules import module_toolset
+from naru.tools.functions.modules import is_file, module_toolset, short_name
 from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import Toolset
 from naru.tools.wrappers import FilteredToolset
@@ -25,7 +25,8 @@ from naru.tools.wrappers import FilteredToolset
 
 def command(  # noqa: PLR0913  # each parameter is an option of the command
     module: Annotated[
-        list[str] | None, typer.Option("--module", "-m", help="Python module or package whose functions are tools.")
+        list[str] | None,
+        typer.Option("--module", "-m", help="Python module, package or file whose functions are tools."),
     ] = None,
     name: Annotated[str, typer.Option(help="What the server is called; the first module's name when left out.")] = "",
     allow: Annotated[list[str] | None, typer.Option(help="Serve only these tools; patterns such as `get_*`.")] = None,
@@ -42,9 +43,9 @@ def command(  # noqa: PLR0913  # each parameter is an option of the command
     if not module:
         raise ConfigError("No module was named.", remedy="Say: naru tool serve --module MODULE")
     settings = settings_from(config, is_service=True, server__host=host, server__port=port)
-    server = name or module[0].rpartition(".")[2]
+    server = name or short_name(module[0])
     chosen = Transport.STDIO if stdio else transport
-    words = [word for each in module for word in ("--module", each)]
+    words = [word for each in module for word in ("--module", str(Path(each).absolute()) if is_file(each) else each)]
     words += [
         word
         for option, given in (("--allow", allow), ("--deny", deny))

@@ -14,14 +14,15 @@ from naru.tools.functions.toolset import FunctionToolset
 
 
 def module_toolset(modules: tuple[str, ...]) -> FunctionToolset:
-    """Return the registered functions of modules; of a module that registers none, all its public ones.
+    """Return the registered functions of modules or files; of one that registers none, all its public ones.
 
     Raises:
         ConfigError: a module cannot be imported, or has no functions.
     """
     find_beside(Path.cwd())  # as `python -m` finds it
     toolset = FunctionToolset([])
-    for module in modules:
+    for target in modules:
+        module = _file_module(target) if is_file(target) else target
         discover(module)
         registered = REGISTRY.of_modules(module)
         for function in registered or _public_functions(module):
@@ -54,6 +55,27 @@ def import_file(path: Path) -> str:
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return name
+
+
+def short_name(target: str) -> str:
+    """Return what a server of a module's or file's functions is called."""
+    return Path(target).stem if is_file(target) else target.rpartition(".")[2]
+
+
+def _file_module(target: str) -> str:
+    path = Path(target).expanduser().absolute()
+    if not path.is_file():
+        raise ConfigError(
+            f"the file {target!r} is not there ({path}).",
+            remedy="Correct the path; a module is named without .py, such as my_package.tools.",
+        )
+    try:
+        return import_file(path)
+    except Exception as error:
+        raise ConfigError(
+            f"running {target!r} for its tools failed: {type(error).__name__}: {error}.",
+            remedy="Correct the file; what it imports has to be installed or beside it.",
+        ) from error
 
 
 def _public_functions(name: str) -> list[Callable[..., object]]:
