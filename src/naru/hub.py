@@ -21,6 +21,7 @@ from naru.builtins.data.retrieval import retrieval_hook
 from naru.config import DataSettings, Settings, load_settings
 from naru.config.living import Taken, take_up
 from naru.connections.changes import Change
+from naru.connections.elsewhere import Elsewhere
 from naru.connections.follow import Follower
 from naru.connections.guests import Guest, Guests
 from naru.connections.manager import Manager
@@ -333,10 +334,14 @@ async def open_servers(
         stack.push_async_callback(audit.close)
         approvals = open_approvals(settings, asks_for_keys=asks_for_keys, commons=commons)
         supervision = Supervision(audit, approvals, figures)
-        manager = open_manager(settings, store, asks_for_keys=asks_for_keys, supervision=supervision)
+        manager = open_manager(settings, store, asks_for_keys=asks_for_keys, supervision=supervision, me=commons.me)
         approvals.changed = lambda server: manager.announce(Change(server, "approvals"))
         manager.hear(told_of(functions))
         stack.push_async_callback(manager.close)
+        if commons.me:
+            elsewhere = Elsewhere(manager, commons)
+            stack.push_async_callback(elsewhere.close)
+            await elsewhere.start()
         follower = Follower(
             store,
             manager,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from naru.messages import JsonObject
+from naru.records import ServerRecord
 
 STOPPING = "stopping"
 
@@ -22,3 +23,8 @@ class Change:
 Listen = Callable[[Change], None]
 Hear = Callable[[str, str, JsonObject], None]
 """Gets server, method and params of a notification that belongs to no request."""
+
+
+def same_way(old: ServerRecord, new: ServerRecord) -> bool:
+    """Tell whether two records reach the same server in the same way."""
+    return (old.id, old.transport_type, old.config) == (new.id, new.transport_type, new.config)

@@ -27,7 +27,7 @@ from naru.stores.secrets.vault import SHARED, Vault
 
 LOCAL = "local"
 """Who is at this machine: on an open loopback, and in commands."""
-_SECRETS = "secrets"
+SECRETS = "secrets"
 _INPUT = variable_of("")
 
 
@@ -102,7 +102,7 @@ def digest_of(records: Sequence[ServerRecord], person: Person) -> str:
 
 def own_secrets(vault: Vault, owner: str, record: ServerRecord) -> dict[str, str]:
     """Return what a person stored for a server, by variable, while the server is still the one it was stored for."""
-    kept = vault.read(owner, record.name, _SECRETS)
+    kept = vault.read(owner, record.name, SECRETS)
     if kept is None or kept["for"] != identity_of(record):
         return {}
     return {str(name): str(value) for name, value in kept["values"].items()}
@@ -112,7 +112,7 @@ def store_secret(vault: Vault, owner: str, record: ServerRecord, name: str, valu
     """Keep a secret for `${NAME}` or `${input:NAME}` of a record. Raises StoreError."""
     before = own_secrets(vault, owner, record)
     values = {**before, name: value, variable_of(name): value}
-    vault.write(owner, record.name, _SECRETS, {"for": identity_of(record), "values": values})
+    vault.write(owner, record.name, SECRETS, {"for": identity_of(record), "values": values})
     REDACTOR.learn([value])
 
 
@@ -125,7 +125,7 @@ def forget_secret(vault: Vault, owner: str, record: ServerRecord, name: str) -> 
             remedy=f"See what is: naru servers secret list {record.name}",
         )
     values = {key: value for key, value in before.items() if key not in (name, variable_of(name))}
-    vault.write(owner, record.name, _SECRETS, {"for": identity_of(record), "values": values})
+    vault.write(owner, record.name, SECRETS, {"for": identity_of(record), "values": values})
 
 
 def secret_names(vault: Vault, owner: str, record: ServerRecord) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from naru.connections.background import Background
-from naru.connections.changes import STOPPING, Change, Hear, Listen
+from naru.connections.changes import STOPPING, Change, Hear, Listen, same_way
 from naru.connections.credentials import config_for
 from naru.connections.explain import Explanation, explain
 from naru.connections.link.connection import Connection
@@ -38,6 +38,7 @@ from naru.tools.supervision.calls import Supervision
 from naru.tools.toolset import CallContext
 
 log = logging.getLogger(__name__)
+_AT_REST = (ServerStatus.PENDING, ServerStatus.DISCONNECTED, ServerStatus.DISABLED)
 
 
 class Manager:
@@ -173,15 +174,19 @@ class Manager:
         """Close a server's link and stop its retries; its record stays. Raises NotFoundError."""
         await self.connection(name).disconnect()
 
-    async def signed(self, name: str, owner: str) -> bool:
-        """Open a server's link anew, since its credentials changed; tell whether it is connected now."""
+    async def signed(self, name: str, owner: str, *, is_here: bool = True) -> bool:
+        """Open a server's link anew, since its credentials changed, `is_here` or at another hub; tell whether it is."""
         base = self._connections.get(name)
-        if base is None:
+        if base is None or (not is_here and not is_personal(base.record) and base.status in _AT_REST):
             return False
         if not is_personal(base.record):
             await base.disconnect()
             return await base.connect()
-        return await self._personal.signed(base, owner)
+        if is_here:
+            return await self._personal.signed(base, owner)
+        await self._personal.drop(name, owner)
+        self._tell(Change(name, "tools"))
+        return False
 
     async def ensure_connected(self, name: str) -> bool:
         """Make a server ready for a call, with one attempt at most (H11). Raises NotFoundError."""
@@ -353,7 +358,7 @@ class Manager:
     async def _follow(self, record: ServerRecord) -> None:
         """Make the connection fit a changed record."""
         old = self._connections.get(record.name)
-        if old is not None and _same_way(old.record, record):
+        if old is not None and same_way(old.record, record):
             old.record = record
             return
         was_wanted = old is not None and old.status not in (ServerStatus.DISCONNECTED, ServerStatus.PENDING)
@@ -388,11 +393,6 @@ class Manager:
         with nobody():
             for listener in list(self._listeners):
                 listener(change)
-
-
-def _same_way(old: ServerRecord, new: ServerRecord) -> bool:
-    """Tell whether two records reach the same server in the same way."""
-    return (old.id, old.transport_type, old.config) == (new.id, new.transport_type, new.config)
 
 
 def _unknown(name: str) -> NotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
 from naru.config import McpSettings, Settings
@@ -12,8 +13,10 @@ from naru.connections.rules.policy import Policy, PolicyGuard
 from naru.connections.session.session import Hooks
 from naru.connections.state.lifecycle import ReconnectPolicy
 from naru.connections.state.settings import ConnectionSettings
+from naru.errors import StoreUnavailableError
 from naru.stores.base import Store
 from naru.stores.secrets.vault import Vault
+from naru.stores.shared.open import common_rows
 from naru.tools.supervision.calls import Supervision
 
 
@@ -37,6 +40,7 @@ def open_manager(
     asks_for_keys: bool,
     hooks: Hooks | None = None,
     supervision: Supervision | None = None,
+    me: str = "",
 ) -> Manager:
     """Return a manager over an open store; it connects nothing yet.
 
@@ -46,6 +50,7 @@ def open_manager(
         asks_for_keys: whether callers need a key; `quarantine: auto` follows it.
         hooks: what servers may ask of us.
         supervision: what stands round every tool call.
+        me: this hub among those that share a database.
 
     Raises:
         StoreError: the pins cannot be read.
@@ -58,13 +63,16 @@ def open_manager(
         guard=guard,
         supervision=supervision,
     )
-    manager.signins = open_signins(settings)
+    manager.signins = open_signins(settings, me)
     return manager
 
 
-def open_signins(settings: Settings) -> SignIns:
-    """Return who is signed in where, from the vault of the data folder."""
-    vault = Vault(settings.hub.data_dir, settings.hub.vault_key.get_secret_value())
+def open_signins(settings: Settings, me: str = "") -> SignIns:
+    """Return who is signed in where, from the vault of the data folder, which other hubs may have, too."""
+    vault = Vault(settings.hub.data_dir, settings.hub.vault_key.get_secret_value(), common_rows(settings.hub, me))
+    if not me:  # a command, whose folder's copy nobody keeps up
+        with contextlib.suppress(StoreUnavailableError):
+            vault.join()
     wanted = settings.mcp.sign_in
     return SignIns(vault, SignInSettings(tuple(wanted.hosts), wanted.client_document))
 

@@ -73,6 +73,8 @@ class Tokens:
     """Seconds; 0 when the authority did not say."""
     expires_at: float
     """Epoch seconds; 0 when it does not expire, as far as is known."""
+    signed_in: str = ""
+    """Tells one sign-in from another; stays when they are renewed."""
 
     def kept(self) -> dict[str, Any]:
         """Return it as the vault keeps it."""
@@ -159,6 +161,7 @@ async def exchange(fetch: Fetch, pending: Pending, code: str) -> Tokens:
         scope=pending.scope,
         life=0.0,
         expires_at=0.0,
+        signed_in=secrets.token_hex(8),
     )
     return given(bare, answer)
 

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from naru.connections.oauth.discovery import read_challenge
 from naru.connections.oauth.fetch import refused
 from naru.connections.oauth.flow import Tokens
-from naru.connections.state.faults import LinkError
 from naru.persons import nobodys_context
 from naru.stores.secrets.redact import REDACTOR
 
@@ -30,14 +29,12 @@ class Signed:
         self,
         tokens: Tokens,
         renew: Callable[[Tokens], Awaitable[Tokens]],
-        void: Callable[[], Awaitable[None]],
     ) -> None:
-        """Go on with tokens; `renew` gives others and keeps them, `void` forgets those that nobody takes any more."""
+        """Go on with tokens; `renew` gives others and keeps them, or forgets those that nobody takes any more."""
         self.tokens = tokens
         self.wanted_scope = ""
         """What the server said that it wants beside what was granted; for the next sign-in."""
         self._renew_with = renew
-        self._void = void
         self._renewal: asyncio.Task[Tokens] | None = None
         self._renewed_at = -_QUIET_SECONDS
         REDACTOR.learn({tokens.access_token, tokens.refresh_token} - {""})
@@ -73,6 +70,12 @@ class Signed:
         if said.error == "insufficient_scope" and said.scope:
             self.wanted_scope = said.scope
 
+    def take_up(self, tokens: Tokens) -> None:
+        """Go on with tokens that were renewed, here or by another process."""
+        self.tokens = tokens
+        self._renewed_at = time.monotonic()
+        REDACTOR.learn({tokens.access_token, tokens.refresh_token} - {""})
+
     async def close(self) -> None:
         """Give up what is being renewed."""
         if self._renewal is not None:
@@ -96,12 +99,5 @@ class Signed:
             logger.warning("a token could not be renewed: %s", error)
 
     async def _do(self) -> Tokens:
-        try:
-            self.tokens = await self._renew_with(self.tokens)
-        except LinkError as error:
-            if error.failure.needs_auth:
-                await self._void()
-            raise
-        self._renewed_at = time.monotonic()
-        REDACTOR.learn({self.tokens.access_token, self.tokens.refresh_token} - {""})
+        self.take_up(await self._renew_with(self.tokens))
         return self.tokens

@@ -6,7 +6,8 @@ import asyncio
 import hmac
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,19 +16,22 @@ from yarl import URL
 from naru.connections.oauth import clients, flow
 from naru.connections.oauth.clients import Client
 from naru.connections.oauth.discovery import Found, discover, read_challenge
-from naru.connections.oauth.fetch import Fetch, refused
+from naru.connections.oauth.fetch import Fetch, refused, unavailable
 from naru.connections.oauth.flow import Pending, Tokens, digest, secret_text
 from naru.connections.oauth.signed import Signed
 from naru.connections.state.faults import LinkError
 from naru.connections.transports.destinations import Lookup, look_up
-from naru.errors import NotFoundError
+from naru.errors import NotFoundError, StoreError
 from naru.stores.secrets.vault import SHARED, Vault
 
 logger = logging.getLogger(__name__)
 
 PENDING_SECONDS = 600.0
 """How long a person may take to say yes."""
-_TOKENS, _CLIENT, _PENDING = "tokens", "client", "pending:"
+TURN_SECONDS = 60.0
+"""How long one process waits for another that is changing the same sign-in."""
+_LOOK_SECONDS = 0.03
+TOKENS, _CLIENT, _PENDING = "tokens", "client", "pending:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,8 @@ class SignIns:
         code = flow.code_of(pending, answer)
         async with self._fetch(URL(pending.url)) as fetch:
             tokens = await flow.exchange(fetch, pending, code)
-        await asyncio.to_thread(self.vault.write, pending.owner, pending.server, _TOKENS, tokens.kept())
+        async with self._turn(pending.owner, pending.server):
+            await asyncio.to_thread(self.vault.write, pending.owner, pending.server, TOKENS, tokens.kept())
         await self._drop(pending.owner, pending.server)
         return Done(pending.server, pending.owner)
 
@@ -151,8 +156,10 @@ class SignIns:
         Raises:
             NotFoundError: there is no sign-in.
         """
-        tokens = flow.read_tokens(await asyncio.to_thread(self.vault.take, owner, server, _TOKENS))
         await self._drop(owner, server)
+        async with self._turn(owner, server):  # what is being renewed elsewhere is waited for, and revoked
+            tokens = await asyncio.to_thread(self._newest, owner, server)
+            await asyncio.to_thread(self.vault.delete, owner, server, TOKENS)
         if tokens is None:
             raise NotFoundError(f"Nobody is signed in at {server!r}.")
         try:
@@ -174,12 +181,23 @@ class SignIns:
             async def renewed(old: Tokens) -> Tokens:
                 return await self._renew(owner, server, old)
 
-            async def void() -> None:
-                await asyncio.to_thread(self.vault.delete, owner, server, _TOKENS)
-                self._signed.pop((owner, server), None)
-
-            signed = self._signed[owner, server] = Signed(tokens, renewed, void)
+            signed = self._signed[owner, server] = Signed(tokens, renewed)
         return signed if _is_same(signed.tokens.url, url) else None
+
+    async def look_again(self, owner: str, server: str) -> bool:
+        """Follow what another process did to a person's sign-in; tell whether their link must be opened anew.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        signed = self._signed.get((owner, server))
+        tokens = flow.read_tokens(await asyncio.to_thread(self.vault.read, owner, server, TOKENS))
+        if signed is None or tokens is None or tokens.signed_in != signed.tokens.signed_in:
+            await self._drop(owner, server)
+            return signed is not None or tokens is not None
+        if tokens.access_token != signed.tokens.access_token:
+            signed.take_up(tokens)
+        return False
 
     def is_signed_in(self, owner: str, server: str, url: str) -> bool:
         """Tell whether a person is signed in at a server. Raises StoreError."""
@@ -202,7 +220,7 @@ class SignIns:
         return Fetch(url, hosts=self.settings.hosts, lookup=self.settings.lookup)
 
     def _held(self, owner: str, server: str, url: str) -> Tokens | None:
-        tokens = flow.read_tokens(self.vault.read(owner, server, _TOKENS))
+        tokens = flow.read_tokens(self.vault.read(owner, server, TOKENS))
         return tokens if tokens is not None and _is_same(tokens.url, url) else None
 
     def _scope(self, wish: Wish, found: Found, held: Tokens | None, configured: str) -> str:
@@ -230,13 +248,44 @@ class SignIns:
         self.vault.write(SHARED, "", _PENDING + digest(pending.state), pending.kept())
 
     async def _renew(self, owner: str, server: str, old: Tokens) -> Tokens:
-        kept = await asyncio.to_thread(self._held, owner, server, old.url)
-        if kept is not None and kept.access_token != old.access_token:
-            return kept  # another process has renewed them
-        async with self._fetch(URL(old.url)) as fetch:
-            tokens = await flow.renew(fetch, old)
-        await asyncio.to_thread(self.vault.write, owner, server, _TOKENS, tokens.kept())
+        """Renew tokens, unless another process has: a refresh token is good once."""
+        async with self._turn(owner, server):
+            kept = await asyncio.to_thread(self._newest, owner, server)
+            if kept is None or not _is_same(kept.url, old.url):
+                raise refused("The sign-in is over: somebody signed out.", "Sign in again.")
+            if kept.access_token != old.access_token:
+                return kept
+            try:
+                async with self._fetch(URL(kept.url)) as fetch:
+                    tokens = await flow.renew(fetch, kept)
+            except LinkError as error:
+                if error.failure.needs_auth:  # nobody takes them any more
+                    await asyncio.to_thread(self.vault.delete, owner, server, TOKENS)
+                    self._signed.pop((owner, server), None)
+                raise
+            await asyncio.to_thread(self.vault.write, owner, server, TOKENS, tokens.kept())
         return tokens
+
+    def _newest(self, owner: str, server: str) -> Tokens | None:
+        """Return what is kept of a sign-in now, at whichever hub it was kept last."""
+        self.vault.pull(owner, server, TOKENS)
+        return flow.read_tokens(self.vault.read(owner, server, TOKENS))
+
+    @asynccontextmanager
+    async def _turn(self, owner: str, server: str) -> AsyncIterator[None]:
+        """Hold one person's sign-in at one server against all processes that have this vault."""
+        lease = self.vault.lease(f"sign-in/{server}/{owner}")
+        deadline = time.monotonic() + TURN_SECONDS
+        try:
+            while not await asyncio.to_thread(lease.take):
+                if time.monotonic() > deadline:
+                    raise unavailable(f"The sign-in at {server!r} is being changed by another process.")
+                await asyncio.sleep(_LOOK_SECONDS)
+            yield
+        except StoreError as error:
+            raise unavailable(f"The sign-in at {server!r} cannot be changed: {error.message}") from error
+        finally:
+            await asyncio.to_thread(lease.end)
 
     async def _drop(self, owner: str, server: str) -> None:
         signed = self._signed.pop((owner, server), None)

@@ -2,6 +2,7 @@
 
 A row opens only as what it was written as: person, server and kind are sealed in with it, so that a row that is copied
 to another place in the file is nobody's. The key comes from `hub.vault_key`, else from a file of mode 0600 beside it.
+Where several hubs share a database its rows are the truth and the file is a copy, from which a hub reads.
 """
 
 from __future__ import annotations
@@ -9,18 +10,24 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import logging
 import secrets
 import sqlite3
 import threading
 import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from naru.config import check_private
 from naru.errors import ConfigError, StoreError
-from naru.stores.files.atomic import replace_file
+from naru.stores.files.atomic import file_lock, replace_file
 from naru.stores.files.unusable import unusable
 from naru.stores.files.write_ahead import write_ahead
+from naru.stores.secrets.common_rows import CommonRows, FileLeases, Lease, Place, Sealed
+
+logger = logging.getLogger(__name__)
 
 SHARED = ""
 """The person of what is everybody's."""
@@ -32,17 +39,22 @@ create table if not exists sealed (
 """
 _NONCE_BYTES = 12
 _KEYRING = "keyring"
+_NAME_OF_ALL: Place = ("", "", "vault")
+"""The row that tells one database's rows from another's; it holds random bytes."""
+_READ = "select value from sealed where person = ? and server = ? and kind = ?"
+_REMOVE = "delete from sealed where person = ? and server = ? and kind = ? returning value"
 
 
 class Vault:
     """Keeps small JSON objects; safe to use from several threads and processes."""
 
-    def __init__(self, folder: Path | None = None, key: str = "") -> None:
+    def __init__(self, folder: Path | None = None, key: str = "", common: CommonRows | None = None) -> None:
         """Open the vault of a data folder; without one it is kept in memory.
 
         Args:
             folder: where `vault.db` is.
             key: a secret of 32 characters or more, `keyring`, or `file:PATH`; empty makes one beside the file.
+            common: the rows that other hubs have too; `vault.db` is a copy of them then.
         """
         self.path = Path(":memory:") if folder is None else folder.expanduser() / "vault.db"
         self._is_kept = folder is not None
@@ -51,6 +63,12 @@ class Vault:
         self._connection: sqlite3.Connection | None = None
         self._cipher: Any = None
         self._lock = threading.Lock()
+        self._common = common
+        self._order = threading.RLock()
+        """Held while a common row and its copy change, so that an older one never follows a newer."""
+        self._leases = FileLeases(folder.expanduser() if folder else None)
+        self.written: Callable[[Place], None] = lambda place: None
+        """Told of each row that was changed here; a database tells by itself."""
 
     def exists(self) -> bool:
         """Tell whether anything was ever kept."""
@@ -60,54 +78,90 @@ class Vault:
         """Return what was kept; None when nothing was. Raises StoreError, ConfigError."""
         if not self.exists():
             return None
-        rows = self._run(
-            "select value from sealed where person = ? and server = ? and kind = ?", (person, server, kind)
-        )
-        if not rows:
-            return None
-        sealed: bytes = rows[0][0]
-        try:
-            opened = self._box().decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _bound(person, server, kind))
-        except Exception as error:  # `InvalidTag`, whose module is imported with the cipher alone
-            raise StoreError(
-                f"What was kept for {server} in {self.path} cannot be opened: the key is another, or it was changed.",
-                remedy="Give the key that it was sealed with (hub.vault_key), or sign in again.",
-            ) from error
-        found: dict[str, Any] = json.loads(opened)
-        return found
+        rows = self._run(_READ, (person, server, kind))
+        return self._opened((person, server, kind), rows[0][0]) if rows else None
 
     def write(self, person: str, server: str, kind: str, value: dict[str, Any]) -> None:
         """Keep an object in place of what was kept. Raises StoreError, ConfigError."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         sealed = nonce + self._box().encrypt(nonce, json.dumps(value).encode(), _bound(person, server, kind))
-        row = (person, server, kind, sealed, int(time.time()))
-        self._run("insert or replace into sealed values (?, ?, ?, ?, ?)", row)
+        row = Sealed((person, server, kind), sealed, int(time.time()))
+        with self._order:
+            if self._common is not None:
+                self._common.write(row)
+            self._put(row)
+        self.written(row.place)
 
     def take(self, person: str, server: str, kind: str) -> dict[str, Any] | None:
         """Return an object and forget it, so that it is had once; None when there is none. Raises StoreError."""
-        found = self.read(person, server, kind)
-        return found if found is not None and self.delete(person, server, kind) else None
+        value = self._take((person, server, kind))
+        return None if value is None else self._opened((person, server, kind), value)
 
     def prune(self, kind: str, seconds: float) -> None:
         """Forget what is of a kind, by its beginning, and older than so many seconds. Raises StoreError."""
+        oldest = int(time.time() - seconds)
+        if self._common is not None:
+            self._common.prune(kind, oldest)
         if self.exists():
-            oldest = int(time.time() - seconds)
             self._run("delete from sealed where substr(kind, 1, ?) = ? and at < ?", (len(kind), kind, oldest))
 
     def delete(self, person: str, server: str, kind: str) -> bool:
         """Forget an object; tell whether there was one. Raises StoreError."""
-        if not self.exists():
-            return False
-        return bool(
-            self._run(
-                "delete from sealed where person = ? and server = ? and kind = ? returning 1", (person, server, kind)
-            )
-        )
+        return self._take((person, server, kind)) is not None
 
     def forget_server(self, server: str) -> None:
         """Forget all that was kept for a server. Raises StoreError."""
-        if self.exists():
-            self._run("delete from sealed where server = ?", (server,))
+        with self._order:
+            if self._common is not None:
+                self._common.forget_server(server)
+            if not self.exists():
+                return
+            gone = self._run("delete from sealed where server = ? returning person, server, kind", (server,))
+        for person, name, kind in gone:
+            self.written((person, name, kind))
+
+    def pull(self, person: str, server: str, kind: str) -> None:
+        """Bring the copy of a row to what is common now. Raises StoreError."""
+        if self._common is None:
+            return
+        with self._order:
+            row = self._common.read((person, server, kind))
+            if row is not None:
+                self._put(row)
+            elif self.exists():
+                self._run(_REMOVE, (person, server, kind))
+
+    def join(self) -> Sequence[Place]:
+        """Bring the copy to what is common; return what changed. What a vault of its own held is brought in.
+
+        Raises:
+            StoreError: the database is away, or the file cannot be written.
+        """
+        if self._common is None:
+            return []
+        with self._order:
+            self._cipher = None  # the common key may have come meanwhile
+            self._common.add([Sealed(_NAME_OF_ALL, secrets.token_bytes(16), int(time.time()))])
+            mine = {row.place: row for row in self._all()}
+            theirs = {row.place: row for row in self._common.all()}
+            before, name = mine.pop(_NAME_OF_ALL, None), theirs[_NAME_OF_ALL]
+            if mine and (before is None or before.value != name.value):
+                self._bring_in(list(mine.values()))
+                theirs = {row.place: row for row in self._common.all()}
+            changed = [row for row in theirs.values() if mine.get(row.place) != row]
+            for row in changed:
+                self._put(row)
+            gone = [place for place in mine if place not in theirs]
+            for place in gone:
+                self._run(_REMOVE, place)
+        return [*gone, *(row.place for row in changed if row.place != _NAME_OF_ALL)]
+
+    def lease(self, name: str) -> Lease:
+        """Return a lease that one process of all those that have this vault can hold at a time."""
+        common, leases = self._common, self._leases
+        if common is None:
+            return Lease(lambda: leases.take(name), lambda: leases.give(name))
+        return Lease(lambda: common.lease(name), lambda: common.end_lease(name))
 
     def persons(self, server: str, kind: str) -> list[str]:
         """Return who has kept something of that kind for a server. Raises StoreError."""
@@ -121,6 +175,64 @@ class Vault:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+        if self._common is not None:
+            self._common.close()
+
+    def _bring_in(self, rows: Sequence[Sealed]) -> None:
+        """Give a vault of its own to all hubs, as far as their key opens it; a copy stays as `vault.db.bak`."""
+        kept = self.path.with_name("vault.db.bak")
+        kept.touch(mode=0o600)
+        with closing(sqlite3.connect(kept)) as copy, self._lock:
+            assert self._connection is not None
+            self._connection.backup(copy)
+        good = [row for row in rows if self._opens(row)]
+        assert self._common is not None
+        self._common.add(good)
+        if len(good) < len(rows):
+            logger.warning(
+                "%d of what persons gave for servers was sealed with another key than the hubs have in common, and is "
+                "in %s.bak: who gave it gives it again.",
+                len(rows) - len(good),
+                self.path,
+            )
+
+    def _opens(self, row: Sealed) -> bool:
+        try:
+            self._opened(row.place, row.value)
+        except StoreError:
+            return False
+        return True
+
+    def _opened(self, place: Place, sealed: bytes) -> dict[str, Any]:
+        try:
+            opened = self._box().decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _bound(*place))
+        except Exception as error:  # `InvalidTag`, whose module is imported with the cipher alone
+            raise StoreError(
+                f"What was kept for {place[1]} in {self.path} cannot be opened: the key is another, or it was changed.",
+                remedy="Give the key that it was sealed with (hub.vault_key), or sign in again.",
+            ) from error
+        found: dict[str, Any] = json.loads(opened)
+        return found
+
+    def _all(self) -> list[Sealed]:
+        if not self.exists():
+            return []
+        rows = self._run("select person, server, kind, value, at from sealed", ())
+        return [Sealed((person, server, kind), value, at) for person, server, kind, value, at in rows]
+
+    def _put(self, row: Sealed) -> None:
+        self._run("insert or replace into sealed values (?, ?, ?, ?, ?)", (*row.place, row.value, row.at))
+
+    def _take(self, place: Place) -> bytes | None:
+        """Remove a row; return its value to the one who removed it."""
+        with self._order:
+            value = None if self._common is None else self._common.take(place)
+            rows = self._run(_REMOVE, place) if self.exists() else []
+            if self._common is None and rows:
+                value = rows[0][0]
+        if value is not None:
+            self.written(place)
+        return value
 
     def _run(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         try:
@@ -162,13 +274,19 @@ class Vault:
         place = self.path.with_name("vault.key")
         if not place.exists():
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._check_unsealed(str(place))
-            replace_file(place, secrets.token_hex(32).encode() + b"\n", backup=False)
+            with file_lock(place):
+                if not place.exists():
+                    self._check_unsealed(str(place))
+                    replace_file(place, secrets.token_hex(32).encode() + b"\n", backup=False)
         return _read(place)
 
     def _check_unsealed(self, key: str) -> None:
         """Refuse to make another key while something is sealed with the one that is gone."""
-        if self._is_kept and self.exists() and self._run("select 1 from sealed limit 1", ()):
+        if (
+            self._is_kept
+            and self.exists()
+            and self._run("select 1 from sealed where kind <> ? limit 1", _NAME_OF_ALL[2:])
+        ):
             raise StoreError(f"{key} is gone, and {self.path} was sealed with it.", remedy="Put it back.")
 
     def _from_keyring(self) -> bytes:

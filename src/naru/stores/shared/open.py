@@ -12,6 +12,7 @@ from naru.config import HubSettings
 from naru.errors import ConfigError, StoreUnavailableError
 from naru.stores.files.atomic import share
 from naru.stores.open import open_store
+from naru.stores.secrets.common_rows import CommonRows
 from naru.stores.shared.commons import ALONE, Commons
 from naru.stores.sql import SqlStore
 from naru.stores.tables import SharedTables
@@ -54,12 +55,25 @@ def shared_tables(settings: HubSettings) -> SharedTables | None:
     return SharedTables(store.driver)
 
 
+def common_rows(settings: HubSettings, me: str = "") -> CommonRows | None:
+    """Return where all hubs keep what persons gave for servers; None where a file does. Raises ConfigError."""
+    if not settings.replica_address:
+        return None
+    _check(settings)
+    made: CommonRows = importlib.import_module("naru.stores.shared.sealed").SealedTable(settings.store, me)
+    return made
+
+
 def _postgres(settings: HubSettings, port: int) -> Any:
+    _check(settings)
+    made = importlib.import_module("naru.stores.shared.postgres").PostgresCommons
+    return made(settings.store, settings.data_dir, settings.replica_address, port)
+
+
+def _check(settings: HubSettings) -> None:
     if not settings.store.startswith(("postgresql:", "postgres:")):
         raise ConfigError(
             "hub.replica_address says that there are other hubs, and hub.store is none that they can share.",
             remedy="Set hub.store to a postgresql:// URL, or leave hub.replica_address empty.",
         )
     open_store(settings.store)  # says what is not installed
-    made = importlib.import_module("naru.stores.shared.postgres").PostgresCommons
-    return made(settings.store, settings.data_dir, settings.replica_address, port)

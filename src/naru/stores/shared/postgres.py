@@ -17,16 +17,15 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import psycopg
-from psycopg.pq import TransactionStatus
 
 from naru.errors import StoreError
 from naru.messages import Json
 from naru.stores.files.atomic import share
 from naru.stores.postgres import failure, place_of
 from naru.stores.shared.commons import Hear
+from naru.stores.shared.link import Connection, Link, connect
 from naru.stores.shared.mirror import Mirror
 
 logger = logging.getLogger(__name__)
@@ -37,7 +36,6 @@ START_SECONDS = 3.0
 AGAIN_SECONDS = 0.5
 _LOOK_SECONDS = 5.0
 """How often the members are looked at even if nobody said anything."""
-_STATEMENT_MS = 4_000
 _LIVES, _TURNS = 0x6E617275, 0x6E617274
 _MOST_BYTES = 7_500
 """PostgreSQL carries less than 8,000 bytes in one notice."""
@@ -54,7 +52,6 @@ _KEEP_FIRST = (
     "insert into naru_documents values (%s, nextval('naru_document_versions'), %s) on conflict (name) "
     "do nothing returning version"
 )
-Connection = psycopg.Connection[Any]
 
 
 class PostgresCommons:
@@ -69,7 +66,7 @@ class PostgresCommons:
         self._mirror = Mirror(folder)
         self._busy = threading.RLock()
         """Held while documents are read or written, so that an older one never follows a newer."""
-        self._writer: Connection | None = None
+        self._writer = Link(url)
         self._life = secrets.randbelow(2**31)
         self._members: dict[str, str] = {}
         self._hearers: dict[str, list[Hear]] = {}
@@ -98,9 +95,7 @@ class PostgresCommons:
     def _end(self) -> None:
         self._outbox.shutdown()
         self._thread.join(AGAIN_SECONDS * 4)
-        with self._busy:
-            if self._writer is not None:
-                self._writer.close()
+        self._writer.close()
 
     # What others hear and say.
 
@@ -159,37 +154,16 @@ class PostgresCommons:
 
     @contextlib.contextmanager
     def _writing(self, name: str) -> Iterator[Connection]:
-        with self._busy:
-            try:
-                yield self._connected()
-            except psycopg.Error as error:
-                why = failure(self._place, error)
-                raise type(why)(f"{name} could not be changed. {why.message}", remedy=why.remedy) from error
-
-    def _connected(self) -> Connection:
-        writer = self._writer
-        if writer is not None and writer.info.transaction_status is TransactionStatus.IDLE:
-            with contextlib.suppress(psycopg.Error):  # a database that was away has taken it along
-                writer.execute("select 1")
-        if writer is None or writer.closed or writer.broken:
-            writer = self._writer = self._connect()
-        return writer
-
-    def _connect(self) -> Connection:
-        beats = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
-        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=3, **beats)  # type: ignore[arg-type]
-        connection.execute(f"set statement_timeout = {_STATEMENT_MS}")
-        for name, value in beats.items():  # so that a machine that vanished is let go of in seconds
-            connection.execute(f"set tcp_{name} = {value}".encode())
-        return connection
+        with self._busy, self._writer.used(f"{name} could not be changed.") as writer:
+            yield writer
 
     def _quietly(self, work: Callable[[Connection], object]) -> None:
         """Do something that is no loss if it fails."""
         try:
-            with self._busy:
-                work(self._connected())
-        except psycopg.Error as error:
-            logger.debug("a notice was lost: %s", type(error).__name__)
+            with self._busy, self._writer.used("Nothing can be told.") as writer:
+                work(writer)
+        except StoreError as error:
+            logger.debug("a notice was lost: %s", error)
 
     # The thread that hears.
 
@@ -197,7 +171,7 @@ class PostgresCommons:
         told = ""
         while not self._is_closing:
             try:
-                with self._connect() as link:
+                with connect(self._url) as link:
                     self._arrive(link)
                     self._is_linked.set()
                     told = ""
