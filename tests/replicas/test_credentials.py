@@ -13,18 +13,15 @@ from typing import Any
 
 import pytest
 
-from naru.config import Settings
 from naru.connections.oauth.signins import SignIns
 from naru.errors import StoreError
-from naru.hub import open_hub
-from naru.messages import JsonObject
 from naru.stores.secrets.vault import Vault
-from naru.stores.shared.open import common_rows, open_commons
+from naru.stores.shared.open import common_rows
 from naru.stores.shared.sealed import SealedTable
-from naru.web.app import open_app
 from tests.postgres_servers import PostgresServers
+from tests.replicas.inside import hub_at
 from tests.team.authority import Provider, say_yes
-from tests.team.conftest import Team, call_mcp, declared, models
+from tests.team.conftest import Team, call_mcp, declared
 from tests.team.test_own_credentials import SIGN_IN
 from tests.team.test_sign_in import BACK, upstream
 
@@ -35,25 +32,6 @@ WAIT_SECONDS = 30.0
 @pytest.fixture
 def store(postgres_servers: PostgresServers) -> str:
     return postgres_servers.fresh_database(15)
-
-
-@asynccontextmanager
-async def hub_at(folder: Path, store: str, servers: list[JsonObject], **hub: Any) -> AsyncIterator[Team]:
-    """One hub of several in this process, with a folder of its own."""
-    made = Settings.model_validate(
-        {
-            "hub": {"data_dir": folder, "store": store, "replica_address": "http://127.0.0.1:9", **hub},
-            "mcp": {"servers": servers},
-            "server": {"auth": "on", "rate_limit_per_minute": 0},
-            "approvals": {"destructive": "allow"},
-        }
-    )
-    async with (
-        open_commons(made.hub, 9) as commons,
-        open_hub(made, backend=models(), asks_for_keys=True, commons=commons) as opened,
-        open_app(opened) as app,
-    ):
-        yield Team(opened, app)
 
 
 @asynccontextmanager
