@@ -328,7 +328,7 @@ async def ask(
 
 
 @asynccontextmanager
-async def everything(folder: Path, database: EmbeddedPostgres, seed: int) -> AsyncIterator[Load]:
+async def everything(folder: Path, store: str, seed: int) -> AsyncIterator[Load]:
     """Run two hubs, the upstream servers and the persons, each signed in and with a secret stored."""
     async with AsyncExitStack() as stack:
         provider, signed = await stack.enter_async_context(upstream())
@@ -340,7 +340,7 @@ async def everything(folder: Path, database: EmbeddedPostgres, seed: int) -> Asy
             {"name": "on", "url": passed.url, "transport": "http", **forwards},
             declared("mine", credentials="per-user", env={"NOTED": "${input:NOTED}"}),
         ]
-        places = [Place(folder / name, database.dsn, servers) for name in ("one", "two")]
+        places = [Place(folder / name, store, servers) for name in ("one", "two")]
         for place in places:
             place.url = await stack.enter_async_context(served(place))
             await place.start()
@@ -365,7 +365,7 @@ async def measure(requests: int, seed: int) -> int:
     """Make the requests and print what came of them. Returns 1 when an answer was somebody else's."""
     took = 0.0
     with EmbeddedPostgres(bin_dir=find_binaries()) as database, tempfile.TemporaryDirectory() as folder:
-        async with everything(Path(folder), database, seed) as load:
+        async with everything(Path(folder), database.dsn, seed) as load:
             gc.freeze()
             for part in range(RESTARTS + 1):
                 began = time.monotonic()

@@ -101,6 +101,32 @@ async def test_tokens_are_renewed_ahead_of_time_once_for_all_who_wait_and_kept()
         assert kept["refresh_token"] in provider.refresh, "the one that is good now"
 
 
+async def test_who_waits_for_a_renewal_when_somebody_signs_out_gets_an_error_and_is_not_cut_off() -> None:
+    async with upstream() as (provider, server), managed() as manager:
+        record = http("up", server.url)
+        await manager.register(record)
+        provider.life = 1
+        await sign_in(manager, record)
+        assert await manager.signed("up", "")
+        await asyncio.sleep(1.1)
+        asked, go_on = asyncio.Event(), asyncio.Event()
+
+        async def slowly(client: Any, refresh_token: str) -> Any:
+            asked.set()
+            await go_on.wait()
+            return provider.refresh.get(refresh_token)
+
+        provider.load_refresh_token = slowly  # type: ignore[method-assign]
+        calling = asyncio.gather(*(called(manager) for _ in range(3)), return_exceptions=True)
+        await asked.wait()
+        out = asyncio.create_task(manager.signins.sign_out("", "up"))
+        said = await calling
+        go_on.set()
+        await out
+        assert [type(one).__name__ for one in said] == ["ToolError"] * 3, said
+        assert "sign-in was changed" in str(said[0])
+
+
 async def test_a_refused_token_is_renewed_once_and_then_the_person_is_asked_for() -> None:
     async with upstream() as (provider, server), managed() as manager:
         record = http("up", server.url)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from naru.connections.oauth.discovery import read_challenge
-from naru.connections.oauth.fetch import refused
+from naru.connections.oauth.fetch import refused, unavailable
 from naru.connections.oauth.flow import Tokens
 from naru.persons import nobodys_context
 from naru.stores.secrets.redact import REDACTOR
@@ -83,7 +83,11 @@ class Signed:
             await asyncio.gather(self._renewal, return_exceptions=True)
 
     async def _renewed(self) -> str:
-        return (await asyncio.shield(self._begin())).access_token
+        renewal = self._begin()
+        await asyncio.wait({renewal})
+        if renewal.cancelled():  # closed by a sign-out or a new sign-in, which is no end of whoever waits here
+            raise unavailable("The sign-in was changed while its token was being renewed.")
+        return renewal.result().access_token
 
     def _begin(self) -> asyncio.Task[Tokens]:
         """Renew in a task of its own: a refresh token is good once, and whoever asked may go before the answer came."""
