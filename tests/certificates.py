@@ -22,14 +22,16 @@ class Certificates:
     key: Path
 
 
-def make_certificates(folder: Path) -> Certificates:
+def make_certificates(folder: Path, *others: str) -> Certificates:
+    """Make a certificate for this machine, and for other names."""
     folder.mkdir(parents=True, exist_ok=True)
     authority_key = ec.generate_private_key(ec.SECP256R1())
     issuer = _name("Naru tests")
     basic = x509.BasicConstraints(ca=True, path_length=0)
     authority = _signed(issuer, issuer, authority_key.public_key(), authority_key, basic)
     key = ec.generate_private_key(ec.SECP256R1())
-    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")])
+    here = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
+    names = x509.SubjectAlternativeName([*here, *map(x509.DNSName, others)])
     certificate = _signed(_name("localhost"), issuer, key.public_key(), authority_key, names)
     made = Certificates(folder / "authority.pem", folder / "certificate.pem", folder / "key.pem")
     pem = serialization.Encoding.PEM

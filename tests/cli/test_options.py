@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
+import pytest
 from rich.console import Console
 
-from naru.cli.options import JoinProgress
+from naru.cli.options import JoinProgress, settings_from
 
 
 def test_the_joining_of_a_model_writes_nothing_into_a_pipe() -> None:
@@ -23,3 +25,18 @@ def test_the_joining_of_a_model_is_shown_on_a_terminal() -> None:
     for done in (0, 50, 100):
         progress("joining", done, 100)
     assert "joining" in written.getvalue()
+
+
+@pytest.mark.parametrize("named", ["", "--config", "NARU_CONFIG"])
+def test_s24_settings_beside_that_are_not_read_are_told_by_what_serves(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
+    beside = tmp_path / "naru.yaml"
+    beside.write_text("server: {allowed_hosts: [naru.example.com]}")
+    if named == "NARU_CONFIG":
+        monkeypatch.setenv("NARU_CONFIG", str(beside))
+    settings = settings_from(beside if named == "--config" else None, is_service=True)
+    assert settings.server.allowed_hosts == (["naru.example.com"] if named else [])
+    assert ("--config naru.yaml" in capsys.readouterr().err) is (not named)

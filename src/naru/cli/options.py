@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-from naru.config import Settings, load_settings
+from naru.cli.terminal.output import print_note
+from naru.config import Settings, load_settings, settings_path
 from naru.stores.shared.open import share_folder
 from naru.telemetry.logs import configure_logging
 
@@ -50,11 +51,22 @@ def settings_from(config: Path | None = None, /, *, is_service: bool = False, **
             section, _, name = key.partition("__")
             sections.setdefault(section, {})[name] = value
     settings = load_settings(config, **sections)
+    if is_service and config is None:
+        _tell_of_what_is_not_read()
     is_chosen = is_service or "log_level" in settings.model_fields_set
     configure_logging(settings if is_chosen else settings.model_copy(update={"log_level": "CRITICAL"}))
     if not is_service:
         share_folder(settings.hub)
     return settings
+
+
+def _tell_of_what_is_not_read() -> None:
+    """Say so where somebody may think that the folder's own settings hold: a hub could be open without them (S-24)."""
+    here, chosen = Path("naru.yaml"), settings_path()
+    if here.is_file() and not (chosen and chosen.exists() and here.samefile(chosen)):
+        print_note(
+            "naru.yaml in this folder is not read by itself: say --config naru.yaml, or move it to ~/.config/naru/"
+        )
 
 
 class JoinProgress:
