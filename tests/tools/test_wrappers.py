@@ -7,10 +7,14 @@ import asyncio
 import pytest
 
 from naru.errors import ConflictError, PolicyError, ToolTimeoutError, UnknownToolError
+from naru.gateway.upstreams.own_tools import OwnTools
 from naru.messages import ToolResult
+from naru.tools.functions.function_tool import FunctionTool
 from naru.tools.functions.registry import ToolRegistry, register_tool
 from naru.tools.functions.toolset import FunctionToolset
-from naru.tools.toolset import CallContext
+from naru.tools.supervised import SupervisedToolset
+from naru.tools.supervision.calls import Supervision
+from naru.tools.toolset import CallContext, Toolset, definition_of
 from naru.tools.wrappers import (
     Approval,
     ApprovedToolset,
@@ -24,7 +28,7 @@ from naru.tools.wrappers import (
 CALL = CallContext()
 
 
-def toolset() -> FunctionToolset:
+def registered() -> list[FunctionTool]:
     registry = ToolRegistry()
 
     @register_tool(annotations={"readOnlyHint": True}, registry=registry)
@@ -41,7 +45,11 @@ def toolset() -> FunctionToolset:
         await asyncio.sleep(seconds)
         return "late"
 
-    return FunctionToolset(registry.tools())
+    return registry.tools()
+
+
+def toolset() -> FunctionToolset:
+    return FunctionToolset(registered())
 
 
 async def names(tools) -> list[str]:
@@ -166,3 +174,40 @@ async def test_wrappers_compose_and_open_and_close_reach_the_inner_one():
     await stack.call("a_get_one", {}, CALL)
     await stack.close()
     assert steps == ["open", "get_one", "close"]
+
+
+async def _yes(*_: object) -> Approval:
+    return Approval(is_allowed=True)
+
+
+async def test_a_call_looks_its_tool_up_by_name_and_lists_none():
+    """With a thousand tools a call costs what it does with one, whatever it passes on its way."""
+    listed = 0
+
+    class Counting(FunctionToolset):
+        async def tools(self):
+            nonlocal listed
+            listed += 1
+            return await super().tools()
+
+    inner: Toolset = Counting(registered())
+    inner = SupervisedToolset(LimitedToolset(inner, max_characters=60), "own", Supervision())
+    own = OwnTools("own", ApprovedToolset(FilteredToolset.by_name(inner, denied=["slow"]), _yes))
+    told = await own.request("tools/call", {"name": "set_two", "arguments": {}})
+    assert "the limit is 60" in told["content"][-1]["text"]
+    assert listed == 0
+
+
+async def test_a_tool_found_by_its_name_is_the_one_that_is_listed():
+    inner = toolset()
+    for wrapped in (
+        inner,
+        LimitedToolset(inner, max_characters=60),
+        FilteredToolset.by_name(inner, denied=["slow"]),
+        PrefixedToolset(inner, "hr_"),
+        RenamedToolset(inner, {"get_one": "first"}),
+        LimitedToolset(DescribedToolset(inner, {"set_two": "Other."})),
+    ):
+        listed = {tool.name: tool for tool in await wrapped.tools()}
+        for name in ("get_one", "set_two", "slow", "first", "hr_slow", "nothing"):
+            assert await definition_of(wrapped, name) == listed.get(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from naru.messages import JsonObject, ToolResult
 from naru.tools.supervision.calls import Call, Came, Supervision
-from naru.tools.toolset import CallContext, Toolset
+from naru.tools.toolset import CallContext, Toolset, definition_of
 from naru.tools.wrappers import WrapperToolset
 
 
@@ -22,7 +22,7 @@ class SupervisedToolset(WrapperToolset):
         Raises:
             PolicyError: it was denied, or nobody answered.
         """
-        definition = next((tool for tool in await self.inner.tools() if tool.name == name), None)
+        definition = await definition_of(self.inner, name)
         call = Call(self._server, name, arguments, context.caller, definition)
         return await self._supervision.run(call, lambda: self.inner.call(name, arguments, context), _came)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 
@@ -53,6 +53,22 @@ class Toolset(Protocol):
     async def close(self) -> None:
         """Let go of what `open` took."""
         ...
+
+
+@runtime_checkable
+class NamedDefinitions(Protocol):
+    """A toolset that knows a tool by its name, without listing all of them."""
+
+    async def definition(self, name: str) -> ToolDefinition | None:
+        """Return what `tools` lists under a name; None where it lists nothing."""
+        ...
+
+
+async def definition_of(toolset: Toolset, name: str) -> ToolDefinition | None:
+    """Return one tool's definition: by its name where the toolset knows it so, else out of its list."""
+    if isinstance(toolset, NamedDefinitions):
+        return await toolset.definition(name)
+    return next((tool for tool in await toolset.tools() if tool.name == name), None)
 
 
 def set_aside_of(toolset: object) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from naru.errors import ConflictError, PolicyError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, Part, TextPart, ToolDefinition, ToolResult
 from naru.tools.supervision.patience import patient
-from naru.tools.toolset import CallContext, Toolset, set_aside_of
+from naru.tools.toolset import CallContext, Toolset, definition_of, set_aside_of
 
 
 class WrapperToolset:
@@ -30,6 +30,12 @@ class WrapperToolset:
     async def tools(self) -> Sequence[ToolDefinition]:
         """Return the inner tools."""
         return await self.inner.tools()
+
+    async def definition(self, name: str) -> ToolDefinition | None:
+        """Return one tool as it is offered here: the inner one's, unless the wrapper has a list of its own."""
+        if type(self).tools is WrapperToolset.tools:
+            return await definition_of(self.inner, name)
+        return next((tool for tool in await self.tools() if tool.name == name), None)
 
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         """Call the inner tool once."""
@@ -116,9 +122,14 @@ class FilteredToolset(WrapperToolset):
         """Return the tools that are kept."""
         return [tool for tool in await self.inner.tools() if self._keep(tool)]
 
+    async def definition(self, name: str) -> ToolDefinition | None:
+        """Return a tool that is kept."""
+        tool = await definition_of(self.inner, name)
+        return tool if tool is not None and self._keep(tool) else None
+
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         """Call a tool that is kept."""
-        if all(tool.name != name for tool in await self.tools()):
+        if await self.definition(name) is None:
             raise UnknownToolError(f"there is no tool {name!r} here.")
         return await self.inner.call(name, arguments, context)
 
@@ -183,7 +194,8 @@ class LimitedToolset(WrapperToolset):
 
     async def _promises(self, name: str) -> bool:
         """Tell whether a tool declares what its structured content is like: clients refuse a result without it."""
-        return any(tool.name == name and tool.output_schema is not None for tool in await self.inner.tools())
+        tool = await definition_of(self.inner, name)
+        return tool is not None and tool.output_schema is not None
 
     async def _in_slot(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         if self._slots is None:
@@ -229,7 +241,7 @@ class ApprovedToolset(WrapperToolset):
             UnknownToolError: there is no such tool.
             PolicyError: it was denied, or nobody answered.
         """
-        tool = next((tool for tool in await self.inner.tools() if tool.name == name), None)
+        tool = await definition_of(self.inner, name)
         if tool is None:
             raise UnknownToolError(f"there is no tool {name!r} here.")
         if self._needs_approval(tool):

@@ -9,7 +9,7 @@ from naru.errors import PolicyError, ToolError, UnknownToolError
 from naru.gateway.upstreams.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
 from naru.gateway.wire.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from naru.messages import AudioPart, ImagePart, JsonObject, Part, ResourcePart, TextPart, ToolDefinition, ToolResult
-from naru.tools.toolset import CallContext, LogCallback, ProgressCallback, Toolset
+from naru.tools.toolset import CallContext, LogCallback, ProgressCallback, Toolset, definition_of
 
 _BROKEN_PROMISE = "The tool ran, and did not return what it says that it returns; its log says where they differ."
 
@@ -59,7 +59,8 @@ class OwnTools:
 
     async def _promises(self, name: str) -> bool:
         """Tell whether a tool declares structured content: clients of MCP refuse a result without it, but an error."""
-        return any(tool.name == name and tool.output_schema is not None for tool in await self._toolset.tools())
+        tool = await definition_of(self._toolset, name)
+        return tool is not None and tool.output_schema is not None
 
     async def notify(self, method: str, params: JsonObject) -> None:
         """Do nothing: functions hear no notifications."""

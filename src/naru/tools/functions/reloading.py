@@ -76,6 +76,10 @@ class ReloadingToolset:
         """Return the definitions as they are now."""
         return await self._loaded.toolset.tools()
 
+    async def definition(self, name: str) -> ToolDefinition | None:
+        """Return one function's definition as it is now."""
+        return await self._loaded.toolset.definition(name)
+
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         """Call a function once; an edit meanwhile changes nothing for this call. Raises as `FunctionToolset.call`."""
         loaded = self._loaded

@@ -69,6 +69,11 @@ class FunctionToolset:
                 offered.append(tool.definition)
         return offered
 
+    async def definition(self, name: str) -> ToolDefinition | None:
+        """Return one function's definition; None where it cannot be offered."""
+        tool = self._tools.get(name)
+        return None if tool is None or name in self.set_aside or tool.problem else tool.definition
+
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         """Call a function once.
 
