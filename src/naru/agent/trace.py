@@ -1,14 +1,13 @@
-"""A run as plain data: every step with its time, kept by a journal, replayed without a model or a tool (N13)."""
+"""A run as plain data: every step with its time, kept by a journal (N13); `naru.replaying` runs it again."""
 
 from __future__ import annotations
 
-import json
 import logging
 import secrets
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any, Protocol
+from typing import Protocol
 
 from naru.agent.events import (
     AgentEvent,
@@ -19,10 +18,8 @@ from naru.agent.events import (
     RoundStarted,
     RunFinished,
 )
-from naru.agent.limits import canonical
-from naru.errors import NaruError, UnknownToolError
-from naru.messages import ChatRequest, JsonObject, Message, TextPart, ToolCall, ToolDefinition, ToolResult
-from naru.tools.toolset import CallContext
+from naru.errors import NaruError
+from naru.messages import ChatRequest, JsonObject, Message, ToolDefinition
 
 logger = logging.getLogger(__name__)
 
@@ -115,65 +112,3 @@ def message_data(turn: Message) -> JsonObject:
     if turn.tool_calls:
         data["calls"] = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in turn.tool_calls]
     return data | ({"call_id": turn.tool_call_id, "name": turn.name} if turn.role == "tool" else {})
-
-
-def message_from(data: JsonObject) -> Message:
-    """Read a turn back."""
-    calls = tuple(ToolCall(call["id"], call["name"], call["arguments"]) for call in data.get("calls", ()))
-    return Message(
-        data["role"], data["content"], tool_calls=calls, tool_call_id=data.get("call_id", ""), name=data.get("name", "")
-    )
-
-
-def recorded_texts(run: JsonObject) -> list[str]:
-    """Return what the model wrote in each round, for a scripted backend; calls given natively are written as text."""
-    return [_as_text(one) for one in run["rounds"] if one["round"]]  # Runs of older versions have a round 0.
-
-
-def _as_text(one: JsonObject) -> str:
-    raw = str(one.get("raw", ""))
-    written = one.get("written", [])
-    if not written or any(call["name"].rsplit("__", 1)[-1] in raw for call in written):
-        return raw
-    calls = (json.dumps({"name": call["name"], "arguments": call["arguments"]}, ensure_ascii=False) for call in written)
-    return raw + "".join(f"<tool_call>\n{call}\n</tool_call>" for call in calls)
-
-
-class RecordedTools:
-    """The tools of a recorded run, which answer as they did then; a call that was not made then is an error."""
-
-    def __init__(self, run: JsonObject) -> None:
-        self._tools = tuple(
-            ToolDefinition(tool["name"], tool["description"], tool["schema"], server=tool["name"].partition("__")[0])
-            for tool in run["tools"]
-        )
-        self._results = {
-            canonical(ToolCall("", call["name"], call["arguments"])): ToolResult(
-                (TextPart(call["text"]),), is_error=call["is_error"]
-            )
-            for one in run["rounds"]
-            for call in one["calls"]
-            if call["ran"]
-        }
-
-    async def open(self) -> None:
-        """Do nothing."""
-
-    async def tools(self) -> Sequence[ToolDefinition]:
-        """Return the tools of that time."""
-        return self._tools
-
-    async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
-        """Return the result of that time. Raises UnknownToolError for a call that was not made."""
-        result = self._results.get(canonical(ToolCall("", name, arguments)))
-        if result is None:
-            raise UnknownToolError(f"{name} was not called with these arguments in the recorded run.")
-        return result
-
-    async def close(self) -> None:
-        """Do nothing."""
-
-
-def calls_of(run: JsonObject) -> list[tuple[str, Any]]:
-    """Return the calls that ran, in order, for comparing runs."""
-    return [(call["name"], call["arguments"]) for one in run["rounds"] for call in one["calls"] if call["ran"]]
