@@ -26,6 +26,9 @@ def main() -> None:
     options = json.loads(sys.stdin.readline())
     if options.pop("parent") != os.getppid():
         return
+    # Read by the OpenMP runtime when it is loaded. As it is built its threads wait for each other by spinning: where
+    # something else takes a core they stand against each other, and a token takes ten times as long.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # noqa: TID251  # the environment of this child alone
     engine = importlib.import_module("xllamacpp")
     server = engine.Server(_params(engine, options))
     answer.write(json.dumps({"listening": server.listening_address}) + "\n")
