@@ -339,7 +339,7 @@ async def open_servers(
         manager.hear(told_of(functions))
         stack.push_async_callback(manager.close)
         if commons.me:
-            elsewhere = Elsewhere(manager, commons)
+            elsewhere = Elsewhere(manager, commons, settings)
             stack.push_async_callback(elsewhere.close)
             await elsewhere.start()
         follower = Follower(

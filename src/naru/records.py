@@ -59,6 +59,7 @@ NARUS_OWN_HEADERS = frozenset("authorization x-api-key cookie host content-lengt
 """Headers of a request that are never forwarded under any name: Naru's own credentials, and what HTTP itself needs."""
 _HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}")
 LIMITS = ("openFiles", "memoryMb", "cpuSeconds", "answerMb")
+RUNS = ("each", "once")
 CREDENTIALS = ("shared", "per-user", "forward")
 PROTOCOLS = ("auto", "sessions", "stateless")
 _DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[a-z]+)?")
@@ -134,6 +135,7 @@ def check_config_types(name: str, config: dict[str, Any]) -> None:
     if config.get("credentials", "shared") not in CREDENTIALS:
         refuse("credentials", f"one of {', '.join(CREDENTIALS)}")
     _check_forwarded(config, refuse)
+    _check_run(config, refuse)
     if config.get("protocol", "auto") not in PROTOCOLS:
         refuse("protocol", f"one of {', '.join(PROTOCOLS)}")
     limits = config.get("limits")
@@ -142,6 +144,14 @@ def check_config_types(name: str, config: dict[str, Any]) -> None:
     ):
         refuse("limits", f"an object of numbers above 0: {', '.join(LIMITS)}")
     _check_filters(config, refuse)
+
+
+def _check_run(config: dict[str, Any], refuse: Callable[[str, str], None]) -> None:
+    if config.get("run", "each") not in RUNS:
+        refuse("run", f"one of {', '.join(RUNS)}")
+    is_several = "url" in config or config.get("credentials", "shared") != "shared" or "isolation" in config
+    if config.get("run") == "once" and is_several:
+        refuse("run", '"each" of a server with a url, or with a link for each person or caller: once is one program')
 
 
 def _check_forwarded(config: dict[str, Any], refuse: Callable[[str, str], None]) -> None:
@@ -272,6 +282,11 @@ class ServerRecord(BaseModel):
     def credentials(self) -> str:
         """Whose credentials go to it: `shared`, `per-user` or `forward`."""
         return str(self.config.get("credentials", "shared"))
+
+    @property
+    def runs_once(self) -> bool:
+        """Whether one hub runs it for all hubs of an installation, by `run` of the entry; else each starts its own."""
+        return self.config.get("run") == "once" and self.transport_type is TransportType.STDIO
 
     @property
     def forward_headers(self) -> dict[str, str]:

@@ -24,6 +24,7 @@ from tests.docs.fake_model import MODEL, fake_model
 from tests.journeys.test_hr import wait_until_ready
 from tests.replicas.cluster import ADMIN_KEY, call, eventually, offers, open_session, quiet_port, register, rpc, text_of
 from tests.replicas.test_replicas import REFUSED, modern
+from tests.team.conftest import NOTED
 
 pytestmark = pytest.mark.slow
 
@@ -206,3 +207,27 @@ def test_line6_one_worker_is_the_default_and_one_process(tmp_path: Path) -> None
         finally:
             process.terminate()
             process.wait(timeout=90)
+
+
+def test_line5_a_program_that_runs_once_is_one_process_for_all_workers(tmp_path: Path) -> None:
+    with workers(tmp_path) as made:
+        config = {"command": sys.executable, "args": [str(NOTED), "one"], "run": "once"}
+        entry = {"name": "one", "config": config, "autoConnect": True}
+        assert made.way().post("/api/mcp/servers", json=entry).status_code == 201
+
+        def answered() -> tuple[str, str]:
+            way = made.way()
+            answer = modern(way, name="one__read", arguments={})
+            place = str(way.get("/api/mcp/servers/one").json().get("runsAt", ""))
+            return (place, text_of(answer)) if "result" in answer else ("", "")
+
+        seen: dict[str, set[str]] = {}
+
+        def both() -> bool:
+            place, text = answered()
+            if place and text:
+                seen.setdefault("here" if place == "here" else "elsewhere", set()).add(text)
+            return len(seen) == 2
+
+        eventually(both, 60)
+        assert seen["here"] == seen["elsewhere"], "one process"

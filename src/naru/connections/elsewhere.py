@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Coroutine
+from typing import Any
 
+from naru.config import Settings
+from naru.connections.changes import Change
 from naru.connections.credentials import SECRETS
 from naru.connections.manager import Manager
 from naru.connections.oauth.signins import TOKENS
+from naru.connections.transports.once import HERE, Once
 from naru.errors import NaruError
 from naru.messages import Json
 from naru.persons import nobodys_context
@@ -15,18 +20,23 @@ from naru.stores.secrets.common_rows import Place
 from naru.stores.shared.commons import Commons
 
 logger = logging.getLogger(__name__)
+_LISTS = ("tools", "prompts", "resources")
 
 
 class Elsewhere:
     """One for a hub that has others."""
 
-    def __init__(self, manager: Manager, commons: Commons) -> None:
+    def __init__(self, manager: Manager, commons: Commons, settings: Settings) -> None:
         """Tell the others of what is kept here, and hear of what is kept there."""
+        key = settings.hub.data_dir / "hubs.key"
+        manager.http.once = Once(commons, key, tuple(settings.server.allowed_hosts), settings.server.port)
         self._manager = manager
         self._vault = manager.signins.vault
         self._vault.written = lambda place: commons.tell("sealed", list(place))
         self._tasks: set[asyncio.Task[None]] = set()
         commons.hear("sealed", self._heard)
+        commons.hear("listed", self._listed)
+        self._forget = manager.subscribe(lambda change: self._changed(change, commons))
         commons.hear("linked", lambda _: self._begin(None))
 
     async def start(self) -> None:
@@ -38,6 +48,7 @@ class Elsewhere:
 
     async def close(self) -> None:
         """Give up what is being followed."""
+        self._forget()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -47,8 +58,30 @@ class Elsewhere:
             person, server, kind = (str(part) for part in what)
             self._begin((person, server, kind))
 
+    def _changed(self, change: Change, commons: Commons) -> None:
+        """Tell the others that a server that runs here for all hubs offers other things."""
+        once = self._manager.http.once
+        if once is not None and change.what in _LISTS and once.where.get(change.server) == HERE:
+            commons.tell("listed", change.server)
+
+    def _listed(self, server: Json) -> None:
+        once = self._manager.http.once
+        if once is not None and once.where.get(str(server), HERE) != HERE:
+            self._own(self._relist(str(server)))
+
+    async def _relist(self, server: str) -> None:
+        connection = self._manager.connections.get(server)
+        if connection is not None and connection.is_live:
+            try:
+                await connection.refresh()
+            except NaruError as error:
+                logger.warning("server %s: what it offers now is not known: %s", server, error)
+
     def _begin(self, place: Place | None) -> None:
-        task = asyncio.get_running_loop().create_task(self._follow(place), context=nobodys_context())
+        self._own(self._follow(place))
+
+    def _own(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work, context=nobodys_context())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -65,14 +65,14 @@ class Manager:
         """Who is signed in at which server."""
         self._store = store
         kept_in = self.settings.kept_in
-        self._http = HttpClient(kept_in=kept_in.expanduser() / "tokens" if kept_in else None)
+        self.http = self._http = HttpClient(kept_in=kept_in.expanduser() / "tokens" if kept_in else None)
         hooks = hooks or Hooks()
         self._hearers: list[Hear] = [hooks.on_notification] if hooks.on_notification else []
         hooks = replace(hooks, on_notification=self._heard)
         self._memory = Memory(kept_in / "listings" if kept_in else None)
         self._around = Surroundings(
             self.settings,
-            self._http,
+            self.http,
             hooks,
             self._resolved if resolve is expanded else resolve,
             self._connection_changed,
@@ -328,7 +328,7 @@ class Manager:
         await asyncio.gather(*(connection.close() for connection in self._connections.values()))
         self._connections.clear()
         self._toolsets.clear()
-        await self._http.close()
+        await self.http.close()
         await self.signins.close()
 
     # Inside

@@ -26,7 +26,7 @@ from naru.stores.kept.spending import Spending
 from naru.stores.secrets.file import secret_of
 from naru.telemetry.recent import RecentLines, keeping_lines
 from naru.telemetry.tracing import active
-from naru.web import faces, mcp_faces, openapi
+from naru.web import faces, hubs, mcp_faces, openapi
 from naru.web.admin import approvals, keys, logs, overview, own_secrets, runs, sign_in
 from naru.web.admin import servers as admin_servers
 from naru.web.audited import Audited
@@ -112,6 +112,7 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
         *admin_servers.endpoints(hub),
         *sign_in.endpoints(hub),
         *own_secrets.endpoints(hub),
+        *hubs.endpoints(hub),
         *keys.endpoints(Keys(ring, hub.spending, hub.settings.mcp.security.allow_remote_exec)),
         *(approvals.endpoints(hub.approvals) if hub.approvals is not None else ()),
     ]

@@ -72,7 +72,7 @@ def list_servers(store: StoreOption = "", config: Config = None, as_json: AsJson
                 [
                     (
                         record.name,
-                        known[record.id].get("status") or _marks(record),
+                        _running(known[record.id]) or _marks(record),
                         known[record.id].get("toolCount", "-"),
                         record.transport_type or "URL",
                         _place(record),
@@ -292,6 +292,12 @@ def _place(record: ServerRecord) -> str:
     return str(shown["url"]) if "url" in shown else shlex.join(argv_shown(record, shown.get("args") or ()))
 
 
+def _running(state: dict[str, Any]) -> str:
+    """Say how a server is, and of one that runs once for all hubs where; empty where no hub runs."""
+    status, place = state.get("status", ""), state.get("runsAt", "")
+    return f"{status} {'here' if place == 'here' else f'at {place}'}" if place else str(status)
+
+
 def _marks(record: ServerRecord) -> str:
     if not record.enabled:
         return "(off)"
@@ -309,7 +315,7 @@ def _states(settings: Settings) -> dict[str, Any]:
 
 
 def _state(found: dict[str, Any]) -> dict[str, Any]:
-    return {key: found[key] for key in ("status", "toolCount", "lastFailure") if key in found}
+    return {key: found[key] for key in ("status", "toolCount", "lastFailure", "runsAt") if key in found}
 
 
 def _unknown(name: str) -> NotFoundError:

@@ -37,7 +37,8 @@ class Signed:
         self._renew_with = renew
         self._renewal: asyncio.Task[Tokens] | None = None
         self._renewed_at = -_QUIET_SECONDS
-        REDACTOR.learn({tokens.access_token, tokens.refresh_token} - {""})
+        self._secrets = REDACTOR.passing()
+        self._keep_quiet(tokens)
 
     async def current(self) -> str:
         """Return a token that is not about to expire. Raises LinkError."""
@@ -73,8 +74,8 @@ class Signed:
     def take_up(self, tokens: Tokens) -> None:
         """Go on with tokens that were renewed, here or by another process."""
         self.tokens = tokens
+        self._keep_quiet(tokens)
         self._renewed_at = time.monotonic()
-        REDACTOR.learn({tokens.access_token, tokens.refresh_token} - {""})
 
     async def close(self) -> None:
         """Give up what is being renewed."""
@@ -105,3 +106,8 @@ class Signed:
     async def _do(self) -> Tokens:
         self.take_up(await self._renew_with(self.tokens))
         return self.tokens
+
+    def _keep_quiet(self, tokens: Tokens) -> None:
+        for token in (tokens.access_token, tokens.refresh_token):
+            if token:
+                self._secrets.learn_passing(token)

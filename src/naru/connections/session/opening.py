@@ -18,6 +18,7 @@ from naru.connections.state.starts import Starts, patience
 from naru.connections.transports.base import Transport
 from naru.connections.transports.choose import MakeTransport, candidates
 from naru.connections.transports.http_client import HttpClient
+from naru.connections.transports.once import Once, OnceTransport
 from naru.connections.wire.protocol import METHOD_NOT_FOUND, Era
 from naru.records import ServerRecord, TransportType
 from naru.stores.secrets.values import SecretValues
@@ -70,6 +71,8 @@ class Opener:
         known, self.known = self.known, Known()  # after a failure it may come back as something else
         declared = self.record.transport_type or known.transport
         choices = candidates(declared, config, secrets, self.settings, self.http)
+        if self.record.runs_once and self.http.once is not None:
+            choices = [(kind, self._shared(make, self.http.once, secrets)) for kind, make in choices]
         seconds = self.settings.connect_timeout_seconds / len(choices)
         said: list[str] = []
         for place, (kind, make) in enumerate(choices):
@@ -86,6 +89,9 @@ class Opener:
                     raise LinkError(replace(error.failure, message=" ".join(said))) from error
                 raise
         raise AssertionError("there is always a candidate")
+
+    def _shared(self, make: MakeTransport, once: Once, secrets: SecretValues) -> MakeTransport:
+        return lambda: OnceTransport(self.record.name, make, once, secrets)
 
     def _plan(self, kind: TransportType, known: Known) -> Plan:
         """Begin with the era that it spoke last, or with the one in which what it may ask can be asked.

@@ -23,6 +23,7 @@ from naru import __version__
 from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.addresses import shown
 from naru.connections.transports.destinations import CheckedResolver, Lookup
+from naru.connections.transports.once import Once
 from naru.connections.transports.tokens import Grant, TokenSource, grant_of, name_of
 from naru.http1.connection import Limits
 from naru.http1.faults import DialError, ExchangeError
@@ -62,6 +63,8 @@ class HttpClient:
         self, *, connect_timeout_seconds: float = 10.0, kept_in: Path | None = None, lookup: Lookup | None = None
     ) -> None:
         """Make a client; `kept_in` is the folder for renewed tokens, `lookup` tells where a name may lead."""
+        self.once: Once | None = None
+        """How servers that run once for all hubs are reached, where there are others."""
         self._connect_timeout_seconds = connect_timeout_seconds
         self._kept_in = kept_in
         self._lookup = lookup
@@ -186,7 +189,7 @@ class Remote:
         assert self._tokens is not None
         token = await self._tokens.current()
         while True:
-            self._secrets.learn([token])
+            self._secrets.learn_passing(token)
             response = await send({**headers, "Authorization": f"Bearer {token}"})
             if response.status == 403:
                 self._tokens.note(response.headers.get("WWW-Authenticate", ""))

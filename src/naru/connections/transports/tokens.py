@@ -67,6 +67,7 @@ class TokenSource:
         self._grant = grant
         self._session = session
         self._kept = kept
+        self._secrets = REDACTOR.passing()
         self._refresh_token = self._recall() or grant.refresh_token
         self._token_url = grant.token_url
         self._token = ""
@@ -123,7 +124,9 @@ class TokenSource:
         if isinstance(rotated, str) and rotated and rotated != self._refresh_token:
             self._refresh_token = rotated
             await asyncio.to_thread(self._keep, rotated)
-        REDACTOR.learn({token, self._refresh_token} - {""})
+        for one in (token, self._refresh_token):
+            if one:
+                self._secrets.learn_passing(one)
         return token
 
     async def _ask(self) -> JsonObject:
@@ -198,7 +201,7 @@ class TokenSource:
             return ""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             found = json.loads(self._kept.read_bytes())["refreshToken"]
-            REDACTOR.learn({str(found)})
+            self._secrets.learn_passing(str(found))
             return str(found)
         return ""
 

@@ -20,7 +20,7 @@ from naru.gateway.wire import frames
 from naru.gateway.wire.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError
 from naru.gateway.wire.streams import event
 from naru.messages import Json, JsonObject
-from naru.stores.shared.commons import Commons
+from naru.stores.shared.commons import Commons, socket_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -74,7 +74,7 @@ class Owners:
         relay = _Relay(body, send)
         client: Client | None = scope.get("extensions", {}).get(CLIENT)
         asking = asyncio.create_task(self._ask(relay, address, scope, body), name=f"asks hub {member}")
-        listening = asyncio.create_task(_gone(client, receive), name="client's end")
+        listening = asyncio.create_task(gone(client, receive), name="client's end")
         self.passed_on(scope)
         try:
             await asyncio.wait({asking, listening}, return_when=asyncio.FIRST_COMPLETED)
@@ -125,12 +125,6 @@ class Owners:
                 connector=connector, timeout=timeout, auto_decompress=False, skip_auto_headers=("User-Agent", "Accept")
             )
         return client
-
-
-def socket_of(address: str) -> tuple[str, str]:
-    """Return path and scheme of an address on this machine; empty for a URL."""
-    kind, _, path = address.partition(":")
-    return (path, kind.removeprefix("unix+")) if kind.startswith("unix+") else ("", "")
 
 
 class _Relay:
@@ -242,7 +236,7 @@ def _named(scope: Scope, headers: dict[bytes, bytes]) -> str:
     return str((fields.get("session_id") or fields.get("sessionId") or [""])[0])
 
 
-async def _gone(client: Client | None, receive: Receive) -> None:
+async def gone(client: Client | None, receive: Receive) -> None:
     """Wait until the client is gone."""
     if client is not None:
         gone = asyncio.Event()

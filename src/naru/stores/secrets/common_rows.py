@@ -72,46 +72,6 @@ class CommonRows(Protocol):
         ...
 
 
-class FileLeases:
-    """Leases of the processes that have one folder, by locks of its files, which die with who holds them."""
-
-    def __init__(self, folder: Path | None) -> None:
-        """Lock files of `folder`; without one they are this object's alone."""
-        self._folder = folder
-        self._lock = threading.Lock()
-        self._held: dict[str, int] = {}
-
-    def take(self, name: str) -> bool:
-        """Take a lease unless anybody has it; names may share a file. Raises StoreError."""
-        with self._lock:
-            if name in self._held:
-                return False
-            if self._folder is None:
-                self._held[name] = -1
-                return True
-            number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) % _LOCK_FILES
-            path = self._folder / f".lease-{number:02}.lock"
-            try:
-                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-                handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            except OSError as error:
-                raise unusable(path, error, what="A lease cannot be taken") from error
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                os.close(handle)
-                return False
-            self._held[name] = handle
-            return True
-
-    def give(self, name: str) -> None:
-        """Let others have a lease."""
-        with self._lock:
-            handle = self._held.pop(name, -1)
-        if handle >= 0:
-            os.close(handle)
-
-
 class Lease:
     """One lease, tried for by tasks that may be cancelled while a thread takes it."""
 
@@ -134,3 +94,67 @@ class Lease:
             if self._has:
                 self._has = False
                 self._give()
+
+
+class FileLeases:
+    """Leases of the processes that have one folder, by locks of its files, which die with who holds them."""
+
+    def __init__(self, folder: Path | None, me: str = "") -> None:
+        """Lock files of `folder`; without one they are this object's alone. `me` is told to who asks for the holder."""
+        self._folder = folder
+        self._me = me
+        self._lock = threading.Lock()
+        self._held: dict[str, int] = {}
+
+    def take(self, name: str) -> bool:
+        """Take a lease unless anybody has it; names may share a file. Raises StoreError."""
+        with self._lock:
+            if name in self._held:
+                return False
+            if self._folder is None:
+                self._held[name] = -1
+                return True
+            path = self._path(name)
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except OSError as error:
+                raise unusable(path, error, what="A lease cannot be taken") from error
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(handle)
+                return False
+            os.ftruncate(handle, 0)
+            os.write(handle, self._me.encode())
+            self._held[name] = handle
+            return True
+
+    def lease(self, name: str) -> Lease:
+        """Return one to be tried for."""
+        return Lease(lambda: self.take(name), lambda: self.give(name))
+
+    def holds(self, name: str) -> bool:
+        """Tell whether this process has it."""
+        return name in self._held
+
+    def holder(self, name: str) -> str:
+        """Return who took it last: ask where `take` was refused."""
+        try:
+            return self._path(name).read_text()
+        except FileNotFoundError:
+            return ""
+
+    def _path(self, name: str) -> Path:
+        assert self._folder is not None
+        digest = hashlib.sha256(name.encode()).hexdigest()
+        # Whoever holds one for long tells who it is, and has a file of its own.
+        own = digest[:16] if self._me else f"{int(digest[:8], 16) % _LOCK_FILES:02}"
+        return self._folder / f".lease-{own}.lock"
+
+    def give(self, name: str) -> None:
+        """Let others have a lease."""
+        with self._lock:
+            handle = self._held.pop(name, -1)
+        if handle >= 0:
+            os.close(handle)

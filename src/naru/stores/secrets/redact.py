@@ -12,6 +12,7 @@ import re
 import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
+from weakref import WeakSet
 
 from naru.stores.formats.expand import PLACEHOLDER, is_placeholder
 from naru.stores.secrets.text import MASK, without_secrets, without_shapes, without_url_secrets
@@ -167,6 +168,14 @@ class Redactor:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._lock = threading.Lock()
         self._known = SecretValues(secrets)
+        self._passing: WeakSet[SecretValues] = WeakSet()
+
+    def passing(self) -> SecretValues:
+        """Return a place for values that come and go, such as tokens: they are known as long as it is held."""
+        made = SecretValues()
+        with self._lock:
+            self._passing.add(made)
+        return made
 
     def learn(self, secrets: Iterable[str]) -> None:
         """Remember values that must never be seen."""
@@ -175,7 +184,12 @@ class Redactor:
 
     def clean(self, text: str) -> str:
         """Return the text without secrets; linear in its length."""
-        return without_secrets(self._known.text(text))
+        text = self._known.text(text)
+        with self._lock:
+            passing = list(self._passing)
+        for known in passing:
+            text = known.text(text)
+        return without_secrets(text)
 
 
 REDACTOR = Redactor()

@@ -183,34 +183,64 @@ def _behind_placeholders(value: Any) -> Iterator[str]:
             yield match["word"] or ""
 
 
-class SecretValues:
-    """Known secrets, taken out of text and of decoded JSON. Safe for many readers while one learns."""
+_MOST_PASSING = 4
+"""Tokens of one sign-in that are known: access and refresh token, and those before, which calls under way have."""
 
-    def __init__(self, values: Iterable[str] = ()) -> None:
-        self._known: frozenset[str] = frozenset()
-        self._pattern: re.Pattern[str] | None = None
-        self._needles: tuple[bytes, ...] = ()
-        self.learn(values)
 
-    def learn(self, values: Iterable[str]) -> None:
-        """Remember values that must never be seen; ordinary words are passed over."""
-        known = self._known | {value for value in values if not is_ordinary(value)}
-        if known == self._known:
-            return
-        self._known = known
+class _Sought:
+    """What is looked for, made of some values when they are first looked for."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        self.known = known
         forms = sorted({form for value in known for form in _forms(value)}, key=len, reverse=True)
-        self._pattern = re.compile(
+        self.pattern = re.compile(
             "|".join(
                 re.escape(form) if len(form) >= _CERTAIN else rf"(?<![A-Za-z0-9]){re.escape(form)}(?![A-Za-z0-9])"
                 for form in forms
             )
         )
         needles = {max(_PLAIN.findall(form.encode()), key=len, default=b"") for form in forms}
-        self._needles = (b"",) if any(len(needle) < 4 for needle in needles) else tuple(sorted(needles))
+        self.needles = (b"",) if any(len(needle) < 4 for needle in needles) else tuple(sorted(needles))
+        self.words = tuple(needle.decode("ascii") for needle in self.needles)
+
+
+class SecretValues:
+    """Known secrets, taken out of text and of decoded JSON. Safe for many readers while one learns."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self._known: frozenset[str] = frozenset()
+        self._lasting: frozenset[str] = frozenset()
+        self._passing: tuple[str, ...] = ()
+        self._made: _Sought | None = None
+        self.learn(values)
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Remember values that must never be seen; ordinary words are passed over."""
+        new = {value for value in values if value not in self._lasting and not is_ordinary(value)}
+        if new:
+            self._lasting |= new
+            self._known = self._lasting.union(self._passing)
+
+    def learn_passing(self, value: str) -> None:
+        """Remember a value that others will take the place of, such as a token; the last few of them stay known."""
+        if value not in self._passing and not is_ordinary(value):
+            self._passing = (*self._passing, value)[-_MOST_PASSING:]
+            self._known = self._lasting.union(self._passing)
+
+    def _sought(self) -> _Sought | None:
+        known, made = self._known, self._made
+        if not known:
+            return None
+        if made is None or made.known is not known:
+            made = self._made = _Sought(known)
+        return made
 
     def text(self, text: str) -> str:
         """Return a text without them."""
-        return text if self._pattern is None else self._pattern.sub(MASK, text)
+        sought = self._sought()
+        if sought is None or not any(word in text for word in sought.words):
+            return text
+        return sought.pattern.sub(MASK, text)
 
     def data(self, raw: bytes, value: Any) -> Any:
         """Return decoded JSON without them, names of members included; changed in place.
@@ -219,7 +249,8 @@ class SecretValues:
             raw: the bytes that it was decoded from: they tell fast that there is nothing to do.
             value: what they say.
         """
-        if self._pattern is None or not any(needle in raw for needle in self._needles):
+        sought = self._sought()
+        if sought is None or not any(needle in raw for needle in sought.needles):
             return value
         root = [value]
         stack: list[Any] = [root]
@@ -231,7 +262,7 @@ class SecretValues:
                     stack.append(item)
                 elif isinstance(item, str):
                     node[key] = self.text(item)
-                elif type(item) is int and str(item) in self._known:
+                elif type(item) is int and str(item) in sought.known:
                     node[key] = MASK
                 if isinstance(key, str) and (shown := self.text(key)) != key:
                     node[shown] = node.pop(key)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from naru.messages import Json
+from naru.stores.secrets.common_rows import Lease
 
 Hear = Callable[[Json], None]
 """Gets what another member told, on the event loop."""
@@ -33,6 +34,18 @@ class Commons(Protocol):
         """Have a function told what others tell about a topic."""
         ...
 
+    def lease(self, name: str) -> Lease:
+        """Return a lease of what one member alone may hold."""
+        ...
+
+    def holds(self, name: str) -> bool:
+        """Tell whether this member has a lease now. Raises StoreError."""
+        ...
+
+    def holder(self, name: str) -> str:
+        """Return which member has a lease; empty for nobody. Raises StoreError."""
+        ...
+
 
 class Alone:
     """A hub without others: it tells nobody and hears nothing."""
@@ -52,5 +65,23 @@ class Alone:
     def hear(self, topic: str, hear: Hear) -> None:
         """Do nothing."""
 
+    def lease(self, name: str) -> Lease:
+        """Return a lease that nobody else wants."""
+        return Lease(lambda: True, lambda: None)
+
+    def holds(self, name: str) -> bool:
+        """Tell that it is ours."""
+        return True
+
+    def holder(self, name: str) -> str:
+        """Return nobody else."""
+        return ""
+
 
 ALONE: Commons = Alone()
+
+
+def socket_of(address: str) -> tuple[str, str]:
+    """Return path and scheme of an address on this machine; empty for a URL."""
+    kind, _, path = address.partition(":")
+    return (path, kind.removeprefix("unix+")) if kind.startswith("unix+") else ("", "")

@@ -5,9 +5,15 @@ from __future__ import annotations
 import threading
 
 from naru.errors import StoreError
+from naru.stores.secrets.common_rows import Lease
 from naru.stores.shared.link import Link
 
 _LEASES = 0x6E617273
+_HOLDER = (
+    "select a.application_name from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory' "
+    "and l.granted and l.classid = %s and l.objid = (hashtext(%s)::bigint & 4294967295)::oid "
+    "and l.database = (select oid from pg_database where datname = current_database())"
+)
 
 
 class Leases:
@@ -31,6 +37,21 @@ class Leases:
             self._held[name] = self._link.times
             return True
 
+    def lease(self, name: str) -> Lease:
+        """Return one to be tried for."""
+        return Lease(lambda: self.take(name), lambda: self.give(name))
+
+    def holds(self, name: str) -> bool:
+        """Tell whether this process has it now. Raises StoreError."""
+        with self._lock, self._link.used("Leases cannot be looked at."):
+            return self._held.get(name) == self._link.times
+
+    def holder(self, name: str) -> str:
+        """Return the name of the connection that has it; empty for none. Raises StoreError."""
+        with self._link.used("Leases cannot be looked at.") as link:
+            row = link.execute(_HOLDER, [_LEASES, name]).fetchone()
+            return "" if row is None else str(row[0])
+
     def give(self, name: str) -> None:
         """Let others have a lease; one whose session is gone is theirs already."""
         with self._lock:
@@ -43,3 +64,7 @@ class Leases:
                         link.execute("select pg_advisory_unlock(%s, hashtext(%s))", [_LEASES, name])
             except StoreError:
                 self._link.close()  # which ends the session
+
+    def close(self) -> None:
+        """Let all of them go."""
+        self._link.close()

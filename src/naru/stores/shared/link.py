@@ -16,10 +16,10 @@ STATEMENT_MS = 4_000
 Connection = psycopg.Connection[Any]
 
 
-def connect(url: str) -> Connection:
+def connect(url: str, name: str = "naru") -> Connection:
     """Connect, so that either side notices in seconds when the other's machine has vanished. Raises psycopg.Error."""
     beats = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
-    connection = psycopg.connect(url, autocommit=True, connect_timeout=3, **beats)  # type: ignore[arg-type]
+    connection = psycopg.connect(url, autocommit=True, connect_timeout=3, application_name=name, **beats)  # type: ignore[arg-type]
     connection.execute(f"set statement_timeout = {STATEMENT_MS}")
     for name, value in beats.items():
         connection.execute(f"set tcp_{name} = {value}".encode())
@@ -29,9 +29,9 @@ def connect(url: str) -> Connection:
 class Link:
     """For several threads, which queue."""
 
-    def __init__(self, url: str) -> None:
-        """Connect to `url` at the first use."""
-        self._url = url
+    def __init__(self, url: str, name: str = "naru") -> None:
+        """Connect to `url` at the first use; the database shows it under `name`."""
+        self._url, self._name = url, name
         self._place = place_of(url)
         self._busy = threading.RLock()
         self._connection: Connection | None = None
@@ -61,6 +61,6 @@ class Link:
             with contextlib.suppress(psycopg.Error):  # a database that was away has taken it along
                 held.execute("select 1")
         if held is None or held.closed or held.broken:
-            held = self._connection = connect(self._url)
+            held = self._connection = connect(self._url, self._name)
             self.times += 1
         return held

@@ -13,7 +13,7 @@ from naru.stores.files.atomic import replace_here
 
 logger = logging.getLogger(__name__)
 
-FILES = ("keys.json", "approvals.json", "pins.json", "logins.json", "plan_b.key", "seal.key", "vault.key")
+FILES = ("keys.json", "approvals.json", "pins.json", "logins.json", "plan_b.key", "seal.key", "vault.key", "hubs.key")
 """Files that grow old with the installation: a hub that comes with its own brings them in where there are none yet."""
 FOLDERS = ("waiting", "tickets")
 """Folders whose files come and go: what is in one alone is stale."""

@@ -24,7 +24,9 @@ from naru.errors import StoreError
 from naru.messages import Json
 from naru.stores.files.atomic import share
 from naru.stores.postgres import failure, place_of
+from naru.stores.secrets.common_rows import Lease
 from naru.stores.shared.commons import Hear
+from naru.stores.shared.leases import Leases
 from naru.stores.shared.link import Connection, Link, connect
 from naru.stores.shared.mirror import Mirror
 
@@ -67,6 +69,7 @@ class PostgresCommons:
         self._busy = threading.RLock()
         """Held while documents are read or written, so that an older one never follows a newer."""
         self._writer = Link(url)
+        self._leases = Leases(Link(url, self.me))
         self._life = secrets.randbelow(2**31)
         self._members: dict[str, str] = {}
         self._hearers: dict[str, list[Hear]] = {}
@@ -96,6 +99,7 @@ class PostgresCommons:
         self._outbox.shutdown()
         self._thread.join(AGAIN_SECONDS * 4)
         self._writer.close()
+        self._leases.close()
 
     # What others hear and say.
 
@@ -120,6 +124,18 @@ class PostgresCommons:
     def hear(self, topic: str, hear: Hear) -> None:
         """Have a function told what others tell about a topic."""
         self._hearers.setdefault(topic, []).append(hear)
+
+    def lease(self, name: str) -> Lease:
+        """Return a lease of what one member alone may hold."""
+        return self._leases.lease(name)
+
+    def holds(self, name: str) -> bool:
+        """Tell whether this member has a lease now. Raises StoreError."""
+        return self._leases.holds(name)
+
+    def holder(self, name: str) -> str:
+        """Return which member has a lease; empty for nobody. Raises StoreError."""
+        return self._leases.holder(name)
 
     # Whole files, for `atomic_file`.
 

@@ -20,7 +20,7 @@ class SealedTable:
 
     def __init__(self, url: str, me: str) -> None:
         """Keep rows in the database at `url`; `me` is the member that need not be told of its own changes."""
-        self._link = Link(url)
+        self._link = Link(url, me or "naru")
         self._me = me or f"command-{secrets.token_hex(4)}"
         self._leases = Leases(self._link)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from naru.messages import Json
 from naru.stores.files.atomic import share
+from naru.stores.secrets.common_rows import FileLeases, Lease
 from naru.stores.shared.commons import Hear
 from naru.stores.shared.mirror import Mirror
 
@@ -28,6 +29,7 @@ class WorkerCommons:
         self.me = f"w{secrets.token_hex(3)}"
         self._sockets = sockets
         self._names = Mirror(folder)
+        self._leases = FileLeases(folder.expanduser(), self.me)
         self._hearers: dict[str, list[Hear]] = {}
         self._members: dict[str, str] = {}
         self._notices: socket.socket | None = None
@@ -83,6 +85,18 @@ class WorkerCommons:
     def hear(self, topic: str, hear: Hear) -> None:
         """Have a function told what others tell about a topic."""
         self._hearers.setdefault(topic, []).append(hear)
+
+    def lease(self, name: str) -> Lease:
+        """Return a lease of what one member alone may hold."""
+        return self._leases.lease(name)
+
+    def holds(self, name: str) -> bool:
+        """Tell whether this member has a lease now."""
+        return self._leases.holds(name)
+
+    def holder(self, name: str) -> str:
+        """Return which member has a lease, or had it last."""
+        return self._leases.holder(name)
 
     # Whole files, for `atomic_file`: they are common as they are, and the others hear that they have changed.
 

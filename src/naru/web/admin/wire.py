@@ -82,6 +82,8 @@ class ServerSummary(_Wire):
     last_error: str | None = None
     last_error_at: int | None = None
     last_failure: LastFailure | None = None
+    runs_at: str | None = None
+    """Of a program that runs once for all hubs: `here`, or the address of the hub that runs it."""
     created_at: int
     updated_at: int
 
@@ -252,6 +254,7 @@ def _summary(manager: Manager, record: ServerRecord) -> dict[str, Any]:
         "last_error": failure.message if failure else None,
         "last_error_at": failure.at if failure else None,
         "last_failure": failure,
+        "runs_at": manager.http.once.where.get(record.name) if manager.http.once else None,
         "created_at": record.created_at,
         "updated_at": record.updated_at,
     }

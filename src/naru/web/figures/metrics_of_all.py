@@ -13,7 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
-from naru.gateway.sessions.owners import HOP, socket_of
+from naru.gateway.sessions.owners import HOP
+from naru.stores.shared.commons import socket_of
 
 logger = logging.getLogger(__name__)
 
