@@ -42,7 +42,7 @@ async def replay(run: JsonObject, *, backend: Backend | None = None, model: str 
     request = ChatRequest(name, tuple(_message(turn) for turn in run["messages"]))
     kept = _Kept()
     try:
-        async with aclosing(run_agent(asked, _RecordedTools(run), request, hooks=Hooks(journal=kept))) as events:
+        async with aclosing(run_agent(asked, RecordedTools(run), request, hooks=Hooks(journal=kept))) as events:
             async for _ in events:
                 pass
     except ModelError as error:
@@ -85,7 +85,7 @@ def _as_text(one: JsonObject) -> str:
     return raw + "".join(f"<tool_call>\n{call}\n</tool_call>" for call in calls)
 
 
-class _RecordedTools:
+class RecordedTools:
     """The tools of a recorded run, which answer as they did then; a call that was not made then is an error."""
 
     def __init__(self, run: JsonObject) -> None:

@@ -16,11 +16,11 @@ from tests.agent.small.conftest import Kept, calls
 from naru.agent.closeness import Closeness
 from naru.agent.hooks import Hooks, Rank
 from naru.agent.loop import run
-from naru.agent.trace import RecordedTools
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.messages import ChatRequest, JsonObject, Message
 from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
+from naru.replaying import RecordedTools
 
 HERE = Path(__file__).parents[2] / "cases"
 TOOLS = json.loads((HERE / "right_calls_tools.json").read_text(encoding="utf-8"))
