@@ -198,9 +198,19 @@ def _parts(cell: str, between: str) -> tuple[str, ...]:
 
 def questions(part: str = "") -> list[Question]:
     """Return the questions of `dev` or `held`, or all."""
+    return read_questions(ROWS, part)
+
+
+def talks(part: str = "") -> list[Talk]:
+    """Return the conversations of `dev` or `held`, or all."""
+    return read_talks(TALKS, part)
+
+
+def read_questions(rows_of: dict[str, str], part: str) -> list[Question]:
+    """Read the rows of each server, as this module's head tells."""
     found = []
     seen: Counter[str] = Counter()
-    for server, rows in ROWS.items():
+    for server, rows in rows_of.items():
         for line in rows.strip().splitlines():
             kind, language, text, facts, calls = [cell.strip() for cell in (line + "::::").split("::")[:5]]
             half = "held" if seen[language] % 2 else "dev"
@@ -209,11 +219,11 @@ def questions(part: str = "") -> list[Question]:
     return [one for one in found if part in ("", one.part)]
 
 
-def talks(part: str = "") -> list[Talk]:
-    """Return the conversations of `dev` or `held`, or all."""
+def read_talks(lines: str, part: str) -> list[Talk]:
+    """Read conversations of three turns, one a line."""
     found = []
     seen: Counter[str] = Counter()
-    for line in TALKS.strip().splitlines():
+    for line in lines.strip().splitlines():
         server, language, said = [cell.strip() for cell in line.split("::")]
         turns = tuple((one.partition("=>")[0].strip(), one.partition("=>")[2].strip()) for one in said.split(" | "))
         group = language if language in ("en", "ko") else "others"

@@ -56,3 +56,10 @@ def test_results_and_earlier_turns_are_sources_too() -> None:
     assert sources.hold("M-0012")
     assert sources.hold("l503")
     assert sources.spans() == ["L-503", "M-0012"]
+
+
+def test_a_question_without_an_id_is_about_those_of_the_turns_before_and_never_about_a_count_in_a_result() -> None:
+    sources = Sources("And where does she live?", ["Who is RD-55?"])
+    sources.add_result('{"riders": [], "total": 0}')
+    assert sources.subject == ["RD-55"]
+    assert Sources("Who is Tom?").subject == []

@@ -17,14 +17,7 @@ from naru.agent.small.grounding import carries_something, ground
 from naru.agent.small.menu import by_fit, is_untold, menu
 from naru.agent.small.offering import ALL, Offering
 from naru.agent.small.parameters import leaves, parameters, shared_numbers
-from naru.agent.small.prompts import (
-    answer_in,
-    done_turn,
-    final_turn,
-    language_of,
-    nothing_turn,
-    translation,
-)
+from naru.agent.small.prompts import answer_in, done_turn, final_turn, language_of, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.shown import NONE, narrowed, shown
 from naru.agent.small.sources import Sources
@@ -72,8 +65,8 @@ class SmallPlanner:
         self._asked_at = max((at for at, turn in enumerate(request.messages) if turn.role == "user"), default=0)
         self._question = request.messages[self._asked_at].text if request.messages else ""
         self._real = _shown_names([one.tool for one in ranked])
-        named = {tool.name: name for name, tool in self._real.items()}
-        own = [replace(one, tool=replace(one.tool, name=named[one.tool.name])) for one in ranked]
+        self._named = {tool.name: name for name, tool in self._real.items()}
+        own = [replace(one, tool=replace(one.tool, name=self._named[one.tool.name])) for one in ranked]
         self._closeness = {one.tool.name: one.closeness for one in own}
         self._is_talk = any(one.talk > TALK for one in own)
         self._tools = {one.tool.name: one.tool for one in own}
@@ -234,9 +227,8 @@ class SmallPlanner:
                     self._offering.used |= {str(value) for value in leaves(one.call.arguments)}
         if not any(one.ran for one in outcomes):
             return
-        named = {tool.name: name for name, tool in self._real.items()}
         last = next(one for one in reversed(outcomes) if one.ran)
-        self._offered = self._offering.after(replace(last, call=replace(last.call, name=named[last.call.name])))
+        self._offered = self._offering.after(replace(last, call=replace(last.call, name=self._named[last.call.name])))
         self._way = "guided"
         self._over = not self._offered
 

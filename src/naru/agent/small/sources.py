@@ -101,7 +101,7 @@ class Sources:
     @property
     def subject(self) -> list[str]:
         """Return the ids and numbers that the question is about: its own, else those of the turns before it."""
-        return self.question.spans or self.spans()
+        return self.question.spans or self._spans_before()
 
     def hold(self, value: Any) -> bool:
         """Tell whether a value stands in any source."""
@@ -116,6 +116,8 @@ class Sources:
     def spans(self) -> list[str]:
         """Return all that could be an id or a number, the likeliest first; of earlier turns no short number."""
         now = [span for one in (self.question, *reversed(self.results)) for span in one.spans]
+        return list(dict.fromkeys([*now, *self._spans_before()]))
+
+    def _spans_before(self) -> list[str]:
         before = [span for one in reversed(self.before) for span in one.spans]
-        before = [one for one in before if not one.isdigit() or len(one) >= TELLING_NUMBER]
-        return list(dict.fromkeys([*now, *before]))
+        return [one for one in before if not one.isdigit() or len(one) >= TELLING_NUMBER]
