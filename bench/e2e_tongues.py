@@ -32,6 +32,7 @@ from naru.agent.closeness import Closeness
 from naru.agent.events import RunFinished
 from naru.agent.hooks import Hooks
 from naru.agent.loop import run
+from naru.agent.recall import Recall
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.messages import ChatRequest, Message
 from naru.models.known.families import profile_for
@@ -91,10 +92,11 @@ class Naru:
 
     def __init__(self, backend: OpenAIBackend, toolset: CombinedToolset, model: str, rank) -> None:
         self._backend, self._toolset, self._model, self._rank = backend, toolset, model, rank
+        self._recall = Recall()
 
     async def ask(self, turns: list[Message]) -> Said:
         kept = Kept()
-        hooks = Hooks(rank=self._rank, journal=kept)
+        hooks = Hooks(rank=self._rank, journal=kept, recall=self._recall)
         end = None
         async with aclosing(
             run(self._backend, self._toolset, ChatRequest(self._model, tuple(turns)), hooks=hooks)

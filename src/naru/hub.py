@@ -14,6 +14,7 @@ from typing import Any
 from naru.agent.closeness import Closeness
 from naru.agent.hooks import BeforeModel, Hooks, Rank
 from naru.agent.limits import Limits
+from naru.agent.recall import Recall
 from naru.agent.trace import Journal
 from naru.builtins.data.embeddings.choose import choose_embedder
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
@@ -107,6 +108,8 @@ class Hub:
         self.commons: Commons = ALONE
         self.settings_file: Path | None = None
         """The file that settings were read from, if there is one; a running hub follows it."""
+        self.recall = Recall()
+        """What tools gave in the turns of conversations that go on."""
         self.rank: Rank | None = None
         """Orders tools by meaning beside words, where there is an embedder."""
         self.before_model: Sequence[BeforeModel] = ()
@@ -164,7 +167,7 @@ class Hub:
     @property
     def hooks(self) -> Hooks:
         """What goes with every run."""
-        return Hooks(before_model=self.before_model, journal=self.journal, rank=self.rank)
+        return Hooks(before_model=self.before_model, journal=self.journal, rank=self.rank, recall=self.recall)
 
     @property
     def approvals(self) -> Approvals | None:

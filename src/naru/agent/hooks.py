@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from naru.agent.execute import Outcome
+from naru.agent.recall import Recall
 from naru.agent.selection import Ranked
 from naru.agent.trace import Journal
 from naru.messages import ChatRequest, ToolDefinition
@@ -28,6 +29,7 @@ class Hooks:
     missing: Missing | None = None
     journal: Journal | None = None
     rank: Rank | None = None
+    recall: Recall | None = None
 
 
 def requires_tool(name: str) -> Missing:

@@ -72,7 +72,7 @@ async def run(
     client's tools were called. Closing the generator cancels what runs.
     """
     backend = for_model(backend, request.model)
-    limits, context, hooks = limits or Limits(), context or CallContext(), hooks or Hooks()
+    limits, context, hooks, asked = limits or Limits(), context or CallContext(), hooks or Hooks(), request
     for before_model in hooks.before_model:
         request = await before_model(request)
     await inform(backend, request.model)
@@ -86,6 +86,7 @@ async def run(
     helped = profile.small and not request.tools
     # A small model's planner shows few of all in each round, other ones in the next.
     ranked = await ranked_for(tools, request, hooks.rank) if helped else ()
+    request = hooks.recall.told(request, context.caller, tools) if helped and hooks.recall else request
     tools = tools if helped else await chosen(tools, request, profile, limits.max_tools, hooks.rank)
     problems = tuple(toolset.problems()) if isinstance(toolset, ToolsetWithProblems) else ()
     # Small planners read results themselves.
@@ -102,6 +103,8 @@ async def run(
     work.note = "; ".join(problems)
     work.missing = hooks.missing
     happening = work.events(bool(tools))
+    if helped and hooks.recall is not None:
+        happening = hooks.recall.noting(happening, asked, context.caller)
     if hooks.journal is not None:
         happening = recorded(happening, request, [*request.tools, *tools], hooks.journal, context.caller)
     if (tracing := active()) is not None:

@@ -9,15 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from naru.agent.events import (
-    AgentEvent,
-    CallFinished,
-    ClientCalls,
-    ModelAnswered,
-    Prompted,
-    RoundStarted,
-    RunFinished,
-)
+from naru.agent.events import AgentEvent, CallFinished, ClientCalls, ModelAnswered, Prompted, RoundStarted, RunFinished
 from naru.errors import NaruError
 from naru.messages import ChatRequest, JsonObject, Message, ToolDefinition
 
