@@ -109,7 +109,6 @@ class Hub:
         self.settings_file: Path | None = None
         """The file that settings were read from, if there is one; a running hub follows it."""
         self.recall = Recall()
-        """What tools gave in the turns of conversations that go on."""
         self.rank: Rank | None = None
         """Orders tools by meaning beside words, where there is an embedder."""
         self.before_model: Sequence[BeforeModel] = ()
