@@ -153,9 +153,10 @@ class Offering:
         return self.first()
 
     def _in_order(self, tools: Sequence[ToolDefinition | str]) -> list[ToolDefinition]:
-        """Return tools in the order of their names: the same tools make the same prompt."""
+        """Return tools nearest first, which is what a small model takes; where all are shown, by name: one prompt."""
         names = {one if isinstance(one, str) else one.name for one in tools}
-        return sorted((one.tool for one in self._ranked if one.tool.name in names), key=lambda tool: tool.name)
+        found = [one.tool for one in self._ranked if one.tool.name in names]
+        return found if len(self._ranked) > ALL else sorted(found, key=lambda tool: tool.name)
 
     def leading_to(self, tool: ToolDefinition) -> list[ToolDefinition]:
         """Return tools that can be called now and speak of the ids that this one needs."""
