@@ -22,7 +22,7 @@ FLAGS = (
 ).split()
 CLICK = """
 const found = [...document.querySelectorAll('dialog[open] button, #main button, #foot button')]
-  .filter(one => one.textContent === arguments[0] && one.offsetParent && !one.disabled);
+  .filter(one => one.textContent === arguments[0] && one.offsetParent && !one.disabled && one.ariaDisabled !== 'true');
 if (found.length) found[0].click();
 return found.length > 0;
 """

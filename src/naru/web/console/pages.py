@@ -41,6 +41,7 @@ FILES = (
     "audit.js",
     "clients.js",
     "dom.js",
+    "focus.js",
     "inspect.js",
     "keys.js",
     "live.js",

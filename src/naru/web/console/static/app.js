@@ -2,6 +2,7 @@
 // to leave it.
 import { api, follow } from "./api.js";
 import { action, field, fill, glyph, h, onSubmit, title } from "./dom.js";
+import { keepFocus } from "./focus.js";
 import { switchLanguage, switchTheme, t, themeName } from "./text.js";
 
 // Each page with its icon and the files that draw its list and one entry of it; a file is fetched when its page is shown.
@@ -40,8 +41,8 @@ function navigation(current) {
   requestAnimationFrame(() => document.querySelector("#nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }));
   fill(document.getElementById("foot"),
     who && h("span", { className: "who" }, who.id === "local" ? t("openHub") : `${who.owner || who.id} · ${who.role}`),
-    h("button", { type: "button", lang: t("language") === "English" ? "en" : "ko", onclick: () => { switchLanguage(); show(); } }, t("language")),
-    h("button", { type: "button", onclick: (event) => { switchTheme(); event.target.textContent = `${t("theme")}: ${themeName()}`; } },
+    h("button", { type: "button", "data-same": "language", lang: t("language") === "English" ? "en" : "ko", onclick: () => { switchLanguage(); show(); } }, t("language")),
+    h("button", { type: "button", "data-same": "theme", onclick: (event) => { switchTheme(); event.target.textContent = `${t("theme")}: ${themeName()}`; } },
       `${t("theme")}: ${themeName()}`),
     who && who.id !== "local" && action(t("signOut"), async () => {
       await api("/api/session", { method: "DELETE" });
@@ -130,7 +131,7 @@ async function show() {
     if (mine !== drawn) return;
     if (end) leave = end;
     main.replaceChildren(place);
-    place.querySelector("[autofocus]")?.focus({ preventScroll: true });
+    if ([document.body, main].includes(document.activeElement)) place.querySelector("[autofocus]")?.focus({ preventScroll: true });
     countApprovals().catch(() => {});
     followHub();
   } catch (error) {
@@ -143,4 +144,5 @@ async function show() {
 
 document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 addEventListener("hashchange", () => { show(); main.focus({ preventScroll: true }); scrollTo(0, 0); });
+keepFocus();
 show();

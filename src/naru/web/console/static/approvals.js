@@ -23,7 +23,7 @@ export function waitingCall(one, load) {
     await load();
   };
   const until = when(one.expiresAt);
-  return h("section", { className: "card", "aria-label": `${one.server} ${one.tool}` }, h("article", {},
+  return h("section", { className: "card", "data-id": one.id, "aria-label": `${one.server} ${one.tool}` }, h("div", {},
     h("h3", {}, h("span", { className: "soft" }, `${one.server} · `), one.tool, " ", h("span", { className: "state wait" }, t("waitsUntil", { time: until }))),
     h("p", { className: "soft small" }, t("calledBy", { name: one.caller || "local" })),
     h("pre", { tabIndex: 0 }, one.arguments),

@@ -47,23 +47,20 @@ export function say(message) {
   spoken = setTimeout(() => live.replaceChildren(), 8000);
 }
 
-// A button that does something that takes time: not twice at once, and what goes wrong is said.
+// Work of a button that takes time: not twice at once, and what goes wrong is said. It is not disabled meanwhile: that would
+// take the keyboard's place away.
+async function busy(button, work) {
+  if (button.ariaDisabled === "true") return;
+  button.ariaDisabled = "true";
+  try { await work(); } catch (error) { say(error.message); } finally { button.ariaDisabled = null; }
+}
+
 export function action(label, work, props = {}) {
-  const button = h("button", { type: "button", ...props }, label);
-  button.addEventListener("click", async () => {
-    button.disabled = true;
-    try { await work(); } catch (error) { say(error.message); } finally { button.disabled = false; }
-  });
+  const button = h("button", { type: "button", onclick: () => busy(button, work), ...props }, label);
   return button;
 }
 
-export function onSubmit(button, work) {
-  return async (event) => {
-    event.preventDefault();
-    button.disabled = true;
-    try { await work(); } catch (error) { say(error.message); } finally { button.disabled = false; }
-  };
-}
+export const onSubmit = (button, work) => (event) => { event.preventDefault(); return busy(button, work); };
 
 // Ask before something that cannot be taken back.
 export function sure(question, label) {

@@ -1,5 +1,5 @@
 import { api } from "./api.js";
-import { action, empty, field, fill, h, onSubmit, snippet, sure, title } from "./dom.js";
+import { action, empty, field, fill, h, onSubmit, say, snippet, sure, title } from "./dom.js";
 import { t, when } from "./text.js";
 
 const roles = ["read", "user", "operator", "admin"];
@@ -61,13 +61,14 @@ function table(keys, who, load, made) {
   const revoke = (key) => async () => {
     if (!await sure(t("revokeSure", { owner: key.owner || key.id }), t("revoke"))) return;
     await api(`/api/keys/${encodeURIComponent(key.id)}`, { method: "DELETE" });
+    say(t("revoked", { owner: key.owner || key.id }));
     await load();
   };
   const columns = ["owner", "role", "key", "keyLimits", "expires", "lastUsed"];
   return h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": t("keys") }, h("table", {},
     h("thead", {}, h("tr", {}, columns.map((one) => h("th", { scope: "col" }, t(one))), h("td", {}))),
-    h("tbody", {}, keys.map((key) => h("tr", {},
+    h("tbody", {}, keys.map((key) => h("tr", { "data-id": key.id },
       h("td", {}, h("strong", {}, key.owner || "–"), key.id === who.id && ` (${t("you")})`), h("td", {}, key.role), h("td", {}, h("code", {}, key.id)), h("td", {}, limitsOf(key)),
       h("td", { className: "tight" }, key.expiresAt ? when(key.expiresAt) : t("never")), h("td", { className: "tight" }, key.lastUsedAt ? when(key.lastUsedAt) : "–"),
-      h("td", {}, action(t("rotate"), rotate(key), { className: "slim" }), " ", action(t("revoke"), revoke(key), { className: "danger slim" })))))));
+      h("td", {}, action(t("rotate"), rotate(key), { className: "slim", "aria-label": `${t("rotate")}: ${key.owner || key.id}` }), " ", action(t("revoke"), revoke(key), { className: "danger slim", "aria-label": `${t("revoke")}: ${key.owner || key.id}` })))))));
 }

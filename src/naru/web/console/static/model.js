@@ -41,8 +41,9 @@ export async function modelPage(main, name) {
 
   start.addEventListener("click", async () => {
     abort = new AbortController();
-    start.disabled = true;
     halt.hidden = false;
+    if (document.activeElement === start) halt.focus();
+    start.disabled = true;
     failed.textContent = "";
     const rows = h("tbody"), begun = performance.now();
     fill(found, table([]));
@@ -62,6 +63,7 @@ export async function modelPage(main, name) {
       clearInterval(clock);
       going.textContent = "";
       start.disabled = false;
+      if (document.activeElement === halt) start.focus();
       halt.hidden = true;
     }
   });

@@ -23,8 +23,9 @@ export async function playPage(main) {
     if (!text || ask.disabled) return;
     const abort = new AbortController();
     stop = () => abort.abort();
-    ask.disabled = true;
     halt.hidden = false;
+    if (document.activeElement === ask) halt.focus();
+    ask.disabled = true;
     question.value = "";
     turns.push({ role: "user", content: text });
     const turn = newTurn(text);
@@ -40,8 +41,8 @@ export async function playPage(main) {
       turn.fail(error.name === "AbortError" ? t("stopped") : error.message);
     } finally {
       ask.disabled = false;
+      if (!talk.contains(document.activeElement)) question.focus(); // else it is being read
       halt.hidden = true;
-      question.focus();
     }
   };
   const fresh = action(t("fresh"), async () => { stop(); turns = []; fill(talk); question.focus(); }, { className: "quiet" });

@@ -30,11 +30,13 @@ export async function serverPage(main, name) {
 function draw(main, server, load) {
   const act = (what) => async () => {
     try { await api(path(server.name, what), { method: "POST" }); } finally { await load(); }
+    say(`${server.name}: ${t((await api(path(server.name))).status)}`);
   };
   const connected = server.status === "CONNECTED";
   const remove = async () => {
     if (!await sure(t("removeSure", { name: server.name }), t("remove"))) return;
     await api(path(server.name), { method: "DELETE" });
+    say(t("removed", { name: server.name }));
     location.hash = "#/servers";
   };
   const signIn = async () => {
@@ -45,12 +47,11 @@ function draw(main, server, load) {
   const signOut = async () => {
     try { await api(path(server.name, "sign-in"), { method: "DELETE" }); } finally { await load(); }
   };
-  const focused = main.contains(document.activeElement) ? document.activeElement.textContent : null;
   fill(main,
     title(server.name, state(server.status)),
     h("p", { className: "lead" }, server.description),
     h("div", { className: "row bar" },
-      connected ? action(t("disconnect"), act("disconnect")) : action(t("connect"), act("connect"), { className: "main" }),
+      connected ? action(t("disconnect"), act("disconnect"), { "data-same": "connection" }) : action(t("connect"), act("connect"), { className: "main", "data-same": "connection" }),
       connected && action(t("refresh"), act("refresh")),
       server.signIn && (server.status === "NEEDS_AUTH" || server.lastFailure?.code === "insufficient_scope")
         && action(t("signIn"), signIn, { className: "main" }),
@@ -60,8 +61,6 @@ function draw(main, server, load) {
     explanation(server), withheld(server, load), tools(server),
     h("h2", {}, t("definition")), json({ transportType: server.transportType, config: server.config }),
     server.launch && [h("h2", {}, t("launch")), json([...server.launch.envNames.map((one) => `${one}=…`), ...server.launch.argv].join(" "))]);
-  // The page was drawn anew under a person's hands: give the keyboard its place back.
-  if (focused) [...main.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
 }
 
 function tools(server) {
