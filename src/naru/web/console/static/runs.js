@@ -27,8 +27,9 @@ export async function runsPage(main) {
   const after = asked.get("after") ?? undefined, until = asked.get("before") ?? undefined;
   let before;
   const load = async (isMore) => {
-    if (!isMore) { before = until; list.replaceChildren(); }
+    if (!isMore) before = until;
     const { runs } = await api(`/api/runs?${query({ limit: 50, q: find.value, reason: reason.value, before, after })}`);
+    if (!isMore) list.replaceChildren(); // in one go with what comes, so that a focused row is found again
     list.append(...runs.map(row));
     before = runs.at(-1)?.started_at;
     fill(end, runs.length === 50 && h("p", { className: "more" }, action(t("more"), () => load(true), { className: "slim" })),
