@@ -21,6 +21,8 @@ class Keyboard:
 
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
+        # As the window that a person works in: a headless one can lose that, and draws no outline then.
+        browser.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
 
     def press(self, *keys: str) -> None:
         """Type these keys into whatever has the focus."""
