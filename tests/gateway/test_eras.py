@@ -21,7 +21,7 @@ from tests.gateway.by_hand import Json, gateway, request
 from tests.gateway.scripted import ScriptedUpstream
 
 ASKED: Json = {"message": "Name?", "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}}
-CAN_ASK = {META_VERSION: "2026-07-28", META_CAPABILITIES: {"elicitation": {}}}
+CAN_ASK = {META_VERSION: "2026-07-28", META_CAPABILITIES: {"elicitation": {"form": {}, "url": {}}}}
 
 
 def said(result: Json) -> str:

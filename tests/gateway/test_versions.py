@@ -131,7 +131,7 @@ async def test_a_client_is_asked_what_its_version_knows(
         asked.append(frame)
         session.answered({"id": 1, "result": {}})
 
-    can: JsonObject = {"elicitation": {"url": {}}, "sampling": {"tools": {}}, "roots": {}}
+    can: JsonObject = {"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {}}
     exchange = Exchange("ann", "", version, can, {}, answer, session)
     if version >= since:
         assert await exchange.ask(method, params) == {}
@@ -139,6 +139,24 @@ async def test_a_client_is_asked_what_its_version_knows(
         with pytest.raises(RpcError, match=f"version {version} has no"):
             await exchange.ask(method, params)
     assert bool(asked) is (version >= since)
+
+
+@pytest.mark.parametrize(
+    ("declared", "mode", "is_asked"),
+    [({}, "form", True), ({}, "", True), ({"form": {}}, "url", False), ({"url": {}}, "form", False),
+     ({"url": {}}, "", False), ({"url": {}}, "url", True), ({}, "url", False)],
+)  # fmt: skip
+async def test_a_client_is_asked_in_the_ways_that_it_declared(declared: JsonObject, mode: str, is_asked: bool) -> None:
+    session = Session("ann", "")
+    exchange = Exchange(
+        "ann", "", V4, {"elicitation": declared}, {}, lambda _: session.answered({"id": 1, "result": {}}), session
+    )
+    params: JsonObject = {"message": "?", "url": "https://h/"} | ({"mode": mode} if mode else {})
+    if is_asked:
+        assert await exchange.ask("elicitation/create", params) == {}
+    else:
+        with pytest.raises(RpcError, match="did not declare the capability 'elicitation"):
+            await exchange.ask("elicitation/create", params)
 
 
 def test_what_is_in_no_table_every_version_has() -> None:

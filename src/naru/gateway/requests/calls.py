@@ -276,7 +276,7 @@ async def _modern_to_legacy(
 
 def _visits(error: RpcError, exchange: Exchange) -> JsonObject:
     """Read the pages that a legacy server wants visited from its error."""
-    if error.code != URL_ELICITATION or not exchange.may_be_asked("elicitation/create"):
+    if error.code != URL_ELICITATION or not exchange.may_be_asked("elicitation/create", {"mode": "url"}):
         return {}
     wanted = error.data.get("elicitations") if isinstance(error.data, dict) else None
     if not isinstance(wanted, list):

@@ -68,9 +68,13 @@ class Exchange:
         """Whom `ask` asks: the session, or only this request."""
         return self if self.session is None else self.session
 
-    def may_be_asked(self, method: str) -> bool:
-        """Whether the client declared that it can be asked this."""
-        return ASK_CAPABILITY.get(method) in self.capabilities
+    def may_be_asked(self, method: str, params: JsonObject) -> bool:
+        """Whether the client declared that it can be asked this; a page only where it shows pages, a form likewise."""
+        declared = self.capabilities.get(ASK_CAPABILITY.get(method, ""))
+        if declared is None or method != "elicitation/create":
+            return declared is not None
+        modes = {"form", "url"}.intersection(declared if isinstance(declared, dict) else ()) or {"form"}
+        return str(params.get("mode") or "form") in modes
 
     # A Relay: the traffic of the request that is under way upstream.
 
@@ -93,8 +97,9 @@ class Exchange:
         """Ask the client on this request's stream. Raises RpcError."""
         if method not in ASK_CAPABILITY:
             raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
-        if not self.may_be_asked(method):
-            raise RpcError(METHOD_NOT_FOUND, f"The client did not declare the capability {ASK_CAPABILITY[method]!r}.")
+        if not self.may_be_asked(method, params):
+            wanted = ".".join(filter(None, (ASK_CAPABILITY[method], str(params.get("mode") or ""))))
+            raise RpcError(METHOD_NOT_FOUND, f"The client did not declare the capability {wanted!r}.")
         needed = "url elicitation" if params.get("mode") == "url" else "sampling tools" if "tools" in params else ""
         if not has(self.version, needed):
             raise RpcError(INVALID_PARAMS, f"The client's version {self.version} has no {needed}.")

@@ -69,7 +69,7 @@ class ParkedCall:
     async def ask(self, method: str, params: JsonObject) -> Json:
         """Keep a question until the client's retry brings its answer. Raises RpcError."""
         exchange = self.exchange
-        if method not in ASK_CAPABILITY or (exchange is not None and not exchange.may_be_asked(method)):
+        if method not in ASK_CAPABILITY or (exchange is not None and not exchange.may_be_asked(method, params)):
             raise RpcError(METHOD_NOT_FOUND, f"The client cannot be asked {method}.")
         self._count += 1
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
