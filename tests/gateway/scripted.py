@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from naru.gateway.upstreams.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
+from naru.gateway.upstreams.upstream import Absence, Change, Envelope, Listing, ListKind, Relay, Upstream
 from naru.gateway.wire.protocol import RpcError
 
 Json = dict[str, Any]
@@ -83,8 +83,11 @@ class ScriptedUpstreams:
 
     async def arrive(self) -> None: ...
 
-    async def awaited(self, tool: str) -> str:
-        return ""
+    async def awaited(self, tool: str) -> Absence:
+        return Absence()
+
+    def may_sign_in(self, server: str) -> bool:
+        return False
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         self._listeners.append(listener)

@@ -130,6 +130,16 @@ async def test_a_server_of_sessions_that_wants_a_page_visited_is_asked_again_aft
         assert said(answer["result"]) == "paid"
 
 
+async def test_no_server_sees_the_answer_to_a_question_of_our_own() -> None:
+    server = ScriptedUpstream("a")
+    async with gateway(server) as client:
+        for others in ({}, {"who": {"action": "accept"}}):
+            given = {"naru.sign_in": {"action": "accept"}, **others}
+            await client.modern("tools/call", {"name": "a__echo", "_meta": CAN_ASK, "inputResponses": given})
+    sent = [params for method, params, _ in server.seen if method == "tools/call"]
+    assert [params.get("inputResponses") for params in sent] == [None, {"who": {"action": "accept"}}]
+
+
 async def test_a_stateless_server_learns_each_clients_own_capabilities() -> None:
     server = ScriptedUpstream("a")
     async with gateway(server) as client:

@@ -40,8 +40,8 @@ async def test_a_call_waits_for_its_server_to_be_connected_and_is_told_why_it_is
         await manager.register(stdio("bad", "raw_server.py", "exit"))
         connecting = asyncio.ensure_future(asyncio.gather(manager.connect("my.raw"), manager.connect("bad")))
         await until(lambda: manager.connection("my.raw").status == "CONNECTING")
-        assert await upstreams.awaited("my_raw__echo") == ""
+        assert not (await upstreams.awaited("my_raw__echo")).why
         assert manager.connection("my.raw").is_live, "the call waited for it"
         await connecting
-        assert "exited with code 1" in await upstreams.awaited("bad__echo")
-        assert await upstreams.awaited("nobody__echo") == ""
+        assert "exited with code 1" in (await upstreams.awaited("bad__echo")).why
+        assert not (await upstreams.awaited("nobody__echo")).why

@@ -83,12 +83,14 @@ async def team(
         yield Team(hub, app)
 
 
-async def call_mcp(asking: httpx.AsyncClient, method: str, params: Any = None, path: str = "/mcp") -> JsonObject:
-    """Send one request of the stateless era; return the whole answer."""
+async def call_mcp(
+    asking: httpx.AsyncClient, method: str, params: Any = None, path: str = "/mcp", *, can: JsonObject | None = None
+) -> JsonObject:
+    """Send one request of the stateless era, of a client with these capabilities; return the whole answer."""
     params = dict(params or {})
     meta = {
         "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientCapabilities": can or {},
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
     }
     headers = {

@@ -8,8 +8,8 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from naru.config import ServerSettings
+from naru.gateway.sessions.asgi import address_seen
 from naru.web.app import dispatch
-from naru.web.gate.behind import address_seen
 from naru.web.gate.behind import endpoints as behind_rows
 from naru.web.gate.security import Gate, guard
 from naru.web.routes import Access, Endpoint

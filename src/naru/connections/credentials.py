@@ -11,11 +11,15 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from yarl import URL
+
 from naru.config import environment
 from naru.connections.link.surroundings import expanded
 from naru.connections.oauth.signins import SignIns
 from naru.connections.rules.pins import identity_of
+from naru.connections.state.faults import LinkError
 from naru.connections.transports.http_client import SIGNED_IN
+from naru.connections.transports.tokens import grant_of
 from naru.errors import ConfigError, NotFoundError
 from naru.persons import Person
 from naru.records import ServerRecord
@@ -29,6 +33,7 @@ LOCAL = "local"
 """Who is at this machine: on an open loopback, and in commands."""
 SECRETS = "secrets"
 _INPUT = variable_of("")
+_BY_PERSON = "authorization_code"
 
 
 def owner_of(record: ServerRecord, person: Person) -> str:
@@ -73,6 +78,22 @@ def filled_in(record: ServerRecord, config: Mapping[str, Any], signins: SignIns,
         return config
     signed = signins.source(owner, record.name, url)
     return config if signed is None else {**config, SIGNED_IN: signed}
+
+
+def may_sign_in(record: ServerRecord, person: Person) -> bool:
+    """Tell whether a person may sign in at a server in the console, and whether that is what would go to it."""
+    config = record.config
+    given = [*(config.get("headers") or {}), *record.forward_headers.values()]
+    try:
+        url = URL(str(config["url"]))
+        is_given = bool(url.user or grant_of(config.get("auth") or {"grant": _BY_PERSON}, url))
+    except (KeyError, ValueError, LinkError):
+        return False
+    if is_given or "authorization" in map(str.lower, given):
+        return False
+    # Who comes with a token of `server.oauth` cannot open the console.
+    is_at_console = bool(person.id) and "#" not in person.id
+    return is_at_console and (record.credentials != "shared" or person.access in ("operator", "admin"))
 
 
 def forwarded(record: ServerRecord, person: Person) -> dict[str, str]:

@@ -116,13 +116,16 @@ class Engine(Core):
             return frames.failure(message.get("id"), error), error.code
         return await self._answer(method, message, modern_exchange(message, sender, emit))
 
-    async def answer_legacy(self, message: JsonObject, session: Session, emit: Emit, *, can_ask: bool = True) -> Frame:
-        """Answer a request within a session."""
+    async def answer_legacy(
+        self, message: JsonObject, session: Session, emit: Emit, *, can_ask: bool = True, sender: Sender | None = None
+    ) -> Frame:
+        """Answer a request within a session; `sender` is who sent it, where it came by a request of its own."""
         method = methods.LEGACY.get(message["method"])
         if method is None:
             return frames.failure(message["id"], calls.unknown_method(message["method"]))
         exchange = legacy_exchange(message, session, emit)
         exchange.can_ask = can_ask
+        exchange.address = sender.address if sender is not None else None
         return (await self._answer(method, message, exchange))[0]
 
     async def _answer(self, method: Method, message: JsonObject, exchange: Exchange) -> tuple[Frame, int]:

@@ -151,7 +151,8 @@ class Fetch:
 
 def refused(message: str, remedy: str = "") -> LinkError:
     """Return the error of a sign-in that must not go on."""
-    return LinkError(Failure("connect", "sign_in_refused", message, remedy, retryable=False, needs_auth=True))
+    failure = Failure("connect", "sign_in_refused", message, remedy, retryable=False, needs_auth=True, by_sign_in=True)
+    return LinkError(failure)
 
 
 def unavailable(message: str) -> LinkError:

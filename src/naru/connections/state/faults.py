@@ -37,6 +37,8 @@ class Failure:
     """False: trying again cannot help until somebody changes something."""
     needs_auth: bool = False
     """The server wants (other) credentials: no retry by itself, so no storm (R-11)."""
+    by_sign_in: bool = False
+    """A person's sign-in is what the server asks for, or asks for anew."""
     retry_after_seconds: float | None = None
     """The server's own word (Retry-After, R-12)."""
 

@@ -111,17 +111,19 @@ def _unauthorized(status: int, challenge: str) -> Failure:
     challenge = _one_line(challenge)
     if status == 403 and "insufficient_scope" in challenge:
         message = f"the server wants more rights than the sign-in has (HTTP 403): {challenge}."
-        return Failure("call", "insufficient_scope", message, f"{_SIGN_IN}; it asks for them.")
+        return Failure("call", "insufficient_scope", message, f"{_SIGN_IN}; it asks for them.", by_sign_in=True)
     asks = f" and asks for {challenge}" if challenge else ""
     what = "wants credentials" if status == 401 else "refuses the credentials it got"
+    by_sign_in = "bearer" in challenge.lower()
     return Failure(
         "connect",
         "unauthorized" if status == 401 else "forbidden",
         f"the server {what} (HTTP {status}){asks}.",
         f"{_SIGN_IN}; or put a valid `Authorization` into its headers, or `auth` into its entry, then connect it again."
-        if "bearer" in challenge.lower()
+        if by_sign_in
         else "Put a valid `Authorization` into the server's headers, or `auth` into its entry, then connect it again.",
         needs_auth=True,
+        by_sign_in=by_sign_in,
     )
 
 

@@ -157,7 +157,9 @@ class StreamableHttp:
                 await answer.finish(frames.failure(request_id, error), 400)
                 return
             try:
-                frame = await self._engine.answer_legacy(message, session, answer.emit, can_ask=takes_events)
+                frame = await self._engine.answer_legacy(
+                    message, session, answer.emit, can_ask=takes_events, sender=sender
+                )
             except asyncio.CancelledError:
                 session.finish(request_id)
                 if self._engine.closing:

@@ -6,6 +6,8 @@ import asyncio
 import uuid
 from typing import Final
 
+from naru.connections.state.faults import LinkError
+from naru.gateway.requests import sign_in
 from naru.gateway.requests.core import Core
 from naru.gateway.requests.results import finish
 from naru.gateway.sessions.exchange import Exchange
@@ -21,13 +23,12 @@ from naru.gateway.wire.protocol import (
     MISSING_CAPABILITY,
     RESOURCE_NOT_FOUND_LEGACY,
     TASKS_EXTENSION,
+    URL_ELICITATION,
     RpcError,
 )
 from naru.gateway.wire.seal import binding_of
 from naru.messages import JsonObject
 
-URL_ELICITATION: Final = -32042
-"""How servers of 2025-11-25 say that a page must be visited first; retired in 2026-07-28."""
 MAX_ROUNDS: Final = 10
 """How often one request may ask for input (S-58)."""
 RESOURCES: Final[tuple[ListKind, ...]] = ("resources", "templates")
@@ -45,19 +46,26 @@ async def call_tool(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
         raise RpcError(INVALID_PARAMS, "tools/call needs a name.")
     if not isinstance(params.get("arguments"), dict | None):
         raise RpcError(INVALID_PARAMS, "The arguments of a tool must be an object.")
+    params, asked = sign_in.without_answer(params)
     view = await core.catalog.view(exchange.view, ("tools",))
     route = view.tools.get(name)
     if route is None:
         if core.meta_tools is not None and core.meta_tools.has(name):
             return await core.meta_tools.call(core, exchange, params)
-        why = await core.upstreams.awaited(name)
+        absence = await core.upstreams.awaited(name)
         view = await core.catalog.view(exchange.view, ("tools",))
         route = view.tools.get(name)
         if route is None:
-            return _unknown_tool(exchange, f"Unknown tool: {name}{f'. {why}' if why else ''}")
+            shown = None if asked else sign_in.page(core, exchange, absence.server, absence.failure)
+            return shown or _unknown_tool(exchange, f"Unknown tool: {name}{f'. {absence.why}' if absence.why else ''}")
     if exchange.headers is not None:
         check_parameters(view.header_parameters(name), params.get("arguments"), exchange.headers)
-    return await send(core, exchange, "tools/call", params, route, "name")
+    try:
+        return await send(core, exchange, "tools/call", params, route, "name")
+    except LinkError as error:
+        if asked or (shown := sign_in.page(core, exchange, route.upstream.name, error.failure)) is None:
+            raise
+        return shown
 
 
 def _unknown_tool(exchange: Exchange, said: str) -> JsonObject:
@@ -76,7 +84,7 @@ async def get_prompt(core: Core, exchange: Exchange, params: JsonObject) -> Json
     view = await core.catalog.view(exchange.view, ("prompts",))
     route = view.prompts.get(name)
     if route is None:
-        why = await core.upstreams.awaited(name)
+        why = (await core.upstreams.awaited(name)).why
         view = await core.catalog.view(exchange.view, ("prompts",))
         route = view.prompts.get(name)
         if route is None:

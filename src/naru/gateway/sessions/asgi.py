@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from naru.gateway.sessions.exchange import Sender
@@ -31,7 +31,14 @@ def sender_of(scope: Scope, headers: Headers) -> Sender:
     """Return who asks, as the gate before us found out, and which server's face was addressed."""
     principal = scope.get("state", {}).get("principal")
     view = str(scope.get("path_params", {}).get("name", ""))
-    return Sender(str(getattr(principal, "id", "")), view, headers, scope.get("extensions", {}).get(CLIENT))
+    client = scope.get("extensions", {}).get(CLIENT)
+    return Sender(str(getattr(principal, "id", "")), view, headers, client, partial(address_seen, scope))
+
+
+def address_seen(scope: Scope) -> str:
+    """Return the base address by which the client came, without a slash at its end; its host was judged by the gate."""
+    host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+    return f"{scope.get('scheme', 'http')}://{host}{scope.get('root_path', '')}"
 
 
 async def read_body(receive: Receive, limit: int) -> bytes:

@@ -51,6 +51,8 @@ class Exchange:
     ask_timeout_seconds: float = 600.0
     can_ask: bool = True
     """False where the transport has no way back to the client."""
+    address: Callable[[], str] | None = None
+    """Returns the base address by which the client came to Naru; None where it did not come over HTTP."""
 
     @property
     def modern(self) -> bool:
@@ -129,6 +131,8 @@ class Sender:
     headers: Headers | None = field(default=None, compare=False)
     client: Client | None = field(default=None, compare=False)
     """None where the server does not hand out its connections: then only `receive` tells of their end."""
+    address: Callable[[], str] | None = field(default=None, compare=False)
+    """As `Exchange.address`."""
 
 
 def _token_of(meta: JsonObject) -> Json:
@@ -152,6 +156,7 @@ def modern_exchange(message: JsonObject, sender: Sender, emit: Emit) -> Exchange
         request_id=message.get("id"),
         progress_token=_token_of(meta),
         headers=sender.headers,
+        address=sender.address,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from naru.errors import PolicyError, ToolError, UnknownToolError
-from naru.gateway.upstreams.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
+from naru.gateway.upstreams.upstream import Absence, Change, Envelope, Listing, ListKind, Relay, Upstream
 from naru.gateway.wire.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from naru.messages import AudioPart, ImagePart, JsonObject, Part, ResourcePart, TextPart, ToolDefinition, ToolResult
 from naru.tools.toolset import CallContext, LogCallback, ProgressCallback, Toolset, definition_of
@@ -90,9 +90,13 @@ class OwnUpstreams:
         """Return one."""
         return self._own.get(name)
 
-    async def awaited(self, tool: str) -> str:
+    async def awaited(self, tool: str) -> Absence:
         """Return nothing: they are always there."""
-        return ""
+        return Absence()
+
+    def may_sign_in(self, server: str) -> bool:
+        """Return that nobody may: they want no sign-in."""
+        return False
 
     @property
     def whose(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeVar
 
 from naru.connections.changes import Change as ManagerChange
+from naru.connections.credentials import may_sign_in
 from naru.connections.link.connection import Connection
 from naru.connections.manager import Manager
 from naru.connections.rules.foreign_text import as_offered
@@ -19,7 +20,7 @@ from naru.connections.state import faults
 from naru.errors import NaruError, PolicyError
 from naru.gateway.upstreams.approval import asks_client
 from naru.gateway.upstreams.questions import Asker, QuestionLimits, Questions
-from naru.gateway.upstreams.upstream import Change, Envelope, Listing, ListKind, Relay, Upstream
+from naru.gateway.upstreams.upstream import Absence, Change, Envelope, Listing, ListKind, Relay, Upstream
 from naru.gateway.wire.protocol import (
     ASK_CAPABILITY,
     INTERNAL_ERROR,
@@ -30,6 +31,7 @@ from naru.gateway.wire.protocol import (
     RpcError,
 )
 from naru.messages import JsonObject, ToolDefinition
+from naru.persons import current_person
 from naru.tools.supervision.calls import Call, Came
 
 logger = logging.getLogger(__name__)
@@ -306,7 +308,7 @@ class ServerUpstreams:
         """Return one of that name, connected or not."""
         return self._own.get(name) or (self._upstream(name) if name in self._manager.connections else None)
 
-    async def awaited(self, tool: str) -> str:
+    async def awaited(self, tool: str) -> Absence:
         """Wait a moment for the server that an unknown tool's name speaks of; return why it cannot be used, if so."""
         for name, connection in self._manager.connections.items():
             if connection.is_live or not tool.startswith(f"{_ILLEGAL.sub('_', name)}__"):
@@ -314,9 +316,15 @@ class ServerUpstreams:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     if await connection.settled():
-                        return ""
-            return f"MCP server {name!r}: {self._manager.explain(name).summary}"
-        return ""
+                        return Absence()
+            told = self._manager.explain(name)
+            return Absence(f"MCP server {name!r}: {told.summary}", name, told.failure)
+        return Absence()
+
+    def may_sign_in(self, server: str) -> bool:
+        """Tell whether who asks now may sign in at a server in the console, and whether that would count there."""
+        connection = self._manager.connections.get(server)
+        return connection is not None and may_sign_in(connection.record, current_person.get())
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Tell of every change."""

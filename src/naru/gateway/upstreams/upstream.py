@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from naru.connections.state.faults import Failure
 from naru.messages import Json, JsonObject
 
 ListKind = Literal["tools", "prompts", "resources", "templates"]
@@ -135,6 +136,15 @@ class Change:
     params: JsonObject | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Why the server that a tool's name speaks of cannot be used; empty where there is none, or it can."""
+
+    why: str = ""
+    server: str = ""
+    failure: Failure | None = None
+
+
 class Upstreams(Protocol):
     """All servers that can be used now."""
 
@@ -146,8 +156,12 @@ class Upstreams(Protocol):
         """Return one of that name, usable or not."""
         ...
 
-    async def awaited(self, tool: str) -> str:
+    async def awaited(self, tool: str) -> Absence:
         """Wait a moment for the server that an unknown tool's name speaks of; return why it cannot be used, if so."""
+        ...
+
+    def may_sign_in(self, server: str) -> bool:
+        """Tell whether who asks now may sign in at a server in the console, and whether that would count there."""
         ...
 
     @property

@@ -32,6 +32,8 @@ OVERLOADED: Final = -32000
 HEADER_MISMATCH: Final = -32020
 MISSING_CAPABILITY: Final = -32021
 UNSUPPORTED_VERSION: Final = -32022
+URL_ELICITATION: Final = -32042
+"""How servers of 2025-11-25 say that a page must be visited first; retired in 2026-07-28."""
 
 HTTP_STATUS: Final = {
     PARSE_ERROR: 400,

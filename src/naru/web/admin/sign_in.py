@@ -21,13 +21,13 @@ from naru.connections.oauth.clients import described
 from naru.connections.oauth.signins import Done, Wish
 from naru.connections.state.faults import LinkError
 from naru.errors import NotFoundError, PolicyError, UserError
+from naru.gateway.sessions.asgi import address_seen
 from naru.persons import Person, current_person
 from naru.records import ServerRecord
 from naru.stores.secrets.redact import REDACTOR
 from naru.web.admin.servers import BASE
 from naru.web.audited import note_audit
 from naru.web.bodies import BodyError, parse_body, read_json
-from naru.web.gate.behind import address_seen
 from naru.web.gate.principal import Principal
 from naru.web.routes import Access, Endpoint
 

@@ -96,12 +96,6 @@ def endpoints(settings: ServerSettings) -> list[Endpoint]:
     return [Endpoint(settings.root_path, ("GET",), to_the_page, Access.PUBLIC)] if settings.root_path else []
 
 
-def address_seen(scope: Scope) -> str:
-    """Return the base address by which the client came, without a slash at its end; its host was judged by the gate."""
-    host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-    return f"{scope.get('scheme', 'http')}://{host}{scope.get('root_path', '')}"
-
-
 def _leading_below(root: str, send: Send) -> Send:
     """Let what an answer leads to, a path of ours, lead there from outside."""
 

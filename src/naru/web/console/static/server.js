@@ -53,8 +53,8 @@ function draw(main, server, load) {
     h("div", { className: "row bar" },
       connected ? action(t("disconnect"), act("disconnect"), { "data-same": "connection" }) : action(t("connect"), act("connect"), { className: "main", "data-same": "connection" }),
       connected && action(t("refresh"), act("refresh")),
-      server.signIn && (server.status === "NEEDS_AUTH" || server.lastFailure?.code === "insufficient_scope")
-        && action(t("signIn"), signIn, { className: "main" }),
+      server.signIn && server.status === "NEEDS_AUTH" && action(t("signIn"), signIn, { className: "main" }),
+      server.signIn?.signedIn && server.status !== "NEEDS_AUTH" && action(t("signInAgain"), signIn),
       server.signIn?.signedIn && action(t("signOut"), signOut),
       action(t("edit"), async () => editServer(server, load)),
       action(t("remove"), remove, { className: "danger" })),
