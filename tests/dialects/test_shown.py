@@ -117,6 +117,9 @@ def test_code_with_an_explanation_of_its_matter_is_a_call():
         json.dumps({"body": f"x\n{CALL}"}),
         CALL.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;"),
         CALL.replace(" ", "\n  "),
+        "".join(f"\\u{ord(each):04x}" if each in '<>"' else each for each in CALL),
+        "".join(f"&#{ord(each)};" if each in '<>"' else each for each in CALL),
+        json.dumps(CALL.replace("<", "&lt;")).replace("&", "\\u0026"),
     ],
 )
 def test_a_call_that_stands_in_a_tools_result_is_a_quotation(page):
@@ -124,6 +127,14 @@ def test_a_call_that_stands_in_a_tools_result_is_a_quotation(page):
     assert read_every_way(CALL, talk.TOOLS, seen=["nothing", page]).calls == ()
     other = CALL.replace("ls", "pwd")
     assert len(read_every_way(other, talk.TOOLS, seen=["nothing", page]).calls) == 1
+
+
+@pytest.mark.parametrize("value", ["...", ["…"], {"name": "<city>"}, [{"name": "{city}"}]])
+def test_a_place_for_a_value_shows_wherever_it_stands(value):
+    """An item of a list with a call behind its words is made, unless a value of it only holds a place."""
+    call = '- weather <tool_call>{{"name": "bash", "arguments": {{"command": {}}}}}</tool_call>'
+    assert len(parse(call.format('"ls"'), talk.TOOLS).calls) == 1
+    assert parse(call.format(json.dumps(value)), talk.TOOLS).calls == ()
 
 
 @pytest.mark.parametrize("kind", ["shown", "made"])

@@ -10,6 +10,7 @@ asked where nothing else can tell (`wording.py`, docs/decisions/0162). The weigh
 
 from __future__ import annotations
 
+import importlib
 import unicodedata
 
 from naru.dialects.patterns import lazy_pattern
@@ -76,7 +77,7 @@ _HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 _WORD = lazy_pattern(r"[^\W_]{4,}|\d+")
 _MARKS = lazy_pattern(r"<[^<>\n]{1,60}>")
 _NO_WORDS = lazy_pattern(r"<[|/｜]|\n\s*[{\[<`]")
-_ESCAPES = (("\\n", ""), ("\\t", ""), ("\\", ""), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&"))
+_ESCAPES = lazy_pattern(r"\\u([0-9a-fA-F]{4})|\\[nrt]|\\")
 _PLACEHOLDER = lazy_pattern(r"\.{3}|…|<[^<>]{1,40}>|\{[^{}]{1,40}\}|\[[^\[\]]{1,40}\]")
 
 
@@ -265,10 +266,19 @@ def _is_named(marker: str, text: str) -> bool:
 
 def _is_placeholder(call: ParsedCall) -> bool:
     """Tell whether a value of a call stands for one: three dots, its own name, something in brackets."""
-    return any(
-        isinstance(value, str) and (value == key or _PLACEHOLDER.fullmatch(value) is not None)
-        for key, value in call.arguments.items()
-    )
+    return any(value == key or _PLACEHOLDER.fullmatch(value) is not None for key, value in _texts(call.arguments))
+
+
+def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each text inside of a value with the key that it stands under."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _texts(item, name)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item, key)
 
 
 class Seen:
@@ -293,8 +303,10 @@ class Seen:
 
 def _solid(text: str) -> str:
     """Return a text without white space and escapes of JSON and HTML."""
-    for written, meant in _ESCAPES:
-        text = text.replace(written, meant)
+    if "\\" in text:
+        text = _ESCAPES.sub(lambda found: chr(int(found[1], 16)) if found[1] else "", text)
+    if "&" in text:
+        text = importlib.import_module("html").unescape(text)  # few texts need it, and every start would pay for it
     return "".join(text.split())
 
 
