@@ -26,7 +26,12 @@ DUCKDB = SCHEMA + (
 MYSQL = SCHEMA.replace("qty_in INTEGER", "qty_in INTEGER COMMENT '투입 수량'").replace(
     "lot_id VARCHAR(10) REFERENCES lot (lot_id), diameter DECIMAL(6, 2)",
     "lot_id VARCHAR(10), diameter DECIMAL(6, 2), FOREIGN KEY (lot_id) REFERENCES lot (lot_id)",
-) + "CREATE SEQUENCE s; CREATE FUNCTION own() RETURNS INT DETERMINISTIC RETURN 1;"  # fmt: skip
+) + (
+    "CREATE SEQUENCE s; CREATE FUNCTION own() RETURNS INT DETERMINISTIC RETURN 1;"
+    "CREATE FUNCTION strpos(a TEXT, b TEXT) RETURNS INT DETERMINISTIC RETURN SLEEP(0.1);"
+    "CREATE FUNCTION signum(a INT) RETURNS INT DETERMINISTIC RETURN SLEEP(0.1);"
+    "CREATE FUNCTION iif(a INT, b INT, c INT) RETURNS INT DETERMINISTIC RETURN SLEEP(0.1);"
+)  # fmt: skip
 
 
 def sqlite_file(folder: Path) -> str:

@@ -16,7 +16,11 @@ from tests.builtins.data.servers import CASES, BgaServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.asyncio(loop_scope="module"), postgres_versions]
 
-SQL_CASES = [json.loads(line) for line in (CASES / "sql.jsonl").read_text(encoding="utf-8").splitlines()]
+SQL_CASES = [
+    json.loads(line)
+    for name in ("sql", "sql_postgresql")
+    for line in (CASES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

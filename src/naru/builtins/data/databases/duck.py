@@ -34,14 +34,20 @@ from naru.builtins.data.databases.worker import Worker
 from naru.config import DataSettings
 
 MARK = '"'
-_FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
+_FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "PIVOT", "UNPIVOT"})
 _HARMLESS_VOLATILE = frozenset("random uuid uuidv4 uuidv7 gen_random_uuid error".split())
 _REFUSED = frozenset(
     "pg_sleep current_setting current_query getenv getvariable json_serialize_sql json_serialize_plan "
     "json_deserialize_sql add_parquet_key which_secret in_search_path txid_current".split()
 )
 """Not labelled as having effects, yet they wait, or tell of the process rather than of the data."""
-_TABLE_FUNCTIONS = frozenset("range generate_series unnest repeat repeat_row json_each json_tree".split())
+_DESCRIBING = frozenset(
+    "duckdb_columns duckdb_constraints duckdb_indexes duckdb_schemas duckdb_tables duckdb_types duckdb_views "
+    "sqlite_master sqlite_schema pg_attrdef pg_attribute pg_class pg_constraint pg_description pg_enum pg_index "
+    "pg_indexes pg_namespace pg_tables pg_type pg_views".split()
+)
+"""Views and functions of the engine's own that tell of the data; its others tell of files, settings and logs."""
+_TABLE_FUNCTIONS = frozenset("range generate_series unnest repeat repeat_row json_each json_tree".split()) | _DESCRIBING
 _SETTINGS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -118,7 +124,7 @@ class DuckDatabase:
             columns, keys = _dicts(cursor.execute(_COLUMNS)), _dicts(cursor.execute(_KEYS))
             return gathered(columns, [{**key, "other_schema": key["schema"]} for key in keys], usual_schema="main")
 
-        found = await self._worker.run(read, cursor.interrupt)
+        found = await self._worker.run(read, functools.partial(_interrupt, cursor))
         return await with_values(found, self.query, MARK) if values else found
 
     async def check(self) -> Checked:
@@ -146,7 +152,8 @@ class DuckDatabase:
         assert self._judge is not None, "check has opened it"
         await asyncio.to_thread(self._judge.judge, asked.query)
         cursor = self._connection.cursor()
-        return await self._worker.run(functools.partial(_run, cursor, asked.text, self._limits), cursor.interrupt)
+        work = functools.partial(_run, cursor, asked.text, self._limits)
+        return await self._worker.run(work, functools.partial(_interrupt, cursor))
 
     async def _prove(self) -> Checked:
         for sql in MUST_BE_REFUSED:
@@ -181,6 +188,11 @@ class _Judge:
         self._functions = (harmless | _HARMLESS_VOLATILE) - _REFUSED
         volatile = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE stability = 'VOLATILE'"
         self._functions -= {name for (name,) in cursor.execute(volatile).fetchall()} - _HARMLESS_VOLATILE
+        views = (
+            "SELECT DISTINCT lower(view_name) FROM duckdb_views() "
+            "WHERE internal AND schema_name <> 'information_schema'"
+        )
+        self._views_of_the_engine = {name for (name,) in cursor.execute(views).fetchall()} - _DESCRIBING
         self._parser = cursor
         self._one_at_a_time = threading.Lock()
 
@@ -216,6 +228,8 @@ class _Judge:
             return "SHOW, DESCRIBE and SUMMARIZE are no SELECT"
         if kind == "BASE_TABLE" and any(letter in str(node.get("table_name")) for letter in "/\\*:"):
             return f"{node['table_name']!r} is a file"
+        if kind == "BASE_TABLE" and str(node.get("table_name")).lower() in self._views_of_the_engine:
+            return f"{node['table_name']} tells of the process"
         if kind == "TABLE_FUNCTION":
             function = node.get("function") or {}
             name = str(function.get("function_name", "")).lower()
@@ -261,6 +275,12 @@ def _run(cursor: duckdb.DuckDBPyConnection, text: str, limits: Limits) -> QueryR
         cursor.close()
 
 
+def _interrupt(cursor: duckdb.DuckDBPyConnection) -> None:
+    """End what a cursor runs; it may have ended and closed it a moment ago, which the engine calls an error."""
+    with contextlib.suppress(duckdb.Error):
+        cursor.interrupt()
+
+
 def _first_line(error: Exception) -> str:
     """Return the engine's own words, and the names that it proposes."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -281,11 +301,7 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
             _view_files(connection, path.resolve())
         else:
             connection = duckdb.connect(str(path), read_only=True, config=dict(_SETTINGS))
-        for setting in (
-            "enable_external_access = false",
-            "python_enable_replacements = false",
-            "lock_configuration = true",
-        ):
+        for setting in _LOCKED:
             connection.execute(f"SET {setting}")
     except duckdb.Error as error:
         raise DatabaseUnavailableError(
