@@ -1,6 +1,7 @@
 """120 questions in ten languages and 20 conversations of three turns on six servers: Naru and the engine alone.
 
     .venv/bin/python bench/e2e_tongues.py --model qwen2.5-coder-0.5b --ways naru,off,engine --part dev [--only farm]
+    .venv/bin/python bench/e2e_tongues.py --set second --part held --ways naru,engine [--talks]
     .venv/bin/python bench/e2e_tongues.py --table
 
 Each server's questions are asked with that server's tools alone, or with all of them (`--together`). A right answer
@@ -26,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import openai
 from bench.question_runs import looks_like_call, started_engine
 from bench.tongues.law import Kept, breaches
-from bench.tongues.questions import ROWS, Question, Talk, questions, talks
+from bench.tongues.questions import Question, Talk
 
 from naru.agent.closeness import Closeness
 from naru.agent.events import RunFinished
@@ -47,7 +48,15 @@ OUTPUT = Path("output/e2e_tongues.jsonl")
 WAYS = ("naru", "off", "engine")
 """Naru with and without the help for small models; an ordinary `openai` loop."""
 ROUNDS = 5
-CHANGING = ("cancel_booking", "cancel_membership", "sell_animal", "change_tariff", "remove_exhibit", "reject_applicant")
+CHANGING = (
+    "cancel_booking",
+    "cancel_membership",
+    "sell_animal",
+    "change_tariff",
+    "remove_exhibit",
+    "reject_applicant",
+    "cancel_visit",
+)
 _NEGATIVE = re.compile(
     r"\bnot?\b|n't|cannot|unable|unknown|none|nobody|없|않|아닙|못|\bno\b|ningún|nicht|kein|unbekannt|pas\b|aucun|inconnu"
     r"|ない|ません|不存在|没有|未|无|找不到|não|nenhum|нет|не\b|non\b|nessun|missing|invalid|没",
@@ -264,6 +273,7 @@ def table(rows: list[Row], part: str) -> str:
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="qwen2.5-coder-0.5b")
+    parser.add_argument("--set", choices=("questions", "second"), default="questions", help="a module of bench/tongues")
     parser.add_argument("--ways", default="naru")
     parser.add_argument("--part", default="dev")
     parser.add_argument("--only", default="", help="only this server, kind, language or text")
@@ -282,7 +292,8 @@ async def main() -> None:
         print(table(book.rows(), options.part if options.part != "all" else ""))
         return
     part = "" if options.part == "all" else options.part
-    asked: list[Question | Talk] = list(talks(part)) if options.talks else list(questions(part))
+    chosen = importlib.import_module(f"bench.tongues.{options.set}")
+    asked: list[Question | Talk] = list(chosen.talks(part) if options.talks else chosen.questions(part))
     asked = [one for one in asked if not options.only or any(options.only in str(v) for v in vars(one).values())]
     asked = asked[:: options.every]
     ends_at = time.monotonic() + options.seconds
@@ -294,7 +305,8 @@ async def main() -> None:
             engine = await stack.enter_async_context(started_engine(options.model, options.threads))
             endpoint = (engine.base_url, engine.api_key)
         toolsets = {
-            name: FunctionToolset(importlib.import_module(f"bench.tongues.servers.{name}").TOOLS) for name in ROWS
+            name: FunctionToolset(importlib.import_module(f"bench.tongues.servers.{name}").TOOLS)
+            for name in chosen.ROWS
         }
         encoder = SentenceEncoder()
         rank = Closeness(encoder.embed, VectorShelf(options.output.parent / "vectors.db")).rank

@@ -1,6 +1,6 @@
 """A second set, on servers that none of the rules of decision 0160 were made for; rows as in `questions`.
 
-Of each group of languages every second one is `held`: asked once, at the end (decision 0187).
+Of each group of languages every second one is `held`: asked once, at the end (figures in that decision).
 """
 
 from __future__ import annotations
