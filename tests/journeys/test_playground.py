@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from tests.journeys.test_hr import free_port, wait_until_ready
 from naru.cli.serve.listening import listen
 from naru.config import Settings
 from naru.hub import open_hub
+from naru.messages import ChatRequest
 from naru.models.scripted import ScriptedBackend
 from naru.web.app import open_app
 
@@ -36,8 +37,13 @@ TWO_CALLS = "\n".join(
 
 
 @contextmanager
-def hub_in_a_thread(folder: Path, *answers: str, **sections: dict[str, object]) -> Iterator[str]:
-    """Serve a hub with the HR server and a model that says these, or the settings' own; yields its address."""
+def hub_in_a_thread(
+    folder: Path, *answers: str, says: Callable[[ChatRequest], str] | None = None, **sections: dict[str, object]
+) -> Iterator[str]:
+    """Serve a hub with the HR server and a model that says these, what a function says, or the settings' own.
+
+    Yields its address.
+    """
     sections["server"] = {"port": 0, **sections.get("server", {})}
     settings = Settings.model_validate({"hub": {"data_dir": folder, "store": "memory:", "demo": True}, **sections})
     bound = listen("127.0.0.1", 0)
@@ -45,7 +51,7 @@ def hub_in_a_thread(folder: Path, *answers: str, **sections: dict[str, object]) 
     ready = threading.Event()
 
     async def main() -> None:
-        backend = None if "model" in sections else ScriptedBackend(list(answers))
+        backend = None if "model" in sections else ScriptedBackend(says or list(answers))
         async with open_hub(settings, backend=backend) as hub, open_app(hub) as app:
             assert await hub.manager.connect("hr")
             server = uvicorn.Server(uvicorn.Config(app.asgi, log_level="warning", lifespan="off"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +26,7 @@ from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOption
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
+from starlette.routing import BaseRoute
 
 from tests.web.conftest import served
 
@@ -152,10 +153,12 @@ class Protected:
 
 
 @asynccontextmanager
-async def sdk_authority() -> AsyncIterator[tuple[Provider, str]]:
-    """Serve the SDK's authorization server; gives its provider and its issuer."""
-    provider = Provider()
-    app = Starlette()
+async def sdk_authority(
+    provider: Provider | None = None, more: Sequence[BaseRoute] = ()
+) -> AsyncIterator[tuple[Provider, str]]:
+    """Serve the SDK's authorization server, and more pages of it; gives its provider and its issuer."""
+    provider = provider or Provider()
+    app = Starlette(routes=more)
     async with served(app) as issuer:
         options = ClientRegistrationOptions(enabled=True, valid_scopes=SCOPES, default_scopes=["read"])
         routes = create_auth_routes(

@@ -17,7 +17,8 @@ class Change:
 
     server: str
     what: str
-    """`registered`, `updated`, `removed`, `status`, `tools`, `prompts`, `resources`, `approvals`, or `stopping`."""
+    """`registered`, `updated`, `removed`, `status`, `tools`, `prompts`, `resources`, `approvals`, `runs`, `keys`,
+    or `stopping`."""
 
 
 Listen = Callable[[Change], None]

@@ -38,7 +38,7 @@ from naru.web.following import SettingsFollower
 from naru.web.gate import behind
 from naru.web.gate.access import KeyRing, RateLimiter
 from naru.web.gate.logins import Logins
-from naru.web.gate.security import guard
+from naru.web.gate.security import Gate, guard
 from naru.web.jsonrpc import host as jsonrpc
 from naru.web.jsonrpc import servers as jsonrpc_servers
 from naru.web.problems import ProblemResponse, in_the_apis_words, problem, problem_of
@@ -122,18 +122,7 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     limiter = RateLimiter(server.rate_limit_per_minute, hub.spending)
     asgi = guard(audited, rows, server, keys=ring, limits=limiter, refused=audited.refused)
 
-    async def look() -> None:
-        asgi.admission.look()
-
-    async def tell() -> None:
-        hub.manager.announce(Change("", "approvals"))
-
-    watching = [await _watched(hub.keys.path, look)]
-    if hub.settings_file is not None:
-        follow = SettingsFollower(hub, hub.settings_file, asgi, limiter)
-        watching.append(await _watched(hub.settings_file, follow.look))
-    if hub.approvals is not None and (room := hub.approvals.room) is not None:
-        watching.append(await _watched(room, tell))  # calls that other processes hold
+    watching = await _watching(hub, asgi, limiter)
     try:
         async with contextlib.AsyncExitStack() as stack:
             if tokens is not None:
@@ -146,6 +135,43 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
             task.cancel()
         gateway.end_streams()
         await gateway.close()
+
+
+async def _watching(hub: Hub, asgi: Gate, limiter: RateLimiter) -> list[asyncio.Task[None]]:
+    """Follow the files by which other processes change what this hub holds."""
+
+    async def look() -> None:
+        asgi.admission.look()
+        await tell("keys")
+
+    async def tell(what: str) -> None:
+        hub.manager.announce(Change("", what))
+
+    watching = [await _watched(hub.keys.path, look)]
+    if hub.tables is None:
+        watching.append(await _watched(hub.settings.hub.data_dir / "runs.db", partial(tell, "runs")))
+    else:
+        _tell_of_runs(hub)
+    if hub.settings_file is not None:
+        follow = SettingsFollower(hub, hub.settings_file, asgi, limiter)
+        watching.append(await _watched(hub.settings_file, follow.look))
+    if hub.approvals is not None and (room := hub.approvals.room) is not None:
+        watching.append(await _watched(room, partial(tell, "approvals")))  # calls that other processes hold
+    return watching
+
+
+def _tell_of_runs(hub: Hub) -> None:
+    """Say when a run is kept in tables that several hubs share: there is no file to watch, so each tells the others."""
+
+    def kept() -> None:
+        hub.manager.announce(Change("", "runs"))
+
+    def kept_here() -> None:
+        kept()
+        hub.commons.tell("runs", None)
+
+    hub.runs.saved = kept_here
+    hub.commons.hear("runs", lambda _: kept())
 
 
 async def _watched(path: Path, act: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:

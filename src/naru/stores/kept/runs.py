@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from naru.messages import JsonObject
@@ -35,6 +35,8 @@ class RunStore:
         """Keep them in a file, or in tables that several hubs share; no longer than so many days, if any are named."""
         self.days = days
         self.tables: Tables = where if not isinstance(where, Path) else _in_file(where)
+        self.saved: Callable[[], None] = lambda: None
+        """Called after a run was kept."""
         self._table = f"{self.tables.prefix}runs"
 
     async def save(self, run: JsonObject) -> None:
@@ -55,6 +57,7 @@ class RunStore:
             ),
             (f"delete from {self._table} where started_at < :oldest", {"oldest": oldest}),  # noqa: S608
         )
+        self.saved()
 
     async def newest(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from html import escape
 from typing import Protocol, TypeVar
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -38,7 +39,7 @@ _COOKIE = "naru-sign-in"
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _PAGE = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>Naru</title>"
-    "<p>{said}</p><p><a href='{root}/'>Naru</a></p></html>"
+    "<p>{said}</p><p><a href='{root}/{page}'>{name}</a></p></html>"
 )
 _POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -160,10 +161,11 @@ class SignIn:
             )
         except LinkError as error:
             said = escape(REDACTOR.clean(f"Not signed in: {error.message} {error.remedy}"))
-            return HTMLResponse(_PAGE.format(said=said, root=root), 400, forgotten)
+            return HTMLResponse(_PAGE.format(said=said, root=root, page="#/servers", name="Naru"), 400, forgotten)
         await self._connected(done)
-        said = escape(f"Signed in at {done.server}. You can close this page.")
-        return HTMLResponse(_PAGE.format(said=said, root=root), 200, forgotten)
+        said = escape(f"Signed in at {done.server}. You can close this page, or go back to it in Naru:")
+        page = f"#/servers/{quote(done.server, safe='')}"
+        return HTMLResponse(_PAGE.format(said=said, root=root, page=page, name=escape(done.server)), 200, forgotten)
 
     async def sign_out(self, request: Request) -> Response:
         """Sign out: forget the tokens, and have their authority revoke them."""

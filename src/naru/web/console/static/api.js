@@ -68,14 +68,15 @@ export async function* events(path, body, signal) {
   }
 }
 
-// Changes of servers as they happen, over one connection for the whole console; it opens again by itself.
+// Changes as they happen, over one connection for the whole console; it opens again by itself.
+export const ofServers = ["registered", "updated", "removed", "status", "tools"];
 let source, isAway = false;
 const hearers = new Set();
 function live() {
   if (source) return;
   source = new EventSource("./api/mcp/events?present=0");
   const tell = (kind, data) => { for (const hear of [...hearers]) hear(kind, data); };
-  for (const kind of ["registered", "updated", "removed", "status", "tools", "approvals"]) {
+  for (const kind of [...ofServers, "approvals", "runs", "keys"]) {
     source.addEventListener(kind, (event) => tell(kind, JSON.parse(event.data)));
   }
   source.addEventListener("open", () => {
@@ -91,11 +92,10 @@ function live() {
   });
 }
 
-// `hear(kind, data)` is told of every change until the returned function is called; with a name, of that server's alone.
-export function follow(hear, name) {
-  const mine = (kind, data) => {
-    if (["online", "offline", "approvals"].includes(kind) ? hear.all : !name || data.name === name) hear(kind, data);
-  };
+// `hear(kind, data)` is told of changes of these kinds until the returned function is called; with a name, of that server's
+// alone. `offline` and `online` tell of the connection itself.
+export function follow(hear, kinds = ofServers, name = undefined) {
+  const mine = (kind, data) => { if (kinds.includes(kind) && (!name || data.name === name)) hear(kind, data); };
   hearers.add(mine);
   live();
   return () => hearers.delete(mine);

@@ -71,8 +71,7 @@ function followHub() {
     if (kind === "offline") away(true);
     if (kind === "online" && away(false)) show();
   };
-  hear.all = true;
-  following ??= follow(hear);
+  following ??= follow(hear, ["tools", "approvals", "online", "offline"]);
 }
 
 function away(isAway) {

@@ -1,4 +1,4 @@
-import { api, follow, gathered } from "./api.js";
+import { api, follow, gathered, ofServers } from "./api.js";
 import { action, empty, fill, h, say, title } from "./dom.js";
 import { has, t, when } from "./text.js";
 
@@ -71,7 +71,6 @@ export async function approvalsPage(main) {
   };
   await load();
   const look = gathered(() => load().catch(() => {}), 400);
-  look.all = true;
-  const stop = follow(look);
+  const stop = follow(look, [...ofServers, "approvals"]);
   return () => { look.stop(); stop(); };
 }

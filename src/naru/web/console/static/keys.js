@@ -1,4 +1,4 @@
-import { api } from "./api.js";
+import { api, follow, gathered } from "./api.js";
 import { action, empty, field, fill, h, onSubmit, say, snippet, sure, title } from "./dom.js";
 import { t, when } from "./text.js";
 
@@ -19,7 +19,8 @@ export async function keysPage(main, session) {
   const load = async () => {
     const keys = await api("/api/keys");
     count = keys.length;
-    fill(rows, keys.length ? table(keys, who, load, made) : empty(t("noKeys")));
+    const drawn = keys.length ? table(keys, who, load, made) : empty(t("noKeys"));
+    if (drawn.textContent !== rows.textContent) rows.replaceChildren(drawn); // else whoever reads or selects is left alone
   };
   const send = onSubmit(button, async () => {
     if (!count && who.id === "local" && !await sure(t("firstKey"), t("create"))) return;
@@ -41,6 +42,9 @@ export async function keysPage(main, session) {
         field(t("readOnlyTools"), readOnly))), button),
     h("h2", {}, t("roles")), h("div", { className: "scroll" }, h("table", {}, h("tbody", {}, roles.map((one) =>
       h("tr", {}, h("th", { scope: "row" }, one), h("td", {}, t(`${one}May`))))))));
+  const look = gathered(() => load().catch(() => {}), 400);
+  const stop = follow(look, ["keys"]);
+  return () => { look.stop(); stop(); };
 }
 
 function limitsOf(key) {

@@ -1,5 +1,5 @@
 // Figures over an hour, a day or a week: what they come to, plots with a table behind each, and the runs behind a point.
-import { api, follow, gathered } from "./api.js";
+import { api, follow, gathered, ofServers } from "./api.js";
 import { add, fill, h, title } from "./dom.js";
 import { clock, number, t } from "./text.js";
 
@@ -153,9 +153,8 @@ export async function overviewPage(main) {
   boxes.forEach((box) => sized.observe(box.holder));
   themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   const timer = setInterval(() => { if (!document.hidden) draw().catch(() => {}); }, every);
-  const changed = gathered(() => draw().catch(() => {}), 250); // of a server, or of what waits for a yes
-  changed.all = true;
-  const unfollow = follow(changed);
+  const changed = gathered(() => draw().catch(() => {}), 250);
+  const unfollow = follow(changed, [...ofServers, "approvals"]);
   await first;
   return () => {
     gone = true;

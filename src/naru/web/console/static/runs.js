@@ -1,17 +1,18 @@
-import { api, query } from "./api.js";
+import { api, follow, gathered, query } from "./api.js";
 import { action, empty, fill, h, json, listen, searchBox, title } from "./dom.js";
 import { spansOf } from "./inspect.js";
 import { markdown } from "./markdown.js";
 import { has, t, when } from "./text.js";
 import { callInside, modelInside, waterfall, writtenBy } from "./waterfall.js";
 
+const most = 50; // rows of a page
 const reasons = ["answered", "max_iterations", "max_calls", "wall_time", "token_budget", "repeated_call", "no_progress",
   "no_tools", "client_calls", "model_failed", "failed", "cancelled"];
 const named = (reason) => (has(reason) ? t(reason) : reason);
 const kind = (reason) => (reason === "answered" ? "good" : ["failed", "model_failed"].includes(reason) ? "bad" : "wait");
 
 function row(run) {
-  return h("li", {}, h("a", { className: "item", href: `#/runs/${run.id}` },
+  return h("li", { "data-id": run.id }, h("a", { className: "item", href: `#/runs/${run.id}` },
     h("span", { className: "name" }, run.question.slice(0, 200) || run.id),
     h("span", { className: "about" }, `${run.model} · ${when(run.started_at)}`),
     h("span", { className: "side" }, h("span", {}, t("seconds", { seconds: run.seconds.toFixed(1) })),
@@ -25,15 +26,25 @@ export async function runsPage(main) {
   const reason = h("select", { "aria-label": t("endedHow") }, h("option", { value: "" }, t("anyEnd")), reasons.map((one) => h("option", { value: one }, named(one))));
   const asked = new URLSearchParams(location.hash.split("?")[1] ?? "");
   const after = asked.get("after") ?? undefined, until = asked.get("before") ?? undefined;
-  let before;
+  let before, turn = 0;
+  const page = async (from) => (await api(`/api/runs?${query({ limit: most, q: find.value, reason: reason.value, before: from, after })}`)).runs;
   const load = async (isMore) => {
-    if (!isMore) before = until;
-    const { runs } = await api(`/api/runs?${query({ limit: 50, q: find.value, reason: reason.value, before, after })}`);
+    const mine = ++turn;
+    const runs = await page(isMore ? before : until);
+    if (mine !== turn) return; // something else was asked for meanwhile
     if (!isMore) list.replaceChildren(); // in one go with what comes, so that a focused row is found again
     list.append(...runs.map(row));
     before = runs.at(-1)?.started_at;
-    fill(end, runs.length === 50 && h("p", { className: "more" }, action(t("more"), () => load(true), { className: "slim" })),
+    fill(end, runs.length === most && h("p", { className: "more" }, action(t("more"), () => load(true), { className: "slim" })),
       !list.children.length && (find.value || reason.value || after ? empty(t("nothingFound")) : empty(t("noRuns"), t("noRunsHint"))));
+  };
+  // A run that ended is put where it belongs, by its beginning; rows that stand stay, and so does the focus on them.
+  const look = async () => {
+    const mine = turn, runs = await page(until);
+    if (mine !== turn) return look(); // of what was asked for meanwhile
+    const known = new Set([...list.children].map((one) => one.dataset.id));
+    if (runs.length && !runs.some((run) => known.has(run.id))) return load(); // the first ones, or more than a page at once
+    runs.forEach((run, place) => { if (!known.has(run.id)) list.insertBefore(row(run), list.children[place]); });
   };
   listen(find, () => load());
   reason.addEventListener("change", () => load());
@@ -41,6 +52,9 @@ export async function runsPage(main) {
   fill(main, title(t("runs")), h("p", { className: "lead" }, t("runsLead")),
     after && until && h("p", { className: "row" }, t("runsBetween", { from: when(Number(after)), until: when(Number(until)) }), h("a", { href: "#/runs" }, t("all"))),
     h("div", { className: "row bar" }, h("div", { className: "grow" }, find), h("div", {}, reason)), list, end);
+  const changed = gathered(() => look().catch(() => {}), 2000);
+  const stop = follow(changed, ["runs"]);
+  return () => { changed.stop(); stop(); };
 }
 
 export async function runPage(main, id) {

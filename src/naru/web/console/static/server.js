@@ -1,4 +1,4 @@
-import { api, follow, gathered } from "./api.js";
+import { api, follow, gathered, ofServers } from "./api.js";
 import { withheldTool } from "./approvals.js";
 import { action, fill, h, json, say, sure, title } from "./dom.js";
 import { stateTold, told } from "./reasons.js";
@@ -23,7 +23,7 @@ export async function serverPage(main, name) {
   const stop = follow((kind) => {
     if (kind === "removed") location.hash = "#/servers";
     else look();
-  }, name);
+  }, ofServers, name);
   return () => { look.stop(); stop(); };
 }
 
@@ -46,6 +46,7 @@ function draw(main, server, load) {
   };
   const signOut = async () => {
     try { await api(path(server.name, "sign-in"), { method: "DELETE" }); } finally { await load(); }
+    say(t("signedOutAt", { name: server.name }));
   };
   fill(main,
     title(server.name, state(server.status)),

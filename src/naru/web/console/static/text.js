@@ -327,6 +327,7 @@ const words = {
   revoke: ["Revoke", "폐기"],
   signIn: ["Sign in", "로그인"],
   signInAgain: ["Sign in again", "다시 로그인"],
+  signedOutAt: ["Signed out at {name}.", "{name}에서 로그아웃했습니다."],
   signOut: ["Sign out", "로그아웃"],
   keyLimits: ["Limits", "제한"],
   keyLimitsLead: ["What the key sees, as names with * separated by commas; !name takes away. Empty: everything.", "키가 볼 수 있는 이름(*, 쉼표로 구분). !이름은 제외합니다. 비우면 전부입니다."],
