@@ -54,8 +54,8 @@ class Keyboard:
         for _ in range(most):
             self.back() if back else self.press(Keys.TAB)
             focus = self.focus()
-            if focus["tag"] in ("BODY", "HTML"):
-                continue  # the browser's own frame lies between the end and the beginning
+            if focus["tag"] in ("BODY", "HTML", "MAIN"):
+                continue  # the frame of the browser lies between end and beginning; a new page begins at its main
             at = self.at
             assert focus["outline"], f"nobody sees that {at} has the focus"
             if at[0] == role and at[1].startswith(name):
