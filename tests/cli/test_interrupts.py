@@ -119,6 +119,25 @@ def test_ctrl_c_ends_it(
     assert program.ended() == code
 
 
+# The kernel gives the signal to another thread, as it comes to nobody's wait when it is pressed before the wait began.
+_ASKS = """
+import signal, threading
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+from naru.cli.terminal.output import confirmed
+confirmed("Add it?", yes=False)
+"""
+
+
+def test_ctrl_c_ends_a_question_though_it_interrupts_no_read(environment: dict[str, str]) -> None:
+    program = Terminal(sys.executable, "-c", _ASKS, environment=environment)
+    program.wait_for("[y/N]")
+    program.type("\x03")
+    program.wait_for("Nothing was changed.")
+    os.kill(program.process.pid, signal.SIGKILL)
+    program.process.wait(timeout=HANG_SECONDS)
+
+
 @pytest.mark.parametrize("signal_of", ["SIGINT", "SIGTERM"])
 def test_a_server_of_our_own_ends_with_a_signal_while_it_waits_in_stdin(
     environment: dict[str, str], signal_of: str

@@ -1,9 +1,14 @@
-"""The lines of stdin, waited for without holding up the event loop; Ctrl-C ends the wait."""
+"""The lines of stdin, waited for without holding up the event loop, or in place; Ctrl-C ends the wait."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import select
+import signal
+import socket
+import sys
 
 
 class Lines:
@@ -35,3 +40,29 @@ class Lines:
             await ready.wait()
         finally:
             loop.remove_reader(self._descriptor)
+
+
+def answered(question: str) -> str:
+    """Ask on stderr and return the line that is typed, without its end; "" where the input ends.
+
+    Ctrl-C counts from the question's first letter on. A plain read loses the one that comes between the question
+    and its own wait in the kernel, and then waits for a line that nobody types; here the signal itself ends the wait.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed. An event loop that runs would take it, and answer after the question.
+    """
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    heard, told = socket.socketpair()
+    told.setblocking(False)
+    descriptor = signal.set_wakeup_fd(told.fileno())
+    try:
+        sys.stderr.write(question)
+        sys.stderr.flush()
+        with contextlib.suppress(OSError):  # Windows cannot wait for a console
+            select.select([sys.stdin, heard], [], [])
+        return sys.stdin.readline().rstrip("\r\n")
+    finally:
+        signal.set_wakeup_fd(descriptor)
+        signal.signal(signal.SIGINT, handler)
+        heard.close()
+        told.close()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
@@ -20,6 +19,7 @@ from rich.text import Text
 
 from naru.cli.terminal.called import as_called
 from naru.cli.terminal.exit_codes import Exit
+from naru.cli.terminal.lines import answered
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -86,12 +86,8 @@ def confirmed(question: str, *, yes: bool) -> bool:
     if not sys.stdin.isatty():
         print_note("Nothing was changed. Say --yes to do it.")
         return False
-    # An event loop that runs takes Ctrl-C for itself, and would answer it only after the question.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return typer.confirm(question, err=True)
-    except typer.Abort:
+        return answered(f"{question} [y/N]: ").strip().lower() in ("y", "yes")
+    except KeyboardInterrupt:
         print_note("\nNothing was changed.")
         raise typer.Exit(Exit.INTERRUPTED) from None
-    finally:
-        signal.signal(signal.SIGINT, before)
