@@ -336,7 +336,7 @@ def shown():
     """Print both errors for every limit: talk about calls that runs, and calls in ordinary surroundings that do not."""
     sys.path.insert(0, str(ROOT))
     talk = importlib.import_module("tests.dialects.talk")
-    attempts = importlib.import_module("naru.dialects.attempts")
+    attempts = importlib.import_module("naru.dialects.reading.attempts")
     kept, judged, doubts = attempts.doubt_of, [], {}
 
     def record(found):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from naru.dialects.coerce import coerce, from_text, types_of
+from naru.dialects.calls.coerce import coerce, from_text, types_of
 
 RECURSIVE = {
     "$defs": {"node": {"type": "object", "properties": {"n": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}}}},

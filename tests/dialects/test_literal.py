@@ -2,7 +2,7 @@
 
 import pytest
 
-from naru.dialects.literal import parse_literal
+from naru.dialects.texts.literal import parse_literal
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from naru.dialects import Tool
-from naru.dialects.offered import Offered
+from naru.dialects.calls.offered import Offered
 
 OFFERED = Offered([Tool("get_weather"), Tool("math.factorial"), Tool("a-b"), Tool("a_b")])
 

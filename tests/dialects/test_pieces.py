@@ -1,6 +1,6 @@
 """A long text that comes in small pieces is kept in few."""
 
-from naru.dialects.pieces import Pieces
+from naru.dialects.texts.pieces import Pieces
 
 
 def test_the_text_is_the_same_however_often_it_is_compacted():

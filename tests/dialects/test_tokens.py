@@ -2,7 +2,7 @@
 
 import pytest
 
-from naru.dialects.tokens import Tokens
+from naru.dialects.texts.tokens import Tokens
 
 TOKENS = Tokens(["<tool_call>", "<tool_calls>", "</s>", "[THINK]"], also="\n")
 

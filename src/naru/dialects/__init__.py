@@ -3,8 +3,9 @@
 A library of its own: standard library only, no I/O, no clock, no logging. Readers turn text of any dialect
 into events (`events.py`); writers turn events into the form that a client or a model understands.
 
-`StreamParser` says where text, reasoning and calls are; `catalog/` holds the dialects as rows; `bodies/` the
-readers of their notations; `call_writer` makes the events; `repair`s are reported, never silent.
+`StreamParser` says where text, reasoning and calls are; `reading/` is its course through a reply; `catalog/` holds
+the dialects as rows; `bodies/` the readers of their notations, over the `texts/` that arrive; `judging/` tells calls
+that are only shown; `calls/` makes the events; `writers/` the other way. `repair`s are reported, never silent.
 """
 
 from naru.dialects.events import (

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from naru.dialects.catalog.marked import MARKED, STOPS, STRUCTURE
 from naru.dialects.catalog.thinking import ANSWER_TAGS, THINKING
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.tokens import Tokens
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.tokens import Tokens
 from naru.dialects.value import Value
 
 TYPE_CHECKING = False

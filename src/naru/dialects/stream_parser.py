@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from naru.dialects.events import Event, Parsed, ParsedCall, Repair, Span
+from naru.dialects.reading.state import ReaderState, new_state
+from naru.dialects.reading.text_reader import TextReader
 from naru.dialects.scanner import TRIGGER
-from naru.dialects.state import ReaderState, new_state
-from naru.dialects.text_reader import TextReader
 from naru.dialects.tool import Tool
 
 TYPE_CHECKING = False

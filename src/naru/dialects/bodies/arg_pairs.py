@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from naru.dialects.bodies.endings import Ending
 from naru.dialects.bodies.tagged_values import read_tagged_text
-from naru.dialects.call_writer import CallWriter
-from naru.dialects.offered import properties_of
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import (
+from naru.dialects.calls.offered import properties_of
+from naru.dialects.calls.writer import CallWriter
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import (
     Incomplete,
     NotACall,
     Reading,

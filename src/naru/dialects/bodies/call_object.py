@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from naru.dialects.call_writer import CallWriter
-from naru.dialects.literal import encodable, parse_literal
-from naru.dialects.offered import Offered, properties_of, required_of
-from naru.dialects.source import NotACall
+from naru.dialects.calls.offered import Offered, properties_of, required_of
+from naru.dialects.calls.writer import CallWriter
+from naru.dialects.texts.literal import encodable, parse_literal
+from naru.dialects.texts.source import NotACall
 from naru.dialects.tool import Tool
 
 TYPE_CHECKING = False

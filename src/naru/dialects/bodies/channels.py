@@ -8,12 +8,12 @@ from __future__ import annotations
 from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text
 from naru.dialects.bodies.tagged import read_tagged
 from naru.dialects.bodies.xml_parameters import Tags, read_parameters, read_xml
-from naru.dialects.call_writer import CallWriter
+from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
-from naru.dialects.patterns import lazy_pattern
 from naru.dialects.scanner import Body
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
-from naru.dialects.tokens import Tokens
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+from naru.dialects.texts.tokens import Tokens
 
 _HEADER_END = lazy_pattern(r"<\|(?:message|end|return)\|>")
 _RECIPIENT = lazy_pattern(r"to=([^\s<]+)")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from naru.dialects.scanner import stray_closers
-from naru.dialects.source import Source, solid
-from naru.dialects.tokens import Tokens
+from naru.dialects.texts.source import Source, solid
+from naru.dialects.texts.tokens import Tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from naru.dialects.bodies.json_calls import next_member, read_json, read_key
 from naru.dialects.bodies.values import capture, delimited, quoted
-from naru.dialects.call_writer import CallWriter
+from naru.dialects.calls.offered import properties_of
+from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
-from naru.dialects.literal import CLOSERS, Nesting, encodable, parse_literal
-from naru.dialects.offered import properties_of
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import (
+from naru.dialects.texts.literal import CLOSERS, Nesting, encodable, parse_literal
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import (
     Incomplete,
     NotACall,
     Reading,

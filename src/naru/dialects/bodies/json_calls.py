@@ -19,10 +19,19 @@ from naru.dialects.bodies.call_object import (
 )
 from naru.dialects.bodies.pythonic import read_pythonic, write_pythonic_text
 from naru.dialects.bodies.values import capture, collect_quoted, delimited, quoted
-from naru.dialects.call_writer import CallWriter
-from naru.dialects.literal import BARE_KEY, CLOSERS, COLONS, COMMAS, decode_json, ends_there, parse_literal, unescape
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
+from naru.dialects.calls.writer import CallWriter
+from naru.dialects.texts.literal import (
+    BARE_KEY,
+    CLOSERS,
+    COLONS,
+    COMMAS,
+    decode_json,
+    ends_there,
+    parse_literal,
+    unescape,
+)
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
 
 _SEPARATORS = (*COMMAS, "/", "\\")
 _WRITTEN_BREAKS = ("\\n", "\\r", "\\t")

@@ -8,13 +8,13 @@ from functools import lru_cache
 from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
 from naru.dialects.bodies.tagged import read_fenced_arguments, skip_fence_line
 from naru.dialects.bodies.xml_parameters import read_xml
-from naru.dialects.call_writer import CallWriter
+from naru.dialects.calls.offered import required_of
+from naru.dialects.calls.writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.dialect import Dialect
-from naru.dialects.offered import required_of
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
-from naru.dialects.tokens import Tokens
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+from naru.dialects.texts.tokens import Tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

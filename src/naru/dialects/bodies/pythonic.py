@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from naru.dialects.bodies.values import capture
-from naru.dialects.call_writer import CallWriter
-from naru.dialects.literal import read_value
-from naru.dialects.offered import properties_of
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, skip_space, until
+from naru.dialects.calls.offered import properties_of
+from naru.dialects.calls.writer import CallWriter
+from naru.dialects.texts.literal import read_value
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, skip_space, until
 from naru.dialects.tool import Tool
 
 TYPE_CHECKING = False

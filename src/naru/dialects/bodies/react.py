@@ -9,10 +9,10 @@ from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_te
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.tagged import read_fenced_arguments
 from naru.dialects.bodies.unmarked import end_of_line, read_fence
-from naru.dialects.call_writer import CallWriter
-from naru.dialects.offered import properties_of, required_of
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+from naru.dialects.calls.offered import properties_of, required_of
+from naru.dialects.calls.writer import CallWriter
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
 
 _ACTION_NAME = lazy_pattern(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
 _ACTION_INPUT = (

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from naru.dialects.bodies.endings import LONGEST_TAG, MOST_CLOSERS, End, Ending, plain_name
-from naru.dialects.call_writer import CallWriter
-from naru.dialects.offered import properties_of
-from naru.dialects.patterns import lazy_pattern
+from naru.dialects.calls.offered import properties_of
+from naru.dialects.calls.writer import CallWriter
 from naru.dialects.scanner import stray_closers
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, space_end
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, space_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.json_calls import read_arguments, read_complete_object, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.xml_parameters import NAME_TAGS, read_named_elements, read_xml
-from naru.dialects.call_writer import CallWriter
+from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import (
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import (
     Incomplete,
     NotACall,
     Reading,
@@ -24,7 +24,7 @@ from naru.dialects.source import (
     space_end,
     until,
 )
-from naru.dialects.tokens import Tokens
+from naru.dialects.texts.tokens import Tokens
 
 _NAME = lazy_pattern(r"[^\s<>{}()\[\],\"'`]+(?=[\s<>{}()\[\],\"'`])")
 _PAIR_HEAD = lazy_pattern(r"<((?:ifm\|)?)(?:arg_key|tool_sep)((?::[\w.\-]+)?)>")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from naru.dialects.bodies.endings import Ending, plain_end
 from naru.dialects.bodies.tag_scan import scan
-from naru.dialects.call_writer import CallWriter
-from naru.dialects.literal import encodable, parse_literal
-from naru.dialects.source import Incomplete, Reading, Source, literal_at
+from naru.dialects.calls.writer import CallWriter
+from naru.dialects.texts.literal import encodable, parse_literal
+from naru.dialects.texts.source import Incomplete, Reading, Source, literal_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

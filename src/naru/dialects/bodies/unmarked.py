@@ -11,12 +11,12 @@ from naru.dialects.bodies.json_calls import read_arguments, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.tagged import read_fenced_arguments, read_tagged
 from naru.dialects.bodies.xml_parameters import child_tags, read_parameters, read_xml
-from naru.dialects.call_writer import CallWriter
+from naru.dialects.calls.offered import Offered, properties_of
+from naru.dialects.calls.writer import CallWriter
 from naru.dialects.catalog.marked import MARKED, STOPS
-from naru.dialects.offered import Offered, properties_of
-from naru.dialects.patterns import lazy_pattern
 from naru.dialects.scanner import stray_closers
-from naru.dialects.source import (
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import (
     Incomplete,
     NotACall,
     Reading,

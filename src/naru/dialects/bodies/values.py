@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from naru.dialects.literal import CLOSERS, Nesting, closes, encodable, unescape
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import Incomplete, NotACall, Reading, Source, literal_at, need
+from naru.dialects.texts.literal import CLOSERS, Nesting, closes, encodable, unescape
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, need
 
 _STOPS = {closer: lazy_pattern(f"[^{re.escape(closer)}\\\\]*") for closer in set(CLOSERS.values())}
 _MARKS = lazy_pattern(r"[\"'“‘\[\]{}(),:=]")

@@ -14,11 +14,11 @@ from naru.dialects.bodies.elements import elements_reader
 from naru.dialects.bodies.endings import Ending
 from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
 from naru.dialects.bodies.tagged_values import read_tagged_text
-from naru.dialects.call_writer import CallWriter
-from naru.dialects.literal import parse_literal
-from naru.dialects.offered import properties_of, required_of
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.source import (
+from naru.dialects.calls.offered import properties_of, required_of
+from naru.dialects.calls.writer import CallWriter
+from naru.dialects.texts.literal import parse_literal
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import (
     Incomplete,
     NotACall,
     Reading,
@@ -29,7 +29,7 @@ from naru.dialects.source import (
     space_end,
     until,
 )
-from naru.dialects.tokens import Tokens
+from naru.dialects.texts.tokens import Tokens
 
 _VENDOR = r"(?:[｜|]{1,2}\w+[｜|]{1,2}\s?|\w+:|\w+\|)?"
 _MINIMAX = "]<]minimax[>["

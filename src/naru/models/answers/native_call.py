@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from naru.dialects.literal import parse_literal
+from naru.dialects.texts.literal import parse_literal
 
 _BEGINS_OBJECT = re.compile(r"\s*\{\s*\"")
 """An empty object is shown when the call has ended: gateways write one before the arguments proper."""

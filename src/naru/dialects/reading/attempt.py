@@ -7,12 +7,12 @@ from naru.dialects.bodies.gemma import read_gemma
 from naru.dialects.bodies.marks import read_marks
 from naru.dialects.bodies.tagged import read_tagged
 from naru.dialects.bodies.xml_parameters import read_xml
-from naru.dialects.call_writer import CallWriter
+from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
-from naru.dialects.patterns import lazy_pattern
+from naru.dialects.judging.shown import NOTHING_BEFORE, Before
 from naru.dialects.scanner import Body, draft_openers, draft_tokens, stray_closers
-from naru.dialects.shown import NOTHING_BEFORE, Before
-from naru.dialects.source import NotACall, Reading, Source, literal_at, space_end, until
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import NotACall, Reading, Source, literal_at, space_end, until
 
 _TAG_END = lazy_pattern(">")
 HELD = frozenset({"line", "fence", "action", "draft"})

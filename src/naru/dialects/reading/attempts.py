@@ -6,13 +6,13 @@ they were shown, not made (`shown.py`).
 
 from __future__ import annotations
 
-from naru.dialects.attempt import HELD, Attempt, Group, undo
 from naru.dialects.bodies.unmarked import LONGEST_FENCE
 from naru.dialects.catalog.marked import MARKED
+from naru.dialects.judging.shown import LIMIT, doubt_of, facts
+from naru.dialects.reading.attempt import HELD, Attempt, Group, undo
+from naru.dialects.reading.state import ReaderState
 from naru.dialects.scanner import Body
-from naru.dialects.shown import LIMIT, doubt_of, facts
-from naru.dialects.source import Incomplete, NotACall, Reading
-from naru.dialects.state import ReaderState
+from naru.dialects.texts.source import Incomplete, NotACall, Reading
 
 _KEEPS_SPACE = frozenset(row.name for row in MARKED if row.keep_space)
 _HEADERS = tuple(opener for row in MARKED if row.reader == "header" for opener in row.openers)

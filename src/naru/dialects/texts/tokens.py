@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from naru.dialects.patterns import lazy_pattern
+from naru.dialects.texts.patterns import lazy_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from naru.dialects.coerce import coerce, from_text
+from naru.dialects.calls.coerce import coerce, from_text
+from naru.dialects.calls.offered import Offered, properties_of, required_of
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, ParsedCall, Repair
-from naru.dialects.literal import encodable
-from naru.dialects.offered import Offered, properties_of, required_of
-from naru.dialects.pieces import Pieces
-from naru.dialects.source import NotACall
+from naru.dialects.texts.literal import encodable
+from naru.dialects.texts.pieces import Pieces
+from naru.dialects.texts.source import NotACall
 from naru.dialects.tool import Tool
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 
-from naru.dialects.literal import parse_literal
+from naru.dialects.texts.literal import parse_literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Judges whether a call was made or only shown, by what stands around it: the one rule that every form asks.
 
-A model that reports what it read, explains a dialect or warns of an injection writes calls that must not run. Only
+A model that reports what it read, explains a dialect or warns of an injection writes calls that must not run. First
 structure tells, which needs no language: quotation marks and brackets of any script, comments, quoted lines, the
 middle of a sentence, a question, a text before and after a form with which models end their turns, and what the
 tools have returned. Each fact has a weight; a call whose facts add up to `LIMIT` was shown. What the words mean is
@@ -13,8 +13,8 @@ from __future__ import annotations
 import importlib
 import unicodedata
 
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.wording import speaks_of_doing, speaks_of_showing
+from naru.dialects.judging.wording import speaks_of_doing, speaks_of_showing
+from naru.dialects.texts.patterns import lazy_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import json
 import math
 import re
 
-from naru.dialects.patterns import lazy_pattern
+from naru.dialects.texts.patterns import lazy_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Generator
 from functools import lru_cache
 
-from naru.dialects.patterns import lazy_pattern
-from naru.dialects.pieces import Pieces
-from naru.dialects.tokens import Tokens
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.pieces import Pieces
+from naru.dialects.texts.tokens import Tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from naru.dialects.attempt import Attempt, Group
-from naru.dialects.call_writer import CallWriter
-from naru.dialects.line_starts import LineStarts
-from naru.dialects.offered import Offered
-from naru.dialects.pieces import Pieces
+from naru.dialects.calls.offered import Offered
+from naru.dialects.calls.writer import CallWriter
+from naru.dialects.judging.shown import NOTHING_SEEN, Seen
+from naru.dialects.reading.attempt import Attempt, Group
+from naru.dialects.reading.line_starts import LineStarts
+from naru.dialects.reading.transcript import Transcript
 from naru.dialects.scanner import Body, Markers, first_body, markers
-from naru.dialects.shown import NOTHING_SEEN, Seen
-from naru.dialects.source import Source
+from naru.dialects.texts.pieces import Pieces
+from naru.dialects.texts.source import Source
 from naru.dialects.tool import Tool, as_tools
-from naru.dialects.transcript import Transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

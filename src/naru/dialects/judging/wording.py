@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.catalog.talk import MADE, TALK
-from naru.dialects.patterns import lazy_pattern
+from naru.dialects.judging.talk import MADE, TALK
+from naru.dialects.texts.patterns import lazy_pattern
 
 _WEIGHTS = {
     "example": 1.0,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from naru.dialects.attempt import read_marked
 from naru.dialects.bodies.react import read_action
 from naru.dialects.bodies.unmarked import (
     ARGUMENT_MARKS,
@@ -19,12 +18,13 @@ from naru.dialects.bodies.unmarked import (
     read_prefixed,
     tool_named,
 )
-from naru.dialects.call_writer import CallWriter
+from naru.dialects.calls.writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
-from naru.dialects.patterns import lazy_pattern
+from naru.dialects.reading.attempt import read_marked
+from naru.dialects.reading.transcript import Transcript
 from naru.dialects.scanner import Body, markers
-from naru.dialects.source import Reading, Source, need
-from naru.dialects.transcript import Transcript
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import Reading, Source, need
 
 _WORD = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.", "call:")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from naru.dialects.coerce import ONE_TYPE, property_schema, types_of
-from naru.dialects.patterns import lazy_pattern
+from naru.dialects.calls.coerce import ONE_TYPE, property_schema, types_of
+from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.tool import Tool
 
 TYPE_CHECKING = False

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from naru.dialects.attempt import read_at_the_end, read_drafts, read_marked, read_suffixed_thought
-from naru.dialects.attempts import Attempts
-from naru.dialects.line_starts import WAIT
+from naru.dialects.judging.shown import LOOK_AHEAD
+from naru.dialects.reading.attempt import read_at_the_end, read_drafts, read_marked, read_suffixed_thought
+from naru.dialects.reading.attempts import Attempts
+from naru.dialects.reading.line_starts import WAIT
+from naru.dialects.reading.state import ReaderState
 from naru.dialects.scanner import Body, Marker
-from naru.dialects.shown import LOOK_AHEAD
-from naru.dialects.state import ReaderState
 
 _FENCE = 3
 """So many backticks are a fence, or a part of one; less begin or end inline code."""

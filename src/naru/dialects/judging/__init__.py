@@ -1,0 +1,1 @@
+"""Whether a call is made or only shown: what stands round it, and the words of its sentence."""
