@@ -15,6 +15,7 @@ from selenium.webdriver.support.ui import Select
 from tests.client_environments import node_environment
 from tests.conftest import EngineAddress
 from tests.journeys.browser import CLICK, Browser, open_browser
+from tests.journeys.conftest import TOOLS
 from tests.journeys.test_hr import free_port, wait_until_ready
 
 pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.chromium, pytest.mark.timeout(900)]
@@ -28,18 +29,6 @@ XSS = (
     "javascript:window.hit=4", "</pre><iframe srcdoc='<script>parent.hit=5</script>'>",
     "{{constructor.constructor('hit')()}}",
 )  # fmt: skip
-TOOLS = [
-    {"name": "draw", "title": "Draw a picture", "description": "Draws a square.", "inputSchema": {"type": "object"}},
-    {
-        "name": "file_paper",
-        "description": "Files a paper.",
-        "inputSchema": {
-            "type": "object",
-            "properties": {"title": {"type": "string"}, "tags": {"type": "array"}, "urgent": {"type": "boolean"}},
-            "required": ["title"],
-        },
-    },
-]
 WAYS = [(width, theme, language) for width in (1280, 390) for theme in ("light", "dark") for language in ("en", "ko")]
 
 
@@ -68,14 +57,6 @@ def assert_fits_in_every_way(browser: Browser, css: str) -> None:
     browser.look(1280, "light")
     browser.driver.execute_script("localStorage.setItem('language', 'en')")
     browser.driver.refresh()
-
-
-@pytest.fixture(scope="module")
-def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file that says which tools the server `papers` has."""
-    path = tmp_path_factory.mktemp("papers") / "tools.json"
-    path.write_text(json.dumps(TOOLS))
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.keys import Keys
 from tests.journeys.browser import Browser, open_browser
+from tests.journeys.conftest import TOOLS
 from tests.journeys.keyboard import Keyboard
-from tests.journeys.test_console import TOOLS
 from tests.journeys.test_playground import TWO_CALLS, hub_in_a_thread
+
+from naru.messages import ChatRequest
 
 pytestmark = [pytest.mark.slow, pytest.mark.chromium, pytest.mark.timeout(600)]
 CALL = """fetch('/api/tools/call', {method: 'POST', headers: {'Content-Type': 'application/json'},
@@ -20,13 +22,19 @@ CALL = """fetch('/api/tools/call', {method: 'POST', headers: {'Content-Type': 'a
   .then(r => r.text()).then(t => {window.called = t})"""
 PASTED = '{"mcpServers": {"one": {"url": "http://127.0.0.1:9/a", "autoConnect": false}}}'
 
+ONE_CALL = f"<tool_call>\n{json.dumps({'name': 'hr__get_all_employees', 'arguments': {}})}\n</tool_call>"
 
-@pytest.fixture(scope="module")
-def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file that says which tools the server `papers` has."""
-    path = tmp_path_factory.mktemp("papers") / "tools.json"
-    path.write_text(json.dumps(TOOLS))
-    return path
+
+def says(request: ChatRequest) -> str:
+    """Be a model that calls tools when it is asked for employees, and says what came of it."""
+    asked = str(request.messages)
+    if "EMP002?" in asked:
+        return "Both were found." if "Kim Minjun" in asked else TWO_CALLS
+    if "everybody" not in asked:
+        return "ready"
+    if "A person denied the call" in asked:
+        return "I may not know."
+    return "Here they are." if "Kim Minjun" in asked else ONE_CALL
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +44,7 @@ def browser(papers: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     server = {"name": "papers", "transport": "stdio", "command": sys.executable, "args": program}
     with (
         hub_in_a_thread(
-            folder / "data", TWO_CALLS, "Both were found.",
+            folder / "data", says=says,
             mcp={"servers": [server], "security": {"quarantine": "on"}},
             approvals={"ask": ["hr/get_all_employees"]},
         ) as url,
@@ -64,8 +72,15 @@ def test_a_question_is_asked_its_answer_told_and_its_run_found(browser: Browser,
     browser.sees("get_employee_info")
     browser.open("overview")
     browser.wait(lambda: browser.driver.find_elements("css selector", ".plot canvas"))
-    keys.use("group", "Plot: Requests", Keys.END, Keys.ENTER)
-    browser.wait(lambda: "#/runs?after=" in browser.driver.current_url)
+    keys.use("group", "Plot: Requests", Keys.END)
+    for _ in range(20):  # minutes that have begun since it was asked
+        if "All 0" in browser.find(".spoken").text:
+            keys.press(Keys.ARROW_LEFT)
+    keys.press(Keys.ENTER)
+    browser.sees("From ", "Who are EMP001 and EMP002?")
+    assert "#/runs?after=" in browser.driver.current_url
+    keys.use("link", "All")
+    browser.wait(lambda: browser.driver.current_url.endswith("#/runs"))
     browser.open("runs")
     keys.use("searchbox", "Search", "EMP002")
     keys.use("link", "Who are EMP001")
@@ -143,6 +158,24 @@ def test_a_held_call_is_answered(browser: Browser, keys: Keyboard, answer: str, 
     keys.rests("heading", "Approvals")
 
 
+def test_calls_of_the_playground_are_answered_where_they_wait(browser: Browser, keys: Keyboard) -> None:
+    for answer, outcome in (
+        ("Deny", "I may not know."), ("Allow once", "Here they are."), ("Always allow", "Here they are."),
+    ):  # fmt: skip
+        browser.open("play")
+        browser.wait(lambda: keys.at == ("textbox", "Question"))
+        keys.press("Who is everybody?", Keys.TAB, Keys.TAB)
+        keys.use("button", "Ask")
+        browser.sees("Allow once")
+        keys.use("button", answer, back=True)
+        keys.hears(outcome)
+        keys.rests("textbox", "Question")
+    browser.open("approvals")
+    keys.use("button", "Take back: hr get_all_employees")
+    keys.hears("Taken back: get_all_employees")
+    keys.rests("heading", "Approvals")
+
+
 def test_the_difference_of_a_tool_is_read_and_accepted(browser: Browser, keys: Keyboard, papers: Path) -> None:
     changed = json.loads(json.dumps(TOOLS))
     changed[1]["description"] = "Files a paper twice."
@@ -187,17 +220,13 @@ def test_language_and_theme_are_changed_and_changed_back(browser: Browser, keys:
     assert browser.driver.execute_script("return document.documentElement.lang") == "ko"
     keys.press(Keys.SPACE)
     keys.rests("button", "한국어")
-    keys.use("button", "Theme")
-    keys.rests("button", "Theme")
-
-
-def test_a_model_is_probed_and_the_probe_stopped(browser: Browser, keys: Keyboard) -> None:
-    browser.open("models")
-    keys.press(Keys.TAB)
-    name = browser.find("main .list .name").text
-    keys.use("link", name)
-    keys.use("button", "Probe now")
-    browser.wait(lambda: keys.at == ("button", "Probe now") and "Not measured" not in browser.text)
+    colours = []
+    for theme in ("Light", "Dark", "System"):
+        keys.use("button", "Theme") if not colours else keys.press(Keys.SPACE)
+        keys.rests("button", f"Theme: {theme}")
+        colours.append(browser.driver.execute_script("return getComputedStyle(document.body).backgroundColor"))
+    assert colours[0] != colours[1], "dark is not light"
+    assert colours[2] in colours[:2]
 
 
 def test_keys_are_made_rotated_revoked_and_signed_in_with(browser: Browser, keys: Keyboard) -> None:

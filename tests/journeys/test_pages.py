@@ -11,6 +11,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 from tests.docs.fake_model import MODEL, fake_model
 from tests.journeys.browser import Browser, open_browser
+from tests.journeys.keyboard import Keyboard
 from tests.journeys.test_playground import ask, hub_in_a_thread
 
 pytestmark = [pytest.mark.slow, pytest.mark.chromium, pytest.mark.timeout(300)]
@@ -159,19 +160,21 @@ def test_the_plots_are_read_and_followed_by_keyboard(browser: Browser) -> None:
     browser.wait(lambda: "#/runs?after=" in browser.driver.current_url)
 
 
-def test_a_model_is_measured_from_its_page(tmp_path: Path) -> None:
+def test_a_model_is_measured_from_its_page_by_the_keyboard(tmp_path: Path) -> None:
     with (
         fake_model() as base_url,
         hub_in_a_thread(tmp_path / "data", model={"base_url": base_url, "model": MODEL, "api": "openai"}) as url,
         open_browser(url, tmp_path / "profile") as browser,
     ):
+        keys = Keyboard(browser)
         browser.open("models")
         browser.sees(MODEL, "Not measured")
-        browser.driver.execute_script("document.querySelector('.list a').click()")
+        keys.use("link", MODEL)
         browser.sees("Probe now", f"naru probe {MODEL}")
-        browser.click("Probe now")
+        keys.use("button", "Probe now")
         browser.sees("Tool calls, its own", "Picks from 27 tools")
         browser.wait(lambda: browser.find("main .head button.main").is_enabled())  # the probe has ended, and is kept
+        keys.rests("button", "Probe now")
         browser.open("models")
         browser.wait(lambda: browser.driver.find_elements("css selector", ".list .side"))
         assert "Not measured" not in browser.text
