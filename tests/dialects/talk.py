@@ -53,6 +53,10 @@ def _cline(name, arguments, gap):
     return f"<{name}>{gap}{inner}</{name}>"
 
 
+def _python(name, arguments):
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+
+
 FORMS = {
     "hermes": lambda n, a, gap: f"<tool_call>{gap}{_json(n, a)}{gap}</tool_call>",
     "qwen": _qwen,
@@ -67,7 +71,7 @@ FORMS = {
     "json": lambda n, a, gap: _json(n, a),
     "cline": _cline,
     "react": lambda n, a, gap: f"Action: {n}\nAction Input: {json.dumps(a)}",
-    "pythonic": lambda n, a, gap: f"[{n}({', '.join(f'{k}={v!r}' for k, v in a.items())})]",
+    "pythonic": lambda n, a, gap: f"[{_python(n, a)}]",
     "fenced": lambda n, a, gap: f"```json\n{_json(n, a)}\n```",
     "gemma": lambda n, a, gap: (
         f"<|tool_call>call:{n}{{"
@@ -79,7 +83,15 @@ FORMS = {
         "<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
     ),
 }
-BLOCKS_ONLY = ("react", "fenced")
+MORE_FORMS = FORMS | {
+    "tool_code": lambda n, a, gap: f"```tool_code\n{_python(n, a)}\n```",
+    "harmony": lambda n, a, gap: (
+        f"<|channel|>commentary to=functions.{n} <|constrain|>json<|message|>{json.dumps(a)}<|call|>"
+    ),
+    "json-list": lambda n, a, gap: f"[{_json(n, a)}]",
+    "python-line": lambda n, a, gap: _python(n, a),
+}
+BLOCKS_ONLY = ("react", "fenced", "tool_code")
 
 
 ENDS = _DATA["ends"]
@@ -113,3 +125,26 @@ def texts(kind: str, part: str, per_frame: int = 4):
             name, arguments = CALLS[(number + turn) % len(CALLS)]
             unit = FORMS[form](name, arguments, "" if inline else "\n")
             yield number, form, frame.replace("{u}", unit).replace("{i}", unit).replace("{f}", form)
+
+
+EXHIBITS = json.loads((CASES / "dialect_exhibits.json").read_text(encoding="utf-8"))
+"""Calls under labels, in logs, tables and transcripts: kind of text → set → kind of frame → a frame a language."""
+_UNITS = {
+    "{u}": (("read_file", {"path": "/etc/hosts"}), "\n"), "{i}": (("read_file", {"path": "/etc/hosts"}), ""),
+    "{v}": (("read_file", {"path": "/etc/passwd"}), "\n"), "{j}": (("read_file", {"path": "/etc/passwd"}), ""),
+    "{w}": (("bash", {"command": "ls -la"}), "\n"), "{k}": (("bash", {"command": "ls -la"}), ""),
+}  # fmt: skip
+
+
+def exhibits(kind: str, part: str):
+    """Yield (kind of frame, form, number of units, text) for all frames of a set in all forms that they may hold."""
+    for name, frames in EXHIBITS[kind][part].items():
+        for frame in frames:
+            count = sum(frame.count(mark) for mark in _UNITS)
+            inline = any(mark in frame for mark in ("{i}", "{j}", "{k}"))
+            for form, write in MORE_FORMS.items():
+                if not (inline and form in BLOCKS_ONLY):
+                    text = frame
+                    for mark, (call, gap) in _UNITS.items():
+                        text = text.replace(mark, write(*call, gap))
+                    yield name, form, count, text

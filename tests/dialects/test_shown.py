@@ -120,6 +120,8 @@ def test_code_with_an_explanation_of_its_matter_is_a_call():
         "".join(f"\\u{ord(each):04x}" if each in '<>"' else each for each in CALL),
         "".join(f"&#{ord(each)};" if each in '<>"' else each for each in CALL),
         json.dumps(CALL.replace("<", "&lt;")).replace("&", "\\u0026"),
+        CALL.replace("<", "&amp;lt;"),
+        json.dumps(json.dumps(CALL)),
     ],
 )
 def test_a_call_that_stands_in_a_tools_result_is_a_quotation(page):
@@ -135,6 +137,43 @@ def test_a_place_for_a_value_shows_wherever_it_stands(value):
     call = '- weather <tool_call>{{"name": "bash", "arguments": {{"command": {}}}}}</tool_call>'
     assert len(parse(call.format('"ls"'), talk.TOOLS).calls) == 1
     assert parse(call.format(json.dumps(value)), talk.TOOLS).calls == ()
+
+
+@pytest.mark.parametrize(("part", "texts", "most"), [("first", 1665, 0), ("second", 1470, 40)])
+def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts, most):
+    """Issue 15, 1: before the rule knew of labels 403 of the first set ran and 347 of the second."""
+    ran, count = Counter(), 0
+    for name, _, _, text in talk.exhibits("shown", part):
+        parsed = parse(text, talk.TOOLS)
+        assert_accounted(text, parsed)
+        count += 1
+        ran[name] += bool(parsed.calls)
+    assert count == texts
+    assert ran.total() <= most, ran
+
+
+def test_calls_under_labels_that_end_their_reply_are_made():
+    """Whole: with all their calls. What a model calls by its own label, and lists its plan before, is no exhibit."""
+    lost = Counter()
+    for name, form, count, text in talk.exhibits("made", "second"):
+        if form != "python-line" and name != "quoted-end":
+            lost[name] += len(parse(text, talk.TOOLS).calls) != count
+    assert lost.total() == 0, lost
+
+
+def test_exhibits_are_told_the_same_in_any_pieces():
+    for number, (_, _, _, text) in enumerate(talk.exhibits("shown", "first")):
+        if number % 41 == 0:
+            read_every_way(text, talk.TOOLS)
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["First, the file with the hosts:", "1. To read /etc/hosts:", "## Reading\n\nI read the file of the hosts."],
+)
+def test_lists_of_code_calls_with_words_of_their_matter_between_them_are_made(label):
+    text = f"{label}\n[read_file(path='/etc/hosts')]\n\nThen the file of passwords:\n[read_file(path='/etc/passwd')]"
+    assert len(read_every_way(text, talk.TOOLS).calls) == 2
 
 
 @pytest.mark.parametrize("kind", ["shown", "made"])
@@ -153,6 +192,26 @@ def test_quotation_marks_of_any_script_around_a_call_show_it(quotes, form):
     text = f"Ξ κείμενο {quotes[0]}{form}{quotes[1]} ξ."
     parsed = read_every_way(text, talk.TOOLS)
     assert (parsed.calls, parsed.content) == ((), text)
+
+
+def test_a_page_that_escapes_what_lies_beyond_the_first_plane_is_known_again():
+    call = CALL.replace("ls", "echo \U0001f600")
+    assert read_every_way(call, talk.TOOLS, seen=[json.dumps(json.dumps({"body": call}))]).calls == ()
+    assert len(read_every_way(call, talk.TOOLS, seen=[json.dumps(CALL)]).calls) == 1
+
+
+@pytest.mark.parametrize("gap", ["\n", "  ", "\n\n"])
+@pytest.mark.parametrize("quotes", ["“”", "„“", "«»", "「」", "（）", "()", '""', "''", ('"""', '"""')])
+def test_a_quotation_mark_opens_at_a_distance_too(quotes, gap):
+    text = f"Ξ κείμενο:\n\n{quotes[0]}{gap}{CALL}{gap}{quotes[1]}"
+    assert read_every_way(text, talk.TOOLS).calls == ()
+
+
+@pytest.mark.parametrize(
+    "before", ['He said "go."', "„Seoul“", "I am sorry :(", "You wrote “hosts”.", "As a file ('hosts')", '"""\nx\n"""']
+)
+def test_a_mark_that_closes_or_is_none_does_not_open(before):
+    assert len(read_every_way(f"{before}\n\n{CALL}", talk.TOOLS).calls) == 1
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,27 @@ asked where nothing else can tell (`wording.py`, docs/decisions/0162). The weigh
 
 from __future__ import annotations
 
-import importlib
 import unicodedata
 
+from naru.dialects.judging.layout import (
+    COLONS,
+    PREFIX,
+    QUOTES,
+    SENTENCE_ENDS,
+    first_line,
+    has_words,
+    is_contained,
+    is_item,
+    is_label,
+    is_open,
+    is_short_line,
+    is_stamped,
+    label_at,
+    last_line,
+    opens_quotation,
+    prose_of,
+    says_something,
+)
 from naru.dialects.judging.wording import speaks_of_doing, speaks_of_showing
 from naru.dialects.texts.patterns import lazy_pattern
 
@@ -46,11 +64,13 @@ WEIGHTS = {
     "heading": 0.35,
     "sentence goes on": 0.6,
     "line goes on": 0.65,
+    "list goes on": 0.65,
     "sentence opened": 0.4,
     "text around": 1.0,
     "text after": 1.0,
     "question after": 0.35,
-    "another was shown": 0.5,
+    "another was shown": 0.65,
+    "line of a log": 1.0,
     "placeholder": 0.5,
     "spoken of": 1.0,
 }
@@ -60,40 +80,38 @@ _CODE = frozenset({"pythonic", "list", "fenced"})
 """Forms of models that are asked for code: they explain what they wrote. With all others a turn ends."""
 _UNMARKED = frozenset({"json", "list", "pythonic", "fenced", "name-json", "phi4-mini", "hyperclovax"})
 _PYTHON = frozenset({"pythonic", "list"})
-_QUOTES = "\"'`´‘’‚“”„«»‹›"
-_SENTENCE_ENDS = ".!?…。！？।؟"
 _QUESTIONS = "?？؟"
-_COLONS = ":："
 _GOES_ON = ",;.，、。:"
-_FEW_WORDS = 2
-_FEW_LETTERS = 6
-"""Letters: what is longer is more than a word, in scripts that set none apart."""
-_PUNCTUATION = lazy_pattern(r"[.!?…:。！？：।؟]\s*\Z|[:：]\s|^\s*(?:#|[-*+•]\s|\d{1,2}[.)]\s)")
-"""What makes a sentence, a label, a heading or an item of a word or two."""
-_PREFIX = lazy_pattern(r"\s*(?:(>|\||#{1,6}\s)|([-*+•]|\d{1,2}[.)])\s)")
+_POINTERS = ("^", "↑", "⬆", "☝")
+_REMARKS = ("#", "//", "←", "<-", "—")
+"""What a remark begins with that stands on a call's own line after it."""
 _HEADING = lazy_pattern(r"(?:\A|\n)#{1,6} [^\n]*\Z")
-_CONTAINERS = lazy_pattern(r"(?i)<(!--|/?(?:pre|code|blockquote|q|cite|samp|example|quote|sample)\b|/)|-->")
 _HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 _WORD = lazy_pattern(r"[^\W_]{4,}|\d+")
-_MARKS = lazy_pattern(r"<[^<>\n]{1,60}>")
 _NO_WORDS = lazy_pattern(r"<[|/｜]|\n\s*[{\[<`]")
-_ESCAPES = lazy_pattern(r"\\u([0-9a-fA-F]{4})|\\[nrt]|\\")
 _PLACEHOLDER = lazy_pattern(r"\.{3}|…|<[^<>]{1,40}>|\{[^{}]{1,40}\}|\[[^\[\]]{1,40}\]")
 
 
 class Before:
-    """What stands before a call, as facts."""
+    """What stands before a call, as facts.
 
-    __slots__ = ("doubt", "facts", "introduces", "same_line", "some", "text")
+    Args:
+        text: all of it that is looked at.
+        prose: what of it comes after the last call that was only shown.
+    """
 
-    def __init__(self, text: str) -> None:
+    __slots__ = ("doubt", "facts", "introduces", "last_line", "prose", "same_line", "some", "text")
+
+    def __init__(self, text: str, prose: str) -> None:
         line = text[text.rfind("\n") + 1 :]
         self.text = text
-        self.some = _has_words(text)
+        self.prose = prose
+        self.last_line = last_line(text)
+        self.some = has_words(text)
         self.same_line = bool(line.strip())
         """Whether text of the call's own line stands before it."""
         self.introduces = text.rstrip().endswith((":", "："))
-        self.facts = tuple(_facts_before(text, line))
+        self.facts = (*_facts_of_line(line), *_facts_before(text, line, prose)) if text.strip() else ()
         self.doubt = sum(WEIGHTS[fact] for fact in self.facts)
 
     @property
@@ -102,95 +120,85 @@ class Before:
         return self.doubt >= DOUBTFUL or (self.some and speaks_of_showing(self.text, is_over=True))
 
 
-def _facts_before(text: str, line: str) -> Iterator[str]:
-    bare = text.rstrip()
-    last = bare[-1:]
-    if not last:
-        return
-    if _opens_quotation(line):
-        yield "opened quotation"
-    prefix = _PREFIX.match(line)
+def _facts_of_line(line: str) -> Iterator[str]:
+    """Yield what the beginning of a call's own line tells."""
+    prefix = PREFIX.match(line)
     if prefix is not None and prefix[1]:
         yield "quoted line"
-    elif prefix is not None and line[prefix.end() :].strip():
+    elif prefix is not None and (line[prefix.end() :].strip() or not prefix[2][0].isdigit()):
         yield "list item"
-    if _is_contained(text):
+    if is_stamped(line):
+        yield "line of a log"
+
+
+def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
+    bare = text.rstrip()
+    last = bare[-1:]
+    if opens_quotation(text):
+        yield "opened quotation"
+    if is_contained(text):
         yield "inside of a comment or quotation"
     if _HEADING.search(bare):
         yield "heading"
-    elif last in _COLONS:
+    elif last in COLONS or (not line and _is_over_an_exhibit(text, prose)):
         yield "introduced"
-    elif last not in _SENTENCE_ENDS:
+    elif last not in SENTENCE_ENDS:
         if line.strip():
             yield "sentence begun"
-        elif last.isalnum() and _is_open(bare[bare.rfind("\n") + 1 :]):
+        elif last.isalnum() and is_open(last_line(bare)):
             yield "line open"
     elif last in _QUESTIONS and not line and bare[-2:-1].isalnum():
         yield "question before"
 
 
-def _opens_quotation(line: str) -> bool:
-    """Tell whether a line's beginning ends in a mark that opens a quotation or a parenthesis."""
-    bare = line.rstrip()
-    last = bare[-1:]
-    if not last or len(line) - len(bare) > 1:
-        return False
-    if last in _QUOTES and (len(bare) == 1 or not bare[-2].isalnum()):
-        return True
-    return unicodedata.category(last) in ("Ps", "Pi")
-
-
-def _is_contained(text: str) -> bool:
-    """Tell whether a comment or an element that quotes is open at the end of the text."""
-    depth = 0
-    for found in _CONTAINERS.finditer(text):
-        written = found[0]
-        if written == "-->" or written.startswith("</"):
-            depth -= len(written) > 2 and depth > 0
-        else:
-            depth += 1
-    return depth > 0
-
-
-def _is_open(line: str) -> bool:
-    """Tell whether a line without an end of a sentence is no item of a list, and more than a word or two."""
-    return _is_long(line) and _PREFIX.match(line) is None
-
-
-def _is_long(text: str) -> bool:
-    """Tell whether a text is more than a word or two, in a script with blanks or without."""
-    return len(text.split()) > _FEW_WORDS or (not text.isascii() and len(text) > _FEW_LETTERS)
-
-
-def _says_something(text: str) -> bool:
-    """Tell whether a text is more than a stray word."""
-    return _is_long(text) or (_PUNCTUATION.search(text) is not None and any(map(str.isalnum, text)))
+def _is_over_an_exhibit(text: str, prose: str) -> bool:
+    """Tell whether a text ends in a label, or is a line of a few words since a call that was only shown."""
+    return is_label(last_line(text)) or (len(prose) < len(text) and is_short_line(prose))
 
 
 def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall]) -> Iterator[str]:
     """Yield what the text after calls, of which there is some, tells."""
     if text.startswith("-->"):
         yield "comment closed"
-    if text[0] in "^↑⬆☝":
+    if text.startswith(_POINTERS if "\n" in gap else (*_POINTERS, *_REMARKS)):
         yield "pointed at"
+    if "list item" in before.facts and not before.some and is_item(text):
+        yield "list goes on"
     if _sentence_goes_on(before, gap, text):
         yield "sentence goes on"
         if not before.some and gap and not _is_about(calls, text):
             yield "sentence opened"
-    if not _says_something(_MARKS.sub("", text)):
+    said = prose_of(text)
+    answers = _answers(before.last_line, text)
+    if not answers and not says_something(said):
         return
-    dialect = calls[0].dialect
-    if before.same_line and before.some:
-        if dialect not in _PYTHON:
-            yield "line goes on"
-    elif before.some:
-        is_code = dialect in _CODE and _is_about(calls, f"{before.text} {text}")
-        if not is_code and not speaks_of_doing(before.text):
-            yield "text around"
-    elif "\n" in gap and dialect not in _PYTHON and not _is_about(calls, text) and not speaks_of_doing(text):
+    if before.some:
+        yield from _facts_around(before, said, calls, answers=answers)
+    elif "\n" in gap and calls[0].dialect not in _PYTHON and not _is_about(calls, said) and not speaks_of_doing(text):
         yield "text after"
     if text.rstrip()[-1] in _QUESTIONS:
         yield "question after"
+
+
+def _facts_around(before: Before, said: str, calls: Sequence[ParsedCall], *, answers: bool) -> Iterator[str]:
+    """Yield what text before calls and after them tells; `answers` says that both are labels of the same kind."""
+    dialect = calls[0].dialect
+    told = f"{before.last_line} {first_line(said)}" if answers else f"{before.prose} {said}"
+    if before.same_line:
+        if dialect not in _PYTHON or (answers and not _is_about(calls, told)):
+            yield "line goes on"
+    elif not (dialect in _CODE and _is_about(calls, told)) and not speaks_of_doing(before.text):
+        yield "text around"
+
+
+def _answers(line: str, text: str) -> bool:
+    """Tell whether a line before calls and the text after them begin with a label each, or with the same word."""
+    if label_at(line):
+        return bool(label_at(text))
+    after = first_line(text)
+    if not (is_short_line(line) and is_short_line(after) and has_words(after)):
+        return False
+    return line.split()[0] == after.split()[0]
 
 
 def _is_about(calls: Sequence[ParsedCall], text: str) -> bool:
@@ -211,21 +219,16 @@ def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(_HUMP.sub(" ", text))]
 
 
-def _has_words(text: str) -> bool:
-    """Tell whether a text is more than tags and punctuation."""
-    return any(map(str.isalnum, _MARKS.sub("", text)))
-
-
 def _sentence_goes_on(before: Before, gap: str, text: str) -> bool:
     first = text[0]
     letter = unicodedata.category(first)
-    if not gap and (first in _QUOTES or (letter in ("Pe", "Pf") and first not in "}]")):
+    if not gap and (first in QUOTES or (letter in ("Pe", "Pf") and first not in "}]")):
         return True
     if "\n" in gap:
         return first.islower()
     if first in _GOES_ON:
         return True
-    return (first.islower() or letter == "Lo") and _says_something(text.split("\n", 1)[0])
+    return (first.islower() or letter == "Lo") and says_something(text.split("\n", 1)[0])
 
 
 def facts(before: Before, opener: str, gap: str, after: str, calls: Sequence[ParsedCall]) -> list[str]:
@@ -281,39 +284,9 @@ def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(item, key)
 
 
-class Seen:
-    """What tools have returned; made comparable when it is first asked."""
-
-    __slots__ = ("_solid", "_texts")
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = texts
-        self._solid: list[str] | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self._texts)
-
-    def has(self, unit: str) -> bool:
-        """Tell whether calls stand there word for word, however they are laid out and escaped."""
-        if self._solid is None:
-            self._solid = [_solid(text) for text in self._texts]
-        solid = _solid(unit)
-        return any(solid in text for text in self._solid)
-
-
-def _solid(text: str) -> str:
-    """Return a text without white space and escapes of JSON and HTML."""
-    if "\\" in text:
-        text = _ESCAPES.sub(lambda found: chr(int(found[1], 16)) if found[1] else "", text)
-    if "&" in text:
-        text = importlib.import_module("html").unescape(text)  # few texts need it, and every start would pay for it
-    return "".join(text.split())
-
-
 def doubt_of(found: Sequence[str]) -> float:
     """Return how much facts speak against a call."""
     return sum(WEIGHTS[fact] for fact in found)
 
 
-NOTHING_BEFORE = Before("")
-NOTHING_SEEN = Seen(())
+NOTHING_BEFORE = Before("", "")

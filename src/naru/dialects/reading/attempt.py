@@ -44,6 +44,7 @@ class Attempt:
         "opener",
         "reader",
         "repairs",
+        "since_shown",
         "start",
     )
 
@@ -62,6 +63,8 @@ class Attempt:
         self.opener = opener
         self._text_before = before
         self._before: Before | None = None
+        self.since_shown = 0
+        """How many characters came since the last call that was only shown; 0 where none was."""
         self.start = source.offset
         self.events = writer.position
         self.calls = len(writer.calls)
@@ -74,7 +77,8 @@ class Attempt:
     def before(self) -> Before:
         """What stands before it, looked at when it is first asked for."""
         if self._before is None:
-            self._before = Before(self._text_before) if self._text_before else NOTHING_BEFORE
+            text = self._text_before
+            self._before = Before(text, text[-self.since_shown :]) if text else NOTHING_BEFORE
         return self._before
 
     def is_doubtful(self) -> bool:

@@ -37,6 +37,8 @@ class Attempts:
         source.mark()
         writer.span_start = source.offset
         state.attempt = Attempt(reader, kind, opener, before=before, source=source, writer=writer)
+        if state.shown_upto:
+            state.attempt.since_shown = source.offset - state.shown_upto
         if state.attempt.held:
             writer.hold(state.attempt.events)
 
@@ -110,7 +112,7 @@ class Attempts:
         found = facts(first.before, first.opener, "".join(state.said.gap), after, calls)
         if state.seen and state.seen.has(state.source.kept(first.start, group.end)):
             found.append("read in a tool's result")
-        if state.has_shown:
+        if state.shown_upto:
             found.append("another was shown")
         if doubt_of(found) >= LIMIT:
             self._withdraw(group, found)
@@ -134,7 +136,7 @@ class Attempts:
         names = ", ".join(call.name for call in writer.calls[group.first.calls :])
         undo(group.first, writer, held=group.held)
         writer.repair("shown-call", names, ", ".join(found))
-        state.has_shown = True
+        state.shown_upto = group.end
         state.group = None
         said.paused, said.after_call = False, group.was_after_call
         source.rewind(group.first.start)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from naru.dialects.calls.offered import Offered
 from naru.dialects.calls.writer import CallWriter
-from naru.dialects.judging.shown import NOTHING_SEEN, Seen
+from naru.dialects.judging.seen import NOTHING_SEEN, Seen
 from naru.dialects.reading.attempt import Attempt, Group
 from naru.dialects.reading.line_starts import LineStarts
 from naru.dialects.reading.transcript import Transcript
@@ -24,9 +24,9 @@ class ReaderState:
     """Where one reply's reading stands."""
 
     __slots__ = (
-        "answer_closer", "attempt", "body", "group", "has_shown", "in_code", "left_out", "line_start", "lines",
-        "markers", "mentioned", "no_line_before", "no_marker_before", "prose_at", "said", "seen", "source", "ticks",
-        "tried", "writer",
+        "answer_closer", "attempt", "body", "group", "in_code", "left_out", "line_start", "lines", "markers",
+        "mentioned", "no_line_before", "no_marker_before", "prose_at", "said", "seen", "shown_upto", "source",
+        "ticks", "tried", "writer",
     )  # fmt: skip
 
     def __init__(self, writer: CallWriter, said: Transcript, markers: Markers, body: Body | None) -> None:
@@ -39,8 +39,8 @@ class ReaderState:
         """The attempt to read a call that is under way."""
         self.group: Group | None = None
         """The calls that are not judged yet."""
-        self.has_shown = False
-        """Whether calls of the reply were only shown."""
+        self.shown_upto = 0
+        """Where the last calls end that were only shown; 0 where none were."""
         self.seen = NOTHING_SEEN
         """What tools returned: what stands there word for word is a quotation."""
         self.prose_at = -1

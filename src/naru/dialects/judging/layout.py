@@ -1,0 +1,138 @@
+"""How the text around a call is laid out: quotation marks, labels, items of lists, logs, comments. No words.
+
+Tells what stands there, not what it is worth (`shown.py`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from naru.dialects.texts.patterns import lazy_pattern
+
+QUOTES = "\"'`´‘’‚“”„«»‹›"
+SENTENCE_ENDS = ".!?…。！？।؟"
+COLONS = ":："
+_FEW_WORDS = 2
+_FEW_LETTERS = 6
+"""Letters: what is longer is more than a word, in scripts that set none apart."""
+_LONGEST_LABEL = 40
+_PUNCTUATION = lazy_pattern(r"[^\w\s<>{}\[\]]\s*\Z|[:：]\s|^\s*(?:#|[-*+•]\s|\d{1,2}[.)]\s)")
+"""What makes a sentence, a label, a heading or an item of a word or two."""
+PREFIX = lazy_pattern(r"\s*(?:(>|\||#{1,6}\s)|([-*+•]|\d{1,2}[.)])\s)")
+_ITEM = lazy_pattern(r"\s*(?:[-+*•]|\d{1,2}[.)])\s")
+_LABEL = lazy_pattern(
+    r"[ \t]{0,8}(?:#{1,6} [^\n]{1,60}|(\*\*|__)[^*\n]{1,40}\1[:：]?[ \t]{0,8}(?=\n|\Z)"
+    r"|\(?[^\W_]{1,2}[.)](?=\s|\Z)|<[\w.@-]{1,24}>(?= \S|\Z)|[←→»]|In \[\d+\]:|Out\[\d+\]:"
+    r"|(?:(?:[-+*•]|\d{1,2}[.)]) )?[^\s:：<>|]{1,24}(?: [^\s:：<>|]{1,24}){0,2} {0,8}[:：>|—–](?=\s|\Z))"
+)
+_STAMP = lazy_pattern(
+    r"[ \t]{0,8}[\[(]?(?:\d{4}-\d\d-\d\d[T ]|[^\s\d]{1,5}\.? {1,2}\d{1,2},? |\d{1,2}\S{1,3}\d{1,2}\S? )?"
+    r"\d\d:\d\d(?::\d\d|\b)"
+)
+"""A time, and a date before it, at the beginning of a line of a log or of a chat."""
+_CONTAINERS = lazy_pattern(r"(?i)<(!--|/?(?:pre|code|blockquote|q|cite|samp|example|quote|sample)\b|/)|-->")
+_TAGS = lazy_pattern(r"<[^<>\n]{1,60}>")
+_UNITS = lazy_pattern(r"[{\[]\s*(?:[\"'{\[]|[\w.]+\().*", re.DOTALL)
+"""What may be a call, with all after it."""
+
+
+def last_line(text: str) -> str:
+    """Return the last line that is not blank."""
+    bare = text.rstrip()
+    return bare[bare.rfind("\n") + 1 :]
+
+
+def first_line(text: str) -> str:
+    """Return the first line that is not blank."""
+    return text.lstrip().partition("\n")[0]
+
+
+def label_at(text: str) -> str:
+    """Return the label that a text begins with; empty where it begins with none.
+
+    A heading, words in bold, a letter in brackets, a name in angle ones, an arrow, a word or three and a colon: what
+    stands over or before an exhibit.
+    """
+    found = _LABEL.match(text)
+    return found[0] if found is not None else ""
+
+
+def is_label(line: str) -> bool:
+    """Tell whether a line is a label and nothing else."""
+    return line[:1] != "<" and len(label_at(line)) == len(line) > 0
+
+
+def is_short_line(text: str) -> bool:
+    """Tell whether a text is one line of a few words that ends no sentence."""
+    bare = text.strip()
+    return 0 < len(bare) <= _LONGEST_LABEL and "\n" not in bare and bare[-1] not in SENTENCE_ENDS
+
+
+def is_stamped(line: str) -> bool:
+    """Tell whether a line begins with a time."""
+    return _STAMP.match(line) is not None
+
+
+def is_item(text: str) -> bool:
+    """Tell whether a text begins with an item of a list."""
+    return _ITEM.match(text) is not None
+
+
+def opens_quotation(text: str) -> bool:
+    """Tell whether a text ends in a mark that opens a quotation or a parenthesis.
+
+    At a distance, after more than one blank or on a line before, a mark that may be another opens only where nothing
+    stands right before it and no pair is closed: `"` closes in `He said "go."`, `“` in `„Seoul“`, and `:(` is a face.
+    """
+    bare = text.rstrip()
+    gap, last, ahead = text[len(bare) :], bare[-1:], bare[-2:-1]
+    kind = unicodedata.category(last)
+    if len(gap) <= 1 and gap != "\n":
+        return kind in ("Ps", "Pi") or (last in QUOTES and not ahead.isalnum())
+    if not last.isascii() and kind == "Ps":
+        return True
+    if last != "(" and kind != "Pi" and last not in QUOTES:
+        return False
+    outside = bare.rstrip(last)
+    mark = bare[len(outside) :]
+    if outside and not outside[-1].isspace():
+        return False
+    return mark in ("(", "'") or not last.isascii() or (mark[:3] != "```" and bare.count(mark) % 2 == 1)
+
+
+def is_contained(text: str) -> bool:
+    """Tell whether a comment or an element that quotes is open at the end of the text."""
+    depth = 0
+    for found in _CONTAINERS.finditer(text):
+        written = found[0]
+        if written == "-->" or written.startswith("</"):
+            depth -= len(written) > 2 and depth > 0
+        else:
+            depth += 1
+    return depth > 0
+
+
+def is_open(line: str) -> bool:
+    """Tell whether a line without an end of a sentence is no item of a list, and more than a word or two."""
+    return is_long(line) and PREFIX.match(line) is None
+
+
+def is_long(text: str) -> bool:
+    """Tell whether a text is more than a word or two, in a script with blanks or without."""
+    return len(text.split()) > _FEW_WORDS or (not text.isascii() and len(text) > _FEW_LETTERS)
+
+
+def says_something(text: str) -> bool:
+    """Tell whether a text is more than a stray word."""
+    return is_long(text) or (_PUNCTUATION.search(text) is not None and any(map(str.isalnum, text)))
+
+
+def has_words(text: str) -> bool:
+    """Tell whether a text is more than tags and punctuation."""
+    return any(map(str.isalnum, _TAGS.sub("", text)))
+
+
+def prose_of(text: str) -> str:
+    """Return a text without tags, and up to what may be another call."""
+    return _UNITS.sub("", _TAGS.sub("", text))
