@@ -130,7 +130,7 @@ async def test_r11_calls_whose_token_ran_out_share_one_renewal_and_are_each_sent
     manager: Manager, server: FakeHttpServer, authority: Authority
 ) -> None:
     await connect(manager, server, grant(authority))
-    source = next(iter(manager._http._sources.values()))
+    source = next(iter(manager.http._sources.values()))
     source._fetched_at -= 3600
     server.behave = wants(server, lambda: "t2")
     results = await asyncio.gather(*(echo(manager) for _ in range(10)))
