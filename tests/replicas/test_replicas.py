@@ -196,6 +196,16 @@ def test_line5_a_run_at_one_is_listed_and_read_at_all(three: Cluster) -> None:
         assert way.get(f"/api/runs/{found[0]['id']}").status_code == 200
 
 
+def test_line5_a_console_hears_of_a_run_that_another_hub_has_kept(three: Cluster) -> None:
+    body = {"model": f"{MODEL}+tools", "messages": [{"role": "user", "content": "One that is heard of."}]}
+    with three.way(1).stream("GET", "/api/mcp/events?present=0") as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: ready"
+        assert three.way(0).post("/v1/chat/completions", json=body).status_code == 200
+        assert "event: runs" in lines
+    assert three.way(1).get("/api/runs?q=One that is heard of").json()["runs"]
+
+
 def test_line5_a_ticket_runs_once_wherever_it_is_redeemed(three: Cluster) -> None:
     ticket = mint(three.folders[0], three.store)
     eventually(lambda: (three.folders[2] / "tickets" / f"{ticket}.json").exists())
