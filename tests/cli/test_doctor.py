@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,15 @@ def test_a_command_and_an_address_that_do_not_exist_are_explained(home: dict[str
     assert "127.0.0.1:9" in found["server gone"]["summary"]
     assert "127.0.0.1:9" in found["model"]["summary"]
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_what_a_program_said_before_it_ended_is_shown(home: dict[str, str]) -> None:
+    program = "import sys; print('config missing: /etc/odd.toml', file=sys.stderr); sys.exit(3)"
+    naru("naru.cli.main", "servers", "add", "odd", "--", sys.executable, "-c", program, environment=home)
+    told = naru("naru.cli.main", "doctor", *AWAY, environment=home)
+    assert "what to do: Its log says why" in told.stdout
+    assert "its log: config missing: /etc/odd.toml" in told.stdout
 
 
 @pytest.mark.slow

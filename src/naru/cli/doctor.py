@@ -18,8 +18,10 @@ from naru.connections.open import open_manager
 from naru.errors import NaruError
 from naru.models.open import open_backend
 from naru.stores.open import open_store, store_url
+from naru.stores.secrets.redact import REDACTOR
 
 CONNECT_SECONDS = 30.0
+LOG_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Finding:
     is_well: bool
     summary: str
     remedy: str = ""
+    log: str = ""
+    """What a server's program said last on stderr."""
 
 
 def command(
@@ -51,6 +55,8 @@ async def _report(settings: Settings, as_json: bool) -> None:
         print(f"{'ok   ' if one.is_well else 'WRONG'} {one.what}: {plain(one.summary)}")
         if one.remedy:
             print(f"      what to do: {plain(as_called(one.remedy))}")
+        for line in one.log.splitlines()[-LOG_LINES:]:
+            print(f"      its log: {plain(line)}")
     if not all(one.is_well for one in found):
         raise typer.Exit(Exit.NOT_WELL)
 
@@ -84,5 +90,6 @@ async def _servers(settings: Settings) -> list[Finding]:
     findings = []
     for name, found in explained.items():
         summary, remedy = told_once(found)
-        findings.append(Finding(f"server {name}", found.is_usable, f"{found.status}. {summary}", remedy))
+        log = REDACTOR.clean(found.failure.detail) if found.failure is not None and not found.is_usable else ""
+        findings.append(Finding(f"server {name}", found.is_usable, f"{found.status}. {summary}", remedy, log))
     return findings
