@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 
 from naru.builtins.data.documents import Reading, read_documents
 from naru.errors import ConfigError
+from tests.builtins.data.office_files import pdf, word, workbook
 
 COLUMNS = [
     ("lot", "id", "int", "번호"),
@@ -273,85 +273,3 @@ def test_of_any_json_list_each_row_is_a_document_or_named(table: list[dict[str, 
     reading = written(tmp_path / "x.json", json.dumps(table).encode())
     if reading is not None:
         assert accounted(reading) == len(table)
-
-
-def workbook(lines: list[list[str]]) -> bytes:
-    """Write the smallest .xlsx with one sheet called `lot`."""
-    row = "".join(
-        "<row>" + "".join(f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in line) + "</row>" for line in lines
-    )
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    return archive(
-        {
-            "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
-            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-            '<Default Extension="xml" ContentType="application/xml"/></Types>',
-            "_rels/.rels": f'<Relationships xmlns="{package}/relationships">'
-            f'<Relationship Id="r" Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-            "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}">'
-            '<sheets><sheet name="lot" sheetId="1" r:id="s"/></sheets></workbook>',
-            "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
-            f'<Relationship Id="s" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
-            "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{row}</sheetData></worksheet>',
-        }
-    )
-
-
-def word(paragraphs: list[tuple[str, str]], table: list[list[str]] | None = None) -> bytes:
-    """Write the smallest .docx with paragraphs of these styles, and a table after them."""
-    main = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    body = "".join(
-        f"<w:p>{f'<w:pPr><w:pStyle w:val={chr(34)}{style}{chr(34)}/></w:pPr>' if style else ''}"
-        f"<w:r><w:t>{text}</w:t></w:r></w:p>"
-        for style, text in paragraphs
-    )
-    if table:
-        lines = (
-            f"<w:tr>{''.join(f'<w:tc><w:p><w:r><w:t>{cell}</w:t></w:r></w:p></w:tc>' for cell in line)}</w:tr>"
-            for line in table
-        )
-        body += f"<w:tbl>{''.join(lines)}</w:tbl>"
-    return archive(
-        {
-            "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
-            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-            '<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.'
-            'wordprocessingml.document.main+xml"/></Types>',
-            "_rels/.rels": f'<Relationships xmlns="{package}/relationships">'
-            f'<Relationship Id="r" Type="{office}/officeDocument" Target="word/document.xml"/></Relationships>',
-            "word/document.xml": f'<w:document xmlns:w="{main}"><w:body>{body}</w:body></w:document>',
-        }
-    )
-
-
-def archive(files: dict[str, str]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as file:
-        for name, text in files.items():
-            file.writestr(name, '<?xml version="1.0" encoding="UTF-8"?>' + text)
-    return out.getvalue()
-
-
-def pdf(line: str) -> bytes:
-    """Write a PDF of one page with one line of Latin text."""
-    stream = f"BT /F1 12 Tf 72 720 Td ({line}) Tj ET".encode()
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
-        b" /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
-    ]
-    raw, places = b"%PDF-1.4\n", []
-    for number, one in enumerate(objects, 1):
-        places.append(len(raw))
-        raw += b"%d 0 obj\n%s\nendobj\n" % (number, one)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    return raw + b"xref\n0 5\n0000000000 65535 f \n%strailer << /Size 5 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
-        table,
-        len(raw),
-    )

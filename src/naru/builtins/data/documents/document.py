@@ -9,6 +9,10 @@ Scalar = str | int | float | bool
 """What every vector store keeps beside a document."""
 
 
+class UnreadableError(Exception):
+    """A file is not what its name says, or cannot be read at all; its text is the reason."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One text to find again."""
@@ -50,10 +54,15 @@ class Reading:
             self.refused.append(Refused(source, f"it says the same as {self._said[says]}"))
             return
         self._said[says] = source
-        if id_ in self._ids:
+        while id_ in self._ids:
             id_ = f"{id_} ({source})"
         self._ids.add(id_)
         self.documents.append(Document(id_, text, source, document.metadata))
+
+    @property
+    def accounted(self) -> int:
+        """How many are documents or named as none."""
+        return len(self.documents) + len(self.refused)
 
     def refuse(self, source: str, reason: str) -> None:
         """Name what gave no document."""
@@ -61,5 +70,6 @@ class Reading:
 
 
 def _storable(text: str) -> str:
-    """Replace halves of surrogate pairs, which JSON may hold and no store can."""
+    """Replace halves of surrogate pairs and NUL, which files may hold and no store can."""
+    text = text.replace("\0", " ")
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

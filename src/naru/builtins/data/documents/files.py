@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
-import importlib
 import io
+import itertools
 import json
+import os
 import re
+import stat
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from naru.builtins.data.documents.document import Document, Reading
+from naru.builtins.data.documents.document import Document, Reading, UnreadableError
 from naru.builtins.data.documents.headings import is_table_of_columns
+from naru.builtins.data.documents.office import pdf_pages, sheets_of, word_html
 from naru.builtins.data.documents.rows import Row, document_of, nested_rows, table_rows
 from naru.builtins.data.documents.sections import Section, html_sections, markdown_sections, paragraphs_of, pieces
+from naru.builtins.data.documents.text import decoded
+from naru.builtins.data.documents.values import json_value, json_values, yaml_values
 from naru.errors import ConfigError
-from naru.extras import install_command
 
 DELIMITERS = ",;\t|"
 MAX_FILE_BYTES = 256 * 2**20
+_LINES_LOOKED_AT = 20
+_CHARACTERS_LOOKED_AT = 65_536
+_SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
+"""How Excel is told what stands between the cells."""
+_END = "\x1a"
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([\w-]+)""", re.IGNORECASE)
 _SHEET_NUMBER = re.compile(r"(sheet|시트|table)\s*\d*", re.IGNORECASE)
 _FORMS = (
     "JSON, JSON lines, YAML, CSV, TSV, plain lines (.txt), Markdown, HTML; "
@@ -31,85 +40,98 @@ _FORMS = (
 )
 
 
-class _UnreadableError(Exception):
-    """A file is not what its name says, or cannot be read at all."""
-
-
 def read_documents(path: Path) -> Reading:
     """Read a file, or a folder's files whose names do not begin with a dot.
 
-    A document without an id is called by its file and place.
+    A document without an id is called by its file and place. Whatever else stands in the folder, and whatever gives
+    nothing, is named with the reason.
 
     Raises:
         ConfigError: the path cannot be read, or holds nothing to index; says why and which forms there are.
     """
     reading = Reading()
-    if not path.is_dir():
+    if not os.path.isdir(path):  # noqa: PTH112  # which no path makes raise
         _read(path, path.name, reading)
     else:
-        for file in _files(path):
+        for file in _files(path, reading):
             _read(file, file.relative_to(path).as_posix(), reading)
     if not reading.documents:
-        reasons = "; ".join(f"{one.source}: {one.reason}" for one in reading.refused[:5]) or "it is empty"
+        reasons = "; ".join(f"{one.source}: {one.reason}" for one in reading.refused[:5]) or "there is no file in it"
         raise ConfigError(f"{path} holds no documents: {reasons}.", remedy=f"These forms are read: {_FORMS}.")
     return reading
 
 
-def _files(folder: Path) -> list[Path]:
-    found = (file for file in folder.rglob("*") if file.is_file())
-    return sorted(file for file in found if not any(part[0] == "." for part in file.relative_to(folder).parts))
+def _files(folder: Path, reading: Reading) -> list[Path]:
+    """List what is in a folder; links to other folders are named and not followed, as they may lead in a circle."""
+
+    def refuse(error: OSError) -> None:
+        where = Path(os.fsdecode(error.filename)).relative_to(folder)
+        reading.refuse(where.as_posix(), f"cannot list the folder: {error.strerror}")
+
+    found = []
+    for where, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if name[0] != "."]
+        for link in (Path(where, name) for name in folders):
+            if link.is_symlink():
+                reading.refuse(link.relative_to(folder).as_posix(), "it links to a folder; give that one itself")
+        found += [Path(where, name) for name in names if name[0] != "."]
+    return sorted(found)
 
 
 def _read(path: Path, name: str, reading: Reading) -> None:
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None:
-        reading.refuse(name, f"no reader for {path.suffix or 'a name without a suffix'}")
-        return
+    before = reading.accounted
     try:
-        size = path.stat().st_size
-        if size > MAX_FILE_BYTES:
-            raise _UnreadableError(f"it has {size} bytes; at most {MAX_FILE_BYTES} are read")
-        reader(path.read_bytes(), name, reading)
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise UnreadableError("it is no file but a pipe, a socket or a device")
+        reader = _READERS.get(path.suffix.lower())
+        if reader is None:
+            raise UnreadableError(f"no reader for {path.suffix or 'a name without a suffix'}")
+        if found.st_size > MAX_FILE_BYTES:
+            raise UnreadableError(f"it has {found.st_size} bytes; at most {MAX_FILE_BYTES} are read")
+        raw = path.read_bytes()
+        if not raw:
+            raise UnreadableError("the file is empty")
+        reader(raw, name, reading)
+        if reading.accounted == before:
+            raise UnreadableError("it holds nothing to index")
     except OSError as error:
         reading.refuse(name, f"cannot read it: {error.strerror}")
     except RecursionError:
         reading.refuse(name, "it is nested too deeply")
-    except (_UnreadableError, ValueError, csv.Error, yaml.YAMLError) as error:
+    except MemoryError:
+        reading.refuse(name, "it needs more memory than there is")
+    except UnreadableError as error:
+        reading.refuse(name, str(error))
+    except (ValueError, csv.Error, yaml.YAMLError) as error:
         reading.refuse(name, f"it is not what its name says: {error}" if str(error) else type(error).__name__)
 
 
-def _decoded(raw: bytes) -> str:
-    """Decode by the byte order mark, as UTF-8, or as Korean Windows writes."""
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return raw.decode("utf-16")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        try:
-            return raw.decode("cp949")
-        except UnicodeDecodeError:
-            raise _UnreadableError("it is neither UTF-8, UTF-16 nor CP949 text; save it as UTF-8") from None
-
-
 def _json(raw: bytes, name: str, reading: Reading) -> None:
-    _nested(json.loads(_decoded(raw)), name, reading)
+    text = decoded(raw)
+    try:
+        value = json_value(text)
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data":
+            raise
+        _json_lines(raw, name, reading)  # one after another, whatever the name says
+    else:
+        _nested(value, name, reading)
 
 
 def _json_lines(raw: bytes, name: str, reading: Reading) -> None:
-    for number, line in enumerate(io.StringIO(_decoded(raw)), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            reading.refuse(f"{name}#{number}", f"it is not JSON: {error}")
+    for line, value in json_values(decoded(raw)):
+        if isinstance(value, RecursionError):
+            reading.refuse(f"{name}#{line}", "it is nested too deeply")
+        elif isinstance(value, Exception):
+            reading.refuse(f"{name}#{line}", f"it is not JSON: {value}")
         else:
-            for row in nested_rows(value, str(number), is_record=True):
+            for row in nested_rows(value, str(line), is_record=True):
                 _add(row, f"{name}#", reading)
 
 
 def _yaml(raw: bytes, name: str, reading: Reading) -> None:
-    found = list(yaml.safe_load_all(_decoded(raw)))
+    found = yaml_values(decoded(raw))
     _nested(found[0] if len(found) == 1 else found, name, reading)
 
 
@@ -119,13 +141,47 @@ def _nested(value: Any, name: str, reading: Reading) -> None:
 
 
 def _csv(raw: bytes, name: str, reading: Reading) -> None:
-    text = _decoded(raw)
-    first = text.lstrip("\r\n").split("\n", 1)[0]
-    outside = re.sub(r'"[^"]*"', "", first)
-    delimiter = max(DELIMITERS, key=lambda one: (outside.count(one), -DELIMITERS.index(one)))
+    text = decoded(raw).lstrip("\r\n")
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    for row in table_rows(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)):
+    told = _SEPARATOR.match(text)
+    text = text[told.end() :] if told else text
+    delimiter = told[1] if told else _delimiter(text)
+    lines = csv.reader(itertools.chain(io.StringIO(text, newline=""), [_END]), delimiter=delimiter)
+    for row in table_rows(_closed(lines)):
         _add(row, f"{name}#", reading)
+
+
+def _delimiter(text: str) -> str:
+    """Choose what cuts most of the first lines as it cuts the headings."""
+    start = text[:_CHARACTERS_LOOKED_AT]
+
+    def fit(delimiter: str) -> tuple[int, int, int]:
+        lines = list(
+            itertools.islice(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter), _LINES_LOOKED_AT)
+        )
+        width = len(lines[0]) if lines else 0
+        alike = sum(len(line) == width for line in lines) if width > 1 else 0
+        return alike, width, -DELIMITERS.index(delimiter)
+
+    return max(DELIMITERS, key=fit)
+
+
+def _closed(lines: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Yield the lines before the mark of the end; when that is within quotes, so is what stands before it.
+
+    Raises:
+        UnreadableError: a quote is not closed.
+    """
+    held = next(lines)
+    for line in lines:
+        yield held
+        held = line
+    if held != [_END]:
+        begins = next(filter(None, held), "")[:40].split("\n", 1)[0]
+        left = "\n".join(held).count("\n") - len(held) + 1
+        raise UnreadableError(
+            f"a quote in the row that begins with {begins!r} is never closed; it and {left} lines after it are left out"
+        )
 
 
 def _add(row: Row, before: str, reading: Reading) -> None:
@@ -136,60 +192,45 @@ def _add(row: Row, before: str, reading: Reading) -> None:
 
 
 def _lines(raw: bytes, name: str, reading: Reading) -> None:
-    for number, line in enumerate(_decoded(raw).splitlines(), 1):
+    for number, line in enumerate(decoded(raw).splitlines(), 1):
         if line.strip():
-            reading.add(Document(f"{name}#{number}", line.strip(), f"{name}#{number}"))
+            _pieces(f"{name}#{number}", (), [line.strip()], reading)
 
 
 def _markdown(raw: bytes, name: str, reading: Reading) -> None:
-    _sections(markdown_sections(_decoded(raw)), name, reading)
+    _sections(markdown_sections(decoded(raw)), name, reading)
 
 
 def _html(raw: bytes, name: str, reading: Reading) -> None:
-    _sections(html_sections(_decoded(raw)), name, reading)
+    declared = _CHARSET.search(raw[:4_096])
+    _sections(html_sections(decoded(raw, declared[1].decode() if declared else "")), name, reading)
 
 
 def _word(raw: bytes, name: str, reading: Reading) -> None:
-    mammoth = _library("mammoth")
-    try:
-        html = mammoth.convert_to_html(io.BytesIO(raw)).value
-    except Exception as error:  # noqa: BLE001  # whatever the library meets in a broken file
-        raise _UnreadableError(str(error) or type(error).__name__) from error
-    _sections(html_sections(html), name, reading)
+    _sections(html_sections(word_html(raw)), name, reading)
 
 
 def _excel(raw: bytes, name: str, reading: Reading) -> None:
-    calamine = _library("python_calamine")
-    try:
-        book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(raw))
-        sheets = [(sheet, book.get_sheet_by_name(sheet).to_python()) for sheet in book.sheet_names]
-    except Exception as error:  # noqa: BLE001  # whatever the library meets in a broken file
-        raise _UnreadableError(str(error) or type(error).__name__) from error
-    for sheet, lines in sheets:
-        filled = [[_cell(cell) for cell in line] for line in lines if any(str(cell).strip() for cell in line)]
-        start = next((at for at, line in enumerate(filled[:10]) if is_table_of_columns(line)), 0)
+    for sheet, lines in sheets_of(raw, name.lower()[-4:]):
+        start = next((at for at, line in enumerate(lines[:10]) if is_table_of_columns(line)), 0)
         for above in range(start):
             place = f"{name}#{sheet}!{above + 1}"
-            reading.add(Document(place, "; ".join(filter(None, filled[above])), place))
+            reading.add(Document(place, "; ".join(filter(None, lines[above])), place))
         names = () if _SHEET_NUMBER.fullmatch(sheet) else (sheet,)
-        for row in table_rows(filled[start:], names):
+        for row in table_rows(lines[start:], names):
             _add(row, f"{name}#{sheet}!", reading)
-
-
-def _cell(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+        if len(lines) == start + 1:
+            reading.refuse(f"{name}#{sheet}", "it holds nothing below its headings")
 
 
 def _pdf(raw: bytes, name: str, reading: Reading) -> None:
-    pypdf = _library("pypdf")
-    try:
-        pages = [page.extract_text() for page in pypdf.PdfReader(io.BytesIO(raw)).pages]
-    except Exception as error:  # noqa: BLE001  # whatever the library meets in a broken file
-        raise _UnreadableError(str(error) or type(error).__name__) from error
-    for number, text in enumerate(pages, 1):
-        if not text.strip():
+    for number, text in enumerate(pdf_pages(raw), 1):
+        if isinstance(text, UnreadableError):
+            reading.refuse(f"{name}#{number}", f"the page is broken: {text}")
+        elif not text.strip():
             reading.refuse(f"{name}#{number}", "the page has no text (a picture?)")
-        _pieces(f"{name}#{number}", (), paragraphs_of(text), reading)
+        else:
+            _pieces(f"{name}#{number}", (), paragraphs_of(text), reading)
 
 
 def _sections(sections: Sequence[Section], name: str, reading: Reading) -> None:
@@ -212,15 +253,8 @@ def _pieces(place: str, headings: Sequence[str], paragraphs: Sequence[str], read
         reading.add(Document(at, text, at))
 
 
-def _library(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise _UnreadableError(f"reading it needs an extra: {install_command('documents')}") from None
-
-
 def _old_word(raw: bytes, name: str, reading: Reading) -> None:
-    raise _UnreadableError("old Word; save it as .docx")
+    raise UnreadableError("old Word; save it as .docx")
 
 
 _Reader = Callable[[bytes, str, Reading], None]

@@ -6,6 +6,7 @@ A row is cells under headings; every cell of it is told, so that nothing is lost
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -196,11 +197,17 @@ def _told(row: Row) -> tuple[list[tuple[str, str]], dict[str, Scalar]]:
     metadata: dict[str, Scalar] = {}
     for heading, value in row.cells:
         if isinstance(value, Mapping) and heading.casefold() in _METADATA:
-            plain = {str(key): inner if isinstance(inner, Scalar) else _plain(inner) for key, inner in value.items()}
-            metadata |= plain
+            metadata |= {str(key): inner if _is_storable(inner) else _plain(inner) for key, inner in value.items()}
         elif text := _plain(value):
             told.append((heading, text))
     return told, metadata
+
+
+def _is_storable(value: Any) -> bool:
+    """Tell what every store gives back as it was: no NaN, and no integer beyond 64 bits."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, Scalar) and (not isinstance(value, int) or value.bit_length() < 64)
 
 
 def _plain(value: Any) -> str:

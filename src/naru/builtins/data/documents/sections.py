@@ -12,7 +12,11 @@ from markdown_it import MarkdownIt
 PIECE_CHARACTERS = 1_500
 """A section that is longer is cut between paragraphs: an embedding model reads the start of a text."""
 _HEADING = re.compile(r"h([1-6])")
-_SILENT = frozenset({"script", "style", "template", "noscript", "head"})
+_SILENT = frozenset({"script", "style", "template", "noscript", "title"})
+"""Their end is marked; that of `head` need not be."""
+_MAX_SPAN = 1_000
+_MAX_NESTING = 50
+"""Of Markdown's quotes and lists; the library leaves out what is deeper."""
 _BLOCKS = frozenset(
     "p div section article li ul ol dl dt dd pre blockquote table tr br hr header footer nav main figure".split()
 )
@@ -28,8 +32,16 @@ class Section:
 
 
 def markdown_sections(text: str) -> list[Section]:
-    """Cut Markdown at its headings."""
-    return html_sections(MarkdownIt("commonmark").enable("table").render(text))
+    """Cut Markdown at its headings.
+
+    Raises:
+        RecursionError: it is nested so deeply that some of it would be left out.
+    """
+    markdown = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")
+    tokens = markdown.parse(text)
+    if any(token.level >= _MAX_NESTING - 1 for token in tokens):
+        raise RecursionError
+    return html_sections(markdown.renderer.render(tokens, markdown.options, {}))
 
 
 def html_sections(html: str) -> list[Section]:
@@ -63,14 +75,16 @@ def paragraphs_of(text: str) -> list[str]:
 
 def _bounded(paragraph: str) -> Iterator[str]:
     """Cut one long paragraph after a sentence, else after a word, else anywhere."""
-    while len(paragraph) > PIECE_CHARACTERS:
-        window = paragraph[:PIECE_CHARACTERS]
+    at = 0
+    while len(paragraph) - at > PIECE_CHARACTERS:
+        window = paragraph[at : at + PIECE_CHARACTERS]
         ends = [found.end() for found in re.finditer(r"[.!?。]\s+|\n", window)] or [window.rfind(" ") + 1]
         end = ends[-1] or PIECE_CHARACTERS
-        yield paragraph[:end].strip()
-        paragraph = paragraph[end:]
-    if paragraph.strip():
-        yield paragraph.strip()
+        if part := window[:end].strip():
+            yield part
+        at += end
+    if part := paragraph[at:].strip():
+        yield part
 
 
 @dataclass(slots=True)
@@ -82,6 +96,35 @@ class _Open:
     tables: list[list[list[str]]] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class _Cell:
+    """A cell of a table, and how many columns and lines it spans."""
+
+    columns: int
+    lines: int
+    text: str = ""
+
+
+def _filled(table: Sequence[Sequence[_Cell]]) -> list[list[str]]:
+    """Put a cell that spans several lines into each of them, so that the others stand under their headings."""
+    filled = []
+    above: dict[int, _Cell] = {}
+    for line in table:
+        texts: list[str] = []
+        cells = iter(line)
+        while cell := above.pop(len(texts), None) or next(cells, None):
+            if cell.lines > 1:
+                above[len(texts)] = _Cell(cell.columns, cell.lines - 1, cell.text)
+            texts += [cell.text, *[""] * (cell.columns - 1)]
+        if line:
+            filled.append(texts)
+    return filled
+
+
+def _span(told: str | None) -> int:
+    return min(max(int(told), 1), _MAX_SPAN) if told and told.isdecimal() else 1
+
+
 class _Reader(HTMLParser):
     """Gathers text by blocks, and opens a section at each heading."""
 
@@ -91,7 +134,7 @@ class _Reader(HTMLParser):
         self._headings: list[tuple[int, str]] = []
         self._open = _Open()
         self._silent = 0
-        self._table: list[list[str]] | None = None
+        self._table: list[list[_Cell]] | None = None
         self._verbatim = 0
         self._is_in_cell = False
 
@@ -112,6 +155,8 @@ class _Reader(HTMLParser):
             self._table.append([])
         elif tag in ("td", "th") and self._table:
             self._is_in_cell = True
+            spans = dict(attrs)
+            self._table[-1].append(_Cell(_span(spans.get("colspan")), _span(spans.get("rowspan"))))
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _SILENT:
@@ -125,7 +170,7 @@ class _Reader(HTMLParser):
             self._end_cell()
         elif tag == "table" and self._table is not None:
             self._end_cell()
-            self._open.tables.append([line for line in self._table if line])
+            self._open.tables.append(_filled(self._table))
             self._table = None
         elif tag in _BLOCKS:
             self._end_block()
@@ -150,7 +195,7 @@ class _Reader(HTMLParser):
     def _end_cell(self) -> None:
         """End a cell, whether or not its end is marked."""
         if self._is_in_cell and self._table:
-            self._table[-1].append(self._text())
+            self._table[-1][-1].text = self._text()
         self._is_in_cell = False
 
     def _end_block(self) -> None:
