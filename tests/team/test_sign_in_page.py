@@ -305,7 +305,7 @@ async def test_over_stdio_there_is_no_page(tmp_path: Path) -> None:
         ({"url": "https://ada:secret@up.example/mcp", "credentials": "per-user"}, Person("k"), False),
     ],
     ids=[
-        "everybody's, a user", "everybody's, an operator", "nobody", "their own", "by a token, who has no console",
+        "everybody's, a user", "everybody's, an operator", "nobody", "their own", "by a token, without a console",
         "a client of ours", "a client's secret", "a header of the entry", "a token passed on", "a tenant passed on",
         "a password in the address",
     ],
@@ -313,6 +313,14 @@ async def test_over_stdio_there_is_no_page(tmp_path: Path) -> None:
 def test_who_may_sign_in_where(config: JsonObject, person: Person, may: bool) -> None:
     record = ServerRecord(name="up", config={"url": "https://up.example/mcp", **config})
     assert may_sign_in(record, person) is may
+
+
+def test_who_has_a_token_may_sign_in_where_its_issuer_opens_the_console() -> None:
+    person = Person("https://login.example#ada", access="user")
+    own = ServerRecord(name="up", config={"url": "https://up.example/mcp", "credentials": "per-user"})
+    everybodys = ServerRecord(name="up", config={"url": "https://up.example/mcp"})
+    assert may_sign_in(own, person, tokens_too=True)
+    assert not may_sign_in(everybodys, person, tokens_too=True)
 
 
 def test_a_server_that_is_a_program_has_no_sign_in() -> None:

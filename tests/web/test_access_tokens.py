@@ -23,6 +23,7 @@ from naru.hub import open_hub
 from naru.models.scripted import ScriptedBackend
 from naru.web.app import open_app
 from naru.web.gate import access_tokens as module
+from naru.web.gate import issuer as keeper
 from naru.web.gate.access_tokens import AccessTokens
 from naru.web.gate.admission import auth_is_on
 from naru.web.routes import Access
@@ -83,7 +84,7 @@ def settings(authority: Authority, **more: Any) -> OAuthSettings:
 @asynccontextmanager
 async def tokens_of(authority: Authority, **more: Any) -> AsyncIterator[AccessTokens]:
     async with AccessTokens(settings(authority, **more)) as made:
-        await until(lambda: bool(made._keys))
+        await until(lambda: bool(made.issuer.keys))
         yield made
 
 
@@ -181,7 +182,7 @@ async def test_s31_no_mutant_of_a_token_is_taken(authority: Authority) -> None:
 async def test_s31_unknown_keys_cause_one_fetch_however_many_tokens_name_them(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "RETRY_SECONDS", 0.3)
+    monkeypatch.setattr(keeper, "RETRY_SECONDS", 0.3)
     async with tokens_of(authority) as tokens:
         before = authority.asked
         authority.keys.append(public("three", OTHER_KEY, "RS256"))
@@ -260,7 +261,7 @@ async def test_issue21_a_claim_of_groups_gives_a_role_and_its_limits(authority: 
     mapped = {"sales": "analyst", "bosses": "admin"}
     made = settings(authority, role_claim="realm_access.roles", roles=mapped)
     async with AccessTokens(made, own) as tokens:
-        await until(lambda: bool(tokens._keys))
+        await until(lambda: bool(tokens.issuer.keys))
         for claimed, role, is_limited in (
             (["sales"], Access.USER, True),
             (["x", "bosses"], Access.ADMIN, False),

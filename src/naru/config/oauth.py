@@ -1,10 +1,10 @@
-"""The section `server.oauth`: access tokens of an authorization server beside Naru's own keys (A-04)."""
+"""The section `server.oauth`: an authorization server's access tokens and persons beside Naru's own keys (A-04)."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, SecretStr, model_validator
 
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 
@@ -34,6 +34,26 @@ class OAuthSettings(BaseModel):
     """Claim that names groups or roles, such as `groups` or `realm_access.roles`; empty goes by scopes alone."""
     roles: dict[str, str] = {}
     """Value of that claim → role, one of ours or of `server.roles`; of several the first in this order counts."""
+
+    client_id: str = ""
+    """Naru's client at the issuer; with it persons sign in to the console there (OpenID Connect). Its redirect URI is
+    the console's address and `oauth/session`, such as `https://tools.example.com/oauth/session`."""
+    client_secret: SecretStr = SecretStr("")
+    """The client's secret, or `file:PATH` of a file that holds it; empty is a public client (PKCE alone)."""
+    scopes: list[str] = ["openid", "profile", "email"]
+    """What is asked for when a person signs in to the console; `openid` must be among it."""
+    name: str = ""
+    """What the issuer is called on the console's sign-in page; empty takes its host."""
+
+    @model_validator(mode="after")
+    def _persons_are_the_issuers(self) -> OAuthSettings:
+        if self.client_id and not self.issuer:
+            raise ValueError("oauth.client_id is of no use without oauth.issuer, where it is a client")
+        if self.client_id and "openid" not in self.scopes:
+            raise ValueError("oauth.scopes must hold openid: without it the issuer does not say who signed in")
+        if self.client_id and self.client_id == self.resource:
+            raise ValueError("oauth.client_id and oauth.resource must differ: an ID token would be an access token")
+        return self
 
     @model_validator(mode="after")
     def _names_its_resource(self) -> OAuthSettings:

@@ -80,8 +80,11 @@ def filled_in(record: ServerRecord, config: Mapping[str, Any], signins: SignIns,
     return config if signed is None else {**config, SIGNED_IN: signed}
 
 
-def may_sign_in(record: ServerRecord, person: Person) -> bool:
-    """Tell whether a person may sign in at a server in the console, and whether that is what would go to it."""
+def may_sign_in(record: ServerRecord, person: Person, *, tokens_too: bool = False) -> bool:
+    """Tell whether a person may sign in at a server in the console, and whether that is what would go to it.
+
+    `tokens_too` says that who comes with an issuer's token can open the console as well.
+    """
     config = record.config
     given = [*(config.get("headers") or {}), *record.forward_headers.values()]
     try:
@@ -91,8 +94,7 @@ def may_sign_in(record: ServerRecord, person: Person) -> bool:
         return False
     if is_given or "authorization" in map(str.lower, given):
         return False
-    # Who comes with a token of `server.oauth` cannot open the console.
-    is_at_console = bool(person.id) and "#" not in person.id
+    is_at_console = bool(person.id) and (tokens_too or "#" not in person.id)
     return is_at_console and (record.credentials != "shared" or person.access in ("operator", "admin"))
 
 

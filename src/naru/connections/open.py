@@ -74,7 +74,9 @@ def open_signins(settings: Settings, me: str = "") -> SignIns:
         with contextlib.suppress(StoreUnavailableError):
             vault.join()
     wanted = settings.mcp.sign_in
-    return SignIns(vault, SignInSettings(tuple(wanted.hosts), wanted.client_document))
+    at_console = bool(settings.server.oauth.client_id)
+    given = SignInSettings(tuple(wanted.hosts), wanted.client_document, persons_at_console=at_console)
+    return SignIns(vault, given)
 
 
 def connection_settings(mcp: McpSettings) -> ConnectionSettings:

@@ -91,6 +91,7 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     # Signatures take 0.1 s to import, so only where tokens are taken.
     access_tokens = importlib.import_module("naru.web.gate.access_tokens") if oauth.issuer else None
     tokens = access_tokens.AccessTokens(oauth, hub.settings.server.roles) if access_tokens else None
+    persons = importlib.import_module("naru.web.oidc.rows") if oauth.client_id else None
     commons, folder = hub.commons, hub.settings.hub.data_dir
     logins = Logins(folder / "logins.json" if commons.me else None)
     ring = KeyRing(hub.keys, tokens, hub.settings.server.roles, logins=logins)
@@ -101,6 +102,7 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
         *health.endpoints(hub),
         *behind.endpoints(hub.settings.server),
         *(access_tokens.endpoints(tokens) if access_tokens else ()),
+        *(persons.endpoints(hub, ring, tokens) if persons else ()),
         *console.endpoints(hub),
         *faces.endpoints(hub),
         *jsonrpc.endpoints(hub),

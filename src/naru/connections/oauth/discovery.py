@@ -91,7 +91,7 @@ async def discover(fetch: Fetch, server: URL, challenge: Challenge, issuer: str 
             "Correct auth.issuer in the server's record, if that is meant.",
         )
     wanted = issuer or advertised
-    authority = await _authority(fetch, wanted) if wanted else await _legacy_authority(fetch, server)
+    authority = await authority_of(fetch, wanted) if wanted else await _legacy_authority(fetch, server)
     scope = challenge.scope or clean_scope(scopes)
     if scope and "offline_access" in authority.scopes and "offline_access" not in scope.split():
         scope = f"{scope} offline_access"
@@ -141,8 +141,13 @@ def _advertised(described: JsonObject) -> str:
     return issuers[0]
 
 
-async def _authority(fetch: Fetch, issuer: str) -> Authority:
-    """Return an authority whose own word about its name is the issuer's, to the letter (RFC 8414, section 3.3)."""
+async def authority_of(fetch: Fetch, issuer: str, *, needs_pkce: bool = True) -> Authority:
+    """Return an authority whose own word about its name is the issuer's, to the letter (RFC 8414, section 3.3).
+
+    Raises:
+        LinkError: it does not answer, or must not be trusted. One that does not say that it has PKCE is refused where
+            that is needed: where nothing else binds a code to who asked for it.
+    """
     fetch.check(issuer)
     for address in metadata_urls(issuer):
         status, document = await fetch.get(address, VERSION)
@@ -152,7 +157,7 @@ async def _authority(fetch: Fetch, issuer: str) -> Authority:
             continue
         if not _same_issuer(str(document.get("issuer")), issuer):
             raise refused(f"{shown(URL(address))} calls itself another issuer than {issuer}.")
-        return _read_authority(fetch, document)
+        return _read_authority(fetch, document, needs_pkce=needs_pkce)
     raise unavailable(f"{issuer} publishes no metadata.")
 
 
@@ -169,8 +174,8 @@ async def _legacy_authority(fetch: Fetch, server: URL) -> Authority:
     return Authority(origin, f"{origin}/authorize", f"{origin}/token", f"{origin}/register")
 
 
-def _read_authority(fetch: Fetch, document: JsonObject) -> Authority:
-    """Read an authority's metadata. Raises LinkError when it has no PKCE, or leads where nobody goes."""
+def _read_authority(fetch: Fetch, document: JsonObject, *, needs_pkce: bool = True) -> Authority:
+    """Read an authority's metadata. Raises LinkError when it lacks PKCE that is needed, or leads where nobody goes."""
 
     def endpoint(name: str) -> str:
         value = document.get(name)
@@ -180,7 +185,7 @@ def _read_authority(fetch: Fetch, document: JsonObject) -> Authority:
         return value
 
     issuer = str(document["issuer"])
-    if "S256" not in _texts(document.get("code_challenge_methods_supported")):
+    if needs_pkce and "S256" not in _texts(document.get("code_challenge_methods_supported")):
         raise refused(f"{issuer} does not say that it supports PKCE with S256, so codes could be stolen.")
     authority = Authority(
         issuer=issuer,

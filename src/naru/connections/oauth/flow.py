@@ -21,12 +21,24 @@ from naru.messages import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
-    """A sign-in that waits for its answer; used once."""
+class Asked:
+    """What a question to an authority is made of, and its answer judged by."""
 
     state: str
     verifier: str
     redirect_uri: str
+    resource: str
+    """What tokens are asked for (RFC 8707); empty names none."""
+    scope: str
+    """What to ask for; empty leaves it to the authority."""
+    authority: Authority
+    client: Client
+
+
+@dataclass(frozen=True, slots=True)
+class Pending(Asked):
+    """A sign-in that waits for its answer; used once."""
+
     server: str
     url: str
     """The server's address, which the tokens will be good for."""
@@ -36,10 +48,6 @@ class Pending:
     """The person who began, and alone may finish."""
     browser: str
     """Hash of what the asker's browser holds; empty when the asker comes back with a key."""
-    resource: str
-    scope: str
-    authority: Authority
-    client: Client
     expires_at: float
 
     def kept(self) -> dict[str, Any]:
@@ -100,55 +108,67 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def consent_url(pending: Pending) -> str:
+def consent_url(asked: Asked, more: Mapping[str, str] | None = None) -> str:
     """Return where the person says yes. Raises LinkError when that is no address for a browser."""
-    url = URL(pending.authority.authorization_endpoint)
+    url = URL(asked.authority.authorization_endpoint)
     if url.scheme not in ("http", "https"):
-        raise refused(f"{pending.authority.issuer} wants a browser to open {url.scheme}:, which is no web page.")
-    challenge = base64.urlsafe_b64encode(hashlib.sha256(pending.verifier.encode()).digest()).decode().rstrip("=")
-    asked = {
+        raise refused(f"{asked.authority.issuer} wants a browser to open {url.scheme}:, which is no web page.")
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(asked.verifier.encode()).digest()).decode().rstrip("=")
+    question = {
         "response_type": "code",
-        "client_id": pending.client.client_id,
-        "redirect_uri": pending.redirect_uri,
-        "state": pending.state,
+        "client_id": asked.client.client_id,
+        "redirect_uri": asked.redirect_uri,
+        "state": asked.state,
         "code_challenge": challenge,
         "code_challenge_method": "S256",
-        "resource": pending.resource,
-        **({"scope": pending.scope} if pending.scope else {}),
-        **({"prompt": "consent"} if "offline_access" in pending.scope.split() else {}),
+        **({"resource": asked.resource} if asked.resource else {}),
+        **({"scope": asked.scope} if asked.scope else {}),
+        **({"prompt": "consent"} if "offline_access" in asked.scope.split() else {}),
+        **(more or {}),
     }
-    return str(url.update_query(asked))
+    return str(url.update_query(question))
 
 
-def code_of(pending: Pending, answer: Mapping[str, str]) -> str:
-    """Return the code of an answer to this very question. Raises LinkError."""
+def check_sender(authority: Authority, answer: Mapping[str, str]) -> None:
+    """Refuse an answer that another authority gave (RFC 9207). Raises LinkError."""
     issuer = answer.get("iss")
-    if issuer is None and pending.authority.names_itself:
-        raise refused(f"The answer does not say that it comes from {pending.authority.issuer}; it was not used.")
-    if issuer is not None and issuer != pending.authority.issuer:
-        raise refused(f"The answer comes from {issuer[:200]!r}, not from {pending.authority.issuer}; it was not used.")
+    if issuer is None and authority.names_itself:
+        raise refused(f"The answer does not say that it comes from {authority.issuer}; it was not used.")
+    if issuer is not None and issuer != authority.issuer:
+        raise refused(f"The answer comes from {issuer[:200]!r}, not from {authority.issuer}; it was not used.")
+
+
+def code_of(authority: Authority, answer: Mapping[str, str]) -> str:
+    """Return the code of an authority's answer. Raises LinkError."""
+    check_sender(authority, answer)
     if answer.get("error"):
         said = f"{answer['error']} {answer.get('error_description', '')}".strip()[:200]
-        raise refused(f"{pending.authority.issuer} did not sign you in: {said}.")
+        raise refused(f"{authority.issuer} did not sign you in: {said}.")
     code = answer.get("code", "")
     if not code:
         raise refused("The answer holds no code.")
     return code
 
 
-async def exchange(fetch: Fetch, pending: Pending, code: str) -> Tokens:
-    """Exchange a code for tokens. Raises LinkError."""
+async def redeem(fetch: Fetch, asked: Asked, code: str) -> JsonObject:
+    """Return what an authority gives for a code. Raises LinkError."""
     form = {
         "grant_type": "authorization_code",
         "code": code,
-        "redirect_uri": pending.redirect_uri,
-        "code_verifier": pending.verifier,
-        "resource": pending.resource,
+        "redirect_uri": asked.redirect_uri,
+        "code_verifier": asked.verifier,
+        **({"resource": asked.resource} if asked.resource else {}),
     }
-    form, headers = pending.client.dressed(form)
-    status, answer = await fetch.post_form(pending.authority.token_endpoint, form, headers)
+    form, headers = asked.client.dressed(form)
+    status, answer = await fetch.post_form(asked.authority.token_endpoint, form, headers)
     if status != 200:
-        raise not_given(pending.authority.token_endpoint, status, answer)
+        raise not_given(asked.authority.token_endpoint, status, answer)
+    return answer
+
+
+async def exchange(fetch: Fetch, pending: Pending, code: str) -> Tokens:
+    """Exchange a code for tokens. Raises LinkError."""
+    answer = await redeem(fetch, pending, code)
     bare = Tokens(
         url=pending.url,
         resource=pending.resource,

@@ -43,6 +43,8 @@ class SignInSettings:
     client_document: str = ""
     """https URL of Naru's client metadata document; empty registers instead."""
     lookup: Lookup = look_up
+    persons_at_console: bool = False
+    """Who comes with an issuer's token can open the console as well (`server.oauth.client_id`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ class SignIns:
         is_theirs = by_browser if pending.browser else asker == pending.asker
         if not is_theirs:
             raise refused("This sign-in was begun by somebody else; it was not used.", "Begin it again.")
-        code = flow.code_of(pending, answer)
+        code = flow.code_of(pending.authority, answer)
         async with self._fetch(URL(pending.url)) as fetch:
             tokens = await flow.exchange(fetch, pending, code)
         async with self._turn(pending.owner, pending.server):

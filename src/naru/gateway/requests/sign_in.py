@@ -1,6 +1,6 @@
 """A call that waits for its person's sign-in at a server: the client is shown the console's page for that.
 
-The page's address says which server and nothing else: whoever opens it signs in at the console with their own key, and
+The page's address says which server and nothing else: whoever opens it signs in at the console as themselves, and
 presses "Sign in" there, so that what comes of it is theirs. Nothing is kept here: the call is simply made again.
 """
 
@@ -47,8 +47,8 @@ def page(core: Core, exchange: Exchange, server: str, failure: Failure | None) -
     if not is_asked or not core.upstreams.may_sign_in(server):
         return None
     again = " again" if failure.code == "insufficient_scope" else ""
-    said = f"MCP server {server!r} wants you to sign in{again}. Open its page in Naru with your own key, press "
-    said += f"“Sign in{again}”, and make the call again when you are signed in."
+    said = f"MCP server {server!r} wants you to sign in{again}. Open its page in Naru with your own key or account, "
+    said += f"press “Sign in{again}”, and make the call again when you are signed in."
     shown: JsonObject = {
         "mode": "url",
         "message": said,

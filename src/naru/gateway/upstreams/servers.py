@@ -324,7 +324,8 @@ class ServerUpstreams:
     def may_sign_in(self, server: str) -> bool:
         """Tell whether who asks now may sign in at a server in the console, and whether that would count there."""
         connection = self._manager.connections.get(server)
-        return connection is not None and may_sign_in(connection.record, current_person.get())
+        tokens_too = self._manager.signins.settings.persons_at_console
+        return connection is not None and may_sign_in(connection.record, current_person.get(), tokens_too=tokens_too)
 
     def watch(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Tell of every change."""

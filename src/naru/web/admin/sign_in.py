@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.types import Scope
 from yarl import URL
 
 from naru.config import Settings
@@ -29,6 +28,7 @@ from naru.stores.secrets.redact import REDACTOR
 from naru.web.admin.servers import BASE
 from naru.web.audited import note_audit
 from naru.web.bodies import BodyError, parse_body, read_json
+from naru.web.gate.incoming import crossing_cookie
 from naru.web.gate.principal import Principal
 from naru.web.routes import Access, Endpoint
 
@@ -137,7 +137,7 @@ class SignIn:
         note_audit(request.scope, server=record.name)
         answer = JSONResponse({"url": begun.url, "state": begun.state})
         if begun.browser:
-            name, traits = _cookie(request.scope)
+            name, traits = crossing_cookie(request.scope, _COOKIE)
             answer.headers["Set-Cookie"] = f"{name}={begun.browser}; Max-Age=600; {traits}"
         return answer
 
@@ -152,7 +152,7 @@ class SignIn:
 
     async def come_back(self, request: Request) -> Response:
         """Take the answer that a browser brings back, if it is the browser that began."""
-        name, traits = _cookie(request.scope)
+        name, traits = crossing_cookie(request.scope, _COOKIE)
         forgotten = {"Set-Cookie": f"{name}=; Max-Age=0; {traits}", "Content-Security-Policy": _POLICY}
         root = request.scope.get("root_path", "")
         try:
@@ -201,13 +201,6 @@ class SignIn:
                 f"The credentials of {record.name!r} are everybody's: signing in needs an operator's key."
             )
         return current_person.get()
-
-
-def _cookie(scope: Scope) -> tuple[str, str]:
-    """Return name and traits of the cookie that binds a sign-in to its browser; it comes back across sites."""
-    root = scope.get("root_path", "")
-    prefix = "__Secure-" if root else "__Host-"
-    return prefix + _COOKIE, f"Path={root}/; Secure; HttpOnly; SameSite=Lax"
 
 
 async def _told(work: Awaitable[T]) -> T:

@@ -1,4 +1,4 @@
-"""Who may pass the gate: keys and console sessions, and how often (A-02, S-19, S-68)."""
+"""Who may pass the gate: keys, tokens and console sessions, and how often (A-02, S-19, S-68)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from naru.config import RoleSettings
+from naru.errors import PolicyError
 from naru.persons import WHOLE, Reach
 from naru.stores.kept.spending import Spending, seconds_to_tomorrow
 from naru.stores.secrets.keys import ROLES, ApiKey, KeyFile
-from naru.web.gate.logins import Logins
+from naru.web.gate.logins import Login, Logins
 from naru.web.gate.principal import Principal, TokenFacts
 from naru.web.routes import Access
 
@@ -24,7 +25,7 @@ MAX_ADDRESSES = 10_000
 
 
 class KeyRing:
-    """The keys of the installation, and sessions that a key has opened for a browser."""
+    """The keys of the installation, and sessions that a key or a person has opened for a browser."""
 
     def __init__(
         self,
@@ -39,8 +40,8 @@ class KeyRing:
         self.tokens = tokens
         self.roles = roles or {}
         self._logins = logins or Logins()
-        self._last: tuple[ApiKey, Principal | None] | None = None
-        """The key seen last, and whom it stands for."""
+        self._last: tuple[ApiKey | Login, Principal | None] | None = None
+        """The key or person seen last, and whom it stands for."""
 
     def were_made(self) -> bool:
         """Tell whether a key was ever made here, revoked or not. Raises StoreError."""
@@ -54,18 +55,40 @@ class KeyRing:
         """Return whose key or session this is. Raises StoreError when the keys cannot be read."""
         if self.tokens is not None and secret.count(b".") == 2:  # a JWT, which no key of ours looks like
             return self.tokens.verify(secret)
-        key = self.keys.find(secret)
-        if key is None and (key_id := self._logins.find(secret)) is not None:
-            key = self.keys.of_id(key_id)
-        if key is None:
+        found: ApiKey | Login | None = self.keys.find(secret)
+        if found is None and (login := self._logins.find(secret)) is not None:
+            found = login if login.role else self.keys.of_id(login.id)
+        if found is None:
             return None
-        if self._last is None or self._last[0] is not key:
-            self._last = (key, principal_of(key, self.roles))
+        if self._last is None or self._last[0] is not found:
+            whose = principal_of(found, self.roles) if isinstance(found, ApiKey) else self._person(found)
+            self._last = (found, whose)
         return self._last[1]
 
+    def _person(self, login: Login) -> Principal | None:
+        """Return who signed in; None once the issuer or the role is no longer that of the settings."""
+        found = role_of(login.role, self.roles)
+        if found is None or self.tokens is None or not self.tokens.may_hold_session(login.id):
+            return None
+        return Principal(login.id, found[0], login.name, reach=found[1])
+
     def open_session(self, principal: Principal) -> str:
-        """Return a random cookie value that stands for the key for twelve hours or until it is revoked."""
+        """Return a random cookie value that stands for the key for twelve hours or until it is revoked.
+
+        Raises:
+            PolicyError: it is no key's.
+            StoreError: it could not be kept.
+        """
+        if self.keys.of_id(principal.id) is None:
+            raise PolicyError(
+                "This request comes without a key, and only a key opens a session here.",
+                remedy="Send a key; with server.oauth.client_id persons sign in on the console's page.",
+            )
         return self._logins.open(principal.id)
+
+    def open_for_person(self, person: str, role: str, name: str) -> str:
+        """Return a cookie value that stands for who signed in, `iss#sub`, for twelve hours. Raises StoreError."""
+        return self._logins.open(person, role=role, name=name)
 
     def close_session(self, token: bytes) -> None:
         """Forget a session. Raises StoreError."""

@@ -19,6 +19,13 @@ def session_cookie(scope: Scope) -> tuple[str, str]:
     return ("__Secure-naru", f"Path={root}/; {_TRAITS}") if root else _AT_THE_ROOT
 
 
+def crossing_cookie(scope: Scope, name: str) -> tuple[str, str]:
+    """Return name and traits of a cookie that binds a sign-in to its browser: it comes back from another site."""
+    root = scope.get("root_path", "")
+    prefix = "__Secure-" if root else "__Host-"
+    return prefix + name, f"Path={root}/; Secure; HttpOnly; SameSite=Lax"
+
+
 class BodyTooLargeError(Exception):
     """A body without a length grew beyond the limit."""
 

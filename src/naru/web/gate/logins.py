@@ -1,4 +1,4 @@
-"""Console sessions that a key has opened for a browser (S-68): in memory, or in a file that other hubs share."""
+"""Console sessions, opened by a key or by a person's sign-in (S-68): in memory, or in a file that other hubs share."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from naru.messages import JsonObject
@@ -18,12 +19,27 @@ logger = logging.getLogger(__name__)
 
 SESSION_SECONDS = 12 * 3600.0
 MAX_SESSIONS = 1_000
-Kept = dict[str, tuple[str, float]]
-"""Hash of a cookie's value → the key's id, and until when, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Whom a cookie's value stands for, and until when."""
+
+    id: str
+    """A key's id, or a person's `iss#sub`."""
+    until: float
+    role: str = ""
+    """Of a person, as the issuer's claims gave it at the sign-in; empty for a key, which has its own."""
+    name: str = ""
+    """How a person is shown; nobody's identity."""
+
+
+Kept = dict[str, Login]
+"""Hash of a cookie's value → whom it stands for, oldest first."""
 
 
 class Logins:
-    """Random cookie values and the keys that they stand for; what is kept is their hash."""
+    """Random cookie values and whom they stand for; what is kept is their hash."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Keep them in a file that other hubs share, or in memory."""
@@ -42,10 +58,11 @@ class Logins:
             else None
         )
 
-    def open(self, key_id: str) -> str:
-        """Return a new value that stands for a key for twelve hours. Raises StoreError."""
+    def open(self, who: str, *, role: str = "", name: str = "") -> str:
+        """Return a new value that stands for a key, or a person with a role, for twelve hours. Raises StoreError."""
         token = secrets.token_urlsafe(32)
-        self._change(lambda kept: {**kept, _digest(token.encode()): (key_id, self._clock() + SESSION_SECONDS)})
+        login = Login(who, self._clock() + SESSION_SECONDS, role, name)
+        self._change(lambda kept: {**kept, _digest(token.encode()): login})
         return token
 
     def close(self, token: bytes) -> None:
@@ -53,11 +70,11 @@ class Logins:
         digest = _digest(token)
         self._change(lambda kept: {name: one for name, one in kept.items() if name != digest})
 
-    def find(self, token: bytes) -> str | None:
-        """Return the id of the key that a value stands for."""
+    def find(self, token: bytes) -> Login | None:
+        """Return whom a value stands for."""
         self._load()
         found = self._kept.get(_digest(token)) if self._kept else None
-        return found[0] if found is not None and found[1] > self._clock() else None
+        return found if found is not None and found.until > self._clock() else None
 
     def _change(self, edit: Callable[[Kept], Kept]) -> None:
         path = self._path
@@ -68,11 +85,12 @@ class Logins:
         with file_lock(path):
             self._load()
             self._kept = self._bounded(edit(self._kept))
-            replace_file(path, json.dumps({"logins": self._kept}).encode(), backup=False)
+            rows = {name: astuple(login) for name, login in self._kept.items()}
+            replace_file(path, json.dumps({"logins": rows}).encode(), backup=False)
 
     def _bounded(self, kept: Kept) -> Kept:
         now = self._clock()
-        return dict([(name, one) for name, one in kept.items() if one[1] > now][-MAX_SESSIONS:])
+        return dict([(name, one) for name, one in kept.items() if one.until > now][-MAX_SESSIONS:])
 
     def _load(self) -> None:
         if self._file is not None and (kept := self._file.news({})) is not None:
@@ -80,7 +98,10 @@ class Logins:
 
 
 def _logins(document: JsonObject) -> Kept:
-    return {name: (str(one[0]), float(one[1])) for name, one in document["logins"].items()}
+    return {
+        name: Login(str(one[0]), float(one[1]), *map(str, one[2:4]))  # a version before knew the first two alone
+        for name, one in document["logins"].items()
+    }
 
 
 def _digest(token: bytes) -> str:

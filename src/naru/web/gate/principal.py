@@ -36,8 +36,17 @@ class TokenFacts(Protocol):
         """Where it learns whose tokens they are."""
         ...
 
+    @property
+    def sign_in_name(self) -> str:
+        """What the issuer is called where persons sign in to the console with it; empty where they cannot."""
+        ...
+
     def scope_for(self, access: Access) -> str:
         """Return the scope that a role needs."""
+        ...
+
+    def may_hold_session(self, person: str) -> bool:
+        """Tell whether this person could have signed in to the console as it is set up now."""
         ...
 
     def verify(self, token: bytes) -> Principal | None:

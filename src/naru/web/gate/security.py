@@ -87,11 +87,11 @@ class _RefusedError(Exception):
     """The request is answered here."""
 
     def __init__(
-        self, status: int, code: str, detail: str, *, remedy: str = "", headers: Mapping[str, str] | None = None
+        self, status: int, code: str, detail: str, *, headers: Mapping[str, str] | None = None, **members: str
     ) -> None:
         super().__init__(detail)
         self.code = code
-        self.response = problem(status, detail, code=code, remedy=remedy, headers=headers)
+        self.response = problem(status, detail, code=code, headers=headers, **members)
 
 
 class Gate:
@@ -273,6 +273,7 @@ class Gate:
             "The key is not valid." if credentials else "This needs a key.",
             remedy="Send it as Authorization: Bearer …, or as X-API-Key.",
             headers=self._challenge(access, "invalid_token" if credentials else ""),
+            signIn=keys.tokens.sign_in_name if keys is not None and keys.tokens is not None else "",
         )
 
     def _challenge(self, access: Access, error: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ async function answer(response) {
   const error = new Error(await inReadersLanguage(code, said ?? `${response.status} ${response.statusText}`));
   error.status = response.status;
   error.code = code;
+  error.signIn = body?.signIn; // what persons can sign in with beside a key
   throw error;
 }
 

@@ -3,7 +3,7 @@
 import { api, follow } from "./api.js";
 import { action, field, fill, glyph, h, onSubmit, title } from "./dom.js";
 import { keepFocus } from "./focus.js";
-import { switchLanguage, switchTheme, t, themeName } from "./text.js";
+import { isKorean, switchLanguage, switchTheme, t, themeName } from "./text.js";
 
 // Each page with its icon and the files that draw its list and one entry of it; a file is fetched when its page is shown.
 const pages = {
@@ -83,7 +83,7 @@ function away(isAway) {
   return was;
 }
 
-function login() {
+function login(issuer) {
   const wrong = h("p", { className: "bad", role: "alert", id: "wrong-key" });
   const key = h("input", { type: "password", "aria-describedby": "wrong-key", autocomplete: "current-password", required: true });
   const button = h("button", { className: "main" }, t("signIn"));
@@ -100,9 +100,14 @@ function login() {
     }
     show();
   });
-  fill(main, title(t("login")), h("form", { className: "card", onsubmit: send }, h("p", { className: "soft" }, t("loginHint")),
-    field(t("key"), key), wrong, button));
-  key.focus();
+  const elsewhere = issuer && action(t("signInWith", { issuer }), async () => {
+    const body = { language: isKorean() ? "ko" : "en", ...(location.hash.startsWith("#/") && { page: location.hash }) };
+    location.assign((await api("/api/session/sign-in", { method: "POST", body })).url);
+  }, { className: "main" });
+  if (elsewhere) button.className = "";
+  fill(main, title(t(elsewhere ? "signIn" : "login")), elsewhere && h("div", { className: "card" }, elsewhere),
+    h("form", { className: "card", onsubmit: send }, h("p", { className: "soft" }, t("loginHint")), field(t("key"), key), wrong, button));
+  (elsewhere || key).focus();
 }
 
 function decoded(text = "") {
@@ -135,7 +140,7 @@ async function show() {
     followHub();
   } catch (error) {
     if (mine !== drawn) return;
-    if (error.status === 401) { who = null; navigation(page); login(); return; }
+    if (error.status === 401) { who = null; navigation(page); login(error.signIn); return; }
     fill(main, title(t(page)), h("div", { className: "card notice", role: "alert" }, h("p", {}, error.message),
       h("button", { type: "button", onclick: show }, t("again"))));
   }

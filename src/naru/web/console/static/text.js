@@ -21,6 +21,7 @@ const words = {
   themeLight: ["Light", "밝게"],
   themeDark: ["Dark", "어둡게"],
   login: ["Sign in with a key", "키로 로그인"],
+  signInWith: ["Sign in with {issuer}", "{issuer} 계정으로 로그인"],
   loginHint: ["This hub asks for a key. Make one with: naru keys create", "이 허브는 키가 필요합니다. 만들기: naru keys create"],
   key: ["API key", "API 키"],
   openHub: ["No key is asked for on this machine", "이 컴퓨터에서는 키를 묻지 않습니다"],
