@@ -136,6 +136,8 @@ def check_config_types(name: str, config: dict[str, Any]) -> None:
         refuse("credentials", f"one of {', '.join(CREDENTIALS)}")
     _check_forwarded(config, refuse)
     _check_run(config, refuse)
+    if not isinstance(config.get("tellPerson"), bool | None):
+        refuse("tellPerson", "true or false")
     if config.get("protocol", "auto") not in PROTOCOLS:
         refuse("protocol", f"one of {', '.join(PROTOCOLS)}")
     limits = config.get("limits")
@@ -152,6 +154,8 @@ def _check_run(config: dict[str, Any], refuse: Callable[[str, str], None]) -> No
     is_several = "url" in config or config.get("credentials", "shared") != "shared" or "isolation" in config
     if config.get("run") == "once" and is_several:
         refuse("run", '"each" of a server with a url, or with a link for each person or caller: once is one program')
+    if config.get("run") == "once" and config.get("tellPerson"):
+        refuse("run", '"each" of a server that is told who asks: another hub asks one that runs once')
 
 
 def _check_forwarded(config: dict[str, Any], refuse: Callable[[str, str], None]) -> None:
@@ -287,6 +291,11 @@ class ServerRecord(BaseModel):
     def runs_once(self) -> bool:
         """Whether one hub runs it for all hubs of an installation, by `run` of the entry; else each starts its own."""
         return self.config.get("run") == "once" and self.transport_type is TransportType.STDIO
+
+    @property
+    def tells_person(self) -> bool:
+        """Whether each call says who asks (`tellPerson` of the entry)."""
+        return self.config.get("tellPerson") is True
 
     @property
     def forward_headers(self) -> dict[str, str]:

@@ -18,6 +18,8 @@ import httpx2 as httpx
 import pytest
 from tests.docs.fake_model import fake_model
 
+from naru.stores.secrets.keys import KeyFile
+
 PRICE = 'def price(product: str) -> dict:\n    """Return the price of a product in won."""\n    return {"won": 1200}\n'
 WAIT_SECONDS = 60.0
 
@@ -55,9 +57,9 @@ def until_tools_are(url: str, *names: str) -> None:
 
 
 @contextmanager
-def mcp_client(url: str) -> Iterator[Callable[..., Any]]:
+def mcp_client(url: str, key: str = "") -> Iterator[Callable[..., Any]]:
     """A client of the version with sessions, by hand."""
-    headers = {"Accept": "application/json, text/event-stream"}
+    headers = {"Accept": "application/json, text/event-stream"} | ({"Authorization": f"Bearer {key}"} if key else {})
     with httpx.Client(headers=headers, timeout=WAIT_SECONDS) as client:
 
         def ask(method: str, **params: object) -> Any:
@@ -104,6 +106,22 @@ def test_a_file_and_a_module_are_served_by_one_line_and_read_anew(tmp_path: Path
             assert sorted(tool["name"] for tool in listed) == ["company__cost", "company__price", "stock__left"]
             called = ask("tools/call", name="company__cost", arguments={"product": "pen"})
             assert called["structuredContent"] == {"won": 1200}
+
+
+@pytest.mark.slow
+def test_a_function_is_told_who_asks_and_nobody_can_say_it_of_themselves(tmp_path: Path) -> None:
+    (tmp_path / "company.py").write_text(
+        'def me(current_user: str) -> str:\n    """Me."""\n    return current_user\n'
+    )
+    keys = KeyFile(tmp_path / "data" / "keys.json")
+    made = [keys.create("user", owner=name) for name in ("ann", "bob")]
+    with fake_model() as model, serving(tmp_path, model, "--tools", "company.py") as (url, _):
+        for key, secret in made:
+            with mcp_client(url, secret) as ask:
+                assert "current_user" not in str(ask("tools/list"))
+                hostile = {"naru/person": made[0][0].id}
+                said = ask("tools/call", name="company__me", arguments={}, _meta=hostile)
+                assert said["content"][0]["text"] == key.id
 
 
 @pytest.mark.slow

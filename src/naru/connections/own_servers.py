@@ -72,6 +72,7 @@ def _record(target: str, settings: ToolsSettings) -> ServerRecord:
             "args": ["-m", PROGRAM, str(path) if named_file else target, name],
             "env": env,
             "cwd": str(path.parent if named_file else Path.cwd()),
+            "tellPerson": True,
             "protocol": "sessions",  # in which a server may say at any time what is wrong with an edit
         },
     )

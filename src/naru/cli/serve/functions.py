@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from naru.cli.serve.listening import run_until_interrupted
+from naru.connections.wire.protocol import META_PERSON
 from naru.gateway.catalog import CatalogSettings
 from naru.gateway.engine import Engine
 from naru.gateway.faces.stdio import StdioFace, take_stdin, take_stdout
@@ -67,7 +68,7 @@ class _Engine(Engine):
 
 
 class OwnFunctions(WrapperToolset):
-    """Functions that are not told who calls: the client here is the hub, and whom it serves is not said."""
+    """Functions that are told whom the hub serves, in each call: the client here is the hub itself."""
 
     def __init__(self, target: str) -> None:
         super().__init__(ReloadingToolset(target, self._told))
@@ -78,7 +79,8 @@ class OwnFunctions(WrapperToolset):
 
     async def call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         """Call a function once. Raises as `FunctionToolset.call`."""
-        return await self.inner.call(name, arguments, replace(context, caller=""))
+        context = replace(context, caller=str(context.meta.get(META_PERSON) or ""))
+        return await self.inner.call(name, arguments, context)
 
     def _told(self, text: str) -> None:
         if not text:

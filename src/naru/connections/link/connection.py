@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from naru.connections.link.dressed import dressed
 from naru.connections.link.private_links import PrivateLinks, in_protocol, is_isolated
 from naru.connections.link.supervisor import Supervisor
 from naru.connections.link.surroundings import Surroundings
@@ -23,7 +24,7 @@ from naru.connections.state.bulkhead import Bulkhead
 from naru.connections.state.faults import BusyError, Failure, LinkError, RpcError
 from naru.connections.state.lifecycle import LIVE, Lifecycle
 from naru.connections.transports.base import Counters
-from naru.connections.wire.protocol import INVALID_PARAMS, Era, parameter_header_values
+from naru.connections.wire.protocol import INVALID_PARAMS, Era
 from naru.messages import Json, JsonObject, ToolDefinition
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.telemetry.tracing import active
@@ -261,7 +262,8 @@ class Connection:
         self._keeper.used_at = self._now()
         if method == "tools/call" and revision != self.revision:
             self._check_still_offered(params)
-        options = self._dressed(session, method, params, options)
+        if method == "tools/call":
+            options = dressed(self.record, self.catalogue, session.era, params, options)
         try:
             if (tracing := active()) is None:
                 result = await session.request(method, params, options)
@@ -385,15 +387,3 @@ class Connection:
                 self._keeper.degraded(failure)
             if failure.code == "cut":
                 self._keeper.suspect()
-
-    def _dressed(
-        self, session: Session, method: str, params: Mapping[str, Json] | None, options: RequestOptions
-    ) -> RequestOptions:
-        """Add the headers that a modern tool wants its arguments repeated in."""
-        if method != "tools/call" or session.era != "modern" or not self.catalogue.headers or not params:
-            return options
-        wanted = self.catalogue.headers.get(str(params.get("name")))
-        arguments = params.get("arguments")
-        if not wanted or not isinstance(arguments, dict):
-            return options
-        return replace(options, headers={**options.headers, **parameter_header_values(wanted, arguments)})

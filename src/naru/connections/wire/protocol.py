@@ -23,6 +23,8 @@ META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 META_CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+META_PERSON = "naru/person"
+"""Who asks the hub, verified, in calls of a server whose entry says `tellPerson`; empty where no key is asked for."""
 META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
 PARSE_ERROR = -32700

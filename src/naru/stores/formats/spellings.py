@@ -17,7 +17,7 @@ URL_KEYS = frozenset({"url", "headers", "auth", "caFile", "endpointPrefix", "for
 COMMON_KEYS = frozenset(
     "timeout startTimeout protocol disabled enabled allowedTools allowed_tools includedTools tools_to_execute "
     "disabledTools disabled_tools excludedTools excluded_tools toolFilter alwaysAllow autoApprove icon iconUrl limits "
-    "ask lazy idleStopMs isolation credentials run".split()
+    "ask lazy idleStopMs isolation credentials run tellPerson".split()
 )
 """Keys of a config that go with every transport."""
 
