@@ -110,9 +110,7 @@ def test_a_file_and_a_module_are_served_by_one_line_and_read_anew(tmp_path: Path
 
 @pytest.mark.slow
 def test_a_function_is_told_who_asks_and_nobody_can_say_it_of_themselves(tmp_path: Path) -> None:
-    (tmp_path / "company.py").write_text(
-        'def me(current_user: str) -> str:\n    """Me."""\n    return current_user\n'
-    )
+    (tmp_path / "company.py").write_text('def me(current_user: str) -> str:\n    """Me."""\n    return current_user\n')
     keys = KeyFile(tmp_path / "data" / "keys.json")
     made = [keys.create("user", owner=name) for name in ("ann", "bob")]
     with fake_model() as model, serving(tmp_path, model, "--tools", "company.py") as (url, _):

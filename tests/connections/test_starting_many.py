@@ -74,6 +74,8 @@ async def test_a_start_whose_stderr_moves_is_told_from_one_that_hangs(
         assert await manager.connect("s") is connects
         if not connects:
             assert "`startTimeout`" in manager.explain("s").remedy
+            await until(lambda: manager.explain("s").status is ServerStatus.CONNECTING)
+            assert "`startTimeout`" in manager.explain("s").remedy, "while it is tried again, too"
 
 
 @pytest.mark.slow

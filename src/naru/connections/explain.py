@@ -103,7 +103,7 @@ def _simply(connection: Connection, failure: Failure | None, since: float) -> tu
         if since >= _WORTH_SAYING_SECONDS and may_install(connection.record):
             summary = _installing(connection, since)
         if failure is not None:
-            summary = f"{summary} Before: {failure.message}"
+            summary, remedy = f"{summary} Before: {failure.message}", failure.remedy or remedy
     return summary, remedy
 
 
