@@ -52,6 +52,8 @@ class OpenIdProvider(Provider):
         """Claims, over those that every ID token has; `...` leaves one out."""
         self.sign: Callable[[Mapping[str, Any]], str | None] = signed
         self.metadata: dict[str, Any] = {}
+        self.more: dict[str, Any] | None = None
+        """What its userinfo endpoint says; None when it has none."""
         self.keys = [published("one", KEY)]
         self.answer: dict[str, str] = {}
         """Parameters that the answer has instead of the code, or beside it."""
@@ -114,7 +116,14 @@ class OpenIdProvider(Provider):
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["client_secret_basic"],
         }
+        if self.more is not None:
+            about["userinfo_endpoint"] = f"{self.issuer}/me"
         return JSONResponse({**about, **self.metadata})
+
+    async def tell(self, request: Request) -> Response:
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        found = await self.load_access_token(token)
+        return JSONResponse({"sub": found.subject, **(self.more or {})} if found else {}, 200 if found else 401)
 
     async def publish(self, request: Request) -> Response:
         return JSONResponse({"keys": self.keys})
@@ -139,6 +148,7 @@ async def issuer(redirect_uri: str = BACK, *, host: str = "127.0.0.1") -> AsyncI
         Route("/.well-known/oauth-authorization-server", provider.describe),
         Route("/begin", provider.begin),
         Route("/keys", provider.publish),
+        Route("/me", provider.tell),
     ]
     provider.serves(redirect_uri)
     async with sdk_authority(provider, more) as (_, address):

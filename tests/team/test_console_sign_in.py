@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from naru.web.gate.access_tokens import AccessTokens
 from naru.web.gate.logins import Logins
 from naru.web.oidc.refusals import REASONS
 from tests.connections.conftest import until
-from tests.team.oidc import BACK, BASE_URL, CLIENT, KEY, SCOPES, published, signed, visited
+from tests.team.oidc import BACK, BASE_URL, CLIENT, KEY, SCOPES, Visitor, published, settings, signed, visited
 
 ROLES = {"server": {"roles": {"analyst": {"access": "user", "servers": ["hr"]}}}}
 
@@ -88,6 +90,18 @@ async def test_who_has_no_role_is_told_so_and_comes_not_in(tmp_path: Path) -> No
         assert await eve.who() == 401
 
 
+async def test_groups_that_the_issuer_tells_at_its_userinfo_endpoint_alone_count_too(tmp_path: Path) -> None:
+    async with visited(tmp_path) as ada:
+        ada.provider.told, ada.provider.more = {}, {"groups": ["bosses"], "name": "Ada"}
+        assert (await ada.signs_in()).status_code == 303
+        who = await ada.who()
+        assert (who["role"], who["owner"]) == ("admin", "Ada")
+        ada.provider.told = {"groups": ["staff"]}
+        again = ada.other()
+        assert (await again.signs_in()).status_code == 303
+        assert (await again.who())["role"] == "user", "the ID token has the last word"
+
+
 async def test_signing_out_ends_it_on_the_server(tmp_path: Path) -> None:
     async with visited(tmp_path) as ada:
         await ada.signs_in()
@@ -114,6 +128,17 @@ async def test_each_sign_in_has_a_session_of_its_own(tmp_path: Path) -> None:
         assert (await first.who())["id"] == (await second.who())["id"]
         await first.http.delete("/api/session")
         assert (await second.who())["role"] == "user"
+
+
+async def test_any_hub_takes_the_answer(tmp_path: Path) -> None:
+    async with visited(tmp_path / "one") as ada:
+        made = settings(ada.provider, tmp_path / "two")
+        async with open_hub(made, backend=ScriptedBackend([]), asks_for_keys=True) as hub, open_app(hub) as app:
+            there = Visitor(hub, app, ada.provider)
+            url = await ada.agrees(await ada.begins())
+            there.http.cookies = ada.http.cookies
+            assert (await there.comes_back(url)).status_code == 303
+            assert (await there.who())["id"] == f"{ada.provider.issuer}#ada"
 
 
 async def test_behind_a_trusted_proxy_all_of_it_is_below_the_path(tmp_path: Path) -> None:
@@ -290,6 +315,13 @@ async def test_the_secret_may_lie_in_a_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"server\.oauth\.client_secret names .*missing"):
         async with open_hub(made, backend=ScriptedBackend([])) as hub, open_app(hub):
             pass
+
+
+@pytest.mark.slow
+def test_where_nobody_signs_in_nothing_of_it_is_imported() -> None:
+    look = "import sys, naru.web.app; print([m for m in sys.modules if m == 'jwt' or m.startswith('naru.web.oidc')])"
+    told = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, timeout=120)
+    assert told.stdout.strip() == "[]"
 
 
 def test_every_reason_is_told_in_both_languages() -> None:

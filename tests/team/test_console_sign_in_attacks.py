@@ -227,6 +227,14 @@ async def test_the_id_token_of_another_sign_in_is_not_taken(tmp_path: Path) -> N
         await refused(eve, await eve.agrees(await eve.begins()), "another sign-in (nonce)")
 
 
+async def test_what_the_userinfo_endpoint_says_of_somebody_else_is_not_taken(tmp_path: Path) -> None:
+    async with visited(tmp_path) as ada:
+        ada.provider.told, ada.provider.more = {}, {"sub": "grace", "groups": ["bosses"]}
+        await refused(ada, await ada.agrees(await ada.begins()), "somebody else (sub)")
+        ada.provider.told = {"groups": ["others"]}
+        await refused(ada, await ada.agrees(await ada.begins()), "nothing that it says of you is a role here")
+
+
 async def test_an_id_token_is_no_access_token(tmp_path: Path) -> None:
     async with visited(tmp_path) as ada:
         given: list[str] = []
@@ -269,6 +277,7 @@ async def test_an_error_of_another_issuer_is_a_mix_up_too(tmp_path: Path) -> Non
         {"token_endpoint": "file:///etc/passwd"},
         {"authorization_endpoint": "javascript:alert(1)"},
         {"authorization_endpoint": ""},
+        {"userinfo_endpoint": "http://169.254.169.254/me"},
     ],
     ids=lambda metadata: "-".join(str(one) for one in metadata.items()),
 )

@@ -44,6 +44,8 @@ class Authority:
     """It reads a client's metadata from the URL that is its id."""
     names_itself: bool = False
     """It says its `iss` with every code (RFC 9207)."""
+    userinfo_endpoint: str = ""
+    """Where it says more of a person than in an ID token (OpenID Connect)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,7 @@ def _read_authority(fetch: Fetch, document: JsonObject, *, needs_pkce: bool = Tr
         scopes=_texts(document.get("scopes_supported")),
         takes_documents=document.get("client_id_metadata_document_supported") is True,
         names_itself=document.get("authorization_response_iss_parameter_supported") is True,
+        userinfo_endpoint=endpoint("userinfo_endpoint"),
     )
     if not authority.authorization_endpoint or not authority.token_endpoint:
         raise refused(f"{issuer} names no endpoint for codes or for tokens.")

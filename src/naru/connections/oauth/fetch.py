@@ -61,9 +61,11 @@ class Fetch:
         if self._session is not None:
             await self._session.close()
 
-    async def get(self, address: str, version: str = "") -> tuple[int, JsonObject]:
+    async def get(self, address: str, version: str = "", *, token: str = "") -> tuple[int, JsonObject]:
         """GET a JSON object; whatever is none is an empty one. Raises LinkError."""
         headers = {"MCP-Protocol-Version": version} if version else {}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
         return await self._talk("GET", address, headers, None)
 
     async def post_form(

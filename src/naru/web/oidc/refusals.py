@@ -118,11 +118,18 @@ REASONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
     },
 }
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 _PAGE = (
     "<!doctype html><html lang={language}><meta charset=utf-8>"
-    "<meta name=viewport content='width=device-width, initial-scale=1'><title>{title} · Naru</title>"
-    "<h1>{title}</h1><p>{tried}</p><p role=alert>{happened}</p><p>{remedy}</p>{detail}"
-    "<p><a href='{root}/{page}'>{back}</a></p></html>"
+    "<meta name=viewport content='width=device-width, initial-scale=1'><meta name=color-scheme content='light dark'>"
+    "<title>{title} · Naru</title><link rel=stylesheet href='{root}/console/style.css'>"
+    "<header id=side><a class=brand href='{root}/'><img src='{root}/console/icon.svg' alt='' width=28 height=28>"
+    "<b>Naru</b> <span lang=ko>나루</span></a></header>"
+    "<main><div class=head><h1>{title}</h1></div><div class='card notice' role=alert><p>{tried}</p>"
+    "<p><strong>{happened}</strong></p><p>{remedy}</p>{detail}</div>"
+    "<p><a href='{root}/{page}'>{back}</a></p></main></html>"
 )
 
 
@@ -147,7 +154,7 @@ def page_of(error: RefusedError, *, issuer: str, language: str, root: str, page:
         tried=tried.format(issuer=escape(issuer)),
         happened=happened.format(issuer=escape(issuer)),
         remedy=remedy.format(issuer=escape(issuer)),
-        detail=f"<p>{_SAID[language]} {said}</p>" if said else "",
+        detail=f"<p class=soft>{_SAID[language]} {said}</p>" if said else "",
         root=root,
         page=escape(page),
         back=back,

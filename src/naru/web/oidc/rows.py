@@ -24,7 +24,7 @@ from naru.web.gate.access_tokens import AccessTokens
 from naru.web.gate.incoming import crossing_cookie, session_cookie
 from naru.web.gate.logins import SESSION_SECONDS
 from naru.web.oidc.question import LANGUAGES, MOST_SECONDS, PAGE, Question, read_question
-from naru.web.oidc.refusals import RefusedError, page_of
+from naru.web.oidc.refusals import POLICY, RefusedError, page_of
 from naru.web.oidc.sign_in import ConsoleSignIn
 from naru.web.routes import Access, Endpoint
 
@@ -32,7 +32,6 @@ BEGIN = "/api/session/sign-in"
 CALLBACK = "/oauth/session"
 _COOKIE = "naru-person"
 _HOME = "#/overview"
-_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
 class PersonsHub(Protocol):
@@ -127,7 +126,7 @@ class Persons:
             root=request.scope.get("root_path", ""),
             page=question.page if question else _HOME,
         )
-        headers = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "no-referrer"}
+        headers = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}
         status = 502 if error.code == "unreachable" else 403 if error.code == "no_role" else 400
         return HTMLResponse(said, status, headers)
 

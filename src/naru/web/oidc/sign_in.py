@@ -87,7 +87,10 @@ class ConsoleSignIn:
             code = flow.code_of(authority, answer)
         given = await self._redeemed(self._asked(authority, question, redirect_uri), code)
         claims = await self._claims(given, question)
-        return self._arrived(claims, given)
+        # Scopes count where the issuer says that it granted them: many leave out what they do not know and say nothing.
+        scope = given.get("scope")
+        claims = {**claims, **({"scope": scope} if isinstance(scope, str) else {})}
+        return self._arrived(await self._with_groups(claims, given, authority))
 
     async def _redeemed(self, asked: Asked, code: str) -> JsonObject:
         try:
@@ -124,10 +127,29 @@ class ConsoleSignIn:
                 raise RefusedError("unreachable", str(error) or type(error).__name__) from error
             return self._issuer.claims(token, self._settings.client_id)
 
-    def _arrived(self, claims: Mapping[str, Any], given: JsonObject) -> Arrived:
-        # Scopes count where the issuer says that it granted them: many leave out what they do not know and say nothing.
-        scope = given.get("scope")
-        role = self._issuer.role({**claims, **({"scope": scope} if isinstance(scope, str) else {})})
+    async def _with_groups(
+        self, claims: Mapping[str, Any], given: JsonObject, authority: Authority
+    ) -> Mapping[str, Any]:
+        """Return claims with those that the issuer has at its userinfo endpoint, where `role_claim` may be there alone.
+
+        Raises:
+            RefusedError: it does not answer, or speaks of somebody else (OpenID Connect Core 5.3.4).
+        """
+        first = self._settings.role_claim.split(".")[0]
+        token = given.get("access_token")
+        if not first or first in claims or not authority.userinfo_endpoint or not isinstance(token, str):
+            return claims
+        with _told_as("unreachable"):
+            async with self._fetch() as fetch:
+                status, more = await fetch.get(authority.userinfo_endpoint, token=token)
+        if status != 200:
+            raise RefusedError("unreachable", f"Its userinfo endpoint answered HTTP {status}.")
+        if more.get("sub") != claims["sub"]:
+            raise RefusedError("wrong_token", "Its userinfo endpoint speaks of somebody else (sub).")
+        return {**more, **claims}
+
+    def _arrived(self, claims: Mapping[str, Any]) -> Arrived:
+        role = self._issuer.role(claims)
         name = next(str(claims[one]) for one in _NAMES if isinstance(claims.get(one), str) and claims[one])
         name = "".join(letter for letter in name if letter.isprintable())[:100]
         if not role:

@@ -106,7 +106,7 @@ function login(issuer) {
   }, { className: "main" });
   if (elsewhere) button.className = "";
   fill(main, title(t(elsewhere ? "signIn" : "login")), elsewhere && h("div", { className: "card" }, elsewhere),
-    h("form", { className: "card", onsubmit: send }, h("p", { className: "soft" }, t("loginHint")), field(t("key"), key), wrong, button));
+    h("form", { className: "card", onsubmit: send }, h("p", { className: "soft" }, t(elsewhere ? "orKey" : "loginHint")), field(t("key"), key), wrong, button));
   (elsewhere || key).focus();
 }
 

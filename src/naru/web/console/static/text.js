@@ -21,6 +21,7 @@ const words = {
   themeLight: ["Light", "밝게"],
   themeDark: ["Dark", "어둡게"],
   login: ["Sign in with a key", "키로 로그인"],
+  orKey: ["Or with a key, which an admin of this hub makes: naru keys create", "또는 이 허브의 관리자가 만든 키로: naru keys create"],
   signInWith: ["Sign in with {issuer}", "{issuer} 계정으로 로그인"],
   loginHint: ["This hub asks for a key. Make one with: naru keys create", "이 허브는 키가 필요합니다. 만들기: naru keys create"],
   key: ["API key", "API 키"],
