@@ -100,6 +100,14 @@ async def test_groups_that_the_issuer_tells_at_its_userinfo_endpoint_alone_count
         again = ada.other()
         assert (await again.signs_in()).status_code == 303
         assert (await again.who())["role"] == "user", "the ID token has the last word"
+        ada.provider.told = {"preferred_username": "ada@example.com"}
+        ada.provider.more = {"groups": ["staff"], "preferred_username": "root", "iss": "https://evil.example"}
+        third = ada.other()
+        assert (await third.signs_in()).status_code == 303
+        who = await third.who()
+        assert (who["id"], who["owner"]) == (f"{ada.provider.issuer}#ada", "ada@example.com")
+        ada.provider.more = {"scope": "naru:admin"}
+        assert "is a role here" in (await ada.other().signs_in()).text
 
 
 async def test_signing_out_ends_it_on_the_server(tmp_path: Path) -> None:
@@ -251,11 +259,11 @@ async def test_a_person_who_says_no_is_told_what_to_do_in_their_language(tmp_pat
         assert "로그인하지 못했습니다" in asked.text
 
 
-@pytest.mark.parametrize("apart", [-3600, 3600])
-async def test_a_clock_that_is_wrong_is_called_that(tmp_path: Path, apart: int) -> None:
+@pytest.mark.parametrize(("apart", "life"), [(-3600, 300), (3600, 300), (-3600, 9000)])
+async def test_a_clock_that_is_wrong_is_called_that(tmp_path: Path, apart: int, life: int) -> None:
     async with visited(tmp_path) as ada:
         ada.provider.sign = lambda claims: signed(
-            {**claims, "iat": claims["iat"] + apart, "exp": claims["exp"] + apart}
+            {**claims, "iat": claims["iat"] + apart, "exp": claims["iat"] + apart + life}
         )
         refused = await ada.signs_in()
         assert refused.status_code == 400

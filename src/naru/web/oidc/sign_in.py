@@ -146,7 +146,7 @@ class ConsoleSignIn:
             raise RefusedError("unreachable", f"Its userinfo endpoint answered HTTP {status}.")
         if more.get("sub") != claims["sub"]:
             raise RefusedError("wrong_token", "Its userinfo endpoint speaks of somebody else (sub).")
-        return {**more, **claims}
+        return {**{name: more[name] for name in (first, *_NAMES) if name in more}, **claims}
 
     def _arrived(self, claims: Mapping[str, Any]) -> Arrived:
         role = self._issuer.role(claims)
