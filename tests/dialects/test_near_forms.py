@@ -7,7 +7,7 @@ import json
 import pytest
 
 from naru.dialects import Tool
-from tests.dialects.reading import assert_accounted, read_every_way
+from tests.dialects.reading import CASES, assert_accounted, read_every_way, stream
 
 TOOLS = [
     Tool(
@@ -26,6 +26,9 @@ TEXT = json.dumps('{"command": "ls"}')
 TEXT_OBJECT = '{"command": "ls"}'
 UNIT = '{"name": "bash", "arguments": {"command": "ls"}}'
 PWD = '{"name": "bash", "arguments": {"command": "pwd"}}'
+
+
+FORMS = json.loads((CASES / "dialect_near_forms.json").read_text(encoding="utf-8"))
 
 
 def written(content):
@@ -263,3 +266,22 @@ def test_a_line_break_around_gemmas_next_key_is_read_the_same_in_any_pieces(gap,
     """Found by `bench/dialects.py`: in pieces the key was taken for text before its colon had come."""
     text = f"<|tool_call>call:write_file{{path:true{place.format(gap)}}}<tool_call|>"
     assert [call.arguments for call in read_every_way(text, TOOLS).calls] in ([{"path": "true", "content": "b"}], [])
+
+
+@pytest.mark.parametrize("text", FORMS["read"])
+def test_a_call_of_one_tool_is_read_however_it_is_written(text):
+    """Issue 15, 4: tags, labels, keys, quotes, braces and names as no template has them; all of them list a folder."""
+    parsed = read_every_way(text, TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.calls] == [LS]
+
+
+@pytest.mark.parametrize("text", FORMS["text"])
+def test_what_may_be_something_else_or_is_cut_is_text(text):
+    assert read_every_way(text, TOOLS).calls == ()
+
+
+@pytest.mark.parametrize("text", FORMS["read"][::5] + FORMS["text"][::5])
+def test_a_near_form_is_read_the_same_cut_at_any_place(text):
+    _, whole = stream([text], TOOLS)
+    for cut in range(1, len(text)):
+        assert stream([text[:cut], text[cut:]], TOOLS)[1] == whole, cut

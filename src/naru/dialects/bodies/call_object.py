@@ -17,23 +17,19 @@ if TYPE_CHECKING:
     Found = tuple[str, dict[str, Any], str]
     """Name, arguments, id."""
 
-NAME_KEYS = frozenset(
-    {
-        "name",
-        "tool_name",
-        "tool",
-        "function",
-        "function_name",
-        "action",
-        "recipient_name",
-        "api_name",
-        "toolName",
-    }
-)
-ARGUMENT_KEYS = frozenset({
-    "arguments", "parameters", "args", "input", "action_input", "params", "tool_input", "kwargs",
-    "function_args", "tool_args", "tool_parameters", "actionInput",
-})  # fmt: skip
+_TOOL_KEYS = frozenset({"tool", "tool_name", "toolName", "function_name"})
+"""Keys of a tool's name that say so: its arguments may lie beside them."""
+
+
+def _in_any_case(*keys: str) -> frozenset[str]:
+    return frozenset(written for key in keys for written in (key, key.capitalize(), key.upper()))
+
+
+NAME_KEYS = _TOOL_KEYS | _in_any_case("name", "function", "func", "action", "recipient_name", "api_name", "tool")
+ARGUMENT_KEYS = _in_any_case(
+    "arguments", "argument", "parameters", "parameter", "args", "input", "inputs", "params", "kwargs", "tool_input",
+    "action_input", "function_args", "tool_args", "tool_parameters",
+) | {"actionInput"}  # fmt: skip
 OUTCOME_KEYS = frozenset({
     "result", "results", "output", "outputs", "response", "observation", "error", "expected", "returned",
     "return_value", "status", "success", "took", "latency", "latency_ms", "duration", "duration_ms", "timestamp",
@@ -51,7 +47,10 @@ WRAPPER_KEYS = (
     "tool",
     "action",
     "command",
+    "params",
 )
+"""What calls may stand under; the last is JSON-RPC's, in which MCP calls tools."""
+_AROUND_CALLS = ("type", "role", "thought", "thoughts", "reasoning", "reason", "jsonrpc", "method")
 _ID_KEYS = ("id", "tool_call_id", "call_id")
 
 
@@ -63,7 +62,7 @@ def first_key_may_open_a_call(key: str, offered: Offered) -> bool:
     """Judge the first key of an unmarked JSON object, so that other JSON is not held back."""
     return (
         key in NAME_KEYS or key in ARGUMENT_KEYS or key in WRAPPER_KEYS or key in _ID_KEYS
-        or key in ("type", "role", "thought", "thoughts", "reasoning", "reason") or offered.find(key) is not None
+        or key in _AROUND_CALLS or offered.find(key) is not None
     )  # fmt: skip
 
 
@@ -145,7 +144,7 @@ def _named(name: str, fields: dict[str, Any], offered: Offered, *, marked: bool)
             if described and key == "parameters":
                 raise NotOffered
             return name, arguments_from(value, tool), call_id(fields)
-    if not marked:
+    if not marked and (_TOOL_KEYS.isdisjoint(fields) or len(fields) < 2):  # noqa: PLR2004 - the name and one more
         raise NotOffered
     return name, _beside_the_name(fields, tool), call_id(fields)
 

@@ -31,12 +31,12 @@ from naru.dialects.texts.literal import (
     unescape,
 )
 from naru.dialects.texts.patterns import lazy_pattern
-from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
+from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, need, skip_space, until
 
-_SEPARATORS = (*COMMAS, "/", "\\")
+_SEPARATORS = (*COMMAS, "/", "#", "\\")
 _WRITTEN_BREAKS = ("\\n", "\\r", "\\t")
 _INSIDE = lazy_pattern(r"(?:[^\"\\]|\\.)*", re.DOTALL)
-_COMMENT = lazy_pattern(r"//[^\n]*\n|/\*.*?\*/", re.DOTALL)
+_COMMENT = lazy_pattern(r"(?://|#)[^\n]*\n|/\*.*?\*/", re.DOTALL)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,13 +135,13 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
     """Read one call object key by key; its arguments pass on once the name before them is known."""
     if read_complete_object(source, writer, marked=marked):
         return
-    source.pos += 1
+    doubled = yield from _open_brace(source, writer)
     fields: dict[str, Any] = {}
     done = False
     while True:
         first = yield from next_member(source)
         if first == "}":
-            source.pos += 1
+            yield from _close_brace(source, doubled=doubled)
             break
         if done and (yield from literal_at(source, closers)):
             writer.repair("missing-brace", "", "}")
@@ -164,6 +164,23 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
         writer.end(source.offset)
     else:
         write_calls(fields, writer, source.offset, marked=marked)
+
+
+def _open_brace(source: Source, writer: CallWriter) -> Reading[bool]:
+    """Consume the brace at `pos`, and a second one right after it, as in a template; tell whether there was one."""
+    source.pos += 1
+    if not (yield from need(source, 1)) or source.text[source.pos] != "{":
+        return False
+    source.pos += 1
+    writer.repair("extra-brace", "{")
+    return True
+
+
+def _close_brace(source: Source, *, doubled: bool) -> Reading[None]:
+    """Consume the brace at `pos`, and the second one of a doubled pair."""
+    source.pos += 1
+    if doubled and (yield from need(source, 1)) and source.text[source.pos] == "}":
+        source.pos += 1
 
 
 def _check_unmarked_key(key: str, writer: CallWriter, *, is_first: bool) -> None:
@@ -269,11 +286,11 @@ def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
         source.pos = decoded[1]
         writer.whole(decoded[0])
         return
-    source.pos += 1
+    doubled = yield from _open_brace(source, writer)
     while True:
         first = yield from next_member(source)
         if first == "}":
-            source.pos += 1
+            yield from _close_brace(source, doubled=doubled)
             return
         writer.key((yield from read_key(source)))
         yield from _read_argument(source, writer)
@@ -284,6 +301,23 @@ def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
 
 def read_arguments_as_text(source: Source, writer: CallWriter) -> Reading[None]:
     """Read the arguments object that the JSON string at `pos` holds."""
+    written = yield from _inside_of_string(source)
+    value = _value_of(unescape(written))
+    if not isinstance(value, dict):
+        raise NotACall
+    writer.repair("arguments-as-text", written)
+    writer.whole(value)
+
+
+def read_calls_as_text(source: Source, writer: CallWriter, *, marked: bool) -> Reading[None]:
+    """Read the calls that the JSON string at `pos` holds."""
+    written = yield from _inside_of_string(source)
+    writer.repair("call-as-text", written)
+    write_calls(_value_of(unescape(written)), writer, source.offset, marked=marked)
+
+
+def _inside_of_string(source: Source) -> Reading[str]:
+    """Consume the JSON string at `pos` and return what is written between its quotes."""
     parts: list[str] = []
     source.pos += 1
     while True:
@@ -293,18 +327,17 @@ def read_arguments_as_text(source: Source, writer: CallWriter) -> Reading[None]:
         source.pos = end
         if source.text.startswith('"', end):
             source.pos += 1
-            break
+            return "".join(parts)
         if source.final:
             raise Incomplete
         yield
+
+
+def _value_of(text: str) -> Any:
     try:
-        value = parse_literal(unescape("".join(parts)))
+        return parse_literal(text)
     except ValueError as error:
         raise NotACall from error
-    if not isinstance(value, dict):
-        raise NotACall
-    writer.repair("arguments-as-text", "".join(parts))
-    writer.whole(value)
 
 
 def _read_argument(source: Source, writer: CallWriter) -> Reading[None]:

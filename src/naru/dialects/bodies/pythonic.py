@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _NAME = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _OPEN = lazy_pattern(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
-_KEYWORD = lazy_pattern(r"\s*([A-Za-z_][\w\-\\]*)\s*=(?!=)")
+_KEYWORD = lazy_pattern(r"\s*([A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
 _SPREAD = lazy_pattern(r"\s*\*\*")
 _BLANK = lazy_pattern(r"\s*\Z")
 _SEPARATOR = lazy_pattern(r"\s*(,|\Z)\s*")

@@ -15,16 +15,11 @@ from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
 
 _ACTION_NAME = lazy_pattern(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
-_ACTION_INPUT = (
-    "Action Input:",
-    "**Action Input:**",
-    "Action input:",
-    "action_input:",
-    "Action_Input:",
-    "ActionInput:",
-    "Input:",
-    "Arguments:",
+_ACTION_INPUT = lazy_pattern(
+    r"(?:[-*] {0,3})?\*{0,2}(?:(?:action|tool)[ _]?)?(?:inputs?|arguments?|args|parameters?|params)\*{0,2} ?[:：]",
+    re.IGNORECASE,
 )
+_ACTION_INPUT_SO_FAR = lazy_pattern(r"[-* ]{0,6}[A-Za-z_ ]{0,16}\*{0,2} ?\Z")
 _BRACKETED = lazy_pattern(r"\[[A-Za-z_][\w.\-]*\]")
 _BRACKETED_SO_FAR = lazy_pattern(r"\[[\w.\-]{0,100}\Z")
 
@@ -56,11 +51,20 @@ def read_action(source: Source, writer: CallWriter) -> Reading[None]:
         yield from end_of_line(source, writer)
         return
     source.pos = name.end()
-    yield from skip_space(source)
-    label = yield from literal_at(source, _ACTION_INPUT)
-    if not label:
+    if (yield from skip_space(source)) == "{":
+        writer.start(name[1])
+        yield from read_arguments(source, writer)
+        writer.end(source.offset)
+        return
+    while not source.final and _ACTION_INPUT_SO_FAR.match(source.text, source.pos):
+        yield
+    label = _ACTION_INPUT.match(source.text, source.pos)
+    if label is None:
         raise NotACall if source.pos < len(source.text) else Incomplete
-    source.pos += len(label)
+    source.pos = label.end()
+    while not source.final and len(source.text) - source.pos < len("**"):
+        yield
+    source.pos += 2 * source.text.startswith("**", source.pos)
     yield from _read_input(source, writer, name[1])
 
 

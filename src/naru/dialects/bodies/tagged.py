@@ -6,7 +6,12 @@ import re
 from functools import lru_cache
 
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
-from naru.dialects.bodies.json_calls import read_arguments, read_complete_object, read_json
+from naru.dialects.bodies.json_calls import (
+    read_arguments,
+    read_calls_as_text,
+    read_complete_object,
+    read_json,
+)
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.xml_parameters import NAME_TAGS, read_named_elements, read_xml
 from naru.dialects.calls.writer import CallWriter
@@ -127,8 +132,8 @@ def _is_stray(first: str, source: Source, writer: CallWriter, *, some: bool) -> 
     if first == "," or first == ";":
         source.pos += 1
         return True
-    if some and first == "}":
-        writer.repair("extra-brace", "}")
+    if (some and first == "}") or (not some and first == ">"):
+        writer.repair("extra-brace", first)
         source.pos += 1
         return True
     return False
@@ -159,6 +164,8 @@ def read_unit(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> R
         yield from read_named_elements(source, writer)
     elif first in _XML_STARTS:
         yield from read_xml(source, writer)
+    elif first == '"':
+        yield from read_calls_as_text(source, writer, marked=True)
     else:
         yield from _read_named(source, writer, closers)
 

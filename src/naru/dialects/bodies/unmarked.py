@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.gemma import read_gemma
-from naru.dialects.bodies.json_calls import read_arguments, read_json
+from naru.dialects.bodies.json_calls import read_arguments, read_calls_as_text, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.tagged import read_fenced_arguments, read_tagged
 from naru.dialects.bodies.xml_parameters import child_tags, read_parameters, read_xml
@@ -35,16 +35,21 @@ _FENCE = lazy_pattern(r"(`{3,}|~{3,})[ \t]{0,40}([\w+\-.]{0,40})[ \t]{0,40}\r?\n
 _FENCE_START = lazy_pattern(r"(?:`{3,}|~{3,})[ \t]{0,40}[\w+\-.]{0,40}[ \t]{0,40}\r?\Z")
 LONGEST_FENCE = 100
 _NAME_BEFORE_TAG = lazy_pattern(r"[^\s<`{]+(?=\s*<)")
-_NAME = lazy_pattern(r"[^\s{`\[<]+")
+_NAME = lazy_pattern(r"[^\s{`\[<*]+")
+_AFTER_NAME = lazy_pattern(r"(?:(?:\*\*|`(?!``)):?)?(?=[^*`:]|`{3}|\Z)")
 _NAME_AND_BRACKET = lazy_pattern(r"([A-Za-z_][\w.\-]{0,100}(?::\d{0,4})?)(?:\s{0,8}([{`])|\s{0,8}\Z)")
 _USE = lazy_pattern(r"[A-Za-z_]\w*[ \t]*=[ \t]*(?=[A-Za-z_][\w.]*\()|print\([A-Za-z_]\w*\)[ \t]*(?:\n|\Z)")
 _GEMMA = next(row for row in MARKED if row.reader == "gemma")
 ARGUMENT_MARKS = tuple(token for row in MARKED for token, role in row.marks if role == "arguments" and token[0] in "<[")
 """The tokens before arguments that stay where an engine leaves out only the one before the name."""
 _FENCED_WITH_TAGS = tuple(row for row in MARKED if row.reader == "tagged")
-FENCE_LANGUAGES = frozenset(
-    " json json5 jsonc jsonl javascript python py python3 tool_code tool_call tool_calls tool tools tool-call toolcall "
-    "xml html function function_call function_calls functions text txt plaintext plain action mcp call".split(" ")
+CALL_LABELS = frozenset(
+    "json tool_code tool_call tool_calls tool tools tool-call toolcall function function_call function_calls functions "
+    "action mcp call".split()
+)
+"""What says that calls follow."""
+FENCE_LANGUAGES = CALL_LABELS | frozenset(
+    " json5 jsonc jsonl javascript python py python3 xml html text txt plaintext plain".split(" ")
 )
 """What a fence that holds calls may be labelled, nothing included."""
 
@@ -120,6 +125,13 @@ def read_inline_code(source: Source, writer: CallWriter) -> Reading[None]:
         raise NotACall
 
 
+def read_text_of_calls(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read a JSON string that holds calls and is the whole reply."""
+    yield from read_calls_as_text(source, writer, marked=False)
+    if (yield from skip_space(source)):
+        raise NotACall
+
+
 def tool_named(written: str, offered: Offered) -> Tool | None:
     """Return the tool that a name means which may stand right after the word `function` (DeepSeek V3)."""
     return offered.find(written) or offered.find(written.removeprefix("function"))
@@ -138,9 +150,11 @@ def read_name_then_json(source: Source, writer: CallWriter) -> Reading[None]:
             raise NotACall
         writer.start(tool.name)
         source.pos = name.end()
+        mark = yield from until(source, _AFTER_NAME, 20)
+        source.pos = mark.end()
         offset = yield from space_end(source)
         source.pos += offset
-        label = yield from literal_at(source, ("json", *ARGUMENT_MARKS))
+        label = yield from literal_at(source, ("json", "code", "commentary json", *ARGUMENT_MARKS))
         source.pos += len(label)
         first = yield from skip_space(source)
         if first == "{":
@@ -248,7 +262,9 @@ def _skip_use(source: Source, writer: CallWriter) -> Reading[bool]:
 def _read_fenced_unit(source: Source, writer: CallWriter, first: str) -> Reading[None]:
     if first in "{[":
         writer.dialect = "fenced" if first == "{" else "list"
-        yield from read_json(source, writer, marked=False)
+        yield from read_json(source, writer, marked=False, closers=("```", "~~~"))
+    elif first == '"':
+        yield from read_calls_as_text(source, writer, marked=False)
     elif first == "<":
         yield from _read_fenced_tag(source, writer)
     elif first.isidentifier():
@@ -293,11 +309,26 @@ def read_children(source: Source, writer: CallWriter, name: str) -> Reading[None
         source.pos += offset + len(name) + 3
         writer.end(source.offset)
         return
+    if source.text.startswith("{", source.pos + offset):
+        yield from _read_object_in_tags(source, writer, name, offset)
+        return
     if not (yield from literal_at(source, (*declared, f"</{name}>"), offset)):
         raise NotACall if source.pos + offset < len(source.text) else Incomplete
     source.pos += offset
     writer.start(name)
     yield from read_parameters(source, writer, child_tags(name))
+    writer.end(source.offset)
+
+
+def _read_object_in_tags(source: Source, writer: CallWriter, name: str, offset: int) -> Reading[None]:
+    """Read the arguments of `<tool>{…}</tool>`."""
+    writer.start(name)
+    source.pos += offset
+    yield from read_arguments(source, writer)
+    offset = yield from space_end(source)
+    if writer.has_undeclared() or not (yield from literal_at(source, (f"</{name}>",), offset)):
+        raise NotACall
+    source.pos += offset + len(name) + 3
     writer.end(source.offset)
 
 

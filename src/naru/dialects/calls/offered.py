@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _PREFIX = lazy_pattern(r"(?:functions?|default_api|tools?|multi_tool_use)[.:/]")
-_INDEX = lazy_pattern(r"[:!]\d+\Z")
+_INDEX = lazy_pattern(r"[:!]\d*\Z|\(\)\Z")
 
 
 class Offered:

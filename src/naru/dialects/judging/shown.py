@@ -85,6 +85,7 @@ _GOES_ON = ",;.，、。:"
 _POINTERS = ("^", "↑", "⬆", "☝")
 _REMARKS = ("#", "//", "←", "<-", "—")
 """What a remark begins with that stands on a call's own line after it."""
+_FENCE_BEGUN = lazy_pattern(r"\s*(?<!`)```[\w+\-]{0,20}\Z")
 _HEADING = lazy_pattern(r"(?:\A|\n)#{1,6} [^\n]*\Z")
 _HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 _WORD = lazy_pattern(r"[^\W_]{4,}|\d+")
@@ -132,7 +133,7 @@ def _facts_of_line(line: str) -> Iterator[str]:
 
 
 def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
-    bare = text.rstrip()
+    bare = _FENCE_BEGUN.sub("", text.rstrip())
     last = bare[-1:]
     if opens_quotation(text):
         yield "opened quotation"

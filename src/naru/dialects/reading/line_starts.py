@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from naru.dialects.bodies.odd_tags import may_become_tag, read_in_tags, tag_name
 from naru.dialects.bodies.react import read_action
 from naru.dialects.bodies.unmarked import (
     ARGUMENT_MARKS,
@@ -16,6 +17,7 @@ from naru.dialects.bodies.unmarked import (
     read_name_then_json,
     read_name_then_pairs,
     read_prefixed,
+    read_text_of_calls,
     tool_named,
 )
 from naru.dialects.calls.writer import CallWriter
@@ -27,20 +29,27 @@ from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Reading, Source, need
 
 _WORD = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
-_WORDS = ("Action:", "functools[", "print(", "default_api.", "**Action:**", "Observation:", "functions.", "call:")
-_ADDRESSES = ("assistantcommentary to=", "commentary to=", "assistant to=")
+_ACTIONS = tuple(
+    written.format(word) for word in ("Action", "action", "ACTION") for written in ("{}:", "{}：", "**{}:**", "**{}**:")
+)
+_WORDS = (*_ACTIONS, "functools[", "print(", "default_api.", "Observation:", "functions.", "call:")
+_ADDRESSES = ("assistantcommentary to=", "commentary to=", "assistant to=", "to=functions.")
 _CHANNELS = (*_ADDRESSES, "assistantfinal", "analysis")
 """What headers of gpt-oss's messages look like without their special tokens; the last are words but for its hint."""
 _LONGEST_WORD = 32
 _LONGEST_HEAD = 200
 _UNFINISHED_WORDS = frozenset(word[:size] for word in _WORDS for size in range(1, len(word)))
 _INDENT = lazy_pattern(r"[ \t]*")
-_FIRST_INDENT = lazy_pattern(r"\ufeff{0,2}[ \t]*")
+_FIRST_INDENT = lazy_pattern(r"[\ufeff\u200b\u2060\xa0]{0,2}[ \t]*")
+_NAME_IN_MARKS = lazy_pattern(r"(\*\*|`)[A-Za-z_][\w.\-]{0,100}\1:?\s{0,40}(?:`{3}|\{)")
+_NAME_IN_MARKS_SO_FAR = lazy_pattern(r"(?:\*|`|(?:\*\*|`)[A-Za-z_][\w.\-]{0,100}(?:\*|(?:\*\*|`):?\s{0,40}`{0,2})?)\Z")
 _TAG = lazy_pattern(r"<([^<>\s]{0,128})(>?)")
 _NAME_THEN_JSON = lazy_pattern(
-    r"(?:>>>)?[ \t]*([A-Za-z_][\w.\-]*(?::\d{0,6})?)\s{0,40}"
+    r"(?:>>>|\*\*|`)?[ \t]*([A-Za-z_][\w.\-]*(?::\d{0,6})?)(?:(?:\*\*|`):?)?\s{0,40}"
     rf"(?P<mark>{'|'.join(map(re.escape, ARGUMENT_MARKS))})?\s{{0,40}}(?P<next>\{{|`{{1,3}}|\S?)"
 )
+_CONTENT_TYPES = ("json", "code", "commentary json")
+_CONTENT_TYPE = lazy_pattern(rf"\s*(?:{'|'.join(_CONTENT_TYPES)})?\s*")
 _CHANNEL = lazy_pattern(r"(?:assistant)?(?: ?commentary)? ?to=(?:functions\.)?([\w.\-]*)\s*")
 _PAIR = "<arg_key>"
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
@@ -141,25 +150,44 @@ class LineStarts:
         return WAIT if _HEADER.startswith(rest) else None
 
     def _by_character(self, source: Source, at: int) -> Candidate | None:
-        text, writer = source.text, self._writer
-        first = text[at]
+        first = source.text[at]
         if self.in_json and not _JSON_GOES_ON.match(first):
             self.in_json = False
-        if first in "`~":
-            return self._fence(source, at)
-        if first in "{[":
-            if self.in_json:
-                return None
-            if first == "[":
-                marker = _square_marker(text[at : at + _LONGEST_WORD])
-                if marker:
-                    return None if text.startswith(marker, at) else WAIT
-            return self._make(source, at, read_bare(source, writer), "line", "json" if first == "{" else "list")
-        if first == "<":
-            return self._tag(source, at)
-        if first in "->":
-            return self._symbol(source, at)
+        if first in "`*" and (found := self._in_marks(source, at)) is not None:
+            return found
+        for characters, candidate in (
+            ("`~", self._fence),
+            ("{[", self._bracket),
+            ("<", self._tag),
+            ("->", self._symbol),
+            ('"', self._string),
+        ):
+            if first in characters:
+                return candidate(source, at)
         return self._word(source, at) if first.isalpha() or first in "_*" else None
+
+    def _bracket(self, source: Source, at: int) -> Candidate | None:
+        """Return the candidate that is JSON, a list of Python calls, or a tag in square brackets."""
+        text = source.text
+        if self.in_json:
+            return None
+        if text[at] == "[":
+            marker = _square_marker(text[at : at + _LONGEST_WORD])
+            if marker:
+                return None if text.startswith(marker, at) else WAIT
+            if (found := self._odd_tag(source, at)) is not None:
+                return found
+        dialect = "json" if text[at] == "{" else "list"
+        return self._make(source, at, read_bare(source, self._writer), "line", dialect)
+
+    def _in_marks(self, source: Source, at: int) -> Candidate | None:
+        """Return the candidate that begins the reply with a tool's name in backticks or bold before its arguments."""
+        text = source.text
+        if self._said.has_content:
+            return None
+        if _NAME_IN_MARKS.match(text, at):
+            return self._named_json(source, at)
+        return WAIT if not source.final and _NAME_IN_MARKS_SO_FAR.match(text, at) else None
 
     def _fence(self, source: Source, at: int) -> Candidate | None:
         """Return the code fence at `at`, or the inline code that may be the whole reply."""
@@ -172,6 +200,13 @@ class LineStarts:
         if run[:2] in ("`", "``") or first == "~" or self._said.has_content:
             return None
         return self._make(source, at, read_inline_code(source, self._writer), "line", "inline-code")
+
+    def _string(self, source: Source, at: int) -> Candidate | None:
+        """Return the candidate that is a JSON string which may hold calls and be the whole reply."""
+        following = source.text[at + 1 : at + 2]
+        if self._said.has_content or (following and following not in "{["):
+            return None
+        return self._make(source, at, read_text_of_calls(source, self._writer), "line", "json") if following else WAIT
 
     def _make(self, source: Source, at: int, reader: Reading[None], kind: str, dialect: str) -> Candidate:
         def read() -> Reading[Body | None]:
@@ -193,10 +228,18 @@ class LineStarts:
         if tag[2]:
             name = tag[1]
             if name not in offered.names:
-                return None
+                return self._odd_tag(source, at)
             return self._make(source, at, read_children(source, self._writer, name), "tag", "cline-xml")
         unfinished = tag.end() == len(text) and any(name.startswith(tag[1]) for name in offered.names)
-        return WAIT if unfinished else None
+        return WAIT if unfinished else self._odd_tag(source, at)
+
+    def _odd_tag(self, source: Source, at: int) -> Candidate | None:
+        """Return the candidate that begins with a tag that says that calls follow, but is no dialect's marker."""
+        name = tag_name(source.text, at)
+        if name:
+            offered = name in self._writer.offered.names
+            return None if offered else self._make(source, at, read_in_tags(source, self._writer), "line", "json")
+        return WAIT if not source.final and may_become_tag(source.text, at) else None
 
     def _symbol(self, source: Source, at: int) -> Candidate | None:
         text, writer = source.text, self._writer
@@ -216,7 +259,7 @@ class LineStarts:
             return WAIT
         if self.acted and text.startswith("Observation:", at):
             return Candidate(_invented(source, at), "invented")
-        for label in ("Action:", "**Action:**"):
+        for label in _ACTIONS:
             if text.startswith(label, at):
                 return self._make(source, at, _after(source, label, read_action(source, writer)), "action", "react")
         if text.startswith("functools[", at):
@@ -238,9 +281,10 @@ class LineStarts:
             return Candidate(_stripped_body(source, at), "marked") if first else None
         head = _CHANNEL.match(source.text, at)
         rest = source.text[head.end() : head.end() + 20] if head else ""
-        if "json".startswith(rest.strip()):
+        bare = _CONTENT_TYPE.sub("", rest, count=1)
+        if not bare or any(kind.startswith(rest.strip()) for kind in _CONTENT_TYPES):
             return WAIT if len(source.text) - at < _LONGEST_HEAD else None
-        if head is None or rest.removeprefix("json").lstrip()[:1] != "{" or not self._writer.offered.find(head[1]):
+        if head is None or bare[0] != "{" or not self._writer.offered.find(head[1]):
             return None
         reader = _after(source, source.text[at : head.start(1)], read_name_then_json(source, self._writer))
         return self._make(source, at, reader, "line", "harmony")
@@ -258,6 +302,8 @@ class LineStarts:
             if known and self._code_may_begin():
                 return self._make(source, at, read_line(source, writer), "line", "pythonic")
             return None
+        if text[end] == " " and not said.has_content and writer.offered.find(word):
+            return self._named_json(source, at)
         if text[end] in " \t=" and _may_be_variable(word):
             return self._assigned(source, at, end)
         if text[end] in "\r\n{:<[":
@@ -292,7 +338,7 @@ class LineStarts:
         head = _NAME_THEN_JSON.match(text, at)
         if head is None or (head["next"] in ("", "`", "``") and head.end() >= len(text)):
             unfinished = head is not None or not text[at + prefix : at + 200].strip()
-            return WAIT if unfinished else None
+            return WAIT if unfinished else self._odd_tag(source, at)
         if head["next"] in ("<", "["):
             rest = text[head.start("next") : head.start("next") + _LONGEST_WORD]
             if not rest.startswith(_PAIR):

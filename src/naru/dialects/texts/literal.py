@@ -202,10 +202,12 @@ class _Reader:
 
     def object(self, at: int, depth: int) -> tuple[dict[str, Any], int]:
         found: dict[str, Any] = {}
+        doubled = self.text.startswith("{", at)
+        at += doubled
         while True:
             at = _skip(self.text, at)
             if self.text[at : at + 1] == "}":
-                return found, at + 1
+                return found, at + 1 + (doubled and self.text.startswith("}", at + 1))
             if self.text[at : at + 1] in COMMAS:
                 at += 1
                 continue
