@@ -18,9 +18,32 @@ STRONG = {
     "files": "GRANT SELECT ON bga.* TO {user}; GRANT FILE ON *.* TO {user};",
     "super": "GRANT SELECT, SUPER ON *.* TO {user};",
     "processes": "GRANT PROCESS ON *.* TO {user}; GRANT SELECT ON bga.* TO {user};",
+    "files_by_role": "CREATE ROLE filer; GRANT FILE ON *.* TO filer; CREATE ROLE above; GRANT filer TO above; "
+    "GRANT SELECT ON bga.* TO {user}; GRANT above TO {user};",
     "everything": "GRANT ALL PRIVILEGES ON *.* TO {user};",
 }
-RIGHTS = {"files": "FILE", "super": "SUPER", "processes": "PROCESS", "everything": "FILE, PROCESS, SUPER"}
+RIGHTS = {
+    "files_by_role": "FILE",
+    "files": "FILE",
+    "super": "SUPER",
+    "processes": "PROCESS",
+    "everything": "FILE, PROCESS, SUPER",
+}
+
+WRITERS = {
+    "writer": "GRANT INSERT ON bga.* TO writer;",
+    "by_column": "GRANT UPDATE (id, qty) ON bga.lot TO by_column;",
+    "by_role": "CREATE ROLE `writ``es`; GRANT DELETE ON bga.lot TO `writ``es`; GRANT `writ``es` TO by_role;",
+    "by_default": "CREATE ROLE alters; GRANT ALTER ON bga.* TO alters; GRANT alters TO by_default;"
+    " SET DEFAULT ROLE alters FOR by_default;",
+    "by_a_role_of_a_role": "CREATE ROLE inner_role; GRANT INSERT ON bga.* TO inner_role; CREATE ROLE outer_role;"
+    " GRANT inner_role TO outer_role; GRANT outer_role TO by_a_role_of_a_role;",
+}
+
+READER = (
+    "CREATE ROLE readers; GRANT SELECT ON bga.* TO readers; CREATE USER reader_by_role IDENTIFIED BY 'r';"
+    " GRANT readers TO reader_by_role; SET DEFAULT ROLE readers FOR reader_by_role;"
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +53,11 @@ def server() -> Iterator[str]:
     printed = CliRunner().invoke(app, ["reader-sql", "--engine", "mysql", "--database", "bga", "--role", "printed`er"])
     assert printed.exit_code == 0
     users = [f"CREATE USER {name} IDENTIFIED BY 'r'; {grants.format(user=name)}" for name, grants in STRONG.items()]
-    writer = "CREATE USER writer IDENTIFIED BY 'r'; GRANT SELECT, INSERT ON bga.* TO writer;"
-    with mariadb("\n".join(["CREATE TABLE lot (id INT);", printed.stdout, *users, writer])) as url:
+    writers = [
+        f"CREATE USER {name} IDENTIFIED BY 'r'; GRANT SELECT ON bga.* TO {name}; {grants}"
+        for name, grants in WRITERS.items()
+    ]
+    with mariadb("\n".join(["CREATE TABLE lot (id INT, qty INT);", printed.stdout, *users, *writers, READER])) as url:
         yield url
 
 
@@ -60,10 +86,23 @@ async def test_a_user_who_can_do_more_than_read_is_refused_with_the_way_out(serv
     await database.close()
 
 
-async def test_who_allows_a_superuser_by_setting_is_served_and_a_writer_is_warned(server: str):
+async def test_who_allows_a_superuser_by_setting_is_served(server: str):
     allowed = open_database(settings(server, "files", postgresql_db_allow_superuser=True))
     assert (await allowed.query("SELECT 1 AS n")).records == [{"n": 1}]
-    writer = open_database(settings(server, "writer"))
-    assert ["may write" in warning for warning in (await writer.check()).warnings] == [True]
     await allowed.close()
+
+
+@pytest.mark.parametrize("user", WRITERS)
+async def test_who_may_write_is_warned_whether_by_itself_or_by_a_role(server: str, user: str):
+    writer = open_database(settings(server, user))
+    assert ["may write" in warning for warning in (await writer.check()).warnings] == [True]
+    with pytest.raises(RefusedStatementError):
+        await writer.query("SET ROLE NONE")
     await writer.close()
+
+
+async def test_a_role_that_only_reads_is_no_warning(server: str):
+    reader = open_database(settings(server, "reader_by_role"))
+    assert (await reader.query("SELECT count(*) AS n FROM lot")).records == [{"n": 0}]
+    assert (await reader.check()).warnings == []
+    await reader.close()

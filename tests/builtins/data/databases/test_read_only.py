@@ -212,3 +212,22 @@ async def test_a_folder_of_parquet_files_gives_the_rows_that_were_put_in(tmp_pat
     texts = {document.id for document in documents_of(await database.catalogue(), "folder")}
     assert {"lots.로트", "more_lots.pct", "none.grade", "names.name"} <= texts
     await database.close()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "PIVOT lot ON customer USING sum(qty_in)",
+        "FROM (PIVOT lot ON customer USING sum(qty_in) GROUP BY product)",
+        "WITH p AS (PIVOT lot ON customer, product USING count(*)) SELECT * FROM p",
+    ],
+)
+async def test_a_pivot_without_its_values_says_how_to_write_it(sql: str, engines: Callable[[str], Engine]):
+    """The engine makes a type first and then the SELECT: not one statement."""
+    database = engines("duckdb").open()
+    with pytest.raises(RefusedStatementError, match="PIVOT without its values") as refused:
+        await database.query(sql)
+    assert "IN ('A', 'B')" in refused.value.remedy
+    named = await database.query("PIVOT lot ON customer IN ('A', 'B') USING sum(qty_in) GROUP BY product")
+    assert len(named.records) == 5
+    await database.close()

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pymysql
@@ -25,12 +26,15 @@ from naru.builtins.data.databases.errors import (
     UnsafeDatabaseError,
 )
 from naru.builtins.data.databases.gather import gathered, with_values
+from naru.builtins.data.databases.mysql_rights import grants_of, strong_rights, writes
 from naru.builtins.data.databases.mysql_statement import judge
 from naru.builtins.data.databases.open import limits_of
 from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
 from naru.builtins.data.databases.worker import Worker
 from naru.config import DataSettings
+
+Result = TypeVar("Result")
 
 MARK = "`"
 CONNECT_SECONDS = 5
@@ -64,8 +68,7 @@ FROM information_schema.key_column_usage
 WHERE table_schema = DATABASE() AND referenced_table_name IS NOT NULL
 ORDER BY table_name, constraint_name, ordinal_position
 """
-_STRONG = ("FILE", "SUPER", "PROCESS")
-_WRITES = ("ALL PRIVILEGES", "INSERT", "UPDATE", "DELETE")
+_WRITER = "The user may write, by itself or by a role; only the parser and the read-only transaction keep it from that."
 
 
 class MysqlDatabase:
@@ -158,14 +161,21 @@ class MysqlDatabase:
             finally:
                 other.close()
 
-    def _read(self, sql: str, *parameters: Any) -> list[dict[str, Any]]:
-        connection = self._connect()
-        try:
+    def _read(self, sql: str) -> list[dict[str, Any]]:
+        def rows(connection: Any) -> list[dict[str, Any]]:
             with connection.cursor() as cursor:
                 cursor.execute("SET SESSION sql_select_limit = DEFAULT")
-                cursor.execute(sql, parameters or None)
+                cursor.execute(sql)
                 names = [str(column[0]) for column in cursor.description]
                 return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+        return self._on_its_own(rows)
+
+    def _on_its_own(self, work: Callable[[Any], Result]) -> Result:
+        """Do what is Naru's own on a connection of its own."""
+        connection = self._connect()
+        try:
+            return work(connection)
         except (pymysql.Error, OSError) as error:
             raise QueryError(f"{_told(error)} (MySQL)") from error
         finally:
@@ -173,11 +183,12 @@ class MysqlDatabase:
 
     async def _prove(self) -> Checked:
         (facts,) = await asyncio.to_thread(self._read, "SELECT VERSION() AS version")
-        grants = [str(next(iter(row.values()))) for row in await asyncio.to_thread(self._read, "SHOW GRANTS")]
-        strong = sorted({right for right in _STRONG for grant in grants if _has(grant, right)})
+        grants = await asyncio.to_thread(self._on_its_own, grants_of)
+        strong = strong_rights(grants)
         if strong and not self._allows_superuser:
             raise UnsafeDatabaseError(
-                f"The user of NARU_DATABASE_URL has the rights {', '.join(strong)}; a query tool must not.",
+                f"The user of NARU_DATABASE_URL has the rights {', '.join(strong)}, by itself or by a role; "
+                "a query tool must not.",
                 remedy="Create one that only reads (`naru data reader-sql --engine mysql` prints how).",
             )
         for sql in MUST_BE_REFUSED:
@@ -195,8 +206,10 @@ class MysqlDatabase:
             except (QueryError, RefusedStatementError):
                 continue
             raise UnsafeDatabaseError(f"Self-test: the server ran {sql!r}.")
-        writes = any(_has(grant, right) for grant in grants for right in _WRITES)
-        warnings = ["The user may write; only the parser and the read-only transaction keep it from that."] * writes
+        warning = (
+            "The user may write, by itself or by a role; only the parser and the read-only transaction keep it back."
+        )
+        warnings = [warning] * writes(grants)
         return Checked(f"MySQL {facts['version']}", len(MUST_BE_REFUSED) + len(MUST_FAIL_IN_THE_SERVER), warnings)
 
 
@@ -235,9 +248,3 @@ def _told(error: BaseException) -> str:
         code, text = error.args[:2]
         return f"{text} ({code})"
     return str(error) or type(error).__name__
-
-
-def _has(grant: str, right: str) -> bool:
-    rights = grant.partition(" ON ")[0].removeprefix("GRANT ").upper().split(", ")
-    is_all = "ALL PRIVILEGES" in rights and " ON *.* " in f"{grant} "
-    return right in rights or (is_all and right in _STRONG)

@@ -28,6 +28,7 @@ from naru.builtins.data.databases.errors import (
 from naru.builtins.data.databases.gather import gathered, quoted, with_values
 from naru.builtins.data.databases.open import limits_of, path_of
 from naru.builtins.data.databases.rows import collected
+from naru.builtins.data.databases.sqlite_steps import TOO_LONG, bound_steps
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
 from naru.builtins.data.databases.worker import Worker
 from naru.config import DataSettings
@@ -52,10 +53,10 @@ _LIMITS = (
     (sqlite3.SQLITE_LIMIT_VDBE_OP, 200_000),
     (sqlite3.SQLITE_LIMIT_FUNCTION_ARG, 100),
     (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
-    (sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000),
+    (sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
     (sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0),
 )
-_STEPS_BETWEEN_LOOKS = 10_000
+_STEPS_BETWEEN_LOOKS = 1_000
 BUSY_SECONDS = 2.0
 _DENIED = "not authorized"
 MUST_BE_REFUSED = (
@@ -116,31 +117,46 @@ class SqliteDatabase:
         def work(connection: sqlite3.Connection) -> QueryResult:
             guard = _Guard(connection)
             _load_virtual_tables(connection)
-            connection.set_authorizer(guard)
+            told = ""
             try:
-                cursor = connection.execute(asked.text)
-                if cursor.description is None:
-                    raise RefusedStatementError("The statement gives no rows.", remedy=ONE_SELECT)
-                columns = [(str(column[0]), "") for column in cursor.description]
-                return collected(asked.text.rstrip("; \n"), columns, cursor, limits)
+                with guard:
+                    connection.execute(f"EXPLAIN {asked.query}").close()
+                told = bound_steps(connection, guard.used)
+                with guard:
+                    return self._rows(connection, asked.text)
             except sqlite3.Error as error:
-                raise _error(error, guard, limits) from error
+                raise _error(error, guard, limits, told) from error
 
         return await self._run(work)
+
+    def _rows(self, connection: sqlite3.Connection, text: str) -> QueryResult:
+        cursor = connection.execute(text)
+        if cursor.description is None:
+            raise RefusedStatementError("The statement gives no rows.", remedy=ONE_SELECT)
+        columns = [(str(column[0]), "") for column in cursor.description]
+        return collected(text.rstrip("; \n"), columns, cursor, self._limits)
 
     async def _run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         stop = threading.Event()
         ends = time.monotonic() + self._limits.statement_seconds
+        opened: list[sqlite3.Connection] = []
+
+        def interrupt() -> None:
+            stop.set()
+            for connection in opened:
+                with contextlib.suppress(sqlite3.Error):  # closed a moment ago
+                    connection.interrupt()
 
         def whole() -> Result:
             connection = _open(self._path)
+            opened.append(connection)
             try:
                 connection.set_progress_handler(lambda: stop.is_set() or time.monotonic() > ends, _STEPS_BETWEEN_LOOKS)
                 return work(connection)
             finally:
                 connection.close()
 
-        return await self._worker.run(whole, stop.set)
+        return await self._worker.run(whole, interrupt)
 
     async def _prove(self) -> Checked:
         for sql in MUST_BE_REFUSED:
@@ -169,12 +185,22 @@ class _Guard:
     """The authorizer: asked by the engine about each thing that a statement would do, while it is prepared."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
         marked = connection.execute("SELECT name, flags FROM pragma_function_list")
         self._functions = {name for name, flags in marked if flags & _INNOCUOUS}
         self._modules = {name for (name,) in connection.execute("SELECT name FROM pragma_module_list")}
         self._is_select = False
         self.refused = ""
         """What was refused first."""
+        self.used: set[str] = set()
+        """Functions, by their names in small letters."""
+
+    def __enter__(self) -> None:
+        self._is_select = False
+        self._connection.set_authorizer(self)
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.set_authorizer(None)
 
     def __call__(self, action: int, one: str | None, two: str | None, *_: str | None) -> int:
         """Allow or deny one action, and keep what was denied."""
@@ -195,6 +221,7 @@ class _Guard:
         if action == sqlite3.SQLITE_READ:
             return f"the internal table {one}" if one in self._modules and one not in _MODULES else ""
         if action == sqlite3.SQLITE_FUNCTION:
+            self.used.add(two.lower())
             return "" if self._is_harmless(two.lower()) else f"function {two}"
         if action == sqlite3.SQLITE_PRAGMA:
             is_read = one.lower() in _PRAGMAS or (one == "data_version" and not two)  # which FTS5 asks for itself
@@ -238,8 +265,8 @@ def _open(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _error(error: sqlite3.Error, guard: _Guard, limits: Limits) -> Exception:
-    """Tell a refusal from a mistake in the statement."""
+def _error(error: sqlite3.Error, guard: _Guard, limits: Limits, bounds: str) -> Exception:
+    """Tell a refusal from a mistake in the statement; `bounds` says what it may not take in one step."""
     told = str(error)
     if guard.refused or told == _DENIED or told.startswith("access to"):
         return RefusedStatementError(
@@ -252,6 +279,10 @@ def _error(error: sqlite3.Error, guard: _Guard, limits: Limits) -> Exception:
             f"The query was stopped after {limits.statement_seconds:g} seconds.",
             remedy="Filter earlier, aggregate, or ask for less.",
         )
+    if "too big" in told and bounds:
+        return QueryError(f"{told} (SQLite): {bounds}.", remedy="Leave the function out, or give it shorter values.")
+    if told.startswith("user-defined function"):
+        return QueryError(f"{TOO_LONG} (SQLite).", remedy="Write the letters themselves.")
     return QueryError(f"{told} (SQLite)")
 
 
