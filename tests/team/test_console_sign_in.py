@@ -119,6 +119,26 @@ async def test_signing_out_ends_it_on_the_server(tmp_path: Path) -> None:
         assert await thief.who() == 401
 
 
+async def test_a_session_that_is_over_leads_to_the_sign_in_page_however_often_it_is_tried(tmp_path: Path) -> None:
+    async with visited(tmp_path) as ada:
+        await ada.signs_in()
+        await ada.other(Cookie=f"__Host-naru={ada.session}").http.delete("/api/session")
+        answers = [await ada.http.get("/api/session") for _ in range(10)]
+        assert {one.status_code for one in answers} == {401}, "not told to wait for trying wrong keys"
+        assert answers[0].headers["set-cookie"] == "__Host-naru=; Max-Age=0; Path=/; Secure; HttpOnly; SameSite=Strict"
+        assert [one.headers.get("set-cookie") for one in answers[1:]] == [None] * 9
+        assert not ada.session
+        ada.http.cookies.set("__Host-naru", "of the hub before its restart", domain="127.0.0.1")
+        await ada.http.get("/api/session")
+        key = ada.hub.keys.create("read")[1]
+        by_key = await ada.http.post("/api/session", headers={"Authorization": f"Bearer {key}"})
+        assert by_key.status_code == 200, "the session that is over does not come along any more"
+        guesser = ada.other(Authorization="Bearer wrong")
+        answers = [await guesser.http.get("/api/session") for _ in range(10)]
+        assert answers[-1].status_code == 429
+        assert not any("set-cookie" in one.headers for one in answers)
+
+
 async def test_each_sign_in_has_a_session_of_its_own(tmp_path: Path) -> None:
     async with visited(tmp_path) as ada:
         fixed = ada.other(Cookie="__Host-naru=chosen-by-somebody-else")

@@ -49,6 +49,7 @@ class Keys:
     """Keys by their text."""
 
     tokens = None
+    sessions_are_shared = False
 
     def __init__(self, **roles: Access) -> None:
         self.roles = roles

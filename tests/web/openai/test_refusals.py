@@ -27,6 +27,7 @@ class Keys:
     """Two keys: one that may read, one that may use."""
 
     tokens = None
+    sessions_are_shared = False
 
     def is_empty(self) -> bool:
         return False

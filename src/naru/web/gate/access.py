@@ -43,6 +43,11 @@ class KeyRing:
         self._last: tuple[ApiKey | Login, Principal | None] | None = None
         """The key or person seen last, and whom it stands for."""
 
+    @property
+    def sessions_are_shared(self) -> bool:
+        """Whether other hubs open sessions that are good here."""
+        return self._logins.is_shared
+
     def were_made(self) -> bool:
         """Tell whether a key was ever made here, revoked or not. Raises StoreError."""
         return self.keys.were_made()

@@ -58,6 +58,11 @@ class Logins:
             else None
         )
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether other hubs open some, too."""
+        return self._path is not None
+
     def open(self, who: str, *, role: str = "", name: str = "") -> str:
         """Return a new value that stands for a key, or a person with a role, for twelve hours. Raises StoreError."""
         token = secrets.token_urlsafe(32)

@@ -58,6 +58,11 @@ class KeyCheck(Protocol):
     """Knows the keys."""
 
     @property
+    def sessions_are_shared(self) -> bool:
+        """Whether other hubs open sessions that are good here."""
+        ...
+
+    @property
     def tokens(self) -> TokenFacts | None:
         """Tokens of an authorization server; None when none are taken."""
         ...

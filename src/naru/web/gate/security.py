@@ -266,13 +266,15 @@ class Gate:
         if credentials and self._limits:
             wait = self._limits.failure((scope.get("client") or ("", 0))[0])
             if wait > 0:
-                raise self._slow_down(wait, "Too many wrong keys from this address.")
+                raise self._slow_down(
+                    wait, "Too many wrong keys from this address.", headers=self._forgotten(scope, headers)
+                )
         raise _RefusedError(
             401,
             "wrong_key" if credentials else "no_key",
             "The key is not valid." if credentials else "This needs a key.",
             remedy="Send it as Authorization: Bearer …, or as X-API-Key.",
-            headers=self._challenge(access, "invalid_token" if credentials else ""),
+            headers=self._challenge(access, "invalid_token" if credentials else "") | self._forgotten(scope, headers),
             signIn=keys.tokens.sign_in_name if keys is not None and keys.tokens is not None else "",
         )
 
@@ -284,11 +286,25 @@ class Gate:
             said += [f'scope="{tokens.scope_for(access)}"', f'resource_metadata="{tokens.metadata_url}"']
         return {"WWW-Authenticate": ", ".join(said)}
 
+    def _forgotten(self, scope: Scope, headers: EdgeHeaders) -> dict[str, str]:
+        """Return the header by which a browser forgets a session that is over.
+
+        It would send it on and on: as wrong keys, until its person is told to wait, and beside the key that they give.
+        Where hubs share their sessions, one that is not known here may have been opened just now at another.
+        """
+        name, traits = session_cookie(scope)
+        is_sent = any(f"{name}=".encode() in line for line in headers.cookies)
+        is_over = is_sent and self._keys is not None and not self._keys.sessions_are_shared
+        return {"Set-Cookie": f"{name}=; Max-Age=0; {traits}"} if is_over else {}
+
     @staticmethod
-    def _slow_down(wait: float, detail: str, limit: str = "") -> _RefusedError:
+    def _slow_down(
+        wait: float, detail: str, limit: str = "", *, headers: Mapping[str, str] | None = None
+    ) -> _RefusedError:
         seconds = max(1, int(wait + 0.999))
         remedy = f"Wait {seconds} s.{limit}"
-        return _RefusedError(429, "too_many_requests", detail, remedy=remedy, headers={"Retry-After": str(seconds)})
+        told = {"Retry-After": str(seconds), **(headers or {})}
+        return _RefusedError(429, "too_many_requests", detail, remedy=remedy, headers=told)
 
     def _check_body(self, method: str, endpoint: Endpoint, headers: EdgeHeaders, receive: Receive) -> Receive:
         if method not in _BODY_METHODS:
