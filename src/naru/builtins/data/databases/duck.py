@@ -140,6 +140,11 @@ class DuckDatabase:
                 self._checked = await self._prove()
             return self._checked
 
+    @property
+    def is_stuck(self) -> bool:
+        """Tell whether a query does not end; then only the end of this process ends it."""
+        return self._worker.is_stuck
+
     async def close(self) -> None:
         """Close the file."""
         await self._worker.settle()

@@ -16,7 +16,7 @@ from naru.extras import install_command
 _ENGINES = {
     "postgresql": ("postgresql.configured", "PostgresDatabase", "postgres", ("psycopg", "psycopg_pool", "pgparse")),
     "sqlite": ("sqlite", "SqliteDatabase", "", ()),
-    "duckdb": ("duck", "DuckDatabase", "duckdb", ("duckdb",)),
+    "duckdb": ("apart", "ApartDuck", "duckdb", ("duckdb",)),
     "mysql": ("mysql", "MysqlDatabase", "mysql", ("pymysql", "sqlglot")),
 }
 """By scheme: module, class, extra, and what that extra brings."""

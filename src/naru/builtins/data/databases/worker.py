@@ -14,6 +14,7 @@ Result = TypeVar("Result")
 AT_ONCE = 4
 GRACE_SECONDS = 2.0
 """Time for an interrupted query to end."""
+TOLERANCE_SECONDS = 0.1
 CLOSE_SECONDS = 10.0
 """Time for all of them, before a database is closed."""
 
@@ -26,6 +27,14 @@ class Worker:
         self._free = asyncio.Semaphore(AT_ONCE)
         self._running: dict[asyncio.Future[Any], Callable[[], None]] = {}
         """Work whose thread has not ended, with what makes it end."""
+        self._over: dict[asyncio.Future[Any], float] = {}
+        """What was told to end, and when."""
+
+    @property
+    def is_stuck(self) -> bool:
+        """Tell whether a query has not ended, though it was told to and had the time for it."""
+        now = asyncio.get_running_loop().time()
+        return any(now - since > GRACE_SECONDS - TOLERANCE_SECONDS for since in self._over.values())
 
     async def settle(self) -> None:
         """End what still runs and wait for it, so that a connection can be closed; bounded."""
@@ -37,6 +46,7 @@ class Worker:
 
     def _ended(self, task: asyncio.Future[Any]) -> None:
         self._running.pop(task, None)
+        self._over.pop(task, None)
         self._free.release()
 
     async def run(self, work: Callable[[], Result], interrupt: Callable[[], None]) -> Result:
@@ -60,11 +70,13 @@ class Worker:
         try:
             done, _ = await asyncio.wait({task}, timeout=self._limits.statement_seconds)
         except asyncio.CancelledError:
+            self._over[task] = asyncio.get_running_loop().time()
             interrupt()
             task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             raise
         if done:
             return task.result()
+        self._over[task] = asyncio.get_running_loop().time()
         interrupt()
         await asyncio.wait({task}, timeout=GRACE_SECONDS)
         task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())

@@ -1,0 +1,243 @@
+"""DuckDB in a process of its own, so that what a statement takes can be taken back.
+
+The engine works inside whoever loads it. A call of one of its functions hears of no interruption (`levenshtein` of
+two long texts), and takes memory past the engine's own limit (`rpad('x', 2000000000, 'y')`). Here it is a child whose
+memory the system limits; it ends itself when a query does not end with its time, and the next query starts another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import pickle
+import sys
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from naru.builtins.data.databases.catalogue import Catalogue
+from naru.builtins.data.databases.database import Checked, QueryResult
+from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
+from naru.builtins.data.databases.worker import CLOSE_SECONDS, GRACE_SECONDS
+from naru.config import DataSettings
+from naru.errors import NaruError
+
+MEMORY_BYTES = 3 * 2**29
+"""Of the child; the engine allows itself 512 MB of what it counts."""
+_SIZE_BYTES = 4
+_AGAIN = object()
+"""The answer to who waited beside a query that made the child end."""
+_LESS = "Filter earlier, aggregate, or ask for less."
+
+
+class ApartDuck:
+    """The seam `Database`, asked for in the child."""
+
+    dialect = "DuckDB"
+
+    def __init__(self, settings: DataSettings) -> None:
+        self._settings = settings
+        self._starting = asyncio.Lock()
+        self._child: _Child | None = None
+
+    async def query(self, sql: str) -> QueryResult:
+        """Run one SELECT; see `Database.query`."""
+        found: QueryResult = await self._ask("query", sql=sql)
+        return found
+
+    async def catalogue(self, *, values: bool = True) -> Catalogue:
+        """Read tables, views, columns, comments and keys."""
+        found: Catalogue = await self._ask("catalogue", values=values)
+        return found
+
+    async def check(self) -> Checked:
+        """Open it once, and prove that it is only read."""
+        found: Checked = await self._ask("check")
+        return found
+
+    async def close(self) -> None:
+        """End the child."""
+        async with self._starting:
+            if self._child is not None:
+                await self._child.end()
+            self._child = None
+
+    async def _ask(self, method: str, **arguments: Any) -> Any:
+        """Ask the child, and the one after it when another query made it end: asking twice changes nothing."""
+        while True:
+            async with self._starting:
+                if self._child is not None and self._child.is_ended:
+                    await self._child.end()
+                    self._child = None
+                if self._child is None:
+                    self._child = await _Child.start(self._settings)
+                child = self._child
+            outcome = await child.ask(method, arguments)
+            if outcome is not _AGAIN:
+                return outcome
+
+
+class _Child:
+    """A process with one database, and who waits for its answers."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdin is not None, "it is a pipe"
+        assert process.stdout is not None, "it is a pipe"
+        self._process = process
+        self._to, self._from = process.stdin, process.stdout
+        self._numbers = itertools.count()
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._reading = asyncio.ensure_future(self._read())
+        self.is_ended = False
+
+    @classmethod
+    async def start(cls, settings: DataSettings) -> _Child:
+        """Start it; a session of its own keeps Ctrl-C from it, and the end of its input ends it."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "naru.builtins.data.databases.apart",
+                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise DatabaseUnavailableError(
+                f"No process for DuckDB could be started: {error.strerror}.", remedy="Check the limits on processes."
+            ) from error
+        child = cls(process)
+        child._send(settings)
+        return child
+
+    async def ask(self, method: str, arguments: Mapping[str, Any]) -> Any:
+        """Have it call a method; raises what that raises."""
+        number = next(self._numbers)
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        try:
+            self._send((number, method, arguments))
+            outcome = await answer
+        except asyncio.CancelledError:
+            self._send((number, "", {}))
+            raise
+        finally:
+            del self._waiting[number]
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    async def end(self) -> None:
+        """Let it end, or make it."""
+        self._to.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self._reading), CLOSE_SECONDS)
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        await self._reading
+        await self._process.wait()
+
+    def _send(self, what: object) -> None:
+        if not self.is_ended:
+            self._to.write(_framed(what))
+
+    async def _read(self) -> None:
+        try:
+            while (frame := await _frame(self._from)) is not None:
+                number, outcome, is_last = pickle.loads(frame)  # noqa: S301  # of our own child
+                if number in self._waiting:
+                    _answer(self._waiting[number], outcome)
+                if is_last:
+                    self._end_for_all(_AGAIN)
+        finally:
+            self._end_for_all(QueryError("DuckDB ended while it worked, probably out of memory.", remedy=_LESS))
+
+    def _end_for_all(self, outcome: object) -> None:
+        self.is_ended = True
+        for waiting in self._waiting.values():
+            _answer(waiting, outcome)
+
+
+def _answer(waiting: asyncio.Future[Any], outcome: object) -> None:
+    if not waiting.done():
+        waiting.set_result(outcome)
+
+
+def _framed(what: object) -> bytes:
+    raw = pickle.dumps(what)
+    return len(raw).to_bytes(_SIZE_BYTES, "big") + raw
+
+
+async def _frame(stream: asyncio.StreamReader) -> bytes | None:
+    """Read what comes next; nothing when the other end is gone."""
+    try:
+        size = int.from_bytes(await stream.readexactly(_SIZE_BYTES), "big")
+        return await stream.readexactly(size)
+    except (asyncio.IncompleteReadError, OSError):
+        return None
+
+
+class _Server:
+    """The child's side."""
+
+    def __init__(self, settings: DataSettings, out: BinaryIO) -> None:
+        import duckdb  # noqa: PLC0415  # whoever asks need not load it
+
+        from naru.builtins.data.databases.duck import DuckDatabase  # noqa: PLC0415
+
+        self._database = DuckDatabase(settings)
+        self._fatal = (duckdb.FatalException, duckdb.InternalException)
+        self._out = out
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    def take(self, number: int, method: str, arguments: Mapping[str, Any]) -> None:
+        """Begin to answer a call, or stop answering it."""
+        if method:
+            self._tasks[number] = asyncio.ensure_future(self._answer(number, method, arguments))
+        elif task := self._tasks.get(number):
+            task.cancel()
+            asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_if_stuck)
+
+    async def _answer(self, number: int, method: str, arguments: Mapping[str, Any]) -> None:
+        is_broken = False
+        try:
+            outcome = await getattr(self._database, method)(**arguments)
+        except NaruError as error:
+            outcome, is_broken = error, isinstance(error.__cause__, self._fatal)
+        except MemoryError:
+            outcome, is_broken = QueryError("The query took more memory than there is.", remedy=_LESS), True
+        finally:
+            del self._tasks[number]
+        self._tell(number, outcome, is_last=is_broken or self._database.is_stuck)
+
+    def _end_if_stuck(self) -> None:
+        if self._database.is_stuck:
+            self._tell(-1, None, is_last=True)
+
+    def _tell(self, number: int, outcome: object, *, is_last: bool) -> None:
+        self._out.write(_framed((number, outcome, is_last)))
+        self._out.flush()
+        if is_last:
+            os._exit(1)
+
+
+async def _serve() -> None:
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing else gets among the answers
+    stream = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), sys.stdin)
+    settings = await _frame(stream)
+    if settings is None:
+        return
+    server = _Server(pickle.loads(settings), out)  # noqa: S301  # of who started us
+    while (frame := await _frame(stream)) is not None:
+        server.take(*pickle.loads(frame))  # noqa: S301
+    os._exit(0)  # whatever still runs ends with us
+
+
+def _limit_memory() -> None:
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415  # which Windows lacks
+
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+if __name__ == "__main__":
+    _limit_memory()
+    asyncio.run(_serve())

@@ -1,0 +1,97 @@
+"""Issue 20, line 3: DuckDB works in a process of its own, which a statement may take down, and nothing else with it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from naru.builtins.data.databases.database import Database
+from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError, RefusedStatementError
+from naru.builtins.data.databases.open import open_database
+from naru.config import DataSettings
+from tests.builtins.data.databases.schema import duckdb_file
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+COUNT = "SELECT count(*) AS n FROM lot"
+GREEDY = {
+    "one long text": "SELECT length(rpad('x', 2000000000, 'y'))",
+    "a list": "SELECT length(array_to_string(range(1000000000), ','))",
+    "a text in a text": "SELECT length(replace(repeat('a', 10000000), 'a', repeat('b', 10000000)))",
+    "base 64": "SELECT length(from_base64(repeat('A', 2000000000)))",
+}
+DEAF = "SELECT levenshtein(repeat('a', 2000000), repeat('b', 2000000))"
+
+
+def children() -> set[int]:
+    """Give the processes that this one has started and that still run."""
+    found = set()
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that ended meanwhile
+            found |= set(map(int, (task / "children").read_text().split()))
+    return found
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    settings = {"naru_database_url": duckdb_file(tmp_path), "postgresql_db_statement_timeout_seconds": 2}
+    opened = open_database(DataSettings(**settings, _env_file=None))  # type: ignore[arg-type]
+    yield opened
+    await opened.close()
+
+
+@pytest.mark.parametrize("name", GREEDY)
+async def test_a_statement_that_takes_all_memory_is_told_and_the_next_is_answered(name: str, database: Database):
+    with pytest.raises(QueryError):
+        await database.query(GREEDY[name])
+    assert (await database.query(COUNT)).records == [{"n": 60}]
+
+
+async def test_a_statement_that_hears_nothing_is_ended_and_those_beside_it_are_answered(database: Database):
+    await database.check()
+    deaf = [asyncio.ensure_future(database.query(DEAF)) for _ in range(3)]
+    beside = await asyncio.gather(*(database.query(COUNT) for _ in range(8)))
+    assert [one.records for one in beside] == [[{"n": 60}]] * 8
+    ended = await asyncio.gather(*deaf, return_exceptions=True)
+    assert {type(one) for one in ended} == {QueryError}
+    assert (await database.query(COUNT)).records == [{"n": 60}]
+
+
+async def test_a_question_that_nobody_waits_for_takes_nothing_with_it(database: Database):
+    await database.check()
+    for _ in range(2):
+        asked = asyncio.ensure_future(database.query(DEAF))
+        await asyncio.sleep(0)
+        asked.cancel()
+        await asyncio.wait([asked], timeout=60)
+    assert (await database.query(COUNT)).records == [{"n": 60}]
+
+
+async def test_a_killed_child_is_told_and_another_is_started_and_closing_leaves_none(database: Database):
+    before = children()
+    await database.check()
+    (child,) = children() - before
+    asked = asyncio.ensure_future(database.query(DEAF))
+    await asyncio.sleep(0)
+    os.kill(child, signal.SIGKILL)
+    with pytest.raises(QueryError, match="DuckDB ended while it worked"):
+        await asked
+    assert (await database.query(COUNT)).records == [{"n": 60}]
+    await database.close()
+    assert children() <= before
+
+
+async def test_what_the_child_refuses_is_refused_in_its_words(database: Database, tmp_path: Path):
+    with pytest.raises(RefusedStatementError, match="read_text in FROM reads more than tables") as refused:
+        await database.query("SELECT * FROM read_text('/etc/passwd')")
+    assert refused.value.remedy == "Write the query without it."
+    missing = open_database(DataSettings(naru_database_url=f"duckdb:///{tmp_path}/none.duckdb", _env_file=None))
+    with pytest.raises(DatabaseUnavailableError, match="There is no DuckDB file"):
+        await missing.check()
+    await missing.close()
