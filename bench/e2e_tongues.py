@@ -99,13 +99,13 @@ class Row:
 class Naru:
     """Naru's own loop."""
 
-    def __init__(self, backend: OpenAIBackend, toolset: CombinedToolset, model: str, rank) -> None:
-        self._backend, self._toolset, self._model, self._rank = backend, toolset, model, rank
+    def __init__(self, backend: OpenAIBackend, toolset: CombinedToolset, model: str, closeness: Closeness) -> None:
+        self._backend, self._toolset, self._model, self._closeness = backend, toolset, model, closeness
         self._recall = Recall()
 
     async def ask(self, turns: list[Message]) -> Said:
         kept = Kept()
-        hooks = Hooks(rank=self._rank, journal=kept, recall=self._recall)
+        hooks = Hooks(rank=self._closeness.rank, near=self._closeness.near, journal=kept, recall=self._recall)
         end = None
         async with aclosing(
             run(self._backend, self._toolset, ChatRequest(self._model, tuple(turns)), hooks=hooks)
@@ -309,7 +309,7 @@ async def main() -> None:
             for name in chosen.ROWS
         }
         encoder = SentenceEncoder()
-        rank = Closeness(encoder.embed, VectorShelf(options.output.parent / "vectors.db")).rank
+        closeness = Closeness(encoder.embed, VectorShelf(options.output.parent / "vectors.db"))
         for way in options.ways.split(","):
             profile = replace(profile_for(options.model), small=way == "naru")
             backend = OpenAIBackend(Endpoint(*endpoint), profile, model=options.model)
@@ -323,7 +323,7 @@ async def main() -> None:
                 who = (
                     Engine(endpoint, toolset, options.model)
                     if way == "engine"
-                    else Naru(backend, toolset, options.model, rank)
+                    else Naru(backend, toolset, options.model, closeness)
                 )
                 asking = ask_talk(who, one, options.model, way) if isinstance(one, Talk) else None
                 row = await (asking or ask_question(who, one, options.model, way))

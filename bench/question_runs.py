@@ -25,7 +25,6 @@ import openai
 from bench.tongues.law import Kept, breaches
 
 from naru.agent.events import RunFinished
-from naru.agent.hooks import Hooks
 from naru.agent.loop import run
 from naru.config import Settings
 from naru.hub import Hub, open_hub
@@ -108,7 +107,7 @@ def way_backend(way: str, engine: LocalEngine, model: str) -> OpenAIBackend:
 
 @asynccontextmanager
 async def connected(records: Sequence[ServerRecord]) -> AsyncIterator[Hub]:
-    """Connect servers in a hub of their own, configured as by default: tools are chosen by meaning (`hub.rank`)."""
+    """Connect servers in a hub of their own, as configured by default: tools are chosen by meaning (`closeness`)."""
     with tempfile.TemporaryDirectory() as data:
         settings = Settings.model_validate({"hub": {"store": "memory:", "data_dir": data}})
         backend = way_backend("naru", _Nowhere(), "none")
@@ -212,7 +211,7 @@ class ThroughNaru:
 
     async def ask(self, text: str) -> Answer:
         end, kept = None, Kept()
-        hooks = Hooks(rank=self._hub.rank, journal=kept)
+        hooks = replace(self._hub.hooks, journal=kept, recall=None)
         request = ChatRequest(self._model, (Message("user", text),))
         async with aclosing(run(self._backend, self._hub.tools(), request, hooks=hooks)) as events:
             async for event in events:

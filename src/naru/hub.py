@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from naru.agent.closeness import Closeness
-from naru.agent.hooks import BeforeModel, Hooks, Rank
+from naru.agent.hooks import BeforeModel, Hooks
 from naru.agent.limits import Limits
 from naru.agent.recall import Recall
 from naru.agent.trace import Journal
@@ -109,7 +109,7 @@ class Hub:
         self.settings_file: Path | None = None
         """The file that settings were read from, if there is one; a running hub follows it."""
         self.recall = Recall()
-        self.rank: Rank | None = None
+        self.closeness: Closeness | None = None
         """Orders tools by meaning beside words, where there is an embedder."""
         self.before_model: Sequence[BeforeModel] = ()
         """Puts reference documents before the model, where that is set."""
@@ -166,7 +166,8 @@ class Hub:
     @property
     def hooks(self) -> Hooks:
         """What goes with every run."""
-        return Hooks(before_model=self.before_model, journal=self.journal, rank=self.rank, recall=self.recall)
+        rank, near = (self.closeness.rank, self.closeness.near) if self.closeness else (None, None)
+        return Hooks(self.before_model, None, self.journal, rank, near, self.recall)
 
     @property
     def approvals(self) -> Approvals | None:
@@ -289,7 +290,7 @@ async def open_hub(
             stack.push_async_callback(tables.close)
             hub.share(tables)
         await stack.enter_async_context(recording(hub.recorder))
-        hub.rank = open_rank(settings, stack)
+        hub.closeness = open_closeness(settings, stack)
         if settings.agent.retrieved_documents:
             sources = open_documents()
             stack.push_async_callback(sources.close)
@@ -300,7 +301,7 @@ async def open_hub(
             hub.closing = True
 
 
-def open_rank(settings: Settings, stack: AsyncExitStack) -> Rank | None:
+def open_closeness(settings: Settings, stack: AsyncExitStack) -> Closeness | None:
     """Return what orders tools by meaning beside words; None where words alone do.
 
     `auto` takes the light encoder, which knows sixteen languages; `embeddings` what the data server embeds with, whose
@@ -312,7 +313,7 @@ def open_rank(settings: Settings, stack: AsyncExitStack) -> Rank | None:
     embedder = SentenceEncoder() if how == "auto" else choose_embedder(DataSettings())
     stack.push_async_callback(embedder.close)
     shelf = VectorShelf(settings.hub.data_dir / f"vectors-{file_name(embedder.name)}.db")
-    return Closeness(embedder.embed, shelf, tells_closeness=how == "auto").rank
+    return Closeness(embedder.embed, shelf, tells_closeness=how == "auto")
 
 
 @asynccontextmanager
@@ -373,8 +374,7 @@ def open_approvals(settings: Settings, *, asks_for_keys: bool, commons: Commons 
     """Return who decides about tool calls. Raises StoreError."""
     asked = settings.approvals
     asks = asks_for_keys if asked.destructive == "auto" else asked.destructive == "ask"
-    path = settings.hub.data_dir / "approvals.json"
-    approvals = Approvals(asked, path, asks_for_destructive=asks, commons=commons)
+    approvals = Approvals(asked, settings.hub.data_dir / "approvals.json", asks_for_destructive=asks, commons=commons)
     approvals.load()
     return approvals
 

@@ -32,10 +32,9 @@ def test_a_question_that_no_tool_speaks_of_scores_nothing() -> None:
     assert all(ranked.score == 0 for ranked in ToolIndex(TOOLS).rank("tell me a joke"))
 
 
-def test_the_choice_is_explained_and_stable() -> None:
+def test_the_choice_is_stable() -> None:
     once, twice = (index_of(TOOLS).rank("remaining vacation days") for _ in range(2))
     assert once == twice
-    assert "vacation" in once[0].reasons
 
 
 def test_no_tools_give_an_empty_choice() -> None:

@@ -13,6 +13,5 @@ _CALL_ARGUMENTS = re.compile(r'"(?:arguments|parameters|args)"\s*:')
 def looks_like_call(text: str) -> bool:
     """Tell whether a text is a call, or holds one, rather than words for a person."""
     whole = text.strip()
-    if whole[:1] not in ("{", "[", "<", "`"):
-        return False
-    return bool(_CALL_MARKS.search(whole) or (_CALL_NAME.search(whole) and _CALL_ARGUMENTS.search(whole)))
+    is_call = _CALL_MARKS.search(whole) or (_CALL_NAME.search(whole) and _CALL_ARGUMENTS.search(whole))
+    return whole[:1] in ("{", "[", "<", "`") and bool(is_call)

@@ -18,8 +18,7 @@ async def chosen(
     """Return the tools to show a model: those that its budget, `most` (0 is no limit) and half of its context hold."""
     most = min(filter(None, (most, profile.tool_budget)), default=0)
     room = profile.context_tokens // 2
-    is_over = 0 < most < len(tools) or 0 < room < tools_tokens(tools)
-    if not is_over:
+    if not (0 < most < len(tools) or 0 < room < tools_tokens(tools)):
         return tools
     ranked = await ranked_for(tools, request, rank)
     if room:

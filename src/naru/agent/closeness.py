@@ -19,8 +19,6 @@ Embed = Callable[[Sequence[str], Literal["query", "passage"]], Awaitable[list[li
 """Returns a vector for each text, in order; an empty one for a blank text. Raises NaruError."""
 _KEPT = 10_000
 """Vectors of tools that are held in memory, two for each."""
-_CALM = 60
-"""Reciprocal rank fusion's constant: how little the very first places weigh more than the next (Cormack 2009)."""
 _MOST_CHARACTERS = 2_000
 WORDS = 0.05
 """What the tool that shares most words gains beside its closeness (102 questions in ten languages)."""
@@ -48,10 +46,10 @@ class Shelf(Protocol):
 
 
 class Closeness:
-    """Ranks by the places that words (BM25) and vectors give a tool, added up as reciprocal ranks.
+    """Ranks by what vectors say of a tool, and a little by shared words (BM25).
 
-    Ranks need no common scale, so neither way can drown the other. A tool is embedded once for each text it has, also
-    over restarts where there is a shelf; when the embedder fails, words rank alone.
+    A tool is embedded once for each text it has, also over restarts where there is a shelf; when the embedder fails,
+    words rank alone.
     """
 
     def __init__(self, embed: Embed, shelf: Shelf | None = None, *, tells_closeness: bool = True) -> None:
@@ -83,19 +81,20 @@ class Closeness:
                 logger.warning("tools are chosen by their words alone: %s", error)
             self._failed = str(error)
             return by_words[0]
-        orders = [[one.tool.name for one in ranked if one.score > 0] for ranked in by_words]
-        orders += [sorted(scores, key=lambda name: -scores[name]) for scores in near[: len(texts)]]
-        ranked = fused(by_words[0], orders, near[0])
+        scores = _scores(by_words, near[: len(texts)])
+        ranked = sorted((replace(one, score=scores[one.tool.name]) for one in by_words[0]), key=lambda one: -one.score)
         if not self._tells_closeness:
-            return [replace(one, closeness=None) for one in ranked]
-        order, question = near[-2:]
-        standing = _standing(by_words, near[: len(texts)])
-        return [
-            replace(
-                one, ordered=order[one.tool.name] - question[one.tool.name], talk=talk, standing=standing[one.tool.name]
-            )
-            for one in ranked
-        ]
+            return ranked
+        asked, *_, order, question = near
+        tilts = {name: nearness - question[name] for name, nearness in order.items()}
+        return [replace(one, closeness=asked[n], ordered=tilts[n], talk=talk) for one in ranked if (n := one.tool.name)]
+
+    async def near(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return how near texts lie to a question in meaning, -1 to 1; nothing of them is kept. Raises NaruError."""
+        if not self._tells_closeness:
+            return [0.0] * len(texts)
+        asked = await self._embed([question], "query")
+        return [_cosine(asked[0], one) for one in await self._embed(list(texts), "passage")]
 
     async def _by_meaning(
         self, tools: Sequence[ToolDefinition], texts: Sequence[str]
@@ -135,19 +134,7 @@ class Closeness:
             await self._shelf.put(vectors)
 
 
-def fused(ranked: Sequence[Ranked], orders: Sequence[Sequence[str]], near: Mapping[str, float]) -> list[Ranked]:
-    """Return the tools by the sum of their reciprocal places in several orders."""
-    points: dict[str, float] = {}
-    for order in orders:
-        for place, name in enumerate(order):
-            points[name] = points.get(name, 0.0) + 1 / (_CALM + place)
-    scored = [
-        replace(one, score=points.get(one.tool.name, 0.0), closeness=near.get(one.tool.name, 0.0)) for one in ranked
-    ]
-    return sorted(scored, key=lambda one: -one.score)
-
-
-def _standing(by_words: Sequence[Sequence[Ranked]], near: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def _scores(by_words: Sequence[Sequence[Ranked]], near: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Return closeness and shared words added up, as a mean over the texts."""
     points: dict[str, float] = {}
     for ranked, scores in zip(by_words, near, strict=True):

@@ -17,6 +17,8 @@ Missing = Callable[[Sequence[Outcome]], str]
 """Says what the run must still produce before it may end; empty when nothing is missing (D6)."""
 Rank = Callable[[Sequence[ToolDefinition], Sequence[str]], Awaitable[Sequence[Ranked]]]
 """Orders tools by a question and what was said before it, in place of the question's words alone (H13)."""
+Near = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
+"""Tells how near each text lies to a question in meaning, -1 to 1. Raises NaruError."""
 INSISTED = 2
 """How often a model is told that a required result is missing."""
 
@@ -29,6 +31,7 @@ class Hooks:
     missing: Missing | None = None
     journal: Journal | None = None
     rank: Rank | None = None
+    near: Near | None = None
     recall: Recall | None = None
 
 

@@ -93,7 +93,7 @@ async def run(
     pages = PagedToolset(toolset, limits.page_characters) if tools and not helped else None
     note = tools_note(problems, missing=wanted and not tools and not request.tools)
     planner: Planner = (
-        SmallPlanner(request, ranked, note=note, context_tokens=profile.context_tokens)
+        SmallPlanner(request, ranked, note=note, context_tokens=profile.context_tokens, near=hooks.near)
         if helped and tools
         else OrdinaryPlanner(request, tools, note=note, context_tokens=profile.context_tokens, pages=pages)
     )
@@ -330,7 +330,7 @@ class _Run:
         self._outcomes += ordered
         if not isinstance(self._planner, OrdinaryPlanner) and any(not isinstance(one.content, str) for one in ordered):
             self._notes[NOT_SHOWN] = None
-        self._planner.record(turn.said, ordered)
+        await self._planner.record(turn.said, ordered)
         self._fruitless = 0 if any(one.ran and not one.failed for one in ordered) else self._fruitless + 1
         self._all_repeated = bool(to_run) and all(not one.ran for one in ordered)
 

@@ -26,7 +26,7 @@ class Verdict:
 
 
 class Planner(Protocol):
-    """Decides what a model is shown in each round. Holds the run's conversation; does no I/O."""
+    """Decides what a model is shown in each round. Holds the run's conversation; does no I/O but the encoder's."""
 
     @property
     def streams_early(self) -> bool:
@@ -51,7 +51,7 @@ class Planner(Protocol):
         """Accept, mend or refuse a call that the model made in this turn."""
         ...
 
-    def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
+    async def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
         """Take in the model's turn (its words, its thoughts) and what came of its calls."""
         ...
 
@@ -125,7 +125,7 @@ class OrdinaryPlanner:
         """Let every call through: the tool's own schema judges it."""
         return Verdict(call)
 
-    def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
+    async def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
         """Append the turn with its calls, and their results as a pair (lesson 25)."""
         self._outcomes.extend(outcomes)
         self._messages.append(replace(said, tool_calls=tuple(one.call for one in outcomes)))
@@ -170,6 +170,4 @@ class OrdinaryPlanner:
         """Give the last results themselves."""
         ran = [one for one in self._outcomes if one.ran]
         found = [one.shown for one in ran if not one.failed] or [one.shown for one in ran]
-        if found:
-            return found[-1]
-        return "The model gave no answer."
+        return found[-1] if found else "The model gave no answer."

@@ -10,11 +10,10 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from naru.agent.identity import ByIdentity
 from naru.messages import ToolDefinition
 from naru.tools.provider_schemas.references import resolve_references
 
@@ -39,16 +38,13 @@ class Ranked:
 
     tool: ToolDefinition
     score: float
-    reasons: tuple[str, ...] = ()
-    """The words of the question that the tool shares, strongest first."""
+    """By shared words (BM25); where meaning is measured, by that and a little by words."""
     closeness: float | None = None
     """How near in meaning, -1 to 1; None where nothing measures it."""
     ordered: float = 0.0
     """How much nearer in meaning to an order to do something than to a question; 0 where nothing measures it."""
     talk: float = 0.0
     """How near the question itself is to talk that needs no tool; 0 where nothing measures it."""
-    standing: float = 0.0
-    """How near in meaning to the question with what was said before it, and a little for words that are shared."""
 
 
 def plain_name(name: str) -> str:
@@ -117,32 +113,37 @@ class ToolIndex:
 
     def rank(self, question: str) -> list[Ranked]:
         """Return all tools, most relevant first; equals stay in their own order."""
-        asked = {term: word for word in _words(question) for term in _terms(word)}
-        ranked = [self._score(position, asked) for position in range(len(self._tools))]
+        asked = dict.fromkeys(terms(question))
+        ranked = [Ranked(tool, self._score(place, asked)) for place, tool in enumerate(self._tools)]
         return sorted(ranked, key=lambda one: -one.score)
 
-    def _score(self, position: int, asked: Mapping[str, str]) -> Ranked:
-        counts, length = self._counts[position], self._lengths[position]
-        parts: list[tuple[float, str]] = []
-        for term in asked:
-            count = counts.get(term, 0)
-            if not count:
-                continue
-            rarity = math.log(1 + (len(self._tools) - self._seen_in[term] + 0.5) / (self._seen_in[term] + 0.5))
-            weight = count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length / (self._mean or 1)))
-            parts.append((rarity * weight, term))
-        parts.sort(key=lambda part: (-part[0], part[1]))
-        return Ranked(self._tools[position], sum(part[0] for part in parts), tuple(asked[term] for _, term in parts))
+    def _score(self, place: int, asked: Iterable[str]) -> float:
+        counts, length = self._counts[place], self._lengths[place]
+        share = _K1 * (1 - _B + _B * length / (self._mean or 1))
+        found = [(term, counts[term]) for term in asked if term in counts]
+        return sum(self._rarity(term) * count * (_K1 + 1) / (count + share) for term, count in found)
+
+    def _rarity(self, term: str) -> float:
+        seen = self._seen_in[term]
+        return math.log(1 + (len(self._tools) - seen + 0.5) / (seen + 0.5))
 
 
-_INDEXES: ByIdentity[ToolIndex] = ByIdentity(8)
+_INDEXES: dict[Hashable, tuple[object, ToolIndex]] = {}
+_MOST = 8
 
 
 def index_of(tools: Sequence[ToolDefinition]) -> ToolIndex:
-    """Return the index over tools, counted anew only when the list is another one than in the last requests."""
-    named = tuple((tool.name, tool.server, tool.title, tool.description) for tool in tools)
+    """Return the index over tools, counted anew only when the list is another one than in the last requests.
+
+    Tools come anew each request, their schemas do not: an entry holds them, so that no id is ever another object's.
+    """
     held = tuple(one for tool in tools for one in (tool.input_schema, tool.annotations))
-    return _INDEXES.get(held, lambda: ToolIndex(tools), beside=named)
+    key = (*map(id, held), *((tool.name, tool.server, tool.title, tool.description) for tool in tools))
+    if key not in _INDEXES:
+        if len(_INDEXES) >= _MOST:
+            _INDEXES.clear()
+        _INDEXES[key] = (held, ToolIndex(tools))
+    return _INDEXES[key][1]
 
 
 def first_of(ranked: Sequence[Ranked], tools: Sequence[ToolDefinition], most: int) -> Sequence[ToolDefinition]:

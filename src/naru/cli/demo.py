@@ -102,7 +102,8 @@ async def _ask(hub: Hub, model: str, question: str, facts: tuple[str, ...], out:
     known: dict[str, Any] = {}
     answer = ""
     text = ""
-    async for event in run_agent(hub.backend, hub.tools(), request, limits=hub.limits, hooks=Hooks(rank=hub.rank)):
+    hooks = Hooks(rank=hub.hooks.rank, near=hub.hooks.near)
+    async for event in run_agent(hub.backend, hub.tools(), request, limits=hub.limits, hooks=hooks):
         if isinstance(event, ModelText):
             text += event.text
             continue

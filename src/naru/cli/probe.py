@@ -55,7 +55,8 @@ async def _probe(settings: Settings, own: Sequence[ToolDefinition], *, as_json: 
     out = console(stderr=True)
     report = Report("")
     async with AsyncExitStack() as stack:
-        rank = importlib.import_module("naru.hub").open_rank(settings, stack)
+        closeness = importlib.import_module("naru.hub").open_closeness(settings, stack)
+        rank = closeness.rank if closeness else None
         backend, knowledge, model = await open_measurable(settings, progress=JoinProgress(out))
         stack.push_async_callback(backend.close)
         with out.status(f"asking {escape(model)} …") as status:

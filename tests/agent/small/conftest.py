@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from naru.agent.hooks import Hooks, Rank
+from naru.agent.hooks import Hooks, Near, Rank
 from naru.agent.loop import run
 from naru.messages import ChatRequest, JsonObject, Message
 from naru.models.known.profile import Profile
@@ -28,14 +28,14 @@ async def asked(
     answers: Sequence[str] | Callable[[ChatRequest], str],
     tools: Sequence[Callable[..., Any]],
     rank: Rank | None = None,
+    near: Near | None = None,
 ) -> tuple[JsonObject, ScriptedBackend]:
     """Run a small model's script; return the run's record and the backend that was asked."""
     turns = [Message("user", question)] if isinstance(question, str) else list(question)
     kept = Kept()
     backend = ScriptedBackend(answers, profile=Profile(small=True, guided="grammar"))
-    async for _ in run(
-        backend, FunctionToolset(tools), ChatRequest("scripted", tuple(turns)), hooks=Hooks(journal=kept, rank=rank)
-    ):
+    hooks = Hooks(journal=kept, rank=rank, near=near)
+    async for _ in run(backend, FunctionToolset(tools), ChatRequest("scripted", tuple(turns)), hooks=hooks):
         pass
     return kept.run, backend
 

@@ -90,7 +90,7 @@ async def test_a_name_that_was_written_as_one_word_is_looked_up_as_the_person_wr
 
 async def test_a_result_of_nothing_but_an_id_leads_on_and_is_not_told_at_the_end() -> None:
     async def ranked(tools, texts):
-        return [Ranked(one, 0.0, closeness=0.2, standing=0.2 + 0.2 * (one.name == "find_applicant")) for one in tools]
+        return [Ranked(one, 0.2 + 0.2 * (one.name == "find_applicant"), closeness=0.2) for one in tools]
 
     script = [said("find_applicant", name="Felix Braun"), said("applicant", applicant_id="APP-91"), "42"]
     tools = (find_applicant, applicant, exhibit, room, visitors)
@@ -105,7 +105,7 @@ async def test_no_change_follows_a_lookup_which_the_model_did_not_think_of_itsel
     async def ranked(tools, texts):
         nearest = {"dismiss": 0.4}
         return [
-            Ranked(one, 0.0, closeness=0.2, standing=nearest.get(one.name, 0.2), ordered=0.3 * (one.name == "dismiss"))
+            Ranked(one, nearest.get(one.name, 0.2), closeness=0.2, ordered=0.3 * (one.name == "dismiss"))
             for one in tools
         ]
 
@@ -129,7 +129,7 @@ async def test_a_follow_up_takes_the_id_of_the_turns_before_and_no_day_of_a_date
     ]
 
     async def near(tools, texts):
-        return [Ranked(one, 0.0, closeness=0.2, standing=0.2, talk=0.1) for one in tools]
+        return [Ranked(one, 0.2, closeness=0.2, talk=0.1) for one in tools]
 
     record, backend = await asked(
         turns, ["9999번입니다.", said("locker", member_no=4502), "38"], (member, locker), near

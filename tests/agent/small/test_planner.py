@@ -116,7 +116,7 @@ async def test_an_id_that_nobody_gave_is_looked_up_by_a_name_first() -> None:
 
     async def ranked(tools, texts):
         near = {"customer": 0.4}
-        return [Ranked(tool, 0.0, closeness=0.2, standing=near.get(tool.name, 0.2)) for tool in tools]
+        return [Ranked(tool, near.get(tool.name, 0.2), closeness=0.2) for tool in tools]
 
     tools = (*SHOP, find_customer, customer)
     record, backend = await asked("What is the address of customer Lena Hoffmann?", script, tools, ranked)
@@ -195,7 +195,7 @@ async def test_issue_14_3_words_for_a_question_near_a_tool_are_doubted_once_with
 @pytest.mark.parametrize(("talk", "rounds"), [(0.1, 2), (0.45, 1)])
 async def test_words_are_doubted_where_a_tool_lies_as_near_as_talk_does(talk: float, rounds: int) -> None:
     async def measured(tools, texts):
-        return [Ranked(tool, 0.0, closeness=0.2, standing=0.2, talk=talk) for tool in tools]
+        return [Ranked(tool, 0.2, closeness=0.2, talk=talk) for tool in tools]
 
     script = ["At the hill.", '{"name": "none", "arguments": {}}']
     answered, backend = await asked("In which stall is Pico?", script, SHOP, measured)
@@ -208,7 +208,7 @@ async def test_a_value_that_a_schema_takes_brings_its_tool_to_the_front() -> Non
         return {"meter": meter, "kwh": 7}
 
     async def ranked(tools, texts):
-        return [Ranked(tool, 0.0, closeness=0.2, standing=0.25 - 0.02 * place) for place, tool in enumerate(tools)]
+        return [Ranked(tool, 0.25 - 0.02 * place, closeness=0.2) for place, tool in enumerate(tools)]
 
     _, backend = await asked("MZ-5580?", ["Hm."], (*SHOP, find_customer, customer, reading), ranked)
     assert "reading" in [tool.name for tool in backend.requests[0].tools]

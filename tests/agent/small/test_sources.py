@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from naru.agent.small.sources import Sources, Text, numbers, spans
+from naru.agent.small.sources import Sources, Text, names, numbers, spans
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,20 @@ def test_a_question_without_an_id_is_about_those_of_the_turns_before_and_never_a
     sources.add_result('{"riders": [], "total": 0}')
     assert sources.subject == ["RD-55"]
     assert Sources("Who is Tom?").subject == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("When is Bruno's next visit?", ["Bruno"]),
+        ("엘리프 말고 Tom Peters의 잔액은 얼마야?", ["Tom Peters"]),
+        ("¿Cuándo sale el Kaito Star?", ["Kaito Star"]),
+        ("Qui est le capitaine de l'Aurelia ?", ["Aurelia"]),
+        ("samivet 还有库存吗？", ["samivet"]),
+        ("Где сейчас Марта Ковальска?", ["Марта Ковальска"]),
+        ("Thanks. And who owns MSKU-77120?", []),
+        ("마드리드 날씨 어때?", []),
+    ],
+)
+def test_names_are_told_by_capitals_or_by_their_script(text: str, found: list[str]) -> None:
+    assert names(text) == found

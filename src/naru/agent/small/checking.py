@@ -19,9 +19,8 @@ _LOOKED_AT = 2000
 def tidy(text: str) -> str:
     """Strip a fence round the whole of an answer."""
     stripped = text.strip()
-    if stripped.startswith("```") and stripped.endswith("```") and stripped.count("```") == 2:
-        stripped = _FENCE.sub("", stripped).strip()
-    return stripped
+    is_fenced = stripped.startswith("```") and stripped.endswith("```") and stripped.count("```") == 2
+    return _FENCE.sub("", stripped).strip() if is_fenced else stripped
 
 
 def is_no_answer(text: str, question: str) -> bool:

@@ -14,8 +14,8 @@ from typing import Any
 
 import jsonschema_rs
 
-from naru.agent.small.parameters import Parameter, leaves, parameters
-from naru.agent.small.sources import Sources, bare, folded, numbers, spans
+from naru.agent.small.parameters import Parameter, parameters
+from naru.agent.small.sources import Sources, bare, digits, numbers, spans
 from naru.messages import JsonObject, ToolCall, ToolDefinition
 from naru.models.asking.grammar import resolved
 
@@ -62,11 +62,6 @@ def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, numbered: Set
     return Grounded(replace(call, arguments=arguments))
 
 
-def carries_something(call: ToolCall, sources: Sources) -> bool:
-    """Tell whether a call holds any value of what was said or found."""
-    return any(sources.hold(value) for value in leaves(call.arguments))
-
-
 def _meant(written: str, known: dict[str, Parameter], given: dict[str, Any]) -> str:
     """Return the parameter that a misspelt key means: `memberNo`, `member-no`."""
     free = {bare(name): name for name in known if name not in given}
@@ -111,7 +106,7 @@ def _last_number(span: str) -> str:
 def _fault(one: Parameter, value: Any, sources: Sources, numbered: Set[str]) -> str:
     """Say why a value cannot be; empty when it can."""
     if isinstance(value, str) and one.takes_id and not sources.hold(value):
-        if one.shows(value) and len(_digits(value)) != 1:  # `Q1` is a code that words can mean, `EMP001` is an id.
+        if one.shows(value) and len(digits(value)) != 1:  # `Q1` is a code that words can mean, `EMP001` is an id.
             return f"{value!r} is an example of {one.name}, not a value that was given."
         if bare(one.name) in bare(value):
             return f"{value!r} is no value of {one.name}."
@@ -127,10 +122,5 @@ def _fault(one: Parameter, value: Any, sources: Sources, numbered: Set[str]) -> 
 
 def _is_beyond_words(value: str, sources: Sources) -> bool:
     """Tell whether an id holds a number that no source has and that is too long to have been said in words."""
-    digits = _digits(value).lstrip("0")
     known = {number for source in sources.all for number in source.numbers}
-    return len(digits) > 1 and not numbers(value) <= known
-
-
-def _digits(value: str) -> str:
-    return "".join(one for one in folded(value) if one.isdigit())
+    return len(digits(value).lstrip("0")) > 1 and not numbers(value) <= known

@@ -12,10 +12,10 @@ from typing import Any
 
 from naru.agent.execute import Outcome
 from naru.agent.selection import Ranked, index_of, plain_name
-from naru.agent.small.parameters import Parameter, leaves, parameters
+from naru.agent.small.parameters import Parameter, form_of, leaves, parameters
 from naru.agent.small.reading import decoded, is_nothing
 from naru.agent.small.shown import known_values
-from naru.agent.small.sources import TELLING_NUMBER, Sources, bare, spans
+from naru.agent.small.sources import TELLING_NUMBER, Sources, bare, digits, spans
 from naru.messages import ToolCall, ToolDefinition
 
 AT_ONCE = 3
@@ -24,6 +24,8 @@ ALL = 4
 """So many are always shown, all of them."""
 LEADS = 2
 """Tools that may lead up to one that lacks an id."""
+SPOKEN_OF = 0.25
+"""Share of the words of the tool that speaks most of an id from which another speaks of it too."""
 FITS = 0.12
 """What a tool gains for a value of the question that it takes by its schema (102 questions in ten languages)."""
 LACKS = 0.05
@@ -53,7 +55,7 @@ class Offering:
         self._numbered = numbered
         self._standing = {one.tool.name: self._stands(one) for one in ranked}
         self._ranked = sorted(ranked, key=lambda one: -self._standing[one.tool.name])
-        self._place = {one.tool.name: place for place, one in enumerate(self._ranked)}
+        self._of = {one.tool.name: one for one in ranked}
         self._set_aside: set[str] = set()
         self._led_from: ToolDefinition | None = None
         self._has_led = False
@@ -67,10 +69,16 @@ class Offering:
 
     def _stands(self, one: Ranked) -> float:
         """Return how near a tool stands to the question: in meaning, and by the values that its schema takes."""
-        base = one.score if one.closeness is None else one.standing
-        return base + FITS * self._fits(one.tool, self._sources.subject) - LACKS * len(self.lacks(one.tool))
+        names = [name for name in self._sources.question.names if name not in self.used]
+        fits = self.fits(one.tool, self._sources.subject) + bool(names and _lone_text(one.tool))
+        return one.score + FITS * fits - LACKS * len(self.lacks(one.tool))
 
-    def _fits(self, tool: ToolDefinition, given: Sequence[str]) -> int:
+    @property
+    def is_untold(self) -> bool:
+        """Tell whether nothing says which tool is near: no meaning, no word that is shared, no value that one takes."""
+        return all(one.closeness is None and self._standing[one.tool.name] <= 0 for one in self._ranked)
+
+    def fits(self, tool: ToolDefinition, given: Sequence[str]) -> int:
         """Count the parameters that take a value of the question: a listed one, an id of their shape, a number."""
         asked = self._sources.question
         found = 0
@@ -78,10 +86,8 @@ class Offering:
             if one.is_choice:
                 listed = [value for value in one.schema.get("enum") or () if isinstance(value, str)]
                 found += any(len(value) > TELLING_CHOICE and asked.holds(value) for value in listed)
-            elif one.takes_id:
-                found += any(one.fits(span) for span in given)
-            elif one.required and one.kind == "integer":
-                found += any(span.isdigit() for span in given)
+            else:
+                found += any(self._is_for(one, value) for value in given)
         return found
 
     @property
@@ -90,7 +96,7 @@ class Offering:
         first = self._ranked[0] if self._ranked else None
         if first is None or first.closeness is None:
             return None
-        return first.closeness + FITS * self._fits(first.tool, self._sources.question.spans) - first.talk
+        return first.closeness + FITS * self.fits(first.tool, self._sources.question.spans) - first.talk
 
     def nearest(self) -> list[ToolDefinition]:
         """Return the tools that lie about as near as the nearest and can be called now, or what leads up to it."""
@@ -110,7 +116,7 @@ class Offering:
 
         Nor may one that needs a number which nobody gave.
         """
-        ranked = self._ranked[self._place[tool.name]]
+        ranked = self._of[tool.name]
         if tool.name in self.changing or (ranked.closeness is None and not reads(tool) and len(self._ranked) > ALL):
             return False
         is_harmless = reads(tool) or ranked.ordered <= READS or ranked is self._ranked[0] or tool.name == self.chosen
@@ -149,7 +155,6 @@ class Offering:
     def prefer(self, name: str) -> list[ToolDefinition]:
         """Take a tool for the nearest, since the model picked it; return what to show."""
         self._ranked.sort(key=lambda one: one.tool.name != name)
-        self._place = {one.tool.name: place for place, one in enumerate(self._ranked)}
         return self.first()
 
     def _in_order(self, tools: Sequence[ToolDefinition | str]) -> list[ToolDefinition]:
@@ -174,18 +179,18 @@ class Offering:
         ]
         self._led_from = tool
         spoken = index_of(others).rank(f"{wanted} {plain_name(tool.name)}") if others else []
-        return [one.tool for one in spoken if one.score > 0][:LEADS]
+        return [one.tool for one in spoken if one.score > spoken[0].score * SPOKEN_OF][:LEADS]
 
     def after(self, last: Outcome) -> list[ToolDefinition]:
         """Return the tools to go on with after a call; none when the search is over."""
-        tool = next(one.tool for one in self._ranked if one.tool.name == last.call.name)
+        tool = self._of[last.call.name].tool
         if is_nothing(last):
             if tool.name in self.changing:
                 return []
             if (wider := _without_options(tool, last)) is not None:
                 return [wider]
             self._set_aside.add(tool.name)
-            if ids := self._looked_up(last):
+            if ids := self._sources.subject:
                 if not (taking := self._taking(ids)):
                     return self._trying(ids, last)
                 left = [one for one in taking if one.name not in self._set_aside and self.may_be_forced(one)]
@@ -203,27 +208,19 @@ class Offering:
         led = self._led_from
         if led and (led.name not in self.changing or led.name == self.chosen) and self._takes_from(led, last):
             self._led_from = None
-            return self._in_order([led, *(one for one in takes if self._is_about_as_near(one, led))][:AT_ONCE])
-        follow = [one for one in takes if self._place[one.name] < self._place[tool.name]] or (takes if is_lead else [])
+            near = [led, *(one for one in takes if self._is_about_as_near(one, led))]
+            return [_fed(one, last) for one in self._in_order(near[:AT_ONCE])]
+        stands = {one.tool.name: self._stands(one) for one in self._ranked}
+        follow = [one for one in takes if stands[one.name] > stands[tool.name]] or (takes if is_lead else [])
         again = [tool] if self._another(tool, last) else []
-        return self._in_order([*follow[:AT_ONCE], *again])
-
-    def _looked_up(self, last: Outcome) -> list[str]:
-        """Return the ids that the person gave and a call did not find."""
-        given = [str(value) for value in leaves(last.call.arguments) if not isinstance(value, bool)]
-        found = [span for value in given for span in spans(value) if span in self._sources.spans()]
-        return found or self._sources.subject
+        return [*(_fed(one, last) for one in self._in_order(follow[:AT_ONCE])), *again]
 
     def _trying(self, ids: Sequence[str], last: Outcome) -> list[ToolDefinition]:
         """Return the tools that need one text of no told shape, held to ids that were not found: once."""
         given = {str(value) for value in leaves(last.call.arguments)}
-        held = []
-        for tool in (one.tool for one in self._ranked if len(self._set_aside) < AT_ONCE):
-            needed = [one for one in parameters(tool) if one.required]
-            is_new = tool.name not in self._set_aside or not given.issuperset(ids)
-            if len(needed) == 1 and needed[0].is_plain_text and is_new and self.may_be_forced(tool):
-                held.append(_held_to(tool, needed[0].name, ids))
-        return held[:AT_ONCE]
+        left = [one.tool for one in self._ranked if len(self._set_aside) < AT_ONCE and self.may_be_forced(one.tool)]
+        again = [tool for tool in left if tool.name not in self._set_aside or not given.issuperset(ids)]
+        return [_held_to(tool, text.name, ids) for tool in again if (text := _lone_text(tool))][:AT_ONCE]
 
     def _taking(self, ids: Sequence[str]) -> list[ToolDefinition]:
         """Return the tools that an id which was not found is one for, by its shape: it was looked up in another."""
@@ -231,13 +228,24 @@ class Offering:
         return [tool for tool in every if any(self._is_for(one, value) for one in parameters(tool) for value in ids)]
 
     def meant_for(self, call: ToolCall) -> list[ToolDefinition]:
-        """Return the tools that given ids are for by their shape, where the called one takes ids of another."""
-        tool = self._ranked[self._place[call.name]].tool
+        """Return the tools to ask for once more, where values of the question are for others than the called one.
+
+        A call that holds nothing of what was said, and a number that was made up, is left out of them.
+        """
+        tool = self._of[call.name].tool
+        asked, values = self._sources.question, list(leaves(call.arguments))
         given = [(one, str(call.arguments.get(one.name, ""))) for one in parameters(tool) if one.takes_id]
         ids = [value for one, value in given if not one.fits(value) and value in self._sources.spans()]
-        if not given and not any(self._sources.question.holds(value) for value in leaves(call.arguments)):
-            ids += [span for span in self._sources.question.spans if not span.isdigit()]
-        return [other for other in self._taking(ids) if other is not tool][:AT_ONCE]
+        is_made_up = False
+        if not any(map(self._sources.hold, values)):
+            is_made_up = not self._sources.spans() and any(len(digits(str(value))) > 1 for value in values)
+            shortest = 99 if any(isinstance(value, int | float) for value in values) else TELLING_NUMBER
+            ids += [span for span in asked.spans if not span.isdigit() or len(span) >= shortest]
+        takes = self._taking(ids)
+        if is_made_up and asked.names:
+            takes += [one.tool for one in self._ranked if _lone_text(one.tool)]
+        others = [one for one in takes if one is not tool and self.may_be_forced(one)][:AT_ONCE]
+        return [*others, *([tool] if others and not is_made_up else [])]
 
     def _is_for(self, one: Parameter, value: str) -> bool:
         return one.fits(value) if one.takes_id else one.required and one.kind == "integer" and value.isdigit()
@@ -256,8 +264,8 @@ class Offering:
     def _another(self, tool: ToolDefinition, last: Outcome) -> bool:
         """Tell whether the question names a second id of the kind that the call took."""
         used = [str(value) for value in leaves(last.call.arguments)]
-        forms = {_form(value) for value in used if spans(value)}
-        asked = [span for span in self._sources.question.spans if _form(span) in forms]
+        forms = {form_of(value) for value in used if spans(value)}
+        asked = [span for span in self._sources.question.spans if form_of(span) in forms]
         seen = {bare(str(value)) for value in self.used}
         return any(bare(span) not in seen for span in asked)
 
@@ -265,6 +273,12 @@ class Offering:
     """Ids of calls whose results only led on to the next."""
     used: frozenset[str] = frozenset()
     """Values that calls of this run have taken."""
+
+
+def _lone_text(tool: ToolDefinition) -> Parameter | None:
+    """Return the one parameter that a tool needs, where it takes a text of no told form, such as a name."""
+    needed = [one for one in parameters(tool) if one.required]
+    return needed[0] if len(needed) == 1 and needed[0].is_plain_text else None
 
 
 def _without_options(tool: ToolDefinition, last: Outcome) -> ToolDefinition | None:
@@ -279,8 +293,15 @@ def _without_options(tool: ToolDefinition, last: Outcome) -> ToolDefinition | No
 def _held_to(tool: ToolDefinition, name: str, values: Sequence[str]) -> ToolDefinition:
     """Return a tool whose parameter can only be one of these."""
     properties = tool.input_schema["properties"]
-    kept = {**properties[name], "enum": list(values)}
-    return replace(tool, input_schema={**tool.input_schema, "properties": {**properties, name: kept}})
+    kept = {**properties, name: {**properties[name], "enum": list(values)}}
+    return replace(tool, input_schema={**tool.input_schema, "properties": kept})
+
+
+def _fed(tool: ToolDefinition, last: Outcome) -> ToolDefinition:
+    """Return a tool that follows on a result; the one text that it needs can only be a value of that."""
+    text = _lone_text(tool)
+    values = [str(value) for key, value in _fresh(last) if text and _meets(text, key, value)]
+    return _held_to(tool, text.name, values) if text and values else tool
 
 
 def _fresh(last: Outcome) -> list[tuple[str, Any]]:
@@ -315,7 +336,3 @@ def _meets(one: Parameter, key: str, value: Any) -> bool:
         return name == other or (len(shorter) >= TELLING_NAME and longer.startswith(shorter))
     is_id = isinstance(value, str) and value[-1:].isdigit() and value[:1].isalpha() and " " not in value
     return is_id and one.kind == "string"
-
-
-def _form(value: str) -> str:
-    return "".join("0" if one.isdigit() else "a" if one.isalpha() else one for one in value)

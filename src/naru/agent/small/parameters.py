@@ -17,6 +17,9 @@ _SAMPLE = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z]+[-_#]?\d+(?:[-_/.]?[A-Za-z0-9]+)*|[A-Z]+[-_#](?![A-Za-z0-9]))", re.ASCII
 )
 """An id that is shown as an example, or the beginning of all: `F-99`, `K00001`, `APP-`."""
+_PICTURE = re.compile(r"\b([A-Z])\1+(?:[-/:.]([A-Z])\2+)+\b")
+"""A form that is shown letter by letter: `YYYY-MM`."""
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS_IN_PATTERN = re.compile(r"[A-Za-z]{1,8}(?=[-_]?(?:\\d|\[0-9\]|\[\\d\]))")
 
 
@@ -50,7 +53,8 @@ class Parameter:
     @property
     def is_plain_text(self) -> bool:
         """Tell whether it takes a text of which the schema shows no form."""
-        return self.kind == "string" and not (self.is_choice or self.samples or self.pattern or self.form)
+        told = self.is_choice or self.samples or self.pattern or self.form
+        return self.kind == "string" and not (told or _PICTURE.search(str(self.schema.get("description", ""))))
 
     @property
     def form(self) -> str:
@@ -65,7 +69,19 @@ class Parameter:
         """Tell whether an id has the letters that this parameter's ids begin with, or matches its pattern."""
         if self.pattern is not None:
             return self.pattern.search(value) is not None
-        return any(_lead(one) == _lead(value) for one in self.samples)
+        return any(_lead(one) == _lead(value) or _is_made_up(one, value) for one in self.samples)
+
+
+def _is_made_up(sample: str, value: str) -> bool:
+    """Tell whether a sample stands for all ids of its form, which this value has: `ABCD-00000`, `XX-12`."""
+    letters = _lead(sample)
+    is_any = len(letters) > 1 and (letters in _ALPHABET or len(set(letters)) == 1)
+    return is_any and form_of(sample) == form_of(value)
+
+
+def form_of(value: str) -> str:
+    """Return a value with its letters and digits each as one: `aaa-000`."""
+    return "".join("0" if one.isdigit() else "a" if one.isalpha() else one for one in value)
 
 
 def _lead(value: str) -> str:

@@ -9,17 +9,18 @@ from typing import Literal
 
 from naru.agent.context import trimmed
 from naru.agent.execute import Outcome
+from naru.agent.hooks import Near
 from naru.agent.limits import canonical
 from naru.agent.planner import Verdict
 from naru.agent.selection import Ranked
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
-from naru.agent.small.grounding import carries_something, ground
-from naru.agent.small.menu import by_fit, is_untold, menu
+from naru.agent.small.grounding import ground
 from naru.agent.small.offering import ALL, Offering
-from naru.agent.small.parameters import leaves, parameters, shared_numbers
+from naru.agent.small.parameters import leaves, shared_numbers
 from naru.agent.small.prompts import answer_in, done_turn, final_turn, language_of, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
-from naru.agent.small.shown import NONE, narrowed, shown
+from naru.agent.small.rows import nearest
+from naru.agent.small.shown import NONE, menu, narrowed, shown
 from naru.agent.small.sources import Sources
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 from naru.models.asking.strategy import OVERRIDE
@@ -58,6 +59,7 @@ class SmallPlanner:
         *,
         note: str = "",
         context_tokens: int = 8192,
+        near: Near | None = None,
     ) -> None:
         self._request = request
         self._note = note
@@ -72,12 +74,13 @@ class SmallPlanner:
         self._tools = {one.tool.name: one.tool for one in own}
         self._numbered = shared_numbers(list(self._tools.values()))
         self._sources = Sources(self._question, [_said(turn) for turn in request.messages[: self._asked_at]])
-        self._menu = menu(own) if len(own) > ALL and is_untold(own) else []
-        if self._menu and (fitting := by_fit(own, self._sources.question.spans)):
-            self._menu, own = [], [*fitting, *(one for one in own if one not in fitting)]
         self._offering = Offering(own, self._sources, self._numbered)
+        self._menu = menu([one.tool for one in own]) if len(own) > ALL and self._offering.is_untold else []
         self._offered = self._offering.first()
         self._way: Way = "menu" if self._menu else "free" if self._offered else "talk"
+        self._near = near
+        self._rows: dict[str, list[str]] = {}
+        """Of each call, the rows of its result that lie nearest to the question."""
         self._outcomes: list[Outcome] = []
         self._refused = 0
         self._doubted = False
@@ -123,25 +126,25 @@ class SmallPlanner:
         asked = self._ask(said, tools, CALL_TOKENS)
         return replace(asked, tool_choice="required", extra={**asked.extra, OVERRIDE: "guided"})
 
-    def _ask(self, said: str, tools: Sequence[ToolDefinition], most: int) -> ChatRequest:
-        """Return a fresh round: what came before, then this, with the person's own settings where there are any."""
-        system = [self._note] if self._note else []
-        if not tools:
-            system.append(answer_in(self._question))
-        turns = [*self._system(system), *self._before(), Message("user", said)]
+    def _ask(
+        self, said: str, tools: Sequence[ToolDefinition], most: int, instruction: str = "", warmth: float = 0.0
+    ) -> ChatRequest:
+        """Return a fresh round: what came before, then this, with the person's own settings where there are any.
+
+        There is one system turn: the person's own, which holds in every round, then ours.
+        """
+        own = [turn.text for turn in self._request.messages if turn.role == "system"]
+        system = "\n\n".join(
+            filter(None, [*own, self._note, instruction or ("" if tools else answer_in(self._question))])
+        )
+        turns = [*([Message("system", system)] if system else []), *self._before(), Message("user", said)]
         return replace(
             self._request,
             messages=trimmed(turns, self._context_tokens, tools),
             tools=tuple(tools),
-            temperature=self._request.temperature or 0.0,
+            temperature=warmth or self._request.temperature or 0.0,
             max_tokens=self._request.max_tokens or most,
         )
-
-    def _system(self, more: Sequence[str]) -> list[Message]:
-        """Return one system turn: the person's own, which holds in every round, then ours."""
-        own = [turn.text for turn in self._request.messages if turn.role == "system" and turn.text]
-        text = "\n\n".join([*own, *filter(None, more)])
-        return [Message("system", text)] if text else []
 
     def _before(self) -> list[Message]:
         """Return the conversation before the question as plain turns; results stand with the answer they led to."""
@@ -178,8 +181,8 @@ class SmallPlanner:
             fits = [one for one in self._offering.first() if not self._offering.lacks(one) and one.name != name]
             knows = [] if self._offering.lacks(tool) else [tool]
             return self._again(call, grounded.refusal, [*knows, *self._offering.leading_to(tool)] or fits)
-        if not self._refused and (owners := self._offering.meant_for(grounded.call)):
-            return self._again(call, f"An id of this shape is none that {name} takes.", [*owners, tool])
+        if not self._refused and (owners := self._offering.meant_for(replace(call, name=name))):
+            return self._again(call, f"Nothing that {name} takes was asked about.", owners)
         if not self._is_asked_for(grounded.call):
             self._way = "talk"
             return Verdict(call, f"Nothing of what was asked is in this call of {name}.")
@@ -205,7 +208,7 @@ class SmallPlanner:
         """Tell whether a call has to do with what was said: no talk, a tool that lies near, or a value."""
         closeness = self._closeness[call.name]
         is_open = not self._is_talk or bool(self._ran) or closeness is None or closeness > FAR
-        return is_open or carries_something(call, self._sources)
+        return is_open or any(map(self._sources.hold, leaves(call.arguments)))
 
     def _resolved(self, name: str) -> str:
         """Return the shown name that a model meant: small ones drop prefixes and add endings."""
@@ -217,13 +220,14 @@ class SmallPlanner:
         close = difflib.get_close_matches(last, [tool.name for tool in self._offered], n=1, cutoff=0.75)
         return close[0] if close else ""
 
-    def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
+    async def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
         """Take in what came of the calls, and decide what may come next."""
         for one in outcomes:
             self._outcomes.append(one)
             if one.ran:
                 self._sources.add_result(one.result.text)
                 if not is_nothing(one):
+                    self._rows[one.call.id] = await nearest(self._sources.question, one.result.text, self._near)
                     self._offering.used |= {str(value) for value in leaves(one.call.arguments)}
         if not any(one.ran for one in outcomes):
             return
@@ -247,12 +251,11 @@ class SmallPlanner:
         return not self._ran and not is_nothing_said
 
     def _is_near(self) -> bool:
-        """Tell whether the question is likely one for a tool: near in meaning, or with an id that a tool takes."""
+        """Tell whether the question is likely one for a tool: near in meaning, or with a value that it takes."""
         margin = self._offering.margin
-        near = margin is not None and margin > MAYBE
-        given = self._sources.question.spans
-        takes = (one for tool in self._offered for one in parameters(tool) if one.takes_id)
-        return near or any(one.fits(span) for one in takes for span in given)
+        given = [span for span in self._sources.question.spans if not span.isdigit()]
+        is_near = margin is not None and margin > MAYBE
+        return is_near or any(self._offering.fits(tool, given) for tool in self._offered)
 
     def _guesses(self, text: str) -> bool:
         """Tell whether words hold an id or number of no source, for a question that may be one for a tool."""
@@ -289,18 +292,12 @@ class SmallPlanner:
             shown = [one for one in self._ran if one is self._ran[-1] or one in told_on]
             is_alone = len(shown) == 1 and not self._before()
             results = [lines_of(one) if is_alone else told(one) for one in shown]
-            instruction, said = final_turn(self._question, "\n\n".join(results), attempt)
+            rows = [row for one in shown for row in self._rows.get(one.call.id, ())]
+            instruction, said = final_turn(self._question, "\n\n".join([*results, *rows]), attempt)
         else:
             sought = [str(value) for value in leaves(self._ran[-1].call.arguments) if self._sources.hold(value)]
             instruction, said = nothing_turn(self._question, ", ".join(sought) or call_line(self._ran[-1].call))
-        turns = [*self._system([self._note, instruction]), *self._before(), Message("user", said)]
-        return replace(
-            self._request,
-            messages=trimmed(turns, self._context_tokens),
-            tools=(),
-            temperature=(self._request.temperature or 0.0) if attempt == 1 else 0.4,
-            max_tokens=self._request.max_tokens or ANSWER_TOKENS,
-        )
+        return self._ask(said, (), ANSWER_TOKENS, instruction, 0.0 if attempt == 1 else 0.4)
 
     def judge_answer(self, text: str) -> str:
         """Return the answer without fences; empty when it must be asked for again."""

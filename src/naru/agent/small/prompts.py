@@ -53,11 +53,9 @@ def answer_in(question: str) -> str:
 
 def final_turn(question: str, results: str, attempt: int) -> tuple[str, str]:
     """Return instruction and user text of the last turn: results first, the question last."""
-    if attempt == 1:
-        instruction = f"You find the answer in the information and say it in a full sentence. {answer_in(question)}"
-    else:
-        instruction = f"Answer the question from the information alone, word for word. {answer_in(question)}"
-    return instruction, f"Information:\n{results}\n\nQuestion: {question}"
+    first = "You find the answer in the information and say it in a full sentence."
+    how = first if attempt == 1 else "Answer the question from the information alone, word for word."
+    return f"{how} {answer_in(question)}", f"Information:\n{results}\n\nQuestion: {question}"
 
 
 def done_turn(question: str, results: str) -> tuple[str, str]:

@@ -16,6 +16,8 @@ _LEFT_OUT = frozenset(
 )
 _DEEPEST = 6
 _DESCRIPTION_CHARACTERS = 400
+_LINE, _ON_MENU = 80, 60
+"""Letters of a tool's line on a menu, and names on it: about a thousand tokens."""
 NONE = ToolDefinition("none", "None of these is needed: answer in words.")
 """What a model picks among names when no tool fits."""
 
@@ -68,3 +70,12 @@ def known_values(one: Parameter, sources: Sources, numbered: frozenset[str]) -> 
     if one.required and one.kind == "integer" and one.name in numbered:
         return [int(span) for span in sources.spans() if span.isascii() and span.isdigit()]
     return []
+
+
+def menu(tools: Sequence[ToolDefinition]) -> list[ToolDefinition]:
+    """Return tools with a line of what each is for, without parameters: a pick is no call, and never run.
+
+    It is shown where a question shares no word with any of many tools, and no encoder tells what it means.
+    """
+    first = [(tool, tool.description.strip()[:_LINE].split("\n")[0]) for tool in tools[:_ON_MENU]]
+    return [replace(tool, description=line, input_schema={}) for tool, line in first]

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _SPAN = re.compile(r"[A-Za-z0-9]+(?:[-_./:#@][A-Za-z0-9]+)*", re.ASCII)
 _NUMBER = re.compile(r"\d+(?:[., \u00a0]\d{3})*(?:[.,]\d+)?")
+_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+|[^\W\d_A-Za-z\u00c0-\u024f]+|[^\w\s]")
+"""A word or a mark; Latin letters end where those of another script begin."""
 TELLING_NUMBER = 3
 """Digits from which a bare number may be an id."""
 _LONGEST_RUN = 6
@@ -27,10 +31,28 @@ def bare(text: str) -> str:
     return "".join(one for one in folded(text) if one.isalnum())
 
 
+def digits(text: str) -> str:
+    """Return only the digits, of whatever script."""
+    return "".join(one for one in folded(text) if one.isdigit())
+
+
 def spans(text: str) -> list[str]:
     """Return what could be an id or a number: runs of Latin letters and digits that hold a digit, as written."""
     found = (one.strip(".:/") for one in _SPAN.findall(unicodedata.normalize("NFKC", text)))
     return [one for one in dict.fromkeys(found) if any(letter.isdigit() for letter in one)]
+
+
+def names(text: str) -> list[str]:
+    """Return what could be names: capitals inside a sentence, Latin letters in a script that has no capitals."""
+    plain = unicodedata.normalize("NFKC", text)
+    for span in spans(text):
+        plain = plain.replace(span, ",")
+    is_caseless = any(one.isalpha() and one.upper() == one.lower() for one in plain)
+    words = list(pairwise([".", *_WORD.findall(plain)]))
+    inside = [one if before not in ".!?\u00bf\u00a1" else one.lower() for before, one in words]
+    named = [len(one) > 1 and (one[0].isupper() or (is_caseless and one.isascii())) for one in inside]
+    runs = groupby(zip(words, named, strict=True), key=itemgetter(1))
+    return [" ".join(one for (_, one), _ in run) for is_named, run in runs if is_named]
 
 
 def numbers(text: str) -> set[float]:
@@ -57,6 +79,7 @@ class Text:
     def __init__(self, text: str) -> None:
         self.text = text
         self.spans = spans(text)
+        self.names = names(text)
         self.numbers = numbers(text)
         self._folded = folded(text)
         tokens = [bare(one) for one in _TOKEN.findall(self._folded)]

@@ -72,7 +72,7 @@ class Measuring:
 
 async def _steps(subject: Measurable, hub: Hub) -> AsyncGenerator[JsonObject]:
     own = await hub.tools().tools()
-    async with aclosing(measure(subject.backend, subject.fresh, subject.model, own, hub.rank)) as found:
+    async with aclosing(measure(subject.backend, subject.fresh, subject.model, own, hub.hooks.rank)) as found:
         async for step in found:
             if isinstance(step, Check):
                 yield {"step": "check", **asdict(step)}

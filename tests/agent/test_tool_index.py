@@ -1,10 +1,9 @@
-"""What is remembered of objects that are the same ones."""
+"""The index over tools is counted once for the same tools, and anew for others."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from naru.agent.identity import ByIdentity
 from naru.agent.selection import index_of
 from naru.messages import ToolDefinition
 
@@ -24,8 +23,7 @@ def test_another_list_description_schema_or_annotation_is_counted_anew() -> None
     assert index_of([replace(TOOLS[0], annotations={"readOnlyHint": True}), TOOLS[1]]) is not first
 
 
-def test_a_memo_never_takes_a_new_object_for_one_that_is_gone() -> None:
-    memo: ByIdentity[int] = ByIdentity(2)
+def test_an_index_of_tools_that_are_gone_is_never_taken_for_one_of_new_tools() -> None:
     for number in range(100):
-        value = {"number": number}
-        assert memo.get((value,), lambda value=value: value["number"]) == number
+        tool = ToolDefinition("count", "Counts.", {"number": number})
+        assert index_of([tool]).rank("count")[0].tool is tool

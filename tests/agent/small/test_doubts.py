@@ -1,0 +1,137 @@
+"""Issue 14, 3 and 4: a value that nobody gave is doubted once; names and results say which tool takes them."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import pytest
+from bench.tongues.law import breaches
+from pydantic import Field
+from tests.agent.small.conftest import asked, calls
+
+from naru.agent.selection import Ranked
+
+
+def ship(name: str) -> dict:
+    """Registration number, flag and captain of a ship."""
+    return {"ship": name, "imo": "IMO9450077", "captain": "Aya Mori"}
+
+
+def port_call(imo: Annotated[str, Field(examples=["IMO1234567"])]) -> dict:
+    """At which berth a ship lies and when it leaves."""
+    return {"imo": imo, "leaves": "2026-12-04 08:45"}
+
+
+def container(container: Annotated[str, Field(examples=["ABCD-00000"])]) -> dict:
+    """Goods and weight of a container."""
+    return {"container": container, "goods": "coffee"}
+
+
+def crane_hours(month: Annotated[str, Field(description="YYYY-MM")]) -> dict:
+    """How many hours the cranes worked in a month."""
+    return {"month": month, "hours": None}
+
+
+def owners() -> list[dict]:
+    """The owners of all the ships."""
+    return [{"owner": "Nordlinie"}]
+
+
+QUAY = (ship, port_call, container, crane_hours, owners)
+
+
+async def of_the_cranes(tools, texts):
+    return [Ranked(tool, 0.2 + 0.2 * (tool.name == "crane_hours"), closeness=0.2) for tool in tools]
+
+
+def written(name: str, /, **arguments: object) -> str:
+    return json.dumps({"name": name, "arguments": arguments})
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "arguments", "answer"),
+    [
+        ("¿Quién es el capitán del Kaito Star?", "ship", {"name": "Kaito Star"}, "Aya Mori."),
+        ("What is inside container MSKU-77120?", "container", {"container": "MSKU-77120"}, "Coffee."),
+    ],
+)
+async def test_a_value_that_was_made_up_is_asked_for_once_more_with_the_tools_that_take_what_was_given(
+    question: str, name: str, arguments: dict, answer: str
+) -> None:
+    script = [written("crane_hours", month="2023-04"), written(name, **arguments), answer]
+    record, backend = await asked(question, script, QUAY, of_the_cranes)
+    assert (calls(record), record["answer"], breaches(record)) == ([(name, arguments)], answer, [])
+    again = backend.requests[1]
+    assert (again.tools[0].name, again.tool_choice) == (name, "required")
+
+
+@pytest.mark.parametrize(
+    ("question", "month"),
+    [("How long did the cranes work in October 2026?", "2026-10"), ("크레인은 2026년 10월에 몇 시간?", "2026-10")],
+)
+async def test_a_value_of_the_question_in_another_form_is_no_made_up_one(question: str, month: str) -> None:
+    record, _ = await asked(question, [written("crane_hours", month=month), "None."], QUAY, of_the_cranes)
+    assert calls(record)[0] == ("crane_hours", {"month": month})
+
+
+async def test_a_call_that_takes_nothing_is_not_doubted_for_a_name_in_the_question() -> None:
+    record, backend = await asked("Is Kaito Star on the list?", [written("owners"), "No."], QUAY, of_the_cranes)
+    assert (calls(record), record["answer"], len(backend.requests)) == ([("owners", {})], "No.", 2)
+
+
+async def test_a_name_brings_the_tool_that_needs_one_text_forward_and_the_next_by_meaning_after_it_was_used() -> None:
+    async def ranked(tools, texts):
+        near = {"ship": 0.2, "port_call": 0.25}
+        return [Ranked(tool, near.get(tool.name, 0.1), closeness=0.2) for tool in tools]
+
+    script = [written("ship", name="Kaito Star"), written("port_call", imo="IMO9450077"), "El 4 de diciembre."]
+    record, backend = await asked("¿Cuándo sale el Kaito Star?", script, QUAY, ranked)
+    assert backend.requests[0].tools[0].name == "ship"
+    assert [name for name, _ in calls(record)] == ["ship", "port_call"]
+
+
+async def test_a_text_that_a_following_tool_needs_can_only_be_a_value_of_the_result() -> None:
+    def animals_named(name: str) -> dict:
+        """Find animals by name; gives their tags."""
+        return {"items": ["goat-008"], "total": 1}
+
+    def animal(tag: Annotated[str, Field(description="Ear tag")]) -> dict:
+        """Stall of one animal."""
+        return {"tag": tag, "stall": "hill"}
+
+    script = [written("animals_named", name="Pico"), written("animal", tag="goat-008"), "The hill."]
+    record, backend = await asked("In which stall is Pico?", script, (animals_named, animal))
+    assert [name for name, _ in calls(record)] == ["animals_named", "animal"]
+    assert backend.requests[1].tools[0].input_schema["properties"]["tag"]["enum"] == ["goat-008"]
+
+
+async def test_an_id_is_led_up_to_by_what_speaks_of_it_and_not_by_what_shares_a_small_word() -> None:
+    def visit(patient: int) -> dict:
+        """The next visit of a patient."""
+        return {"patient": patient, "day": "2026-12-15"}
+
+    def weight(patient: int) -> dict:
+        """Weight of a patient, and the day of it."""
+        return {"patient": patient, "kg": 31}
+
+    def search_patients(name: str) -> list[dict]:
+        """Find patients by name; gives the number of the patient."""
+        return [{"patient": 3220}]
+
+    script = [
+        written("visit", patient=1),
+        written("search_patients", name="Bruno"),
+        written("visit", patient=3220),
+        "15",
+    ]
+    tools = (visit, weight, search_patients, owners, crane_hours)
+
+    async def ranked(tools, texts):
+        return [Ranked(tool, 0.2 + 0.2 * (tool.name == "visit"), closeness=0.2) for tool in tools]
+
+    record, backend = await asked("When is Bruno's next visit?", script, tools, ranked)
+    shown = [tool.name for tool in backend.requests[1].tools]
+    assert "search_patients" in shown
+    assert not {"owners", "crane_hours"} & set(shown)
+    assert [name for name, _ in calls(record)] == ["search_patients", "visit"]
