@@ -139,9 +139,14 @@ def test_a_place_for_a_value_shows_wherever_it_stands(value):
     assert parse(call.format(json.dumps(value)), talk.TOOLS).calls == ()
 
 
-@pytest.mark.parametrize(("part", "texts", "most"), [("first", 1665, 0), ("second", 1470, 40)])
+@pytest.mark.parametrize(
+    ("part", "texts", "most"), [("first", 1665, 0), ("second", 1470, 40), ("third", 1680, 30), ("waits", 360, 54)]
+)
 def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts, most):
-    """Issue 15, 1: before the rule knew of labels 403 of the first set ran and 347 of the second."""
+    """Issue 15, 1: before the rule knew of labels 403 of the first set ran, 347 of the second, 118 of the third.
+
+    The third is talk of every kind; what runs of it and of the last are Python calls with an explanation after them.
+    """
     ran, count = Counter(), 0
     for name, _, _, text in talk.exhibits("shown", part):
         parsed = parse(text, talk.TOOLS)
@@ -155,10 +160,20 @@ def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts,
 def test_calls_under_labels_that_end_their_reply_are_made():
     """Whole: with all their calls. What a model calls by its own label, and lists its plan before, is no exhibit."""
     lost = Counter()
-    for name, form, count, text in talk.exhibits("made", "second"):
-        if form != "python-line" and name != "quoted-end":
-            lost[name] += len(parse(text, talk.TOOLS).calls) != count
+    for part in ("second", "third", "waits"):
+        for name, form, count, text in talk.exhibits("made", part):
+            if form != "python-line" and name != "quoted-end":
+                lost[name] += len(parse(text, talk.TOOLS).calls) != count
     assert lost.total() == 0, lost
+
+
+@pytest.mark.parametrize("after", ["Should I run this?", "이걸 실행할까요?", "実行しますか？", "¿Lo ejecuto?"])
+def test_a_line_of_python_before_a_question_is_shown(after):
+    assert not read_every_way(f"[read_file(path='/etc/hosts')]\n\n{after}", talk.TOOLS).calls
+
+
+def test_a_sentence_that_ends_after_a_call_on_its_line_shows_it():
+    assert not read_every_way(f"Ξ κείμενο ξ {CALL} ?", talk.TOOLS).calls
 
 
 def test_exhibits_are_told_the_same_in_any_pieces():

@@ -31,7 +31,7 @@ from naru.dialects.judging.layout import (
     prose_of,
     says_something,
 )
-from naru.dialects.judging.wording import speaks_of_doing, speaks_of_showing
+from naru.dialects.judging.wording import speaks_of_doing, speaks_of_showing, speaks_of_waiting
 from naru.dialects.texts.patterns import lazy_pattern
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ _CODE = frozenset({"pythonic", "list", "fenced"})
 _UNMARKED = frozenset({"json", "list", "pythonic", "fenced", "name-json", "phi4-mini", "hyperclovax"})
 _PYTHON = frozenset({"pythonic", "list"})
 _QUESTIONS = "?？؟"
-_GOES_ON = ",;.，、。:"
+_GOES_ON = ",;:，、" + SENTENCE_ENDS
 _POINTERS = ("^", "↑", "⬆", "☝")
 _REMARKS = ("#", "//", "←", "<-", "—")
 """What a remark begins with that stands on a call's own line after it."""
@@ -175,7 +175,7 @@ def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall
         return
     if before.some:
         yield from _facts_around(before, said, calls, answers=answers)
-    elif "\n" in gap and calls[0].dialect not in _PYTHON and not _is_about(calls, said) and not speaks_of_doing(text):
+    elif "\n" in gap and _may_show(calls, text) and not _is_about(calls, said) and not _speaks_of_its_result(text):
         yield "text after"
     if text.rstrip()[-1] in _QUESTIONS:
         yield "question after"
@@ -188,8 +188,23 @@ def _facts_around(before: Before, said: str, calls: Sequence[ParsedCall], *, ans
     if before.same_line:
         if dialect not in _PYTHON or (answers and not _is_about(calls, told)):
             yield "line goes on"
-    elif not (dialect in _CODE and _is_about(calls, told)) and not speaks_of_doing(before.text):
+    elif (
+        not (dialect in _CODE and _is_about(calls, told))
+        and not speaks_of_doing(before.text)
+        and not speaks_of_waiting(said)
+    ):
         yield "text around"
+
+
+def _speaks_of_its_result(text: str) -> bool:
+    asks = text.rstrip()[-1] in _QUESTIONS
+    return not asks and (speaks_of_doing(text) or speaks_of_waiting(text))
+
+
+def _may_show(calls: Sequence[ParsedCall], text: str) -> bool:
+    """Tell whether text after calls may be about calls that were shown: after Python ones only a line that asks."""
+    bare = text.rstrip()
+    return calls[0].dialect not in _PYTHON or (bare[-1] in _QUESTIONS and "\n" not in bare)
 
 
 def _answers(line: str, text: str) -> bool:

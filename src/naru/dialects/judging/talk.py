@@ -68,3 +68,14 @@ MADE = (
     r"|现在|現在|稍等|先(?:读|看|查|来)|\bIch (?:sehe|lese|führe|werde|prüfe|rufe|melde|schaue|öffne)|\bLass mich\b|\bVoy a\b|\bDéjame\b"
     r"|\bJe (?:vais|regarde|lis)\b|\bLaissez-moi\b"
 )
+WAITS = (
+    r"\b(?:one|a|just a) (?:moment|second|sec|minute)(?: please)?[.,!…]|\bhold on\b|\bstand by\b|\bplease wait\b"
+    r"|\b(?:once|when|as soon as) (?:i (?:have|get|see|know)|(?:it|that|the (?:result|answer|output)) (?:is|has|comes|arrives))\b.{0,40}\bi\b"
+    r"|\bi(?:'ll| will)\b.{0,40}\b(?:once|when|as soon as)\b"
+    r"|잠시만|잠깐만|기다려 주|(?:나오면|오면|대로) .{0,20}(?:드리|드릴|할게)|少々|しばらくお|お待ち|(?:たら|次第).{0,12}(?:お知らせ|報告|お伝え|お返事)"
+    r"|稍等|稍候|请等|請等|(?:结果|結果|之后|后|後).{0,10}(?:告诉|告訴|通知|回复|回覆)(?:你|您)"
+    r"|\bEinen (?:Moment|Augenblick)(?:,? bitte)?[.,!…]|\bich\b.{0,60}\bsobald\b|\bsobald\b.{0,60}\bich\b|\bUn (?:momento|instante)(?:,? por favor)?[.,!…]|\b(?:cuando|en cuanto) (?:lo |la )?(?:tenga|llegue).{0,40}\b(?:le|te|se lo|os|les)\b"
+    r"|\bUn (?:instant|moment)[.,!…]|\bje\b.{0,40}\bdès qu|\bdès qu.{0,40}\bje\b|\bUm (?:momento|instante)(?:,? por favor)?[.,!…]|\bassim que (?:eu )?(?:tiver|chegar).{0,30}\b(?:lhe|te|aviso|digo)\b"
+    r"|\bUn attimo[.,!…]|\b(?:минут|секунд)[ку][.,!…]|\bподождите\b|\bкак только\b.{0,40}\b(?:сообщу|скажу|напишу|отвечу)\b"
+)
+"""What says after a call that whoever made it waits for its result: in the first person, or with a plea for patience."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.judging.talk import MADE, TALK
+from naru.dialects.judging.talk import MADE, TALK, WAITS
 from naru.dialects.texts.patterns import lazy_pattern
 
 _WEIGHTS = {
@@ -27,6 +27,9 @@ _MADE_WEIGHT = 0.6
 _ENDED = 0.6
 """What words count for where their sentence is over and does not go on in the call."""
 _LIMIT = 0.75
+_MAY_WAIT = ("taught", "past")
+"""What words of waiting may be taken for: `once` and `when` are both."""
+_LONGEST_WAIT = 120
 _SHORT = 20
 """Characters; a shorter sentence is read with the one before it."""
 _LOOKED_AT = 240
@@ -58,6 +61,17 @@ def speaks_of_doing(text: str) -> bool:
     sentence = _last_sentence(text).lower().translate(_PLAIN)
     concepts, made = _concepts()
     return made.are_in(sentence) and not any(words.are_in(sentence) for words in concepts.values())
+
+
+def speaks_of_waiting(text: str) -> bool:
+    """Tell whether a short text speaks of waiting for a result, and neither of an example nor of a refusal."""
+    if len(text) > _LONGEST_WAIT:
+        return False
+    plain = text.lower().translate(_PLAIN)
+    concepts, _ = _concepts()
+    return _waits().are_in(plain) and not any(
+        words.are_in(plain) for name, words in concepts.items() if name not in _MAY_WAIT
+    )
 
 
 def _last_sentence(text: str) -> str:
@@ -101,3 +115,8 @@ def _alternatives(words: str) -> list[str]:
 @lru_cache(maxsize=1)
 def _concepts() -> tuple[dict[str, _Words], _Words]:
     return {name: _Words(words) for name, words in TALK.items()}, _Words(MADE)
+
+
+@lru_cache(maxsize=1)
+def _waits() -> _Words:
+    return _Words(WAITS)
