@@ -19,7 +19,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
 import openai
 from bench.tongues.law import Kept, breaches
@@ -30,7 +30,7 @@ from naru.config import Settings
 from naru.hub import Hub, open_hub
 from naru.messages import ChatEvent, ChatRequest, Message
 from naru.models.known.families import profile_for
-from naru.models.known.profile import Profile
+from naru.models.known.profile import Profile, Strategy
 from naru.models.local.engine import EngineOptions, LocalEngine
 from naru.models.local.weights import locate_model
 from naru.models.transport.endpoint import Endpoint
@@ -98,10 +98,20 @@ async def started_engine(model: str, threads: int) -> AsyncIterator[LocalEngine]
         yield engine
 
 
-def way_backend(way: str, engine: LocalEngine, model: str) -> OpenAIBackend:
+class Served(Protocol):
+    """Where an OpenAI-compatible engine listens."""
+
+    @property
+    def base_url(self) -> str: ...
+
+    @property
+    def api_key(self) -> str: ...
+
+
+def way_backend(way: str, engine: Served, model: str) -> OpenAIBackend:
     profile = profile_for(model)
     if way != "naru":
-        profile = replace(profile, strategy=way, small=False)
+        profile = replace(profile, strategy=cast(Strategy, way), small=False)
     return OpenAIBackend(Endpoint(engine.base_url, engine.api_key), profile, model=model)
 
 
@@ -132,14 +142,14 @@ class OrdinaryLoop:
         self._model = model
 
     async def ask(self, text: str) -> Answer:
-        offered = [
+        offered: list[Any] = [
             {
                 "type": "function",
                 "function": {"name": one.name, "description": one.description, "parameters": one.input_schema},
             }
             for one in await self._toolset.tools()
         ]
-        messages: list = [{"role": "user", "content": text}]
+        messages: list[Any] = [{"role": "user", "content": text}]
         ran: list[str] = []
         for number in range(1, ROUNDS + 1):
             reply = await self._client.chat.completions.create(
@@ -150,6 +160,7 @@ class OrdinaryLoop:
                 return Answer(message.content or "", tuple(ran), number)
             messages.append(message.model_dump(exclude_none=True))
             for call in message.tool_calls:
+                assert call.type == "function", "no other kind is offered"
                 ran.append(call.function.name)
                 result = await self._toolset.call(
                     call.function.name, json.loads(call.function.arguments), CallContext()
@@ -310,7 +321,7 @@ class Book:
     def rows(self) -> list[Row]:
         if not self._path.exists():
             return []
-        latest: dict[tuple, Row] = {}
+        latest: dict[tuple[object, ...], Row] = {}
         for line in self._path.read_text(encoding="utf-8").splitlines():
             row = Row(**{**(raw := json.loads(line)), "ran": tuple(raw["ran"])})
             latest[row.model, row.way, row.together, row.quiet, row.server, row.question] = row

@@ -19,18 +19,19 @@ from typing import Any
 import duckdb
 
 from naru.builtins.data.databases.catalogue import Catalogue
+from naru.builtins.data.databases.checked import CheckedDatabase
 from naru.builtins.data.databases.database import Checked, Limits, QueryResult
 from naru.builtins.data.databases.errors import (
     DatabaseUnavailableError,
     QueryError,
     RefusedStatementError,
     UnsafeDatabaseError,
+    stopped,
 )
-from naru.builtins.data.databases.gather import gathered, quoted, with_values
-from naru.builtins.data.databases.open import limits_of, path_of
+from naru.builtins.data.databases.gather import gathered, quoted
+from naru.builtins.data.databases.open import path_of
 from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
-from naru.builtins.data.databases.worker import Worker
 from naru.config import DataSettings
 
 MARK = '"'
@@ -98,28 +99,19 @@ FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY' AND database_nam
 """
 
 
-class DuckDatabase:
+class DuckDatabase(CheckedDatabase):
     """Read-only access to one DuckDB file, or to the tables in a folder's files."""
 
     dialect = "DuckDB"
 
     def __init__(self, settings: DataSettings) -> None:
+        super().__init__(settings)
         self._path = path_of(settings.naru_database_url)
-        self._limits = limits_of(settings)
-        self._worker = Worker(self._limits)
-        self._opening = asyncio.Lock()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._judge: _Judge | None = None
-        self._checked: Checked | None = None
 
-    async def query(self, sql: str) -> QueryResult:
-        """Run one SELECT; see `Database.query`."""
-        await self.check()
-        return await self._query(sql)
-
-    async def catalogue(self, *, values: bool = True) -> Catalogue:
+    async def _catalogue(self) -> Catalogue:
         """Read tables, views, columns, comments and keys."""
-        await self.check()
         assert self._connection is not None, "check has opened it"
         cursor = self._connection.cursor()
 
@@ -127,18 +119,7 @@ class DuckDatabase:
             columns, keys = _dicts(cursor.execute(_COLUMNS)), _dicts(cursor.execute(_KEYS))
             return gathered(columns, [{**key, "other_schema": key["schema"]} for key in keys], usual_schema="main")
 
-        found = await self._worker.run(read, functools.partial(_interrupt, cursor))
-        return await with_values(found, self.query, MARK) if values else found
-
-    async def check(self) -> Checked:
-        """Open it once, and prove that it is only read."""
-        async with self._opening:
-            if self._checked is None:
-                if self._connection is None:
-                    self._connection = await asyncio.to_thread(_open, self._path)
-                    self._judge = _Judge(self._connection.cursor())
-                self._checked = await self._prove()
-            return self._checked
+        return await self._worker.run(read, functools.partial(_interrupt, cursor))
 
     @property
     def is_stuck(self) -> bool:
@@ -146,8 +127,8 @@ class DuckDatabase:
         return self._worker.is_stuck
 
     async def close(self) -> None:
-        """Close the file."""
-        await self._worker.settle()
+        """End what still runs, and close the file."""
+        await super().close()
         if self._connection:
             # What did not end by then keeps the file open until it does; a second close would only say so.
             with contextlib.suppress(duckdb.Error):
@@ -164,15 +145,10 @@ class DuckDatabase:
         return await self._worker.run(work, functools.partial(_interrupt, cursor))
 
     async def _prove(self) -> Checked:
-        for sql in MUST_BE_REFUSED:
-            try:
-                await self._query(sql)
-            except RefusedStatementError:
-                continue
-            except QueryError as error:
-                raise UnsafeDatabaseError(f"Self-test: {sql!r} was stopped by the engine alone ({error}).") from error
-            raise UnsafeDatabaseError(f"Self-test: {sql!r} was not refused.")
-        assert self._connection is not None, "check has opened it"
+        if self._connection is None:
+            self._connection = await asyncio.to_thread(_open, self._path)
+            self._judge = _Judge(self._connection.cursor())
+        await self._prove_refused(MUST_BE_REFUSED)
         cursor = self._connection.cursor()
         for sql in MUST_FAIL_IN_THE_ENGINE:
             try:
@@ -280,10 +256,7 @@ def _run(cursor: duckdb.DuckDBPyConnection, text: str, limits: Limits) -> QueryR
         rows = iter(cursor.fetchone, None)
         return collected(text.rstrip("; \n"), columns, rows, limits)
     except duckdb.InterruptException as error:
-        raise QueryError(
-            f"The query was stopped after {limits.statement_seconds:g} seconds.",
-            remedy="Filter earlier, aggregate, or ask for less.",
-        ) from error
+        raise stopped(limits.statement_seconds) from error
     except duckdb.PermissionException as error:
         raise RefusedStatementError(f"DuckDB refuses: {_first_line(error)}.", remedy=ONE_SELECT) from error
     except duckdb.Error as error:

@@ -17,6 +17,13 @@ class QueryError(ToolError):
     code = "query_failed"
 
 
+def stopped(seconds: float) -> QueryError:
+    """Return what is said of a query whose time was over."""
+    return QueryError(
+        f"The query was stopped after {seconds:g} seconds.", remedy="Filter earlier, aggregate, or ask for less."
+    )
+
+
 class DatabaseUnavailableError(UpstreamError):
     """The database cannot be reached, went away or is busy."""
 

@@ -18,25 +18,24 @@ from pymysql.constants import FIELD_TYPE
 from pymysql.cursors import SSCursor
 
 from naru.builtins.data.databases.catalogue import Catalogue
+from naru.builtins.data.databases.checked import CheckedDatabase
 from naru.builtins.data.databases.database import Checked, Limits, QueryResult
 from naru.builtins.data.databases.errors import (
     DatabaseUnavailableError,
     QueryError,
     RefusedStatementError,
     UnsafeDatabaseError,
+    stopped,
 )
-from naru.builtins.data.databases.gather import gathered, with_values
+from naru.builtins.data.databases.gather import gathered
 from naru.builtins.data.databases.mysql_rights import grants_of, strong_rights, writes
 from naru.builtins.data.databases.mysql_statement import judge
-from naru.builtins.data.databases.open import limits_of
 from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
-from naru.builtins.data.databases.worker import Worker
 from naru.config import DataSettings
 
 Result = TypeVar("Result")
 
-MARK = "`"
 CONNECT_SECONDS = 5
 MUST_BE_REFUSED = (
     "CREATE TABLE naru_self_test (a INT)",
@@ -71,14 +70,15 @@ ORDER BY table_name, constraint_name, ordinal_position
 _WRITER = "The user may write, by itself or by a role; only the parser and the read-only transaction keep it from that."
 
 
-class MysqlDatabase:
+class MysqlDatabase(CheckedDatabase):
     """Read-only access to one MySQL or MariaDB database; a connection for each query."""
 
     dialect = "MySQL"
+    mark = "`"
 
     def __init__(self, settings: DataSettings) -> None:
+        super().__init__(settings)
         split = urlsplit(settings.naru_database_url)
-        self._limits = limits_of(settings)
         self._schema = unquote(split.path.strip("/"))
         self._options: dict[str, Any] = {
             "host": split.hostname or "localhost",
@@ -90,36 +90,16 @@ class MysqlDatabase:
         if socket := parse_qs(split.query).get("unix_socket"):
             self._options["unix_socket"] = socket[0]
         self._allows_superuser = settings.postgresql_db_allow_superuser
-        self._worker = Worker(self._limits)
-        self._checking = asyncio.Lock()
-        self._checked: Checked | None = None
 
-    async def query(self, sql: str) -> QueryResult:
-        """Run one SELECT; see `Database.query`."""
-        await self.check()
-        return await self._query(sql)
-
-    async def catalogue(self, *, values: bool = True) -> Catalogue:
+    async def _catalogue(self) -> Catalogue:
         """Read tables, columns, comments and keys of the URL's database."""
-        await self.check()
         columns, parts = await asyncio.to_thread(self._read, _COLUMNS), await asyncio.to_thread(self._read, _KEYS)
         keys: dict[tuple[str, str], dict[str, Any]] = {}
         for part in parts:
             key = keys.setdefault((part["table"], part["name"]), {**part, "columns": [], "other_columns": []})
             key["columns"].append(part["own"])
             key["other_columns"].append(part["theirs"])
-        found = gathered(columns, list(keys.values()), usual_schema=self._schema)
-        return await with_values(found, self.query, MARK) if values else found
-
-    async def check(self) -> Checked:
-        """Connect once, and prove that it is only read."""
-        async with self._checking:
-            if self._checked is None:
-                self._checked = await self._prove()
-            return self._checked
-
-    async def close(self) -> None:
-        """Nothing is held."""
+        return gathered(columns, list(keys.values()), usual_schema=self._schema)
 
     async def _query(self, sql: str) -> QueryResult:
         asked = read_asked(sql)
@@ -191,14 +171,7 @@ class MysqlDatabase:
                 "a query tool must not.",
                 remedy="Create one that only reads (`naru data reader-sql --engine mysql` prints how).",
             )
-        for sql in MUST_BE_REFUSED:
-            try:
-                await self._query(sql)
-            except RefusedStatementError:
-                continue
-            except QueryError as error:
-                raise UnsafeDatabaseError(f"Self-test: {sql!r} was stopped by the server alone ({error}).") from error
-            raise UnsafeDatabaseError(f"Self-test: {sql!r} was not refused.")
+        await self._prove_refused(MUST_BE_REFUSED)
         for sql in MUST_FAIL_IN_THE_SERVER:
             connection = await asyncio.to_thread(self._connect)
             try:
@@ -206,10 +179,7 @@ class MysqlDatabase:
             except (QueryError, RefusedStatementError):
                 continue
             raise UnsafeDatabaseError(f"Self-test: the server ran {sql!r}.")
-        warning = (
-            "The user may write, by itself or by a role; only the parser and the read-only transaction keep it back."
-        )
-        warnings = [warning] * writes(grants)
+        warnings = [_WRITER] * writes(grants)
         return Checked(f"MySQL {facts['version']}", len(MUST_BE_REFUSED) + len(MUST_FAIL_IN_THE_SERVER), warnings)
 
 
@@ -225,10 +195,7 @@ def _run(connection: Any, text: str, limits: Limits) -> QueryResult:
         if isinstance(error, pymysql.Error) and error.args and error.args[0] in (1792, 1142, 1044, 1227, 1290):
             raise RefusedStatementError(f"The server refuses: {_told(error)}.", remedy=ONE_SELECT) from error
         if isinstance(error, pymysql.Error) and error.args and error.args[0] in (1969, 3024, 1317, 2013):
-            raise QueryError(
-                f"The query was stopped after {limits.statement_seconds:g} seconds.",
-                remedy="Filter earlier, aggregate, or ask for less.",
-            ) from error
+            raise stopped(limits.statement_seconds) from error
         raise QueryError(f"{_told(error)} (MySQL)") from error
     finally:
         connection.close()

@@ -7,7 +7,6 @@ length. A connection lives for one query, so nothing can be left on it.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import sqlite3
@@ -18,19 +17,20 @@ from pathlib import Path
 from typing import TypeVar
 
 from naru.builtins.data.databases.catalogue import Catalogue
+from naru.builtins.data.databases.checked import CheckedDatabase
 from naru.builtins.data.databases.database import Checked, Limits, QueryResult
 from naru.builtins.data.databases.errors import (
     DatabaseUnavailableError,
     QueryError,
     RefusedStatementError,
     UnsafeDatabaseError,
+    stopped,
 )
-from naru.builtins.data.databases.gather import gathered, quoted, with_values
-from naru.builtins.data.databases.open import limits_of, path_of
+from naru.builtins.data.databases.gather import gathered, quoted
+from naru.builtins.data.databases.open import path_of
 from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.sqlite_steps import TOO_LONG, bound_steps
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
-from naru.builtins.data.databases.worker import Worker
 from naru.config import DataSettings
 
 Result = TypeVar("Result")
@@ -77,38 +77,18 @@ _TABLES = (
 )
 
 
-class SqliteDatabase:
+class SqliteDatabase(CheckedDatabase):
     """Read-only access to one SQLite file."""
 
     dialect = "SQLite"
 
     def __init__(self, settings: DataSettings) -> None:
+        super().__init__(settings)
         self._path = path_of(settings.naru_database_url)
-        self._limits = limits_of(settings)
-        self._worker = Worker(self._limits)
-        self._checking = asyncio.Lock()
-        self._checked: Checked | None = None
 
-    async def query(self, sql: str) -> QueryResult:
-        """Run one SELECT; see `Database.query`."""
-        await self.check()
-        return await self._query(sql)
-
-    async def catalogue(self, *, values: bool = True) -> Catalogue:
+    async def _catalogue(self) -> Catalogue:
         """Read tables, columns, and keys; SQLite keeps no comments."""
-        await self.check()
-        found = await self._run(_read_catalogue)
-        return await with_values(found, self.query, MARK) if values else found
-
-    async def check(self) -> Checked:
-        """Open it once, and prove that it is only read."""
-        async with self._checking:
-            if self._checked is None:
-                self._checked = await self._prove()
-            return self._checked
-
-    async def close(self) -> None:
-        """Nothing is held."""
+        return await self._run(_read_catalogue)
 
     async def _query(self, sql: str) -> QueryResult:
         asked = read_asked(sql)
@@ -159,12 +139,7 @@ class SqliteDatabase:
         return await self._worker.run(whole, interrupt)
 
     async def _prove(self) -> Checked:
-        for sql in MUST_BE_REFUSED:
-            try:
-                await self._query(sql)
-            except (RefusedStatementError, QueryError):
-                continue
-            raise UnsafeDatabaseError(f"Self-test: {sql!r} was not refused.")
+        await self._prove_refused(MUST_BE_REFUSED, or_by_the_engine=True)
 
         def written(connection: sqlite3.Connection) -> str:
             for sql in MUST_FAIL_IN_THE_ENGINE:
@@ -275,10 +250,7 @@ def _error(error: sqlite3.Error, guard: _Guard, limits: Limits, bounds: str) -> 
     if isinstance(error, sqlite3.ProgrammingError | sqlite3.Warning) and "one statement" in told:
         return RefusedStatementError("Only one statement is run, and these are more.", remedy=ONE_SELECT)
     if told == "interrupted":
-        return QueryError(
-            f"The query was stopped after {limits.statement_seconds:g} seconds.",
-            remedy="Filter earlier, aggregate, or ask for less.",
-        )
+        return stopped(limits.statement_seconds)
     if "too big" in told and bounds:
         return QueryError(f"{told} (SQLite): {bounds}.", remedy="Leave the function out, or give it shorter values.")
     if told.startswith("user-defined function"):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from naru.builtins.data.databases.database import Limits
-from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
+from naru.builtins.data.databases.errors import DatabaseUnavailableError, stopped
 
 Result = TypeVar("Result")
 
@@ -80,7 +80,4 @@ class Worker:
         interrupt()
         await asyncio.wait({task}, timeout=GRACE_SECONDS)
         task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-        raise QueryError(
-            f"The query was stopped after {self._limits.statement_seconds:g} seconds.",
-            remedy="Filter earlier, aggregate, or ask for less.",
-        )
+        raise stopped(self._limits.statement_seconds)
