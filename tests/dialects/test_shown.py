@@ -62,10 +62,19 @@ def test_calls_in_ordinary_surroundings_are_made():
     assert len(lost) <= 3, lost
 
 
-@pytest.mark.xfail(strict=True, reason="told by words that are not asked: of Python, or of telling")
 @pytest.mark.parametrize("text", talk.ENDS)
-def test_talk_that_ends_with_its_call_and_is_still_taken_for_one(text):
+def test_talk_that_ends_with_an_unmarked_call_is_told_by_its_words(text):
+    if "You can call it" in text:
+        pytest.xfail("who is asked for code makes a call by saying what it could be: 31 of the recorded replies do")
     assert not read_every_way(text, talk.TOOLS_OF_ENDS).calls
+
+
+def test_words_before_a_call_tell_it_in_seven_languages_and_every_form():
+    """Examples, refusals, warnings, what a page or a ticket says; before Python was asked 621 of these ran."""
+    ran = Counter(name for name, _, _, text in talk.exhibits("shown", "ends") if parse(text, talk.TOOLS).calls)
+    assert ran.total() <= 61, ran
+    lost = Counter(name for name, _, _, text in talk.exhibits("made", "ends") if not parse(text, talk.TOOLS).calls)
+    assert lost.total() <= 7, lost
 
 
 def test_talk_that_ends_with_its_call_is_mostly_told_by_its_words():
@@ -74,7 +83,7 @@ def test_talk_that_ends_with_its_call_is_mostly_told_by_its_words():
         text for part in PARTS for number, _, text in talk.texts("shown", part, 6) if talk.ends("shown", part, number)
     ]
     assert len(texts) == 216
-    assert sum(bool(parse(text, talk.TOOLS).calls) for text in texts) <= 36
+    assert sum(bool(parse(text, talk.TOOLS).calls) for text in texts) <= 34
 
 
 @pytest.mark.parametrize(

@@ -264,10 +264,8 @@ def facts(before: Before, opener: str, gap: str, after: str, calls: Sequence[Par
     text = after[: stop.start()] if stop is not None else after
     if text:
         found += _facts_after(before, gap, text, calls)
-    elif (
-        before.some
-        and (dialect := calls[0].dialect) not in _PYTHON
-        and speaks_of_showing(before.text, is_over=dialect not in _UNMARKED)
+    elif before.some and speaks_of_showing(
+        before.text, is_over=calls[0].dialect not in _UNMARKED, of_code=calls[0].dialect in _PYTHON
     ):
         found.append("spoken of")
     if before.introduces and before.same_line and before.text[-1] == " " and calls[0].dialect not in _UNMARKED:

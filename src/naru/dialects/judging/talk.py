@@ -15,11 +15,20 @@ TALK = {
         r"|\bAuszug|\bAusschnitt|\bextrait\b|\bextracto\b|\bejemplos?\b|\bexemples?\b|\bexemplos?\b|\besempio\b|например|пример"
     ),
     "form": (
-        r"\bformats?\b|\bsyntax\b|\btemplates?\b|\bschemas?\b|\bnotations?\b|\bdialects?\b|\blooks? like\b"
-        r"|\blike (?:this|so|that)\b|\bis (?:written|encoded|serialized|represented)\b|\bstructure (?:is|of)\b"
+        r"\bformats?\b|\bsyntax\b|\btemplates?\b|\bschemas?\b|\bnotations?\b|\bdialects?\b|\bis (?:written|encoded|serialized|represented)\b|\bstructure (?:is|of)\b"
         r"|형식|문법|모양|꼴|표기|방언|이런 식|이렇게 (?:쓰|적|생|보)|다음과 같이 (?:쓰|적|작성|표현)|처럼 (?:씁|적|쓰|나타)"
-        r"|形式|書式|構文|文法|のように書|格式|语法|語法|模板|写法|这样写|\bSyntax\b|\bVorlage|\bDialekt|\bSchreibweise|sieht .{0,30}\baus\b"
+        r"|形式|書式|構文|文法|のように書|格式|语法|語法|模板|写法|这样写|\bSyntax\b|\bVorlage|\bDialekt|\bSchreibweise"
         r"|\bformatos?\b|\bsintaxis\b|\bplantilla|\bsyntaxe\b|\bmodèle de\b|формат|синтаксис"
+    ),
+    "likeness": (
+        r"\blooks? like\b|\blike (?:this|so|that)\b|\bas follows:|생겼|이렇습니다|처럼 보|こうなります|ような形|このように|のようになります"
+        r"|长这样|長這樣|如下所示|\bsieht .{0,30}\baus\b|\bsehen .{0,30}\baus\b|\bressemble|\bse présente|\bs'écri|\bson así\b|\bes así\b|\bse ve así\b|\bse escribe"
+    ),
+    "told": (
+        r"\b(?:says?|said|reads?|shows?|shown|contains?|quotes?|states?|includes?|printed|answered|replied)(?: with| back)?(?: this| (?:the )?following(?: \w+)?)?\s*:\s*\Z"
+        r"|(?:적혀|쓰여|나와|실려) ?있습니다[:.]?\s*\Z|(?:인용|출력)(?:합니다|했습니다):\s*\Z|라고 합니다:\s*\Z|(?:書かれています|書いてあります|引用しています|とあります|載っています|答えました)[:。]?\s*\Z"
+        r"|\b(?:steht|lautet|sagt|enthält|zeigt|zitiert [\w ]{0,30}|antwortete [\w ]{0,30})\s*:\s*\Z|\b(?:dit|indique|contient|affiche|cite [\w ]{0,30}|répondu [\w ]{0,30})\s*:\s*\Z"
+        r"|\b(?:dice|contiene|muestra|cita [\w ]{0,30}|respondió [\w ]{0,30})\s*:\s*\Z|(?:写着|寫著|写道|显示|顯示|引用了?.{0,12}|内容是|回答)\s*:\s*\Z"
     ),
     "refused": (
         r"(?:\bnot|n't|\bnever|\bwithout|\bnothing(?: was)?)\W+(?:\w+\W+){0,3}?(?:run|ran|running|execut\w*|act(?:ed|ing)?|follow\w*"
@@ -32,6 +41,7 @@ TALK = {
         r"|\bne\b.{1,12}\b(?:suiv|exécut|ferai)\w*|инъекц|не (?:выполн|буду)"
     ),
     "not run": (
+        r"\bn'exécut\w+ pas\b|\bne (?:suivrai|ferai|l'exécut\w+)|\bn'ai rien (?:fait|exécuté)\b|\bno (?:ejecut|segui|hice|hago|har[ée])\w*|\bno lo (?:ejecut|har)\w*|\bnicht aus\b|\bnicht (?:folge|ausführe)\b|\bnichts getan\b|"
         r"\b(?:(?:did|have|has|was|were|will|would|am|is|are)(?: not|n't)|won't|never|nothing (?:was|has been|is|will be)|without|refuse to|decline to"
         r"|nor will I)\W+(?:\w+\W+){0,2}?(?:run|ran|running|execut\w+|act(?:ed|ing)?|follow\w*|call(?:ed|ing)|obey\w*|do (?:so|it|that)|compl(?:y|ied)"
         r"|carr\w+|perform\w*|made)\b"
@@ -64,7 +74,7 @@ TALK = {
 MADE = (
     r"\bI'(?:ll|m going to|m about to)\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\bI will\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\blet me\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\blet's\b|\bI (?:call|look|read|open|run|check|try|retry|send|need|list|start|begin|use|fetch|search|write)\b|\bI need to\b|\bnow:?\s*\Z|\bplease (?:wait|hold)\b"
     r"|\b(?:checking|reading|running|calling|opening|sending|doing|looking|executing|fetching)\b|\bhere(?: is|'s| are) the (?:[\w-]+ ){0,2}calls?\b"
-    r"|겠습니다|할게|볼게|릴게|봅니다|보냅니다|기다|살펴|確認します|読みます|実行します|調べ|お待ち|します[。:]?\s*\Z|我来|我來|让我|讓我|我将|我會"
+    r"|(?:이|가) 필요합니다[:.]?\s*\Z|我需要|\bbrauche ich\b|\bil me faut\b|\bnecesito\b|겠습니다|할게|볼게|릴게|봅니다|보냅니다|기다|살펴|確認します|読みます|実行します|調べ|お待ち|します[。:]?\s*\Z|我来|我來|让我|讓我|我将|我會"
     r"|现在|現在|稍等|先(?:读|看|查|来)|\bIch (?:sehe|lese|führe|werde|prüfe|rufe|melde|schaue|öffne)|\bLass mich\b|\bVoy a\b|\bDéjame\b"
     r"|\bJe (?:vais|regarde|lis)\b|\bLaissez-moi\b"
 )

@@ -15,6 +15,8 @@ from naru.dialects.texts.patterns import lazy_pattern
 _WEIGHTS = {
     "example": 1.0,
     "form": 0.9,
+    "likeness": 0.9,
+    "told": 0.9,
     "refused": 0.4,
     "not run": 0.6,
     "negated": 0.5,
@@ -27,6 +29,7 @@ _MADE_WEIGHT = 0.6
 _ENDED = 0.6
 """What words count for where their sentence is over and does not go on in the call."""
 _LIMIT = 0.75
+_SAID_OF_CODE = ("taught", "likeness")
 _MAY_WAIT = ("taught", "past")
 """What words of waiting may be taken for: `once` and `when` are both."""
 _LONGEST_WAIT = 120
@@ -41,14 +44,21 @@ _UPPER = lazy_pattern(r"\\.|[A-Z]")
 _BAR = lazy_pattern(r"[()\[\]]|\|")
 
 
-def speaks_of_showing(text: str, *, is_over: bool) -> bool:
+def speaks_of_showing(text: str, *, is_over: bool, of_code: bool = False) -> bool:
     """Tell whether the last sentence of a text speaks of a call that is not made by it.
 
-    `is_over` says that a sentence that has ended speaks of its call less: an unmarked call is often shown after one.
+    Args:
+        text: what stands before the call.
+        is_over: whether a sentence that has ended speaks of its call less: an unmarked call is often shown after one.
+        of_code: whether the call is written as code: who is asked for code makes a call by saying what it would be.
     """
     sentence = _last_sentence(text).lower().translate(_PLAIN)
     concepts, made = _concepts()
-    doubt = sum(_WEIGHTS[name] for name, words in concepts.items() if words.are_in(sentence))
+    doubt = sum(
+        _WEIGHTS[name]
+        for name, words in concepts.items()
+        if not (of_code and name in _SAID_OF_CODE) and words.are_in(sentence)
+    )
     if is_over and text.rstrip()[-1:] in _SENTENCE_ENDS:
         doubt *= _ENDED
     if doubt >= _LIMIT and made.are_in(sentence):
