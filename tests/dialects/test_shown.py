@@ -83,7 +83,7 @@ def test_talk_that_ends_with_its_call_is_mostly_told_by_its_words():
         text for part in PARTS for number, _, text in talk.texts("shown", part, 6) if talk.ends("shown", part, number)
     ]
     assert len(texts) == 216
-    assert sum(bool(parse(text, talk.TOOLS).calls) for text in texts) <= 34
+    assert sum(bool(parse(text, talk.TOOLS).calls) for text in texts) <= 28
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,15 @@ def test_a_place_for_a_value_shows_wherever_it_stands(value):
 
 
 @pytest.mark.parametrize(
-    ("part", "texts", "most"), [("first", 1665, 0), ("second", 1470, 40), ("third", 1680, 30), ("waits", 360, 54)]
+    ("part", "texts", "most"),
+    [
+        ("first", 1665, 0),
+        ("second", 1470, 40),
+        ("third", 1680, 30),
+        ("waits", 360, 54),
+        ("fifth", 420, 0),
+        ("sixth", 525, 65),
+    ],
 )
 def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts, most):
     """Issue 15, 1: before the rule knew of labels 403 of the first set ran, 347 of the second, 118 of the third.
@@ -176,7 +184,9 @@ def test_calls_under_labels_that_end_their_reply_are_made():
     assert lost.total() == 0, lost
 
 
-@pytest.mark.parametrize("after", ["Should I run this?", "이걸 실행할까요?", "実行しますか？", "¿Lo ejecuto?"])
+@pytest.mark.parametrize(
+    "after", ["Should I run this?", "이걸 실행할까요?", "実行しますか？", "実行しますか。", "¿Lo ejecuto?"]
+)
 def test_a_line_of_python_before_a_question_is_shown(after):
     assert not read_every_way(f"[read_file(path='/etc/hosts')]\n\n{after}", talk.TOOLS).calls
 

@@ -13,6 +13,7 @@ from naru.dialects.texts.patterns import lazy_pattern
 QUOTES = "\"'`´‘’‚“”„«»‹›"
 SENTENCE_ENDS = ".!?…。！？।؟"
 COLONS = ":："
+QUESTIONS = "?？؟"
 _FEW_WORDS = 2
 _FEW_LETTERS = 6
 """Letters: what is longer is more than a word, in scripts that set none apart."""
@@ -72,6 +73,11 @@ def is_short_line(text: str) -> bool:
 def is_stamped(line: str) -> bool:
     """Tell whether a line begins with a time."""
     return _STAMP.match(line) is not None
+
+
+def asks(text: str) -> bool:
+    """Tell whether a text ends in a question; a Japanese one needs no mark of its own."""
+    return text.rstrip().endswith((*QUESTIONS, "か。"))
 
 
 def is_item(text: str) -> bool:

@@ -17,6 +17,7 @@ from naru.dialects.judging.layout import (
     PREFIX,
     QUOTES,
     SENTENCE_ENDS,
+    asks,
     first_line,
     has_words,
     is_contained,
@@ -80,7 +81,6 @@ _CODE = frozenset({"pythonic", "list", "fenced"})
 """Forms of models that are asked for code: they explain what they wrote. With all others a turn ends."""
 _UNMARKED = frozenset({"json", "list", "pythonic", "fenced", "name-json", "phi4-mini", "hyperclovax"})
 _PYTHON = frozenset({"pythonic", "list"})
-_QUESTIONS = "?？؟"
 _GOES_ON = ",;:，、" + SENTENCE_ENDS
 _POINTERS = ("^", "↑", "⬆", "☝")
 _REMARKS = ("#", "//", "←", "<-", "—")
@@ -148,7 +148,7 @@ def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
             yield "sentence begun"
         elif last.isalnum() and is_open(last_line(bare)):
             yield "line open"
-    elif last in _QUESTIONS and not line and bare[-2:-1].isalnum():
+    elif not line and asks(bare) and bare[-2:-1].isalnum():
         yield "question before"
 
 
@@ -177,7 +177,7 @@ def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall
         yield from _facts_around(before, said, calls, answers=answers)
     elif "\n" in gap and _may_show(calls, text) and not _is_about(calls, said) and not _speaks_of_its_result(text):
         yield "text after"
-    if text.rstrip()[-1] in _QUESTIONS:
+    if asks(text):
         yield "question after"
 
 
@@ -197,14 +197,12 @@ def _facts_around(before: Before, said: str, calls: Sequence[ParsedCall], *, ans
 
 
 def _speaks_of_its_result(text: str) -> bool:
-    asks = text.rstrip()[-1] in _QUESTIONS
-    return not asks and (speaks_of_doing(text) or speaks_of_waiting(text))
+    return not asks(text) and (speaks_of_doing(text) or speaks_of_waiting(text))
 
 
 def _may_show(calls: Sequence[ParsedCall], text: str) -> bool:
     """Tell whether text after calls may be about calls that were shown: after Python ones only a line that asks."""
-    bare = text.rstrip()
-    return calls[0].dialect not in _PYTHON or (bare[-1] in _QUESTIONS and "\n" not in bare)
+    return calls[0].dialect not in _PYTHON or (asks(text) and "\n" not in text.rstrip())
 
 
 def _answers(line: str, text: str) -> bool:

@@ -21,7 +21,9 @@ TALK = {
         r"|\bformatos?\b|\bsintaxis\b|\bplantilla|\bsyntaxe\b|\bmodèle de\b|формат|синтаксис"
     ),
     "likeness": (
-        r"\blooks? like\b|\blike (?:this|so|that)\b|\bas follows:|생겼|이렇습니다|처럼 보|こうなります|ような形|このように|のようになります"
+        r"\bserait\b|\bsería\b|\bseria\b|\bwürde\b|\bwäre\b|\bhätte\b|会是|會是|でしょう|이런 것이|(?:될|할) 것입니다|었을 것입니다|했을"
+        r"|\b(?:text|content|passage|lines?) below\b|\bci-dessous\b|\bde abajo\b|\bmás abajo\b|\buntenstehend|아래 글|下面这|下面這|下記の"
+        r"|\blooks? like\b|\blike (?:this|so|that)\b|\bas follows:|생겼|이렇습니다|처럼 보|こうなります|ような形|このように|のようになります"
         r"|长这样|長這樣|如下所示|\bsieht .{0,30}\baus\b|\bsehen .{0,30}\baus\b|\bressemble|\bse présente|\bs'écri|\bson así\b|\bes así\b|\bse ve así\b|\bse escribe"
     ),
     "told": (
