@@ -37,6 +37,8 @@ class _IndexResult:
     embedded: int
     unchanged: int
     refused: list[Refused]
+    warnings: list[str]
+    """What the database's opening found."""
 
 
 app = typer.Typer(
@@ -84,7 +86,7 @@ def index(
     shown = result.refused[:REFUSED_SHOWN]
     more = len(result.refused) - len(shown)
     lines = [f"{one.source}: left out, {one.reason}" for one in shown]
-    print_warnings([*lines, *([f"… and {more} more; --json names them all"] if more else [])])
+    print_warnings([*result.warnings, *lines, *([f"… and {more} more; --json names them all"] if more else [])])
 
 
 @app.command()
@@ -160,6 +162,7 @@ async def _index(path: Path | None, settings: DataSettings, *, replace: bool, va
             embedded=report.embedded,
             unchanged=report.unchanged,
             refused=[*reading.refused, *report.refused],
+            warnings=[] if path else list((await sources.database.check()).warnings),
         )
     finally:
         await sources.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,8 @@ import pytest
 
 from naru.builtins.data.databases.catalogue import documents_of
 from naru.builtins.data.databases.database import Database
-from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
+from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError, RefusedStatementError
+from naru.builtins.data.databases.gather import quoted
 from naru.builtins.data.databases.open import open_database
 from naru.config import DataSettings
 from tests.builtins.data.databases.schema import MYSQL, duckdb_file, sqlite_file
@@ -184,6 +186,49 @@ async def test_a_folder_of_files_is_asked_as_tables(tmp_path: Path):
     assert result.records == [{"n": 3}]
     with pytest.raises(RefusedStatementError):
         await database.query(f"SELECT * FROM read_csv('{tmp_path / 'lots.csv'}')")
+    await database.close()
+
+
+async def test_a_name_that_is_a_word_of_sql_is_quoted(engine: Engine):
+    """As the statements of `naru data ask` write it: each of these is refused bare by one of the engines."""
+    database = engine.open()
+    mark = "`" if engine.name == "mysql" else '"'
+    for word in ("usage", "change", "condition", "semi", "lambda", "regexp", "qualify", "order", "glob"):
+        name = quoted(word, mark)
+        found = await database.query(f"SELECT t.{name}, min({name}) AS n FROM (SELECT 1 AS {name}) t GROUP BY {name}")
+        assert found.records == [{word: 1, "n": 1}]
+    await database.close()
+
+
+KEPT = ("lots.csv", "we'ird.csv", "semi.csv", "order.csv", "a.b.c.csv")
+
+
+async def test_a_folder_with_broken_files_is_asked_without_them_and_names_them(tmp_path: Path):
+    """Issue 20, line 2: one file that cannot be read does not take the others' place."""
+    pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    (tmp_path / "lots.csv").write_text("lot_id;qty\nL1;3\n")
+    (tmp_path / "korean.csv").write_bytes("로트,수량\nL1,3\n".encode("cp949"))
+    (tmp_path / "bad.parquet").write_text("no")
+    (tmp_path / "bad.json").write_text('{"a":')
+    (tmp_path / "gone.csv").symlink_to(tmp_path / "nothing")
+    os.mkfifo(tmp_path / "pipe.csv")
+    for name in KEPT[1:]:
+        (tmp_path / name).write_text("a,b\n1,2\n")
+    settings = DataSettings(naru_database_url=str(tmp_path), _env_file=None)
+    database = open_database(settings)
+    assert (await database.query("SELECT qty FROM lots")).records == [{"qty": 3}]
+    for view in ('"we\'ird"', '"semi"', '"order"', "a_b_c"):
+        assert (await database.query(f"SELECT b FROM {view}")).records == [{"b": 2}]
+    told = {document.id for document in documents_of(await database.catalogue(), "folder")}
+    assert {"lots.qty", "we'ird.b", "semi.b", "order.b", "a_b_c.b"} <= told
+    left_out = {told.split(" is left out: ")[0] for told in (await database.check()).warnings}
+    assert left_out == {"korean.csv", "bad.parquet", "bad.json", "gone.csv", "pipe.csv"}
+    await database.close()
+    for name in KEPT:
+        (tmp_path / name).unlink()
+    database = open_database(settings)
+    with pytest.raises(DatabaseUnavailableError, match=r"no CSV, Parquet or JSON files .*bad\.json is left out"):
+        await database.check()
     await database.close()
 
 

@@ -109,6 +109,7 @@ class DuckDatabase(CheckedDatabase):
         self._path = path_of(settings.naru_database_url)
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._judge: _Judge | None = None
+        self._left_out: list[str] = []
 
     async def _catalogue(self) -> Catalogue:
         """Read tables, views, columns, comments and keys."""
@@ -146,8 +147,8 @@ class DuckDatabase(CheckedDatabase):
 
     async def _prove(self) -> Checked:
         if self._connection is None:
-            self._connection = await asyncio.to_thread(_open, self._path)
-            self._judge = _Judge(self._connection.cursor())
+            connection, self._left_out = await asyncio.to_thread(_open, self._path)
+            self._connection, self._judge = connection, _Judge(connection.cursor())
         await self._prove_refused(MUST_BE_REFUSED)
         cursor = self._connection.cursor()
         for sql in MUST_FAIL_IN_THE_ENGINE:
@@ -156,7 +157,8 @@ class DuckDatabase(CheckedDatabase):
             except duckdb.Error:
                 continue
             raise UnsafeDatabaseError(f"Self-test: the engine ran {sql!r}.")
-        return Checked(f"DuckDB {duckdb.__version__}", len(MUST_BE_REFUSED) + len(MUST_FAIL_IN_THE_ENGINE))
+        tried = len(MUST_BE_REFUSED) + len(MUST_FAIL_IN_THE_ENGINE)
+        return Checked(f"DuckDB {duckdb.__version__}", tried, self._left_out)
 
 
 class _Judge:
@@ -278,7 +280,9 @@ def _first_line(error: Exception) -> str:
     return " ".join([*lines[:1], *told]) or type(error).__name__
 
 
-def _open(path: Path) -> duckdb.DuckDBPyConnection:
+def _open(path: Path) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
+    """Open a file, or a folder's files as views; say which of these are left out, and why."""
+    left_out: list[str] = []
     if not path.exists():
         raise DatabaseUnavailableError(
             f"There is no DuckDB file or folder {path}.",
@@ -288,7 +292,7 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
         if path.is_dir():
             connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
             connection.execute("SET allowed_directories = [?]", [str(path.resolve())])
-            _view_files(connection, path.resolve())
+            left_out = _view_files(connection, path.resolve())
         else:
             connection = duckdb.connect(str(path), read_only=True, config=dict(_SETTINGS))
         for setting in _LOCKED:
@@ -298,23 +302,33 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
             f"{path} cannot be read by DuckDB: {_first_line(error)}",
             remedy="Check that it is what its name says and that no other process writes to it.",
         ) from error
-    return connection
+    return connection, left_out
 
 
-def _view_files(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Make a view of each file, called as the file; a second one of that name keeps its suffix."""
+def _view_files(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[str]:
+    """Make a view of each file, called as the file, a second one of that name with its suffix; say what is left out."""
     seen: set[str] = set()
+    left_out: list[str] = []
     for file in sorted(folder.rglob("*")):
+        within = file.relative_to(folder)
         reader = _READERS.get(file.suffix.lower())
-        if reader is None or not file.is_file() or any(part[0] == "." for part in file.relative_to(folder).parts):
+        if reader is None or file.is_dir() or any(part[0] == "." for part in within.parts):
             continue
-        stem = "_".join(file.relative_to(folder).with_suffix("").parts)
+        stem = "_".join(within.with_suffix("").parts).replace(".", "_")
         name = stem if stem.casefold() not in seen else stem + file.suffix.replace(".", "_")
-        seen.add(name.casefold())
         source = str(file).replace("'", "''")
-        connection.execute(f"CREATE VIEW {quoted(name, MARK)} AS SELECT * FROM {reader}('{source}')")  # noqa: S608  # quoted
+        try:
+            if not file.is_file():
+                raise duckdb.IOException("it is a pipe, a device or a link to nothing")
+            connection.execute(f"CREATE VIEW {quoted(name, MARK)} AS SELECT * FROM {reader}('{source}')")  # noqa: S608  # quoted
+        except duckdb.Error as error:
+            told = " ".join(filter(None, map(str.strip, str(error).splitlines()[:2])))
+            left_out.append(f"{within.as_posix()} is left out: {told}")
+        else:
+            seen.add(name.casefold())
     if not seen:
-        raise duckdb.Error(f"no CSV, Parquet or JSON files in {folder}")
+        raise duckdb.Error("; ".join([f"no CSV, Parquet or JSON files in {folder}", *left_out]))
+    return left_out
 
 
 def _dicts(cursor: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

@@ -19,16 +19,31 @@ MOST_VALUES = 2 * VALUES_TOLD
 _WORDS = re.compile(r"char|text|string|enum|bool|clob|set\b", re.IGNORECASE)
 PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 RESERVED = frozenset(
-    "all analyse analyze and any array as asc asymmetric authorization between binary both by case cast check collate "
-    "column constraint create cross current_date current_time current_timestamp database default delete desc describe "
-    "distinct do else end except exists explain false fetch filter for foreign freeze from full grant group groups "
-    "having if ilike in index inner insert intersect interval into is isnull join key keys lateral leading left like "
-    "limit localtime localtimestamp match natural not notnull null offset on only or order outer over overlaps "
-    "partition placing primary range rank references returning right row rows schema select similar some symmetric "
-    "system table tablesample then to top trailing true union unique update user using values variadic verbose view "
-    "when where window with year_month".split()
+    "accessible add all alter analyse analyze and anti any array as asc asensitive asof asymmetric at authorization "
+    "before between bigint binary blob both by call cascade case cast change char character check collate collation "
+    "column commit concurrently condition constraint continue convert create cross current_date current_role "
+    "current_time current_timestamp current_user cursor database databases day_hour day_microsecond day_minute "
+    "day_second dec decimal declare default deferrable delayed delete delete_domain_id desc describe deterministic "
+    "distinct distinctrow div do do_domain_ids double drop dual each else elseif enclosed end escape escaped except "
+    "exists exit explain false fetch filter float for force foreign freeze from full fulltext glob grant group groups "
+    "having high_priority hour_microsecond hour_minute hour_second if ignore ignore_domain_ids ilike in index infile "
+    "initially inner inout insensitive insert int integer intersect interval into is isnull iterate join key keys "
+    "kill lambda lateral leading leave left like limit linear lines load localtime localtimestamp lock long longblob "
+    "longtext loop low_priority master_demote_to_replica master_demote_to_slave master_ssl_verify_server_cert match "
+    "maxvalue mediumblob mediumint mediumtext middleint minute_microsecond minute_second mod modifies natural "
+    "no_write_to_binlog not nothing notnull null numeric offset on only optimize optionally or order out outer "
+    "outfile over overlaps page_checksum parse_vcol_expr partition pivot pivot_longer pivot_wider placing portion "
+    "positional precision primary procedure purge qualify raise range rank read read_write reads real recursive "
+    "ref_system_id references regexp release rename repeat replace require resignal restrict return returning revoke "
+    "right rlike row row_number rows schema schemas second_microsecond select semi sensitive separator set show "
+    "signal similar smallint some spatial specific sql sql_big_result sql_buffer_result sql_cache sql_calc_found_rows "
+    "sql_no_cache sql_small_result sqlexception sqlstate sqlwarning ssl starting stats_auto_recalc stats_persistent "
+    "stats_sample_pages straight_join summarize symmetric system table tablesample terminated then tinyblob tinyint "
+    "tinytext to top trailing transaction trigger true undo union unique unlock unpack unpivot unsigned update usage "
+    "use user using utc_date utc_time utc_timestamp values varbinary varchar varcharacter variadic varying verbose "
+    "view when where while window with write xor year_month zerofill".split()
 )
-"""Words that at least one engine takes for its own."""
+"""Words that at least one engine takes for its own: what each of them refused of its own list of keywords as a name."""
 
 
 def gathered(
