@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import random
 import socket
 import zipfile
 from pathlib import Path
@@ -287,6 +288,40 @@ def test_of_a_pdf_the_pages_that_are_whole_are_read(tmp_path: Path, capfd: pytes
         assert read(tmp_path, "x.pdf", out.getvalue()) == wanted
     assert read(tmp_path, "x.pdf", pdf("Yield")[:300])[1]["x.pdf"].startswith("it is not what its name says")
     assert capfd.readouterr().err == ""
+
+
+WHOLE = {
+    "x.csv": b'id,text\na,"b, c"\nd,e\n',
+    "x.json": b'[{"id": "a", "text": "b"}, {"id": "c", "text": ["d", {"e": 1}]}]',
+    "x.jsonl": b'{"id": "a", "text": "b"}\n{"id": "c"}\n',
+    "x.yaml": b"a: &x {b: c, d: [1, 2]}\ne: *x\nf: |\n  text\n",
+    "x.md": b"# A\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- x\n  - y\n> q\n",
+    "x.html": b"<table><tr><th rowspan=2>a<td colspan=3>b</table><h1>x</h1><p>y<script>z</script><![CDATA[w]]>",
+    "x.xlsx": book({"lot": MERGED_SHEET}),
+    "x.docx": word([("Heading1", "A"), ("", "b")], [["table", "column"], ["lot", "id"]]),
+    "x.pdf": pdf("Yield is out over in."),
+    "x.txt": "가나다 text\n".encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_file_whose_bytes_were_changed_gives_documents_or_a_reason(name: str, tmp_path: Path):
+    pytest.importorskip("pypdf", reason="pip install the extra `documents`")
+    chance = random.Random(7)
+    for _ in range(60):
+        raw = bytearray(WHOLE[name])
+        for _ in range(chance.choice([1, 1, 2, 5, 20])):
+            at = chance.randrange(len(raw))
+            signs = bytes(chance.choice(b"{}[]<>|,;:&*\n\t\0-#%!`=\"'") for _ in range(3))
+            until = at + chance.randrange(1, 30)
+            raw[at:until] = chance.choice([b"", signs, bytes([chance.randrange(256)]), raw[at:until] * 2]) or b"."
+        _, refused = read(tmp_path, name, bytes(raw))
+        assert all(refused.values())
+
+
+@pytest.mark.parametrize("raw", ["<p>one<![foo[x]]><p>two", "<p>one<![ table]><p>two"], ids=["unknown", "a blank"])
+def test_html_with_a_section_that_nobody_knows(raw: str, tmp_path: Path):
+    assert read(tmp_path, "x.html", raw)[0]["x.html#1"].split("\n")[0] == "one"
 
 
 def test_a_nested_dump_of_a_schema_keeps_every_column(tmp_path: Path):

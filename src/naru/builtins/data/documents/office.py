@@ -27,9 +27,11 @@ Sheet = tuple[str, list[list[str]]]
 def word_html(raw: bytes) -> str:
     """Return a Word file as HTML."""
     mammoth = _library("mammoth")
-    _bounded(raw, MAX_WORD_BYTES)
     try:
+        _bounded(raw, MAX_WORD_BYTES)
         return str(mammoth.convert_to_html(io.BytesIO(raw)).value)
+    except UnreadableError:
+        raise
     except Exception as error:
         raise _unreadable(error) from error
 
@@ -40,11 +42,13 @@ def sheets_of(raw: bytes, suffix: str) -> list[Sheet]:
     A cell that is merged over several lines stands in each of them; a formula is what it last gave.
     """
     calamine = _library("python_calamine")
-    if suffix != ".xls":
-        _bounded(raw, MAX_BOOK_BYTES)
     try:
+        if suffix != ".xls":
+            _bounded(raw, MAX_BOOK_BYTES)
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(raw))
         return [(name, _lines(book.get_sheet_by_name(name))) for name in book.sheet_names]
+    except UnreadableError:
+        raise
     except Exception as error:
         raise _unreadable(error) from error
 
@@ -86,11 +90,9 @@ def _bounded(raw: bytes, most: int) -> None:
     """Refuse an archive whose XML is too long, or whose sheet spans more cells than fit into memory."""
     if raw.startswith(_OLD_OFFICE):
         raise UnreadableError("it is protected with a password, or of an older form; save it anew, without one")
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(raw))
-    except (zipfile.BadZipFile, ValueError):
+    if not zipfile.is_zipfile(io.BytesIO(raw)):
         return  # the library says what it is
-    with archive:
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         size = sum(part.file_size for part in archive.infolist() if part.filename.endswith((".xml", ".bin")))
         if size > most:
             raise UnreadableError(f"it unpacks to {size} bytes; at most {most} are read")

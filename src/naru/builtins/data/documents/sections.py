@@ -181,6 +181,13 @@ class _Reader(HTMLParser):
         if not self._silent:
             self._open.words.append(data)
 
+    def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: FBT001, FBT002
+        """Pass over `<![` that begins nothing known, as browsers do; the parser of the standard library raises."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:
+            return self.parse_bogus_comment(i)
+
     def end_section(self) -> None:
         """Close what stands under the last heading, also when that is only the heading."""
         self._end_block()
