@@ -67,8 +67,8 @@ def test_a_frame_is_known_from_the_second_chunk_on(more: dict[str, Any]) -> None
 @pytest.mark.parametrize("thinking", ["hm", [{"type": "text", "text": "h"}, {"type": "text", "text": "m"}]])
 def test_a_part_that_thinks_is_reasoning(thinking: Any) -> None:  # Mistral's magistral models
     stream = AnswerStream("The endpoint", AnswerReader(StreamParser(())))
-    events = stream.feed(chunk([{"type": "thinking", "thinking": thinking}, {"type": "text", "text": "a"}]))
-    assert events == [Reasoning("hm"), Text("a")]
+    events = stream.feed(chunk([{"type": "thinking", "thinking": thinking}, {"type": "text", "text": "b"}]))
+    assert events == [Reasoning("hm"), Text("b")]
 
 
 def test_an_endpoint_whose_every_chunk_differs_is_not_learned_from_for_long() -> None:
