@@ -13,7 +13,13 @@ from naru.dialects.bodies.json_calls import (
     read_json,
 )
 from naru.dialects.bodies.pythonic import read_pythonic
-from naru.dialects.bodies.xml_parameters import NAME_TAGS, read_named_elements, read_xml
+from naru.dialects.bodies.xml_parameters import (
+    NAME_TAGS,
+    child_tags,
+    read_named_elements,
+    read_parameters,
+    read_xml,
+)
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.texts.patterns import lazy_pattern
@@ -162,12 +168,23 @@ def read_unit(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> R
         yield from read_json(source, writer, marked=True, closers=closers)
     elif first == "<" and (yield from literal_at(source, NAME_TAGS)):
         yield from read_named_elements(source, writer)
+    elif first == "<" and (tag := (yield from literal_at(source, _tags_of(tuple(writer.offered.names))))):
+        source.pos += len(tag)
+        writer.start(tag[1:-1])
+        yield from read_parameters(source, writer, child_tags(tag[1:-1]))
+        writer.end(source.offset)
     elif first in _XML_STARTS:
         yield from read_xml(source, writer)
     elif first == '"':
         yield from read_calls_as_text(source, writer, marked=True)
     else:
         yield from _read_named(source, writer, closers)
+
+
+@lru_cache(maxsize=64)
+def _tags_of(names: tuple[str, ...]) -> Tokens:
+    """Return the tags that clients such as Cline name tools by; some models put them into their own marker."""
+    return Tokens(tuple(f"<{name}>" for name in names))
 
 
 def _awaited_name(source: Source, writer: CallWriter) -> Reading[re.Match[str]]:
