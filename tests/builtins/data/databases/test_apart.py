@@ -40,7 +40,7 @@ def children() -> set[int]:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    settings = {"naru_database_url": duckdb_file(tmp_path), "postgresql_db_statement_timeout_seconds": 2}
+    settings = {"naru_database_url": duckdb_file(tmp_path), "postgresql_db_statement_timeout_seconds": 4}
     opened = open_database(DataSettings(**settings, _env_file=None))  # type: ignore[arg-type]
     yield opened
     await opened.close()
