@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import signal
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from naru.builtins.data.databases.database import Database
+from naru.builtins.data.databases.database import Database, QueryResult
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError, RefusedStatementError
 from naru.builtins.data.databases.open import open_database
 from naru.config import DataSettings
@@ -70,6 +72,17 @@ async def test_a_question_that_nobody_waits_for_takes_nothing_with_it(database: 
         await asyncio.sleep(0)
         asked.cancel()
         await asyncio.wait([asked], timeout=60)
+    assert (await database.query(COUNT)).records == [{"n": 60}]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's prlimit")
+async def test_who_waits_is_answered_though_the_child_can_do_nothing_more(database: Database):
+    before = children()
+    await database.check()
+    (child,) = children() - before
+    resource.prlimit(child, resource.RLIMIT_DATA, (1, 1))  # not a thread more, nor a text
+    outcomes = await asyncio.gather(*(database.query(COUNT) for _ in range(8)), return_exceptions=True)
+    assert {type(one) for one in outcomes} <= {QueryError, QueryResult}
     assert (await database.query(COUNT)).records == [{"n": 60}]
 
 

@@ -189,7 +189,8 @@ class _Server:
     def take(self, number: int, method: str, arguments: Mapping[str, Any]) -> None:
         """Begin to answer a call, or stop answering it."""
         if method:
-            self._tasks[number] = asyncio.ensure_future(self._answer(number, method, arguments))
+            task = self._tasks[number] = asyncio.ensure_future(self._answer(number, method, arguments))
+            task.add_done_callback(_end_if_failed)
         elif task := self._tasks.get(number):
             task.cancel()
             asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_if_stuck)
@@ -200,7 +201,7 @@ class _Server:
             outcome = await getattr(self._database, method)(**arguments)
         except NaruError as error:
             outcome, is_broken = error, isinstance(error.__cause__, self._fatal)
-        except MemoryError:
+        except (MemoryError, RuntimeError):  # the second of a thread, which has no room for its stack
             outcome, is_broken = QueryError("The query took more memory than there is.", remedy=_LESS), True
         finally:
             del self._tasks[number]
@@ -215,6 +216,13 @@ class _Server:
         self._out.flush()
         if is_last:
             os._exit(1)
+
+
+def _end_if_failed(task: asyncio.Task[None]) -> None:
+    """End, so that whoever waits hears of it, where a call has no answer at all."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        print(f"DuckDB's process ends: {type(error).__name__}: {error}", file=sys.stderr, flush=True)  # noqa: T201
+        os._exit(1)
 
 
 async def _serve() -> None:
