@@ -28,10 +28,14 @@ async def main(cells: list[list[str]], mode: str) -> None:
             async with asyncio.timeout(60):
                 await (run_two(face, address, mode, seen) if MAJOR >= 2 else run_one(face, address, seen))
         except Exception as error:  # noqa: BLE001 - whatever a client library raises is what it saw
-            seen["error"] = (
-                f"{type(error).__name__}: {error} {[str(each) for each in getattr(error, 'exceptions', ())]}"
-            )
+            seen["error"] = "; ".join(f"{type(each).__name__}: {each}" for each in leaves(error))
         print(json.dumps(seen), flush=True)
+
+
+def leaves(error: BaseException) -> list[BaseException]:
+    """Return what groups of exceptions hold, however deep."""
+    held = getattr(error, "exceptions", ())
+    return [leaf for each in held for leaf in leaves(each)] if held else [error]
 
 
 async def run_one(face: str, address: str, seen: Seen) -> None:

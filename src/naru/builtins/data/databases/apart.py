@@ -189,8 +189,8 @@ class _Server:
     def take(self, number: int, method: str, arguments: Mapping[str, Any]) -> None:
         """Begin to answer a call, or stop answering it."""
         if method:
-            task = self._tasks[number] = asyncio.ensure_future(self._answer(number, method, arguments))
-            task.add_done_callback(_end_if_failed)
+            self._tasks[number] = asyncio.ensure_future(self._answer(number, method, arguments))
+            self._tasks[number].add_done_callback(_end_if_failed)
         elif task := self._tasks.get(number):
             task.cancel()
             asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_if_stuck)
