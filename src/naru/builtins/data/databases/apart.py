@@ -25,6 +25,8 @@ from naru.errors import NaruError
 
 MEMORY_BYTES = 3 * 2**29
 """Of the child; the engine allows itself 512 MB of what it counts."""
+PATIENCE_SECONDS = 120.0
+"""Beyond a statement's own time: for its start, and for others that it waits for."""
 _SIZE_BYTES = 4
 _AGAIN = object()
 """The answer to who waited beside a query that made the child end."""
@@ -81,10 +83,12 @@ class ApartDuck:
 class _Child:
     """A process with one database, and who waits for its answers."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, patience: float) -> None:
+        """Take a process that runs, and how many seconds it has for an answer."""
         assert process.stdin is not None, "it is a pipe"
         assert process.stdout is not None, "it is a pipe"
         self._process = process
+        self._patience = patience
         self._to, self._from = process.stdin, process.stdout
         self._numbers = itertools.count()
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -103,7 +107,7 @@ class _Child:
             raise DatabaseUnavailableError(
                 f"No process for DuckDB could be started: {error.strerror}.", remedy="Check the limits on processes."
             ) from error
-        child = cls(process)
+        child = cls(process, settings.postgresql_db_statement_timeout_seconds + PATIENCE_SECONDS)
         child._send(settings)
         return child
 
@@ -113,10 +117,16 @@ class _Child:
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
             self._send((number, method, arguments))
-            outcome = await answer
+            async with asyncio.timeout(self._patience):
+                outcome = await answer
         except asyncio.CancelledError:
             self._send((number, "", {}))
             raise
+        except TimeoutError as error:  # it says nothing of its own limits, which are shorter
+            self._end_for_all(_AGAIN)
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            raise QueryError("DuckDB did not answer, and was ended.", remedy=_LESS) from error
         finally:
             del self._waiting[number]
         if isinstance(outcome, BaseException):
@@ -190,7 +200,6 @@ class _Server:
         """Begin to answer a call, or stop answering it."""
         if method:
             self._tasks[number] = asyncio.ensure_future(self._answer(number, method, arguments))
-            self._tasks[number].add_done_callback(_end_if_failed)
         elif task := self._tasks.get(number):
             task.cancel()
             asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_if_stuck)
@@ -218,14 +227,16 @@ class _Server:
             os._exit(1)
 
 
-def _end_if_failed(task: asyncio.Task[None]) -> None:
-    """End, so that whoever waits hears of it, where a call has no answer at all."""
-    if not task.cancelled() and (error := task.exception()) is not None:
-        print(f"DuckDB's process ends: {type(error).__name__}: {error}", file=sys.stderr, flush=True)  # noqa: T201
+def _end(loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+    """End where something failed that answers nobody: whoever waits hears of the end."""
+    try:
+        loop.default_exception_handler(dict(context))
+    finally:
         os._exit(1)
 
 
 async def _serve() -> None:
+    asyncio.get_running_loop().set_exception_handler(_end)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else gets among the answers
     stream = asyncio.StreamReader()
@@ -248,4 +259,7 @@ def _limit_memory() -> None:
 
 if __name__ == "__main__":
     _limit_memory()
-    asyncio.run(_serve())
+    try:
+        asyncio.run(_serve())
+    finally:
+        os._exit(1)  # without waiting for threads
