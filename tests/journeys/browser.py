@@ -62,7 +62,7 @@ class Browser:
 
     def click(self, label: str) -> None:
         """Press the button of that label; in one step, since pages draw themselves anew when a server changes."""
-        self.wait(lambda: self.driver.execute_script(CLICK, label), 10)
+        self.wait(lambda: self.driver.execute_script(CLICK, label))
 
     def find(self, selector: str) -> WebElement:
         """Return the first element."""
@@ -72,7 +72,7 @@ class Browser:
         """Return the input that a label names."""
         script = """return [...document.querySelectorAll('label')].find(one => one.offsetParent
           && one.firstChild.textContent.trim() === arguments[0])?.control"""
-        return self.wait(lambda: self.driver.execute_script(script, label), 10)
+        return self.wait(lambda: self.driver.execute_script(script, label))
 
     def fetch(self, path: str, method: str = "GET", body: str | None = None) -> Any:
         """Ask the hub from inside the page; return its JSON, or the status when there is none."""

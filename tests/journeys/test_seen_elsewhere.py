@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +45,15 @@ def ask_the_model(url: str, question: str) -> None:
     )
     with urllib.request.urlopen(asked, timeout=90) as answer:  # noqa: S310
         assert "It is so." in answer.read().decode()
+
+
+def asks_for_a_key(url: str) -> bool:
+    """Tell whether the hub has noticed that a key was made."""
+    try:
+        with urllib.request.urlopen(f"{url}/api/mcp/servers", timeout=90):  # noqa: S310
+            return False
+    except urllib.error.HTTPError as refused:
+        return refused.code == 401
 
 
 def rows(browser: Browser) -> list[Any]:
@@ -88,10 +98,11 @@ def test_a_run_that_ends_elsewhere_comes_to_the_list_which_keeps_the_focus(brows
 
 
 def test_a_key_that_is_made_or_revoked_by_the_command_line_is_seen_and_the_focus_stays(
-    browser: Browser, data: Path
+    browser: Browser, url: str, data: Path
 ) -> None:
     elsewhere = KeyFile(data / "keys.json")  # as the command opens it
     kept, secret = elsewhere.create("admin", owner="Kim")
+    browser.wait(lambda: asks_for_a_key(url))  # the hub looks at the file once a second
     browser.open("servers")
     browser.field("API key").send_keys(secret)
     browser.click("Sign in")
