@@ -62,10 +62,15 @@ def test_calls_in_ordinary_surroundings_are_made():
     assert len(lost) <= 3, lost
 
 
-@pytest.mark.parametrize("text", talk.ENDS)
+TAUGHT_AS_CODE = pytest.mark.xfail(
+    strict=True, reason="who is asked for code makes a call by saying what it could be (docs/decisions/0162)"
+)
+
+
+@pytest.mark.parametrize(
+    "text", [pytest.param(text, marks=[TAUGHT_AS_CODE] * ("You can call it" in text)) for text in talk.ENDS]
+)
 def test_talk_that_ends_with_an_unmarked_call_is_told_by_its_words(text):
-    if "You can call it" in text:
-        pytest.xfail("who is asked for code makes a call by saying what it could be: 31 of the recorded replies do")
     assert not read_every_way(text, talk.TOOLS_OF_ENDS).calls
 
 
