@@ -63,9 +63,9 @@ def config_for(record: ServerRecord, owner: str, person: Person, signins: SignIn
             f"Your own credentials are wanted: {names}.",
             remedy=f"Give yours: naru servers secret set {record.name} NAME; or in the console.",
         ) from error
-    if record.credentials == "forward":
-        config = {**config, "headers": {**(config.get("headers") or {}), **forwarded(record, person)}}
     REDACTOR.learn(secrets_of(record.config, config) | set(own.values()))
+    if record.credentials == "forward":  # these are known as long as their link is there: others may follow
+        config = {**config, "headers": {**(config.get("headers") or {}), **forwarded(record, person)}}
     return filled_in(record, config, signins, owner)
 
 

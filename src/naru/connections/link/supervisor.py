@@ -28,6 +28,7 @@ from naru.errors import ConfigError, PolicyError
 from naru.messages import JsonObject
 from naru.persons import nobodys_context
 from naru.records import ServerRecord, ServerStatus, TransportType
+from naru.stores.secrets.redact import REDACTOR
 from naru.stores.secrets.values import SecretValues, secrets_of
 
 log = logging.getLogger(__name__)
@@ -290,7 +291,8 @@ class Supervisor:
             config = self._around.resolve(self.record)
         except (ConfigError, PolicyError) as error:
             raise LinkError(Failure("config", error.code, error.message, error.remedy, retryable=False)) from error
-        secrets = SecretValues(secrets_of(self.record.config, config))
+        secrets = SecretValues() if self.record.credentials != "forward" else REDACTOR.passing()
+        secrets.learn(secrets_of(self.record.config, config))
         return await self._opener.open(config, secrets)
 
     def _adopt(self, opened: Opened) -> None:
