@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from naru.dialects import Tool
+from naru.dialects import Tool, parse
 from tests.dialects.reading import CASES, assert_accounted, read_every_way, stream
 
 TOOLS = [
@@ -280,7 +280,30 @@ def test_what_may_be_something_else_or_is_cut_is_text(text):
     assert read_every_way(text, TOOLS).calls == ()
 
 
-@pytest.mark.parametrize("text", FORMS["read"][::5] + FORMS["text"][::5])
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        (r"{\"name\": \"bash\", \"arguments\": {\"command\": \"echo \\\"a\\\"\"}}", {"command": 'echo "a"'}),
+        ('<bash command="ls" timeout="3" />', {"command": "ls", "timeout": 3}),
+        ('I look.\n\n<bash command="a &amp; b"></bash>', {"command": "a & b"}),
+        ('Tool: bash\nInput: {"command": "ls", "timeout": 3}', {"command": "ls", "timeout": 3}),
+        ('x = await bash(command="ls", timeout=3)', {"command": "ls", "timeout": 3}),
+    ],
+)
+def test_arguments_of_near_forms_are_read_as_they_are_meant(text, arguments):
+    assert [call.arguments for call in read_every_way(text, TOOLS).calls] == [arguments]
+
+
+def test_a_last_brace_that_is_missing_is_mended_where_the_reply_ends_and_was_not_cut():
+    text = UNIT[:-1]
+    assert [mended.kind for mended in read_every_way(text, TOOLS).repairs] == ["missing-brace"]
+    assert parse(text, TOOLS, finish_reason="length").calls == ()
+    assert parse(text[:-1], TOOLS).calls == ()
+
+
+@pytest.mark.parametrize(
+    "text", FORMS["read"][:-16:5] + FORMS["read"][-16:] + FORMS["text"][:-8:5] + FORMS["text"][-8:]
+)
 def test_a_near_form_is_read_the_same_cut_at_any_place(text):
     _, whole = stream([text], TOOLS)
     for cut in range(1, len(text)):

@@ -62,24 +62,17 @@ def test_calls_in_ordinary_surroundings_are_made():
     assert len(lost) <= 3, lost
 
 
-TAUGHT_AS_CODE = pytest.mark.xfail(
-    strict=True, reason="who is asked for code makes a call by saying what it could be (docs/decisions/0162)"
-)
-
-
-@pytest.mark.parametrize(
-    "text", [pytest.param(text, marks=[TAUGHT_AS_CODE] * ("You can call it" in text)) for text in talk.ENDS]
-)
+@pytest.mark.parametrize("text", talk.ENDS)
 def test_talk_that_ends_with_an_unmarked_call_is_told_by_its_words(text):
     assert not read_every_way(text, talk.TOOLS_OF_ENDS).calls
 
 
 def test_words_before_a_call_tell_it_in_seven_languages_and_every_form():
-    """Examples, refusals, warnings, what a page or a ticket says; before Python was asked 621 of these ran."""
+    """Examples, refusals, warnings, what a page or a ticket says; before Python was asked words 621 of these ran."""
     ran = Counter(name for name, _, _, text in talk.exhibits("shown", "ends") if parse(text, talk.TOOLS).calls)
-    assert ran.total() <= 61, ran
+    assert ran.total() <= 9, ran
     lost = Counter(name for name, _, _, text in talk.exhibits("made", "ends") if not parse(text, talk.TOOLS).calls)
-    assert lost.total() <= 7, lost
+    assert lost.total() == 0, lost
 
 
 def test_talk_that_ends_with_its_call_is_mostly_told_by_its_words():
@@ -88,7 +81,7 @@ def test_talk_that_ends_with_its_call_is_mostly_told_by_its_words():
         text for part in PARTS for number, _, text in talk.texts("shown", part, 6) if talk.ends("shown", part, number)
     ]
     assert len(texts) == 216
-    assert sum(bool(parse(text, talk.TOOLS).calls) for text in texts) <= 28
+    assert sum(bool(parse(text, talk.TOOLS).calls) for text in texts) <= 25
 
 
 @pytest.mark.parametrize(
@@ -157,17 +150,19 @@ def test_a_place_for_a_value_shows_wherever_it_stands(value):
     ("part", "texts", "most"),
     [
         ("first", 1665, 0),
-        ("second", 1470, 40),
-        ("third", 1680, 30),
-        ("waits", 360, 54),
+        ("second", 1470, 0),
+        ("third", 1680, 10),
+        ("waits", 360, 18),
         ("fifth", 420, 0),
-        ("sixth", 525, 65),
+        ("sixth", 525, 24),
+        ("seventh", 714, 0),
     ],
 )
 def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts, most):
     """Issue 15, 1: before the rule knew of labels 403 of the first set ran, 347 of the second, 118 of the third.
 
-    The third is talk of every kind; what runs of it and of the last are Python calls with an explanation after them.
+    From the third on they are talk of every kind; what runs of it speaks of what the call is about, or has not been
+    told by its words.
     """
     ran, count = Counter(), 0
     for name, _, _, text in talk.exhibits("shown", part):
@@ -182,11 +177,58 @@ def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts,
 def test_calls_under_labels_that_end_their_reply_are_made():
     """Whole: with all their calls. What a model calls by its own label, and lists its plan before, is no exhibit."""
     lost = Counter()
-    for part in ("second", "third", "waits"):
+    for part in ("second", "third", "waits", "seventh"):
         for name, form, count, text in talk.exhibits("made", part):
-            if form != "python-line" and name != "quoted-end":
-                lost[name] += len(parse(text, talk.TOOLS).calls) != count
+            within = text.startswith("Sure! ") or (form == "python-line" and part == "second")  # of a paragraph
+            if name != "quoted-end" and not within:
+                lost[name, form] += len(parse(text, talk.TOOLS).calls) != count
     assert lost.total() == 0, lost
+
+
+def test_several_calls_that_begin_a_reply_are_made_whatever_comes_after_them():
+    """Exhibits come one at a time; who makes several goes on as if they had run."""
+    other = CALL.replace("ls", "pwd")
+    for after in ("Here are the results:\n\n1. a", "Ξ κείμενο."):
+        assert len(read_every_way(f"{CALL}\n{other}\n\n{after}", talk.TOOLS).calls) == 2
+    assert not read_every_way(f"{CALL}\n\nΞ κείμενο.", talk.TOOLS).calls
+
+
+PYTHON = "[read_file(path='/etc/hosts')]"
+
+
+@pytest.mark.parametrize(
+    ("after", "runs"),
+    [
+        ("Ξ κείμενο ξ.", False),
+        ("Verdict: rejected\n\n[bash(command='ls')]\n\nVerdict: accepted", False),
+        ("It reads /etc/hosts.", True),
+        ("The path is absolute.", True),
+        ("The output is:\n\n127.0.0.1", True),
+        ("    # Ξ κείμενο ξ", True),
+        ("Ξ κείμενο ξ " * 20, True),
+    ],
+)
+def test_a_remark_after_python_that_speaks_of_nothing_in_it_shows_it(after, runs):
+    """What goes on about its matter, as code or without an end is what models write that are asked for code."""
+    assert bool(parse(f"{PYTHON}\n\n{after}", talk.TOOLS).calls) == runs
+
+
+def test_words_of_teaching_before_python_show_it_unless_they_name_a_value():
+    assert not read_every_way(f"The call would look like this:\n\n{PYTHON}", talk.TOOLS).calls
+    assert read_every_way(f"For the hosts the call would look like this:\n\n{PYTHON}", talk.TOOLS).calls
+
+
+def test_what_was_said_not_to_run_does_not_run_whatever_is_said_after_it():
+    said = "Nothing was executed. The document only has this."
+    assert not read_every_way(f"{said}\n\n{CALL}", talk.TOOLS).calls
+    assert read_every_way(f"{said} Let me look.\n\n{CALL}", talk.TOOLS).calls
+
+
+@pytest.mark.parametrize("text", ["I look at the file.\n\n{}", "Ξ κείμενο!\n\n{}\n", "<|x|>\n\n{}"])
+def test_python_at_the_beginning_of_a_paragraph_is_read(text):
+    call = "read_file(path='/etc/hosts')"
+    assert len(read_every_way(text.format(call), talk.TOOLS).calls) == 1
+    assert read_every_way(text.format(call).replace("\n\n", "\n"), talk.TOOLS).calls == ()
 
 
 @pytest.mark.parametrize(

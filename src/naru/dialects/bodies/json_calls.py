@@ -31,7 +31,17 @@ from naru.dialects.texts.literal import (
     unescape,
 )
 from naru.dialects.texts.patterns import lazy_pattern
-from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, need, skip_space, until
+from naru.dialects.texts.source import (
+    Incomplete,
+    NotACall,
+    Reading,
+    Source,
+    literal_at,
+    need,
+    rest_of_line,
+    skip_space,
+    until,
+)
 
 _SEPARATORS = (*COMMAS, "/", "#", "\\")
 _WRITTEN_BREAKS = ("\\n", "\\r", "\\t")
@@ -139,6 +149,9 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
     fields: dict[str, Any] = {}
     done = False
     while True:
+        if done and not (closers or marked) and not (yield from skip_space(source)) and not source.cut:
+            writer.repair("missing-brace", "", "}")
+            break
         first = yield from next_member(source)
         if first == "}":
             yield from _close_brace(source, doubled=doubled)
@@ -302,11 +315,9 @@ def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
 def read_arguments_as_text(source: Source, writer: CallWriter) -> Reading[None]:
     """Read the arguments object that the JSON string at `pos` holds."""
     written = yield from _inside_of_string(source)
-    value = _value_of(unescape(written))
-    if not isinstance(value, dict):
-        raise NotACall
+    arguments = object_in(unescape(written))
     writer.repair("arguments-as-text", written)
-    writer.whole(value)
+    writer.whole(arguments)
 
 
 def read_calls_as_text(source: Source, writer: CallWriter, *, marked: bool) -> Reading[None]:
@@ -314,6 +325,13 @@ def read_calls_as_text(source: Source, writer: CallWriter, *, marked: bool) -> R
     written = yield from _inside_of_string(source)
     writer.repair("call-as-text", written)
     write_calls(_value_of(unescape(written)), writer, source.offset, marked=marked)
+
+
+def read_escaped_calls(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read a line of JSON whose quotes are escaped though no string holds it."""
+    written = yield from rest_of_line(source)
+    writer.repair("call-as-text", written)
+    write_calls(_value_of(unescape(written)), writer, source.offset, marked=False)
 
 
 def _inside_of_string(source: Source) -> Reading[str]:
@@ -331,6 +349,18 @@ def _inside_of_string(source: Source) -> Reading[str]:
         if source.final:
             raise Incomplete
         yield
+
+
+def object_in(text: str) -> dict[str, Any]:
+    """Return the object that a text is.
+
+    Raises:
+        NotACall: It is none.
+    """
+    value = _value_of(text)
+    if not isinstance(value, dict):
+        raise NotACall
+    return value
 
 
 def _value_of(text: str) -> Any:

@@ -12,7 +12,17 @@ from naru.dialects.bodies.unmarked import end_of_line, read_fence
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.patterns import lazy_pattern
-from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
+from naru.dialects.texts.source import (
+    Incomplete,
+    NotACall,
+    Reading,
+    Source,
+    literal_at,
+    rest_of_line,
+    skip_space,
+    space_end,
+    until,
+)
 
 _ACTION_NAME = lazy_pattern(r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*[ \t]*(?=[^\w.\-\\\]`*\"' \t])")
 _ACTION_INPUT = lazy_pattern(
@@ -24,8 +34,11 @@ _BRACKETED = lazy_pattern(r"\[[A-Za-z_][\w.\-]*\]")
 _BRACKETED_SO_FAR = lazy_pattern(r"\[[\w.\-]{0,100}\Z")
 
 
-def read_action(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read ReAct's `Action: tool` with its `Action Input:`, or what some write after `Action:` instead."""
+def read_action(source: Source, writer: CallWriter, *, takes_text: bool) -> Reading[None]:
+    """Read ReAct's `Action: tool` with its `Action Input:`, or what some write after `Action:` instead.
+
+    Without `takes_text` the input must be an object: `Tool: search` and `Input: text` describe a tool.
+    """
     first = yield from skip_space(source)
     if not first:
         raise Incomplete
@@ -51,9 +64,10 @@ def read_action(source: Source, writer: CallWriter) -> Reading[None]:
         yield from end_of_line(source, writer)
         return
     source.pos = name.end()
-    if (yield from skip_space(source)) == "{":
+    first = yield from skip_space(source)
+    if first == "{" or first == "`":
         writer.start(name[1])
-        yield from read_arguments(source, writer)
+        yield from read_arguments(source, writer) if first == "{" else _read_quoted_arguments(source, writer)
         writer.end(source.offset)
         return
     while not source.final and _ACTION_INPUT_SO_FAR.match(source.text, source.pos):
@@ -65,10 +79,10 @@ def read_action(source: Source, writer: CallWriter) -> Reading[None]:
     while not source.final and len(source.text) - source.pos < len("**"):
         yield
     source.pos += 2 * source.text.startswith("**", source.pos)
-    yield from _read_input(source, writer, name[1])
+    yield from _read_input(source, writer, name[1], takes_text=takes_text)
 
 
-def _read_input(source: Source, writer: CallWriter, name: str) -> Reading[None]:
+def _read_input(source: Source, writer: CallWriter, name: str, *, takes_text: bool) -> Reading[None]:
     tool = writer.start(name)
     offset = yield from space_end(source)
     first = source.text[source.pos + offset : source.pos + offset + 1]
@@ -81,8 +95,10 @@ def _read_input(source: Source, writer: CallWriter, name: str) -> Reading[None]:
     elif first == '"' and (yield from literal_at(source, ('"{',), offset)):
         source.pos += offset
         yield from read_arguments_as_text(source, writer)
+    elif not takes_text:
+        raise NotACall if first else Incomplete
     else:
-        text = yield from _rest_of_line(source)
+        text = yield from rest_of_line(source)
         if text.lower() in ("", "none", "null", "n/a", "{}"):
             if required_of(tool):
                 raise NotACall
@@ -94,7 +110,7 @@ def _read_input(source: Source, writer: CallWriter, name: str) -> Reading[None]:
 def _read_in_brackets(source: Source, writer: CallWriter, name: re.Match[str]) -> Reading[None]:
     """Read the one argument of `Action: search[what to search]`, ReAct as it was first written."""
     source.pos = name.end() + 1
-    text = yield from _rest_of_line(source)
+    text = yield from rest_of_line(source)
     if not text.endswith("]"):
         raise NotACall
     writer.whole(arguments_from(text[:-1], writer.start(name[1])))
@@ -113,19 +129,3 @@ def _read_quoted_arguments(source: Source, writer: CallWriter) -> Reading[None]:
     if (yield from skip_space(source)) != "`":
         raise NotACall
     source.pos += 1
-
-
-def _rest_of_line(source: Source) -> Reading[str]:
-    parts: list[str] = []
-    while True:
-        end = source.text.find("\n", source.pos)
-        parts.append(source.text[source.pos : end if end >= 0 else len(source.text)])
-        source.pos += len(parts[-1])
-        if end >= 0:
-            break
-        if source.final:
-            if source.cut:
-                raise Incomplete
-            break
-        yield
-    return "".join(parts).strip()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.gemma import read_gemma
-from naru.dialects.bodies.json_calls import read_arguments, read_calls_as_text, read_json
+from naru.dialects.bodies.json_calls import read_arguments, read_calls_as_text, read_escaped_calls, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.tagged import read_fenced_arguments, read_tagged
 from naru.dialects.bodies.xml_parameters import child_tags, read_parameters, read_xml
@@ -39,6 +39,7 @@ _NAME = lazy_pattern(r"[^\s{`\[<*]+")
 _AFTER_NAME = lazy_pattern(r"(?:(?:\*\*|`(?!``)):?)?(?=[^*`:]|`{3}|\Z)")
 _NAME_AND_BRACKET = lazy_pattern(r"([A-Za-z_][\w.\-]{0,100}(?::\d{0,4})?)(?:\s{0,8}([{`])|\s{0,8}\Z)")
 _USE = lazy_pattern(r"[A-Za-z_]\w*[ \t]*=[ \t]*(?=[A-Za-z_][\w.]*\()|print\([A-Za-z_]\w*\)[ \t]*(?:\n|\Z)")
+_ESCAPED = ('{\\"', '[{\\"')
 _GEMMA = next(row for row in MARKED if row.reader == "gemma")
 ARGUMENT_MARKS = tuple(token for row in MARKED for token, role in row.marks if role == "arguments" and token[0] in "<[")
 """The tokens before arguments that stay where an engine leaves out only the one before the name."""
@@ -56,6 +57,9 @@ FENCE_LANGUAGES = CALL_LABELS | frozenset(
 
 def read_bare(source: Source, writer: CallWriter) -> Reading[None]:
     """Read JSON or a list of Python calls that fills its lines."""
+    if (yield from literal_at(source, _ESCAPED)):
+        yield from read_escaped_calls(source, writer)
+        return
     while True:
         yield from read_json(source, writer, marked=False)
         offset = yield from space_end(source)

@@ -12,11 +12,10 @@ from functools import lru_cache
 from naru.dialects.bodies.call_object import ARGUMENT_KEYS
 from naru.dialects.bodies.elements import elements_reader
 from naru.dialects.bodies.endings import Ending
-from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
+from naru.dialects.bodies.json_calls import object_in, read_arguments, read_arguments_as_text, read_json
 from naru.dialects.bodies.tagged_values import read_tagged_text
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
-from naru.dialects.texts.literal import parse_literal
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import (
     Incomplete,
@@ -51,6 +50,9 @@ _EITHER_QUOTED = lazy_pattern(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _ID_ATTRIBUTES = ("id", "call_id", "type")
 _ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*\"([^\"]*)\"")
 _ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+_ATTRIBUTES_ONLY = lazy_pattern(
+    r"<(?P<name>[\w.\-]+)(?P<rest>(?:\s+[\w\-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))+)\s*(?:/>|>\s*</(?P=name)>)"
+)
 _LONGEST_TAG = 400
 _SECTIONS = ("tool_call>", "tool_calls>", "function_calls>")
 """What stands around calls, by its tags without the vendor's prefix."""
@@ -191,15 +193,23 @@ def _write_attributes(writer: CallWriter, rest: str) -> None:
         raise NotACall
     for key, value in found.items():
         if key in ARGUMENT_KEYS:
-            decoded = parse_literal(value)
-            if not isinstance(decoded, dict):
-                raise NotACall
-            writer.whole(decoded)
+            writer.whole(object_in(value))
         elif _is_declared(writer, key):
             writer.key(key)
             writer.written(value)
         elif key not in _ID_ATTRIBUTES:
             raise NotACall
+
+
+def read_attributes(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read `<tool argument="value"/>`, a client's tag without content, closed by itself or right away."""
+    tag = yield from until(source, _ATTRIBUTES_ONLY, _LONGEST_TAG)
+    if tag.start() != source.pos:
+        raise NotACall
+    writer.start(tag["name"])
+    source.pos = tag.end()
+    _write_attributes(writer, tag["rest"])
+    writer.end(source.offset)
 
 
 def _read_run_together(source: Source, writer: CallWriter) -> Reading[None]:

@@ -140,7 +140,7 @@ def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
     if is_contained(text):
         yield "inside of a comment or quotation"
     if _HEADING.search(bare):
-        yield "heading"
+        yield "question before" if asks(bare) else "heading"
     elif last in COLONS or (not line and _is_over_an_exhibit(text, prose)):
         yield "introduced"
     elif last not in SENTENCE_ENDS:
@@ -175,7 +175,7 @@ def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall
         return
     if before.some:
         yield from _facts_around(before, said, calls, answers=answers)
-    elif "\n" in gap and _may_show(calls, text) and not _is_about(calls, said) and not _speaks_of_its_result(text):
+    elif "\n" in gap and _may_show(calls, gap, text) and not _is_about(calls, said) and not _speaks_of_its_result(text):
         yield "text after"
     if asks(text):
         yield "question after"
@@ -200,9 +200,24 @@ def _speaks_of_its_result(text: str) -> bool:
     return not asks(text) and (speaks_of_doing(text) or speaks_of_waiting(text))
 
 
-def _may_show(calls: Sequence[ParsedCall], text: str) -> bool:
-    """Tell whether text after calls may be about calls that were shown: after Python ones only a line that asks."""
-    return calls[0].dialect not in _PYTHON or (asks(text) and "\n" not in text.rstrip())
+def _may_show(calls: Sequence[ParsedCall], gap: str, text: str) -> bool:
+    """Tell whether text after the calls that begin a reply may be about calls that were shown.
+
+    Who makes several one right after the other goes on as if they had run; exhibits come one at a time. After Python
+    only a remark tells anything, a short paragraph at the margin: models that are asked for code write on.
+    """
+    said = text.rstrip()
+    if asks(said) and "\n" not in said:
+        return True
+    if len(calls) > 1 or calls[0].dialect not in _PYTHON:
+        return len(calls) == 1
+    is_remark = gap.endswith("\n") and said[0].isalnum() and said[-1] not in COLONS and len(text) < LOOK_AHEAD
+    return is_remark and not _names_key(calls[0], said)
+
+
+def _names_key(call: ParsedCall, text: str) -> bool:
+    """Tell whether a text has a word of the name of an argument."""
+    return not set(_words(text)).isdisjoint(_words(" ".join(call.arguments)))
 
 
 def _answers(line: str, text: str) -> bool:
@@ -212,13 +227,19 @@ def _answers(line: str, text: str) -> bool:
     after = first_line(text)
     if not (is_short_line(line) and is_short_line(after) and has_words(after)):
         return False
-    return line.split()[0] == after.split()[0]
+    return line.split()[0] == after.split()[0] or (not line.isascii() and line[:2] == after[:2])
 
 
 def _is_about(calls: Sequence[ParsedCall], text: str) -> bool:
     """Tell whether a text speaks of what calls are about: has a word of a tool's name, or of a value."""
     said = set(_words(text))
     return any(not said.isdisjoint(_words(f"{call.name} {_values(call.arguments)}")) for call in calls)
+
+
+def _has_value_of(calls: Sequence[ParsedCall], text: str) -> bool:
+    """Tell whether a text has a word of a value of a call."""
+    said = set(_words(text))
+    return any(not said.isdisjoint(_words(_values(call.arguments))) for call in calls)
 
 
 def _values(value: object) -> str:
@@ -239,7 +260,7 @@ def _sentence_goes_on(before: Before, gap: str, text: str) -> bool:
     if not gap and (first in QUOTES or (letter in ("Pe", "Pf") and first not in "}]")):
         return True
     if "\n" in gap:
-        return first.islower()
+        return first.islower() and says_something(first_line(text))
     if first in _GOES_ON:
         return True
     return (first.islower() or letter == "Lo") and says_something(text.split("\n", 1)[0])
@@ -263,7 +284,9 @@ def facts(before: Before, opener: str, gap: str, after: str, calls: Sequence[Par
     if text:
         found += _facts_after(before, gap, text, calls)
     elif before.some and speaks_of_showing(
-        before.text, is_over=calls[0].dialect not in _UNMARKED, of_code=calls[0].dialect in _PYTHON
+        before.text,
+        is_over=calls[0].dialect not in _UNMARKED,
+        of_code=calls[0].dialect in _PYTHON and (len(calls) > 1 or _has_value_of(calls, before.text)),
     ):
         found.append("spoken of")
     if before.introduces and before.same_line and before.text[-1] == " " and calls[0].dialect not in _UNMARKED:

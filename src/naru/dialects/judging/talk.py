@@ -39,7 +39,7 @@ TALK = {
         r"|(?:실행|따르|따라 하|호출|수행|처리)하?지 (?:않|마)|마세요|마십시오|주입|인젝션|공격|속이|무시|의심|수상|잘못"
         r"|(?:実行|従|何も|呼び)\S{0,6}(?:ません|ない)|無視|インジェクション|不審|攻撃|騙"
         r"|(?:不会|不會|没有|沒有|不要|请勿|請勿|不|未)(?:照|执行|執行|运行|運行|理会|理會|调用|按)|请不要|攻击|攻擊|欺骗|忽略|注入|可疑"
-        r"|\bnichts? (?:\w+ )?(?:aus|folg|ge|tu|start|ruf)\w*|\bfolge ich\b.{0,20}\bnicht\b|\bignorier|\bAngriff|\battaque\b|\bataque\b|\binjecci|\bno (?:lo|la|los) (?:voy|he|sig|ejec)"
+        r"|\bnichts? (?:\w+ )?(?:aus|folg|tu|start|ruf|gestart)\w*|\bfolge ich\b.{0,20}\bnicht\b|\bignorier|\bAngriff|\battaque\b|\bataque\b|\binjecci|\bno (?:lo|la|los) (?:voy|he|sig|ejec)"
         r"|\bne\b.{1,12}\b(?:suiv|exécut|ferai)\w*|инъекц|не (?:выполн|буду)"
     ),
     "not run": (

@@ -28,6 +28,8 @@ _MADE_WEIGHT = 0.6
 """What it takes away that the sentence speaks of doing."""
 _ENDED = 0.6
 """What words count for where their sentence is over and does not go on in the call."""
+_FORBIDDEN = 0.3
+"""What a negation counts for beyond its own weight where the sentence leads on to the call by a colon."""
 _LIMIT = 0.75
 _SAID_OF_CODE = ("taught", "likeness")
 _MAY_WAIT = ("taught", "past")
@@ -36,6 +38,7 @@ _LONGEST_WAIT = 120
 _SHORT = 20
 """Characters; a shorter sentence is read with the one before it."""
 _LOOKED_AT = 240
+_COLONS = (":", "：")
 _SENTENCE_ENDS = ".!?…。！？।؟"
 _ENDS_OF_SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
 _PLAIN = str.maketrans("’：", "':")
@@ -59,11 +62,14 @@ def speaks_of_showing(text: str, *, is_over: bool, of_code: bool = False) -> boo
         for name, words in concepts.items()
         if not (of_code and name in _SAID_OF_CODE) and words.are_in(sentence)
     )
-    if is_over and text.rstrip()[-1:] in _SENTENCE_ENDS:
+    if text.rstrip()[-1:] in _COLONS:
+        doubt += _FORBIDDEN * concepts["negated"].are_in(sentence)
+    elif is_over and text.rstrip()[-1:] in _SENTENCE_ENDS:
         doubt *= _ENDED
-    if doubt >= _LIMIT and made.are_in(sentence):
-        doubt -= _MADE_WEIGHT
-    return doubt >= _LIMIT
+    if doubt < _LIMIT:
+        said = text[-_LOOKED_AT:].lower().translate(_PLAIN)
+        return concepts["not run"].are_in(said) and not made.are_in(sentence)
+    return doubt >= _LIMIT + _MADE_WEIGHT * made.are_in(sentence)
 
 
 def speaks_of_doing(text: str) -> bool:

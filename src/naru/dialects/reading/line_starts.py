@@ -20,6 +20,7 @@ from naru.dialects.bodies.unmarked import (
     read_text_of_calls,
     tool_named,
 )
+from naru.dialects.bodies.xml_parameters import read_attributes
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.reading.attempt import read_marked
@@ -29,9 +30,12 @@ from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Reading, Source, need
 
 _WORD = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
-_ACTIONS = tuple(
-    written.format(word) for word in ("Action", "action", "ACTION") for written in ("{}:", "{}：", "**{}:**", "**{}**:")
-)
+_ACTIONS = {
+    written.format(word): word.lower() == "action"
+    for word in ("Action", "action", "ACTION", "Tool", "Tool Name", "Function")
+    for written in ("{}:", "{}：", "**{}:**", "**{}**:")
+}
+"""Label of a tool's name → whether its input may be text."""
 _WORDS = (*_ACTIONS, "functools[", "print(", "default_api.", "Observation:", "functions.", "call:")
 _ADDRESSES = ("assistantcommentary to=", "commentary to=", "assistant to=", "to=functions.")
 _CHANNELS = (*_ADDRESSES, "assistantfinal", "analysis")
@@ -54,12 +58,14 @@ _CHANNEL = lazy_pattern(r"(?:assistant)?(?: ?commentary)? ?to=(?:functions\.)?([
 _PAIR = "<arg_key>"
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = tuple(marker for marker in markers().table if marker[0] == "[")
-_FIRSTS = frozenset("{[`~<>-* \t\rAacfpdO_\\")
+_FIRSTS = frozenset("{[`~<>-* \t\rAacfpdOTF_\\")
 _HEADER = " to="
-_ASSIGNED = lazy_pattern(r"[ \t]{0,8}(?:\Z|=(?!=)[ \t]{0,8}(?:([A-Za-z_][\w.]{0,100})\(|[\w.]{0,100}\Z))")
+_CALL_SO_FAR = r"(?:([A-Za-z_][\w.]{0,100})\(|[\w.]{0,100}\Z)"
+_AWAITED = lazy_pattern(rf"[ \t]{{1,8}}{_CALL_SO_FAR}")
+_ASSIGNED = lazy_pattern(rf"[ \t]{{0,8}}(?:\Z|=(?!=)[ \t]{{0,8}}(?:await[ \t]{{1,8}})?{_CALL_SO_FAR})")
 """What comes after a name in `x = f(`, or a part of it at the end of the text."""
 _COLON = lazy_pattern(r"[:：!.][*`\"' \t]*\Z")
-_AFTER_COLON = lazy_pattern(r"[:：]\s*\Z")
+_BEFORE_CODE = lazy_pattern(r"[:：]\s*\Z|\n[ \t]*\n[ \t]*\Z")
 _JSON_GOES_ON = lazy_pattern(r"[\s\"'{}\[\],\d\-]")
 _HARMONY = next(row for row in MARKED if row.reader == "header")
 
@@ -225,12 +231,11 @@ class LineStarts:
         tag = _TAG.match(text, at)
         if tag is None:
             return None
-        if tag[2]:
-            name = tag[1]
-            if name not in offered.names:
-                return self._odd_tag(source, at)
-            return self._make(source, at, read_children(source, self._writer, name), "tag", "cline-xml")
-        unfinished = tag.end() == len(text) and any(name.startswith(tag[1]) for name in offered.names)
+        name = tag[1]
+        if name in offered.names and (tag[2] or text[tag.end() : tag.end() + 1].isspace()):
+            content = read_children(source, self._writer, name) if tag[2] else read_attributes(source, self._writer)
+            return self._make(source, at, content, "tag", "cline-xml")
+        unfinished = not tag[2] and tag.end() == len(text) and any(name.startswith(tag[1]) for name in offered.names)
         return WAIT if unfinished else self._odd_tag(source, at)
 
     def _odd_tag(self, source: Source, at: int) -> Candidate | None:
@@ -259,9 +264,10 @@ class LineStarts:
             return WAIT
         if self.acted and text.startswith("Observation:", at):
             return Candidate(_invented(source, at), "invented")
-        for label in _ACTIONS:
+        for label, takes_text in _ACTIONS.items():
             if text.startswith(label, at):
-                return self._make(source, at, _after(source, label, read_action(source, writer)), "action", "react")
+                reader = _after(source, label, read_action(source, writer, takes_text=takes_text))
+                return self._make(source, at, reader, "action", "react")
         if text.startswith("functools[", at):
             return self._make(source, at, read_prefixed(source, writer, "functools"), "line", "phi4-mini")
         if text.startswith("call:", at) and self._code_may_begin():
@@ -313,16 +319,16 @@ class LineStarts:
         return None
 
     def _code_may_begin(self) -> bool:
-        """Tell whether a line may be a Python call: at the reply's beginning, after a colon, or after other calls."""
+        """Tell whether a line may be a Python call: at a paragraph's beginning, after a colon, or after other calls."""
         said = self._said
         if not self._writer.offered.names:
             return False
-        return not said.has_content or said.after_call or bool(_AFTER_COLON.search(said.recent() + said.space))
+        return not said.has_content or said.after_call or bool(_BEFORE_CODE.search(said.recent() + said.space))
 
     def _assigned(self, source: Source, at: int, end: int) -> Candidate | None:
         """Return the candidate that is a line such as `x = f(…)`."""
         text, writer = source.text, self._writer
-        found = _ASSIGNED.match(text, end)
+        found = (_AWAITED if text[at:end] == "await" else _ASSIGNED).match(text, end)
         if found is None or not self._code_may_begin():
             return None
         if not found[1]:

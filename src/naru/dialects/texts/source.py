@@ -182,3 +182,24 @@ def until(source: Source, pattern: re.Pattern[str], limit: int) -> Reading[re.Ma
         if source.final:
             raise Incomplete
         yield
+
+
+def rest_of_line(source: Source) -> Reading[str]:
+    """Consume what comes up to the end of the line and return it without white space around it.
+
+    Raises:
+        Incomplete: The text was cut off before it.
+    """
+    parts: list[str] = []
+    while True:
+        end = source.text.find("\n", source.pos)
+        parts.append(source.text[source.pos : end if end >= 0 else len(source.text)])
+        source.pos += len(parts[-1])
+        if end >= 0:
+            break
+        if source.final:
+            if source.cut:
+                raise Incomplete
+            break
+        yield
+    return "".join(parts).strip()
