@@ -53,6 +53,6 @@ async def test_a_fresh_machine_answers_every_tool_with_embedded_services(tmp_pat
         assert answer["status"] == "error"
         assert answer["message"].startswith("Error while querying DB: Only one SELECT")
         vectors = await client.call_tool("get_text_embedding", {"text_list": ["나루", "ferry"]})
-        assert [len(vector) for vector in vectors.structured_content["result"]] == [896, 896]
+        assert [len(vector) for vector in vectors.structured_content["result"]] == [897, 897]
         cell = await client.call_tool("serialize_for_cell", {"data": "a\u00a0b"})
         assert cell.content[0].text == "a b"

@@ -76,8 +76,8 @@ async def test_the_embedded_model_finds_columns_in_both_languages():
 @pytest.mark.slow
 async def test_issue_20_7_both_models_and_words_find_columns_across_languages():
     found = await recall(TwoEncoders(), is_fused=True)
-    assert found["all"][0] >= 0.75
-    assert found["all"][1] >= 0.90
+    assert found["all"][0] >= 0.80
+    assert found["all"][1] >= 0.94
     assert found["ko->en"][1] >= 0.85
     assert found["en->ko"][1] >= 0.95
 

