@@ -13,11 +13,8 @@ from typing import Any
 
 from naru.errors import ConflictError, StoreError
 from naru.stores.files.unusable import unusable
-from naru.stores.files.write_ahead import write_ahead
+from naru.stores.files.write_ahead import SHORT_SECONDS, patiently, write_ahead
 from naru.stores.migrations import load_migrations
-
-BUSY_SECONDS = 10
-"""How long a statement waits for another process."""
 
 
 class SqliteDriver:
@@ -54,13 +51,13 @@ class SqliteDriver:
         try:
             if self.path:
                 self._prepare_file(self.path)
-            connection = sqlite3.connect(self.path or ":memory:", timeout=BUSY_SECONDS, isolation_level=None)
+            connection = sqlite3.connect(self.path or ":memory:", timeout=SHORT_SECONDS, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
             raise unusable(self.path or Path(":memory:"), error, what="The store cannot be opened") from error
         try:
             write_ahead(connection)
             connection.execute("pragma synchronous = full")
-            found = connection.execute("pragma quick_check").fetchone()[0]
+            found = patiently(lambda: connection.execute("pragma quick_check").fetchone()[0])
             if found != "ok":
                 raise sqlite3.DatabaseError(found)
             self._migrate(connection)
@@ -90,7 +87,7 @@ class SqliteDriver:
         return "Nothing was changed. Move it away to start with an empty store."
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        connection.execute("begin immediate")
+        patiently(lambda: connection.execute("begin immediate"))
         try:
             connection.execute("create table if not exists naru_schema (version integer primary key, name text)")
             newest = connection.execute("select coalesce(max(version), 0) from naru_schema").fetchone()[0]
@@ -124,10 +121,11 @@ class SqliteDriver:
         temporary.unlink(missing_ok=True)
 
     def _run(self, statement: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-        if self._connection is None:
+        connection = self._connection
+        if connection is None:
             raise StoreError("The store is not open.")
         try:
-            return self._connection.execute(statement, dict(values)).fetchall()
+            return patiently(lambda: connection.execute(statement, dict(values)).fetchall())
         except sqlite3.IntegrityError as error:
             raise ConflictError(str(error)) from error
         except sqlite3.Error as error:

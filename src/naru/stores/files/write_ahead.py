@@ -1,29 +1,40 @@
-"""SQLite's write-ahead log, switched on by whichever process opens a file first."""
+"""SQLite's write-ahead log, switched on by whichever process opens a file first, and waiting for its locks in turn."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
-_SECONDS = 10.0
+_T = TypeVar("_T")
+
+BUSY_SECONDS = 30.0
+"""How long a statement waits for other processes."""
+SHORT_SECONDS = 0.1
+"""SQLite's own waiting for a connection whose statements go through `patiently`."""
 _PAUSE_SECONDS = 0.01
 
 
-def write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch a file to its write-ahead log; it blocks while others open the file.
+def patiently(work: Callable[[], _T]) -> _T:
+    """Do something with a file, anew as long as others hold it; return what it returns.
 
-    SQLite waits for locks, but not for this one: who switches while another does is refused at once.
+    SQLite looks ever more rarely whether a lock is free, so that a process among many busy writers waits in vain, and
+    for some locks it does not wait at all.
 
     Raises:
         sqlite3.Error: the file cannot be used, or stays locked.
     """
-    end = time.monotonic() + _SECONDS
+    end = time.monotonic() + BUSY_SECONDS
     while True:
         try:
-            connection.execute("pragma journal_mode = wal")
+            return work()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                 raise
             time.sleep(_PAUSE_SECONDS)
-        else:
-            return
+
+
+def write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch a file to its write-ahead log. Raises sqlite3.Error."""
+    patiently(lambda: connection.execute("pragma journal_mode = wal"))
