@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Reasoning, Text
+from naru.facts import fact
 from naru.fields import added, counted
 
 Json = Any
@@ -175,7 +176,7 @@ def _link(part: ResourcePart) -> str:
     return f"[Resource: {named}{f': {part.description}' if part.description else ''}]"
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Message:
     """One turn of a conversation."""
 
@@ -197,7 +198,7 @@ class Message:
         return "\n".join(_shown(part) for part in self.content)
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class ChatRequest:
     """One request to a model, in no provider's form."""
 
@@ -227,7 +228,7 @@ OpenRouter's and MiniMax's, LiteLLM's, Gemini's.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Usage:
     """Tokens of one model call, or of several added up."""
 
@@ -261,7 +262,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Finish:
     """The model stopped; `reason` is OpenAI's word: stop, length, tool_calls, content_filter."""
 

@@ -6,7 +6,7 @@ Names of servers, tools and models are compared as globs (`*`, `?`); one that be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from naru.errors import PolicyError
+from naru.facts import fact
 
 T = TypeVar("T")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
@@ -66,21 +67,37 @@ UNBOUND = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a person may see: what every layer of bounds allows."""
+    """What a person may see: what every layer of bounds allows. What each request asks of it is worked out once."""
 
     layers: tuple[Bounds, ...] = ()
+    is_whole: bool = field(init=False, compare=False, repr=False)
+    """Whether nothing is hidden."""
+    bounds_models: bool = field(init=False, compare=False, repr=False)
+    """Whether some models are hidden."""
+    requests_per_day: int | None = field(init=False, compare=False, repr=False)
+    """The least budget of requests; None is none."""
+    tokens_per_day: int | None = field(init=False, compare=False, repr=False)
+    """The least budget of tokens; None is none."""
+
+    def __post_init__(self) -> None:
+        """Work it out."""
+        layers = self.layers
+        bounds_models = any(one.models is not None for one in layers)
+        bounds_tools = any(one.servers is not None or one.tools is not None or one.read_only for one in layers)
+        requests = [one.requests_per_day for one in layers if one.requests_per_day is not None]
+        tokens = [one.tokens_per_day for one in layers if one.tokens_per_day is not None]
+        for name, value in (
+            ("is_whole", not bounds_models and not bounds_tools),
+            ("bounds_models", bounds_models),
+            ("requests_per_day", min(requests, default=None)),
+            ("tokens_per_day", min(tokens, default=None)),
+        ):
+            object.__setattr__(self, name, value)
 
     @staticmethod
     def of(*layers: Bounds) -> Reach:
         """Return a reach, without the layers that bind nothing."""
         return Reach(tuple(one for one in layers if one != UNBOUND))
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing is hidden."""
-        return all(one.servers is None and one.tools is None and not one.read_only for one in self.layers) and all(
-            one.models is None for one in self.layers
-        )
 
     def server(self, name: str) -> bool:
         """Tell whether a server is seen."""
@@ -94,26 +111,11 @@ class Reach:
         """Tell whether a model is seen."""
         return all(one.model(name) for one in self.layers)
 
-    @property
-    def bounds_models(self) -> bool:
-        """Whether some models are hidden."""
-        return any(one.models is not None for one in self.layers)
-
-    @property
-    def requests_per_day(self) -> int | None:
-        """The least budget of requests; None is none."""
-        return min((one.requests_per_day for one in self.layers if one.requests_per_day is not None), default=None)
-
-    @property
-    def tokens_per_day(self) -> int | None:
-        """The least budget of tokens; None is none."""
-        return min((one.tokens_per_day for one in self.layers if one.tokens_per_day is not None), default=None)
-
 
 WHOLE = Reach()
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Person:
     """A verified identity: a key's id or `iss#sub`; empty where nobody is asked for a key."""
 
@@ -121,7 +123,7 @@ class Person:
     reach: Reach = WHOLE
     access: str = ""
     """What its role may do: `read`, `user`, `operator` or `admin`; empty outside of a request."""
-    headers: tuple[tuple[bytes, bytes], ...] = field(default=(), compare=False, repr=False)
+    headers: Sequence[tuple[bytes, bytes]] = field(default=(), compare=False, repr=False)
     """The request's headers as they came, for servers to which some of them are forwarded by name."""
 
 

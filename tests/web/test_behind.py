@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from naru.config import ServerSettings
 from naru.gateway.sessions.asgi import address_seen
-from naru.web.app import dispatch
+from naru.web.app import as_asgi, dispatch
 from naru.web.gate.behind import endpoints as behind_rows
 from naru.web.gate.security import Gate, guard
 from naru.web.routes import Access, Endpoint
@@ -53,7 +53,7 @@ async def test_s05_no_path_below_it_opens_what_needs_a_key(path: str) -> None:
 
 async def test_the_bare_root_path_leads_to_the_page_below_which_links_count() -> None:
     settings = ServerSettings.model_validate({"allowed_hosts": ["example.com"], "root_path": "/naru"})
-    app = guard(dispatch, [*ROWS, *behind_rows(settings)], settings, keys=KEYS)
+    app = guard(dispatch, map(as_asgi, [*ROWS, *behind_rows(settings)]), settings, keys=KEYS)
     status, headers, _ = await ask(app, "/naru", host="example.com")
     assert (status, headers["location"]) == (308, "/naru/")
 

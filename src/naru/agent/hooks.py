@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 
 from naru.agent.execute import Outcome
 from naru.agent.recall import Recall
 from naru.agent.selection import Ranked
 from naru.agent.trace import Journal
+from naru.facts import fact
 from naru.messages import ChatRequest, ToolDefinition
 
 BeforeModel = Callable[[ChatRequest], Awaitable[ChatRequest]]
@@ -23,7 +23,7 @@ INSISTED = 2
 """How often a model is told that a required result is missing."""
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Hooks:
     """All hooks of one run."""
 

@@ -8,7 +8,7 @@ import importlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -24,6 +24,7 @@ from naru.hub import Hub
 from naru.stores.files.watch import files_version, watch
 from naru.stores.kept.spending import Spending
 from naru.stores.secrets.file import secret_of
+from naru.telemetry.figures import Figures
 from naru.telemetry.recent import RecentLines, keeping_lines
 from naru.telemetry.tracing import active
 from naru.web import faces, hubs, mcp_faces, openapi
@@ -32,7 +33,7 @@ from naru.web.admin import servers as admin_servers
 from naru.web.audited import Audited
 from naru.web.console import pages as console
 from naru.web.figures import health, metrics
-from naru.web.figures.measured import Measured
+from naru.web.figures.measured import measured
 from naru.web.figures.traced import Traced
 from naru.web.following import SettingsFollower
 from naru.web.gate import behind
@@ -120,9 +121,10 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     ]
     rows += openapi.endpoints(lambda: rows)
     server = hub.settings.server
-    audited = Audited(Measured(Traced(dispatch) if active() else dispatch, hub.figures), hub.audit)
+    audited = Audited(hub.audit)
     limiter = RateLimiter(server.rate_limit_per_minute, hub.spending)
-    asgi = guard(audited, rows, server, keys=ring, limits=limiter, refused=audited.refused)
+    served = [_served(row, audited, hub.figures) for row in rows]
+    asgi = guard(dispatch, served, server, keys=ring, limits=limiter, refused=audited.refused)
 
     watching = await _watching(hub, asgi, limiter)
     try:
@@ -181,17 +183,33 @@ async def _watched(path: Path, act: Callable[[], Awaitable[None]]) -> asyncio.Ta
     return asyncio.create_task(watch(version, act, seen=await version()), name=f"watch {path.name}")
 
 
-async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
-    """Hand a request to the row that the gate has matched; an error that nobody caught becomes a problem document."""
+def _served(row: Endpoint, audited: Audited, figures: Figures) -> Endpoint:
+    """Return a row with all that goes round its application: said once, so that no request asks for it."""
+    row = as_asgi(row)
+    app = cast("ASGIApp", row.handler)
+    if active():
+        app = Traced(app)
+    return replace(row, handler=audited.around(row, measured(row, app, figures)))
+
+
+def as_asgi(row: Endpoint) -> Endpoint:
+    """Return a row whose handler is an ASGI application."""
+    return row if row.raw else replace(row, handler=partial(_respond, cast("Handler", row.handler)), raw=True)
+
+
+def dispatch(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+    """Hand a request to the row that the gate has matched, which is an ASGI application."""
     if scope["type"] != "http":
-        return
+        return asyncio.sleep(0)
     endpoint: Endpoint = scope["state"]["endpoint"]
-    if endpoint.raw:
-        await cast("ASGIApp", endpoint.handler)(scope, receive, send)
-        return
+    return cast("ASGIApp", endpoint.handler)(scope, receive, send)
+
+
+async def _respond(handler: Handler, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send what a handler returns; an error that nobody caught becomes a problem document."""
     response: Response
     try:
-        response = await cast("Handler", endpoint.handler)(Request(scope, receive, send))
+        response = await handler(Request(scope, receive, send))
     except NaruError as error:
         response = problem_of(error)
     except Exception:  # noqa: BLE001 - the outermost edge: a bug becomes an answer and a traceback in the log

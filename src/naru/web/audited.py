@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from naru.errors import StoreError
 from naru.telemetry.audit import Audit
@@ -19,36 +19,34 @@ _READS = ("GET", "HEAD", "OPTIONS")
 
 
 class Audited:
-    """An ASGI application round the dispatcher. `refused` is for the gate before it."""
+    """Goes round the rows that may change this installation. `refused` is for the gate before them."""
 
-    def __init__(self, app: ASGIApp, audit: Audit | None) -> None:
-        self._app = app
+    def __init__(self, audit: Audit | None) -> None:
         self._audit = audit
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; one that changes this installation is written down first."""
-        if self._audit is None or not self._audit.settings.enabled or not _changes_something(scope):
-            await self._app(scope, receive, send)
-            return
-        who, facts = _who(scope), _facts(scope)
-        try:
-            await self._audit.commit("admin.asked", who, **facts)
-        except StoreError as error:
-            await problem_of(error)(scope, receive, send)
-            return
-        status = 0
+    def around(self, row: Endpoint, app: ASGIApp) -> ASGIApp:
+        """Return the application of a row; a request that changes something is written down first."""
+        audit = self._audit
+        if audit is None or not (row.access >= Access.OPERATOR or row.path == "/api/session"):
+            return app
 
-        async def seen(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
+        async def written_down(scope: Scope, receive: Receive, send: Send) -> None:
+            if not audit.settings.enabled or scope["type"] != "http" or scope["method"] in _READS:
+                await app(scope, receive, send)
+                return
+            who, facts = _who(scope), _facts(scope)
+            try:
+                await audit.commit("admin.asked", who, **facts)
+            except StoreError as error:
+                await problem_of(error)(scope, receive, send)
+                return
+            try:
+                await app(scope, receive, send)
+            finally:
+                state: dict[str, Any] = scope["state"]
+                audit.mention("admin.done", who, **facts, status=state.get("status", 0), **state.get("audit", {}))
 
-        try:
-            await self._app(scope, receive, seen)
-        finally:
-            told: dict[str, Any] = scope["state"].get("audit", {})
-            self._audit.mention("admin.done", who, **facts, status=status, **told)
+        return written_down
 
     def refused(self, scope: Scope, code: str) -> None:
         """Write down that the gate refused a request."""
@@ -60,13 +58,6 @@ class Audited:
 def note_audit(scope: Scope, **facts: object) -> None:
     """Add facts to the entry about this request, from a handler; never secrets."""
     scope.setdefault("state", {}).setdefault("audit", {}).update(facts)
-
-
-def _changes_something(scope: Scope) -> bool:
-    if scope["type"] != "http" or scope["method"] in _READS:
-        return False
-    endpoint: Endpoint = scope["state"]["endpoint"]
-    return endpoint.access >= Access.OPERATOR or endpoint.path == "/api/session"
 
 
 def _who(scope: Scope) -> str:

@@ -17,7 +17,7 @@ from naru.web.admin import wire
 from naru.web.admin.approvals import AnswerBody
 from naru.web.admin.keys import KeyBody
 from naru.web.jsonrpc.servers import AddBody, RemoveBody
-from naru.web.routes import Access, Endpoint
+from naru.web.routes import ROLE_NAMES, Access, Endpoint
 
 _ONE = "/api/mcp/servers/{name}"
 BODIES: dict[tuple[str, str], type[BaseModel]] = {
@@ -119,7 +119,7 @@ def _operation(row: Endpoint, method: str, parameters: list[JsonObject]) -> Json
         "parameters": [*parameters, *_conditions(place)],
         "responses": _responses(place),
         "security": [] if row.access is Access.PUBLIC else [{"bearer": []}, {"key": []}],
-        "x-role": row.access.name.lower(),
+        "x-role": ROLE_NAMES[row.access],
     }
     if place in BODIES:
         operation["requestBody"] = {

@@ -29,6 +29,10 @@ class Access(IntEnum):
     ADMIN = 4
 
 
+ROLE_NAMES = tuple(one.name.lower() for one in Access)
+"""How each is spelled, by its number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """One row of the route table; an ASGI application takes all methods it names."""

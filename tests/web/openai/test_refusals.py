@@ -13,7 +13,7 @@ import pytest
 from naru import config
 from naru.models.scripted import ScriptedBackend
 from naru.web import faces
-from naru.web.app import dispatch
+from naru.web.app import as_asgi, dispatch
 from naru.web.gate.access import RateLimiter
 from naru.web.gate.principal import Principal
 from naru.web.gate.security import guard
@@ -45,7 +45,7 @@ async def serving(**settings: Any) -> AsyncIterator[str]:
     server = config.ServerSettings.model_validate({"allowed_hosts": ["127.0.0.1:*"], **settings})
     hub = MemoryHub(ScriptedBackend(["hello"], repeat_last=True))
     limits = RateLimiter(server.rate_limit_per_minute)
-    async with served(guard(dispatch, faces.endpoints(hub), server, keys=Keys(), limits=limits)) as url:
+    async with served(guard(dispatch, map(as_asgi, faces.endpoints(hub)), server, keys=Keys(), limits=limits)) as url:
         yield url
 
 

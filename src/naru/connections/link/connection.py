@@ -262,7 +262,7 @@ class Connection:
         self._keeper.used_at = self._now()
         if method == "tools/call" and revision != self.revision:
             self._check_still_offered(params)
-        if method == "tools/call":
+        if method == "tools/call" and (self.catalogue.headers or self.record.tells_person):
             options = dressed(self.record, self.catalogue, session.era, params, options)
         try:
             if (tracing := active()) is None:

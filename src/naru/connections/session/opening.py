@@ -12,7 +12,7 @@ from naru.connections.session.asking import allowed_questions
 from naru.connections.session.catalogue import Listing, ToolCatalogue, read_list, read_tools
 from naru.connections.session.negotiation import PROTOCOLS, negotiate
 from naru.connections.session.session import Hooks, Listener, Session
-from naru.connections.state.faults import Failure, LinkError, RpcError, quoting
+from naru.connections.state.faults import Failure, LinkError, RpcError
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.state.starts import Starts, patience
 from naru.connections.transports.base import Transport
@@ -77,11 +77,11 @@ class Opener:
         said: list[str] = []
         for place, (kind, make) in enumerate(choices):
             try:
-                with quoting(secrets):
-                    opened = await self._in_either_era(kind, make, self._plan(kind, known), seconds)
+                opened = await self._in_either_era(kind, make, self._plan(kind, known), seconds)
                 self.known = Known(kind, opened.session.era)
                 return opened
-            except LinkError as error:
+            except LinkError as failed:
+                error = failed.without(secrets)
                 said.append(f"{kind}: {error.failure.message}")
                 if place + 1 < len(choices) and _may_speak_otherwise(error.failure):
                     continue

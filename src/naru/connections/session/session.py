@@ -25,7 +25,7 @@ from naru import __version__
 from naru.connections.session.asking import find_asked
 from naru.connections.session.deadline import Deadline
 from naru.connections.session.listening import ChangeListener
-from naru.connections.state.faults import Failure, LinkError, RpcError, quoting
+from naru.connections.state.faults import Failure, LinkError, RpcError
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.transports.base import Outgoing, Transport
 from naru.connections.wire import messages as wire
@@ -39,6 +39,7 @@ from naru.connections.wire.protocol import (
     Era,
 )
 from naru.connections.wire.results import is_well_formed, sloppy_content, well_formed
+from naru.facts import fact
 from naru.messages import Json, JsonObject
 
 log = logging.getLogger(__name__)
@@ -64,7 +65,7 @@ OnRequest = Callable[[ServerRequest], Awaitable[JsonObject]]
 """Returns the result, or raises RpcError to answer with an error."""
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class RequestOptions:
     """What goes with one request."""
 
@@ -220,8 +221,9 @@ class Session:
         try:
             limit = now + self._settings.request_limit_seconds
             call.context = _InFlight(options, _own_token(params, options), deadline, limit)
-            with quoting(self.transport.secrets):
-                message = await self.transport.exchange(call)
+            message = await self.transport.exchange(call)
+        except LinkError as error:
+            raise error.without(self.transport.secrets) from error.__cause__
         except TimeoutError:
             raise self._too_late(call, seconds) from None
         except asyncio.CancelledError:
@@ -250,8 +252,10 @@ class Session:
         message: JsonObject = {"jsonrpc": "2.0", "method": method}
         if params:
             message["params"] = dict(params)
-        with quoting(self.transport.secrets):
+        try:
             await self.transport.send(wire.encode(message), version=self.version)
+        except LinkError as error:
+            raise error.without(self.transport.secrets) from error.__cause__
 
     def _outgoing(self, method: str, params: Mapping[str, Json] | None, options: RequestOptions) -> Outgoing:
         request_id = next(self._ids)
@@ -292,9 +296,8 @@ class Session:
             what = "both a result and an error"
         elif error is not None or "result" in message:
             what = "a result or an error that is no object"
-        failure = Failure(
-            "call", "protocol", f"its answer to {method} has {what}.", "Report it to the server's makers."
-        )
+        said = f"its answer to {method} has {what}."
+        failure = Failure("call", "protocol", said, "Report it to the server's makers.")
         raise LinkError(failure, delivered=True)
 
     # What the transport calls
@@ -391,8 +394,7 @@ class Session:
 
 def _own_token(params: Mapping[str, Json] | None, options: RequestOptions) -> Json:
     """Return the progress token that the caller chose, if any."""
-    token = options.meta.get("progressToken")
-    if token is None and params:
-        meta = params.get("_meta")
-        token = meta.get("progressToken") if isinstance(meta, dict) else None
+    token, meta = options.meta.get("progressToken"), params.get("_meta") if params else None
+    if token is None and isinstance(meta, dict):
+        token = meta.get("progressToken")
     return token

@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -99,17 +97,12 @@ class LinkError(ConnectionFailedError):
         error.args = (text,)
         return error
 
-
-@contextmanager
-def quoting(secrets: SecretValues) -> Iterator[None]:
-    """Take a server's secrets out of the failure that the block raises."""
-    try:
-        yield
-    except LinkError as error:
-        error.failure = error.failure.without(secrets)
-        error.message, error.remedy = secrets.text(error.message), secrets.text(error.remedy)
-        error.args = (error.message,)
-        raise
+    def without(self, secrets: SecretValues) -> LinkError:
+        """Take a server's secrets out of what it says; returns the same error."""
+        self.failure = self.failure.without(secrets)
+        self.message, self.remedy = secrets.text(self.message), secrets.text(self.remedy)
+        self.args = (self.message,)
+        return self
 
 
 class BusyError(LinkError):

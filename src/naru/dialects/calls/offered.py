@@ -31,7 +31,7 @@ class Offered:
 
     def find(self, written: Any) -> Tool | None:
         """Return the tool that a written name means: itself, without a namespace, or the only one spelled alike."""
-        if not isinstance(written, str):
+        if not self._tools or not isinstance(written, str):
             return None
         if (tool := self._tools.get(written)) is not None:
             return tool

@@ -36,12 +36,12 @@ _ACTIONS = {
     for written in ("{}:", "{}：", "**{}:**", "**{}**:")
 }
 """Label of a tool's name → whether its input may be text."""
+_LABELS = tuple(_ACTIONS)
 _WORDS = (*_ACTIONS, "functools[", "print(", "default_api.", "Observation:", "functions.", "call:")
 _ADDRESSES = ("assistantcommentary to=", "commentary to=", "assistant to=", "to=functions.")
 _CHANNELS = (*_ADDRESSES, "assistantfinal", "analysis")
 """What headers of gpt-oss's messages look like without their special tokens; the last are words but for its hint."""
-_LONGEST_WORD = 32
-_LONGEST_HEAD = 200
+_LONGEST_WORD, _LONGEST_HEAD = 32, 200
 _UNFINISHED_WORDS = frozenset(word[:size] for word in _WORDS for size in range(1, len(word)))
 _INDENT = lazy_pattern(r"[ \t]*")
 _FIRST_INDENT = lazy_pattern(r"[\ufeff\u200b\u2060\xa0]{0,2}[ \t]*")
@@ -264,10 +264,10 @@ class LineStarts:
             return WAIT
         if self.acted and text.startswith("Observation:", at):
             return Candidate(_invented(source, at), "invented")
-        for label, takes_text in _ACTIONS.items():
-            if text.startswith(label, at):
-                reader = _after(source, label, read_action(source, writer, takes_text=takes_text))
-                return self._make(source, at, reader, "action", "react")
+        if text.startswith(_LABELS, at):
+            label = next(one for one in _LABELS if text.startswith(one, at))
+            reader = _after(source, label, read_action(source, writer, takes_text=_ACTIONS[label]))
+            return self._make(source, at, reader, "action", "react")
         if text.startswith("functools[", at):
             return self._make(source, at, read_prefixed(source, writer, "functools"), "line", "phi4-mini")
         if text.startswith("call:", at) and self._code_may_begin():

@@ -46,7 +46,9 @@ async def call_tool(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
         raise RpcError(INVALID_PARAMS, "tools/call needs a name.")
     if not isinstance(params.get("arguments"), dict | None):
         raise RpcError(INVALID_PARAMS, "The arguments of a tool must be an object.")
-    params, asked = sign_in.without_answer(params)
+    asked = False
+    if "inputResponses" in params:
+        params, asked = sign_in.without_answer(params)
     view = await core.catalog.view(exchange.view, ("tools",))
     route = view.tools.get(name)
     if route is None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from naru.facts import fact
 from naru.gateway.sessions.session import Session
 from naru.gateway.upstreams.upstream import Envelope
 from naru.gateway.wire import frames
@@ -122,7 +123,7 @@ class Client(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Sender:
     """Who sends, as a face knows it before it reads the message."""
 

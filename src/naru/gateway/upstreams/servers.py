@@ -118,9 +118,11 @@ class ServerUpstream:
         self._relays[id(relay)] = relay
         try:
             if method == "tools/call":
-                result = await self._translated(self._call(params, options, relay))
+                result = await self._call(params, options, relay)
             else:
-                result = await self._translated(self.connection.request(method, params, options))
+                result = await self.connection.request(method, params, options)
+        except faults.RpcError as error:
+            raise RpcError(error.error_code, error.message, error.data) from error
         finally:
             self._relays.pop(id(relay), None)
         if result.get("resultType") == "input_required":
@@ -150,7 +152,7 @@ class ServerUpstream:
         call = Call(self.name, name, params.get("arguments") or {}, relay.caller, definition, asking)
         try:
             return await self._supervision.run(
-                call, lambda: self.connection.request("tools/call", params, options), _came
+                call, lambda: self.connection.request("tools/call", params, options), Came.of
             )
         except PolicyError as error:  # something that the model can be told, so a result (SEP-1303)
             return {"content": [{"type": "text", "text": str(error)}], "isError": True}
@@ -267,12 +269,6 @@ def _heard(relay: Relay) -> Callable[[str, JsonObject], None]:
     return hear
 
 
-def _came(result: JsonObject) -> Came:
-    content = result.get("content")
-    texts = (part.get("text") for part in content if isinstance(part, dict)) if isinstance(content, list) else ()
-    return Came(result.get("isError") is True, sum(len(text) for text in texts if isinstance(text, str)))
-
-
 class ServerUpstreams:
     """All connections of a manager, and Naru's own tools beside them."""
 
@@ -285,6 +281,8 @@ class ServerUpstreams:
         show_origins: bool = True,
     ) -> None:
         self._manager = manager
+        self._personal = manager.personal_servers
+        """A live view: whose own credentials matter is asked only where there are such servers."""
         self._questions = Questions(QuestionLimits(show_origins=show_origins), asyncio.get_running_loop().time)
         self._own = {upstream.name: upstream for upstream in own}
         self._timeout_seconds = timeout_seconds
@@ -347,7 +345,7 @@ class ServerUpstreams:
     @property
     def whose(self) -> str:
         """What tells apart those who see other things of some server; empty where all see the same."""
-        return self._manager.whose()
+        return self._manager.whose() if self._personal else ""
 
     async def arrive(self) -> None:
         """Wait a moment for servers of the asker's own that are being connected for them."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from naru.connections.state.faults import Failure
+from naru.facts import fact
 from naru.messages import Json, JsonObject
 
 ListKind = Literal["tools", "prompts", "resources", "templates"]
@@ -49,7 +50,7 @@ class Relay(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Envelope:
     """What a stateless server is told about the client behind a request."""
 

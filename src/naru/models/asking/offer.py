@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import orjson
 
+from naru.facts import fact
 from naru.messages import ChatRequest, JsonObject, ToolDefinition
 from naru.tools.provider_schemas.forms import ProviderForm, provider_form
 
@@ -15,7 +16,7 @@ _FORMS_KEPT = 128
 _forms: OrderedDict[bytes, ProviderForm] = OrderedDict()
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Offer:
     """What a wire is given."""
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from naru.errors import ModelError
+from naru.facts import fact
 from naru.models.limits.rate import Allowance, RateLimits, Receipt, Rest
 from naru.telemetry.figures import Figures
 
@@ -64,7 +65,7 @@ class Place:
     eta_seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Caller:
     """Who asks; faces put one into `current_caller` for the time of a request."""
 
@@ -93,7 +94,7 @@ class _Waiter:
 class Slot:
     """The right to send one request, once it is taken; an async context from taking it to leaving it."""
 
-    __slots__ = ("_again", "_caller", "_granted_at", "_model", "_queue", "_receipt", "_tokens")
+    __slots__ = ("_again", "_caller", "_granted_at", "_model", "_queue", "_receipt", "_tokens", "asked_at")
 
     def __init__(self, queue: RequestQueue, caller: Caller, *, model: str, tokens: int, again: bool) -> None:
         self._queue = queue
@@ -101,15 +102,16 @@ class Slot:
         self._model = model
         self._tokens = tokens
         self._again = again
-        self._granted_at = 0.0
+        self.asked_at = self._granted_at = 0.0
 
     async def take(self) -> None:
         """Wait for it; raises as `RequestQueue.slot` says."""
-        receipt = self._queue.take_now(self._tokens, self._model)  # Nobody waits: the way of nearly every request.
+        self.asked_at = self._granted_at = self._queue.now()
+        receipt = self._queue.take_now(self._tokens, self._model, self.asked_at)  # Nearly always: nobody waits.
         if receipt is None:
             receipt = await self._queue.wait(self._caller, self._model, self._tokens, again=self._again)
+            self._granted_at = self._queue.now()
         self._receipt = receipt
-        self._granted_at = self._queue.now()
 
     def leave(self) -> None:
         """Give the place to the next; to be called once."""
@@ -239,9 +241,8 @@ class RequestQueue:
         self._held_seconds += (held_seconds - self._held_seconds) * _NEWEST_COUNTS
         self._advance()
 
-    def take_now(self, tokens: int, model: str) -> Receipt | None:
+    def take_now(self, tokens: int, model: str, now: float) -> Receipt | None:
         """Take a place that is free, if nobody waits for one."""
-        now = self._clock.now()
         if (
             self._lines
             or (self.limits.max_concurrent and self._running >= self.limits.max_concurrent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
@@ -84,7 +85,7 @@ class _Tries:
         longest = self._queue.max_wait_seconds
         if self._caller.wait_seconds is not None:
             longest = min(longest, self._caller.wait_seconds)
-        self._longest, self._until = longest, self._queue.now() + longest
+        self._longest, self._until = longest, math.inf
         self._tokens = estimate_tokens(request) if backend.counts_tokens else 0
         self._failures = 0
         self._refused: ModelError | None = None
@@ -109,6 +110,8 @@ class _Tries:
         asked = time.monotonic()
         try:
             await self._slot.take()
+            if not again:
+                self._until = self._slot.asked_at + self._longest
             self._spent = await self._spend()
         except ModelError as error:
             if self._refused is None:

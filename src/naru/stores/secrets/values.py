@@ -249,6 +249,8 @@ class SecretValues:
             raw: the bytes that it was decoded from: they tell fast that there is nothing to do.
             value: what they say.
         """
+        if not self._known:
+            return value
         sought = self._sought()
         if sought is None or not any(needle in raw for needle in sought.needles):
             return value

@@ -7,12 +7,12 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import orjson
 
 from naru.errors import NaruError, PolicyError, ToolTimeoutError, UnknownToolError
+from naru.facts import fact
 from naru.messages import JsonObject, ToolDefinition
 from naru.telemetry.audit import Audit
 from naru.telemetry.figures import Figures
@@ -28,7 +28,7 @@ class AskClient(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Call:
     """A call that is about to be made, under the server's own name of the tool."""
 
@@ -43,13 +43,22 @@ class Call:
     """What it counts under in the figures, where that is not its server: names from outside are without number."""
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Came:
     """What came of a call, without its content."""
 
     is_error: bool
     size: int = 0
     """Bytes or characters of the result, as far as that is cheap to tell."""
+
+    @staticmethod
+    def of(result: JsonObject) -> Came:
+        """Return it of the result of an MCP server."""
+        content, size = result.get("content"), 0
+        for part in content if isinstance(content, list) else ():
+            if isinstance(part, dict) and isinstance(text := part.get("text"), str):
+                size += len(text)
+        return Came(result.get("isError") is True, size)
 
 
 class Gatekeeper(Protocol):

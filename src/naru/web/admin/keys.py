@@ -20,7 +20,7 @@ from naru.web.gate.access import KeyRing, role_of
 from naru.web.gate.incoming import session_cookie
 from naru.web.gate.logins import SESSION_SECONDS
 from naru.web.gate.principal import Principal
-from naru.web.routes import Access, Endpoint
+from naru.web.routes import ROLE_NAMES, Access, Endpoint
 
 
 class KeyHub(Protocol):
@@ -169,7 +169,7 @@ class AdminKeys:
         return JSONResponse(
             {
                 "id": principal.id,
-                "role": principal.role.name.lower(),
+                "role": ROLE_NAMES[principal.role],
                 "owner": principal.owner,
                 "mayStartPrograms": principal.role >= Access.ADMIN and self._hub.may_start_programs,
             }

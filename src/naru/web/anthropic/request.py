@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from naru.connections.guests import Guest
+from naru.facts import fact
 from naru.messages import ChatRequest, JsonObject, Message, ToolDefinition
 from naru.web.anthropic.own_tools import OWN_TOOLS
 from naru.web.face.errors import BadRequestError
@@ -22,7 +22,7 @@ _PASSED = ("top_p", "top_k")
 _EFFORTS = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fact(kw_only=True)
 class MessagesCall(Asked):
     """A Messages request as it was asked for."""
 

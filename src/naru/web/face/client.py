@@ -44,10 +44,7 @@ async def read_body(receive: Receive) -> bytes:
 
 def headers_of(scope: Scope) -> dict[bytes, bytes]:
     """Return the request's headers by lower-case name; the first of a repeated one counts."""
-    found: dict[bytes, bytes] = {}
-    for name, value in scope["headers"]:
-        found.setdefault(name, value)
-    return found
+    return dict(reversed(scope["headers"]))
 
 
 class Wire(Protocol):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from naru.dialects import ParsedCall, Tool
 from naru.dialects.writers import AnthropicXml, ElementXml, ReAct, Writer, WriterStream
 from naru.dialects.writers.prompt_tools import PromptTool, react_tools, without_void_section, xml_tools
+from naru.facts import fact
 from naru.messages import (
     ArgumentsDelta,
     BrokenCall,
@@ -41,7 +42,7 @@ HANDED_OVER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Exchange:
     """What the model is asked, and how the client is answered."""
 

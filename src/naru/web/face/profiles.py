@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from naru.facts import fact
+
 DialectOut = Literal["openai", "element-xml", "anthropic-xml", "react", "shell"]
 Steps = Literal["", "reasoning", "text", "field"]
 
@@ -93,7 +95,7 @@ PROFILES: Mapping[str, ClientProfile] = {
 _BY_PHRASE = tuple((phrase, profile) for profile in PROFILES.values() for phrase in profile.prompts)
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Signs:
     """By what a client can be recognised, the surest first."""
 

@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 from naru.agent.events import CallFinished, CallStarted, RunFinished
 from naru.connections.guests import Guest
 from naru.errors import NaruError
+from naru.facts import fact
 from naru.messages import ChatEvent, ChatRequest, JsonObject, ToolCall, ToolDefinition
 from naru.models.limits.queue import Place
 from naru.tools.names import SEPARATOR
@@ -81,7 +82,7 @@ class HubNames:
         return server, name.removeprefix(f"{server}{SEPARATOR}") if server else name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fact(kw_only=True)
 class Asked:
     """What one request asks; a face's own class adds what its client wants to be told."""
 

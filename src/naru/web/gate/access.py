@@ -157,15 +157,11 @@ class RateLimiter:
 
     def give_back(self, principal: Principal) -> None:
         """Take back one request: another hub answers it, and counts it."""
-        if self._spending is not None and self._has_budget(principal):
+        if self._spending is not None and principal.reach.requests_per_day is not None:
             self._spending.give_back(principal.id)
         self._debts[f"key {principal.id}"] -= 1
         if self._unsaid is not None:
             self._unsaid[f"key {principal.id}"] -= 1
-
-    @staticmethod
-    def _has_budget(principal: Principal) -> bool:
-        return bool(principal.reach.layers) and principal.reach.requests_per_day is not None
 
     def request(self, principal: Principal) -> float:
         """Count a request of a key; return the seconds to wait, 0 when it may pass."""
@@ -174,7 +170,7 @@ class RateLimiter:
 
     def spend(self, principal: Principal) -> float:
         """Take a request from the budget of the day; return the seconds to the next one when it is used up."""
-        budget = principal.reach.requests_per_day if principal.reach.layers else None
+        budget = principal.reach.requests_per_day
         if budget is None or self._spending is None or self._spending.take_request(principal.id, budget):
             return 0.0
         return float(seconds_to_tomorrow())

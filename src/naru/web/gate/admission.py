@@ -17,8 +17,8 @@ from naru.web.gate.hosts import host_name, is_loopback
 
 logger = logging.getLogger(__name__)
 
-_OF_PROXIES = (b"forwarded", b"via", b"x-real-ip")
-"""Headers that only something between the client and us adds; `X-Forwarded-*` beside them."""
+_OF_PROXIES = frozenset({b"forwarded", b"via", b"x-real-ip", b"x-forwarded-"})
+"""Headers that only something between the client and us adds; the last begins the names of several."""
 
 
 class KeysMade(Protocol):
@@ -119,6 +119,6 @@ def _proxy_in(scope: Scope) -> str:
     if scope.get("http_version") == "1.0":
         return "a request came in HTTP/1.0, which is how proxies speak (proxy_pass) and clients no longer do"
     for name, _ in scope["headers"]:
-        if name in _OF_PROXIES or name.startswith(b"x-forwarded-"):
+        if name[:12] in _OF_PROXIES:
             return f"a request came through a proxy (it has the header {name.decode('latin-1')})"
     return ""

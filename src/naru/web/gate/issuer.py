@@ -16,7 +16,7 @@ from naru.config import OAuthSettings
 from naru.connections.transports.addresses import may_carry_secrets, shown
 from naru.connections.transports.tokens import metadata_urls
 from naru.connections.wire import messages as wire
-from naru.web.routes import Access
+from naru.web.routes import ROLE_NAMES, Access
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ class Issuer:
     def _scoped(self, claims: Mapping[str, Any]) -> str:
         given = claims.get("scope", claims.get("scp", ""))
         scopes = set(given.split()) if isinstance(given, str) else {str(one) for one in given or ()}
-        return next((role.name.lower() for scope, role in self._roles if scope in scopes), "")
+        return next((ROLE_NAMES[role] for scope, role in self._roles if scope in scopes), "")
 
     async def refresh(self) -> None:
         """Fetch the keys now. Raises aiohttp's errors, OSError, TimeoutError, ValueError."""

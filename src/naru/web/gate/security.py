@@ -19,7 +19,7 @@ from naru.web.gate.hosts import HostRules, is_loopback
 from naru.web.gate.incoming import BodyTooLargeError, EdgeHeaders, limited, session_cookie
 from naru.web.gate.principal import LOCAL, KeyCheck, Principal, RateLimit
 from naru.web.problems import in_the_apis_words, problem, problem_of
-from naru.web.routes import Access, Endpoint, Match, RouteTable
+from naru.web.routes import ROLE_NAMES, Access, Endpoint, RouteTable
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def guard(
     limits: RateLimit | None = None,
     refused: Refused | None = None,
 ) -> Gate:
-    """Wrap the application in the gate; the principal and the matched row go into `scope["state"]`.
+    """Wrap the application in the gate; principal, matched row and the answer's status go into `scope["state"]`.
 
     `refused` is told of wrong keys and of keys that may not do what they tried.
 
@@ -112,26 +112,37 @@ class Gate:
         self._keys = keys
         self._limits = limits
         self._refused = refused
-        self._hosts = HostRules(settings)
-        self._behind = Behind.of(settings)
         self.admission = Admission(settings, keys)
+        self._go_by(settings)
 
     def take_up(self) -> None:
         """Go by the settings as they are now. Raises StoreError."""
         self.admission.take_up(self._settings)
-        self._hosts, self._behind = HostRules(self._settings), Behind.of(self._settings)
+        self._go_by(self._settings)
+
+    def _go_by(self, settings: ServerSettings) -> None:
+        """Work out what each request is judged by."""
+        self._hosts, self._behind = HostRules(settings), Behind.of(settings)
+        words, media = settings.max_body_bytes, settings.max_media_body_bytes
+        self._most = (words, max(words, media))
+        """How many bytes a body may have, and one of an endpoint for media: pictures need more room than words."""
+        self._said = [(b"x-content-type-options", b"nosniff")]
+        """Headers of every answer."""
+        if settings.tls_certificate:
+            self._said.append((b"strict-transport-security", b"max-age=31536000"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        scope.setdefault("state", {})
         headers = EdgeHeaders(scope["headers"])
         if self._behind is not None:
             send = self._behind.take(scope, headers, send)
         try:
             self._check_edge(scope, headers)
-            preflight = self._preflight(scope, headers)
+            preflight = self._preflight(scope, headers) if scope.get("method") == "OPTIONS" else None
             if preflight is None:
                 receive = self._admit(scope, headers, receive)
         except (_RefusedError, NaruError) as error:
@@ -143,17 +154,15 @@ class Gate:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
                 return
-            await response(scope, receive, self._decorated(send, headers))
+            await response(scope, receive, self._decorated(scope, send, headers))
             return
         if preflight is not None:
             await send(preflight)
             await send({"type": "http.response.body", "body": b""})
             return
-        decorated = self._decorated(send, headers)
+        decorated = self._decorated(scope, send, headers)
         principal: Principal = scope["state"]["principal"]
-        before = current_person.set(
-            Person(principal.id, principal.reach, principal.role.name.lower(), tuple(scope["headers"]))
-        )
+        before = current_person.set(Person(principal.id, principal.reach, ROLE_NAMES[principal.role], scope["headers"]))
         try:
             await self._app(scope, receive, decorated)
         except BodyTooLargeError:
@@ -190,8 +199,6 @@ class Gate:
 
     def _preflight(self, scope: Scope, headers: EdgeHeaders) -> Message | None:
         """Answer OPTIONS: a CORS preflight of a listed page, or a plain question for the methods."""
-        if scope["type"] != "http" or scope["method"] != "OPTIONS":
-            return None
         match = self._table.match(scope["path"])
         if match is None or "OPTIONS" in match.by_method:
             return None
@@ -210,7 +217,7 @@ class Gate:
     def _admit(self, scope: Scope, headers: EdgeHeaders, receive: Receive) -> Receive:
         """Check who asks, for what; return the `receive` to go on with."""
         match = self._table.match(scope["path"])
-        state = scope.setdefault("state", {})
+        state = scope["state"]
         method = scope["method"] if scope["type"] == "http" else "GET"
         endpoint = match.by_method.get(method) if match else None
         access = endpoint.access if endpoint else Access.READ
@@ -226,25 +233,21 @@ class Gate:
             raise _RefusedError(
                 403,
                 "forbidden",
-                f"This needs the role {access.name.lower()}; the key has {principal.role.name.lower()}.",
+                f"This needs the role {ROLE_NAMES[access]}; the key has {ROLE_NAMES[principal.role]}.",
                 headers=self._challenge(access, "insufficient_scope"),
             )
-        self._route(scope, match, endpoint)
-        return self._check_body(method, endpoint, headers, receive)
-
-    @staticmethod
-    def _route(scope: Scope, match: Match, endpoint: Endpoint) -> None:
-        scope["state"]["endpoint"] = endpoint
+        state["endpoint"] = endpoint
         scope["path_params"] = match.parameters
         if match.path != scope["path"]:
             scope["path"] = match.path
             scope["raw_path"] = match.path.encode()
+        return self._check_body(endpoint, headers, receive) if method in _BODY_METHODS else receive
 
     def _identify(self, scope: Scope, headers: EdgeHeaders, access: Access) -> Principal:
         keys = self._keys
         if not self.admission.asks(scope):
             return LOCAL
-        credentials = headers.credentials(session_cookie(scope)[0])
+        credentials = headers.credentials(session_cookie(scope)[0] if headers.cookies else "")
         if len(credentials) > 1:
             raise _RefusedError(400, "several_credentials", "The request carries several keys; send one.")
         query = scope.get("query_string", b"")
@@ -257,8 +260,9 @@ class Gate:
             wait = self._limits.request(found) if self._limits else 0.0
             if wait > 0:
                 raise self._slow_down(wait, "This key makes too many requests.", _KEY_LIMIT)
-            if self._limits and (wait := self._limits.spend(found)) > 0:
-                said = f"This key has made its {found.reach.requests_per_day} requests of today (UTC)."
+            budget = found.reach.requests_per_day
+            if self._limits and budget is not None and (wait := self._limits.spend(found)) > 0:
+                said = f"This key has made its {budget} requests of today (UTC)."
                 raise self._slow_down(wait, said, " Its budget is set with the key, or with its role in server.roles.")
             return found
         if access is Access.PUBLIC:
@@ -306,9 +310,7 @@ class Gate:
         told = {"Retry-After": str(seconds), **(headers or {})}
         return _RefusedError(429, "too_many_requests", detail, remedy=remedy, headers=told)
 
-    def _check_body(self, method: str, endpoint: Endpoint, headers: EdgeHeaders, receive: Receive) -> Receive:
-        if method not in _BODY_METHODS:
-            return receive
+    def _check_body(self, endpoint: Endpoint, headers: EdgeHeaders, receive: Receive) -> Receive:
         if headers.content_type != _JSON and headers.content_type.split(b";", 1)[0].strip().lower() in _SIMPLE_TYPES:
             raise _RefusedError(
                 415,
@@ -316,35 +318,29 @@ class Gate:
                 "The body must be JSON.",
                 remedy="Send Content-Type: application/json.",
             )
-        most = self._body_limit(endpoint)
+        most = self._most[endpoint.media]
         if headers.content_length is not None:
             if headers.content_length > most:
                 raise self._too_large(endpoint)
             return receive
         return limited(receive, most)
 
-    def _body_limit(self, endpoint: Endpoint) -> int:
-        """Return how many bytes a body may have: pictures and files need more room than words."""
-        words, media = self._settings.max_body_bytes, self._settings.max_media_body_bytes
-        return max(words, media) if endpoint.media else words
-
     def _too_large(self, endpoint: Endpoint) -> _RefusedError:
         return _RefusedError(
             413,
             "body_too_large",
-            f"The body has more than {self._body_limit(endpoint)} bytes.",
+            f"The body has more than {self._most[endpoint.media]} bytes.",
             remedy="The limit is server.max_media_body_bytes (NARU_SERVER__MAX_MEDIA_BODY_BYTES)."
             if endpoint.media
             else "The limit is server.max_body_bytes (NARU_SERVER__MAX_BODY_BYTES).",
         )
 
-    def _decorated(self, send: Send, headers: EdgeHeaders) -> Send:
-        """Add `no-store` and, for listed pages, CORS headers to the answer."""
-        extra = [(b"x-content-type-options", b"nosniff")]
-        if self._settings.tls_certificate:
-            extra.append((b"strict-transport-security", b"max-age=31536000"))
+    def _decorated(self, scope: Scope, send: Send, headers: EdgeHeaders) -> Send:
+        """Add `no-store` and, for listed pages, CORS headers to the answer; its status goes into the state."""
+        state, extra = scope["state"], self._said
         if headers.origin is not None and self._hosts.is_foreign_page(headers.origin):
-            extra += [
+            extra = [
+                *extra,
                 (b"access-control-allow-origin", headers.origin),
                 (b"access-control-expose-headers", CORS_EXPOSED.encode()),
                 (b"vary", b"Origin"),
@@ -352,6 +348,7 @@ class Gate:
 
         def decorated(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
+                state["status"] = message["status"]
                 given = message.get("headers", ())
                 added = extra if b"cache-control" in dict(given) else [*extra, _NO_STORE]
                 message = {**message, "headers": [*given, *added]}

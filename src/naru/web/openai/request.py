@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from naru.facts import fact
 from naru.messages import ChatRequest, JsonObject
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.body import flag, number, read_wanted, stop_texts
@@ -22,7 +22,7 @@ _ONLY_WITH_TOOLS = frozenset({"parallel_tool_calls"})
 """Endpoints refuse these where no tools are offered."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fact(kw_only=True)
 class ChatCall(Asked):
     """A chat request as it was asked for."""
 

@@ -6,7 +6,7 @@ does not read (`Extra`) stands where the endpoint put it.
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ def arguments_text(arguments: Mapping[str, Any]) -> str:
 
 def call_id() -> str:
     """Make an id for a call, unique over all conversations."""
-    return f"call_{secrets.token_hex(12)}"
+    return f"call_{os.urandom(12).hex()}"
 
 
 def usage_object(usage: Usage) -> JsonObject:
@@ -88,7 +88,7 @@ class ChunkWriter:
         self._include_usage = include_usage
         self._sent_arguments: set[int] = set()
         identity = {
-            "id": f"chatcmpl-{secrets.token_hex(12)}",
+            "id": f"chatcmpl-{os.urandom(12).hex()}",
             "object": "chat.completion.chunk",
             "created": int(time.time()),
             "model": model,
@@ -294,7 +294,7 @@ class WholeAnswer:
             **self._beside["choice"],
         }
         answer = {
-            "id": f"chatcmpl-{secrets.token_hex(12)}",
+            "id": f"chatcmpl-{os.urandom(12).hex()}",
             "object": "chat.completion",
             "created": int(time.time()),
             "model": self._model,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from naru.facts import fact
 from naru.messages import ChatRequest, JsonObject
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.body import flag, number, read_wanted
@@ -20,7 +20,7 @@ _REFUSED = {
 _PASSED = ("top_p", "seed")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@fact(kw_only=True)
 class ResponsesCall(Asked):
     """A Responses request as it was asked for."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from naru.facts import fact
 from naru.messages import JsonObject
 from naru.models.transport.json_text import mended
 from naru.web.face.errors import BadRequestError
@@ -19,7 +19,7 @@ _REFUSED = frozenset("api_base base_url api_key extra_headers user_config custom
 """Where the request goes and with which key is Naru's own matter (SECURITY S-65)."""
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class Wanted:
     """Which model a request asks for, and which servers' tools with it."""
 

@@ -6,16 +6,17 @@ A server is one of the hub, by its name, or one by its URL, where that is allowe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from naru.connections.guests import Guest
+from naru.facts import fact
 from naru.messages import JsonObject
 from naru.web.face.errors import BadRequestError
 from naru.web.face.seam import Pick
 
 
-@dataclass(frozen=True, slots=True)
+@fact()
 class McpAsked:
     """The servers that a request names among its tools."""
 
