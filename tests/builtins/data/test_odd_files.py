@@ -9,12 +9,13 @@ import math
 import os
 import random
 import socket
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from naru.builtins.data.documents import Reading, read_documents
+from naru.builtins.data.documents import Reading, office, read_documents
 from naru.errors import ConfigError
 from tests.builtins.data.office_files import book, pdf, row, word
 
@@ -290,6 +291,27 @@ def test_of_a_pdf_the_pages_that_are_whole_are_read(tmp_path: Path, capfd: pytes
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on computing")
+def test_issue_20_1_of_a_pdf_with_a_page_that_takes_for_ever_the_pages_before_it_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    pypdf = pytest.importorskip("pypdf", reason="pip install the extra `documents`")
+    monkeypatch.setattr(office, "PAGE_SECONDS", 2)
+    writer = pypdf.PdfWriter()
+    for line in ("Yield is out over in.", "Slow", "After"):
+        writer.append(io.BytesIO(pdf(line)))
+    stream = pypdf.generic.StreamObject()
+    stream.set_data(b"BT /F1 12 Tf " + b"(a)Tj " * 3_000_000 + b"ET")
+    contents = writer._add_object(stream.flate_encode())
+    writer.pages[1][pypdf.generic.NameObject("/Contents")] = contents
+    writer.write(out := io.BytesIO())
+    documents, refused = read(tmp_path, "x.pdf", out.getvalue())
+    assert documents == {"x.pdf#1": "Yield is out over in."}
+    told = "the page is broken: it takes more than 2 seconds of computing; it and 1 after it are left out"
+    assert refused == {"x.pdf#2": told}
+
+
 WHOLE = {
     "x.csv": b'id,text\na,"b, c"\nd,e\n',
     "x.json": b'[{"id": "a", "text": "b"}, {"id": "c", "text": ["d", {"e": 1}]}]',
@@ -308,7 +330,7 @@ WHOLE = {
 def test_a_file_whose_bytes_were_changed_gives_documents_or_a_reason(name: str, tmp_path: Path):
     pytest.importorskip("pypdf", reason="pip install the extra `documents`")
     chance = random.Random(7)
-    for _ in range(60):
+    for _ in range(12 if name == "x.pdf" else 60):  # each PDF is read by a process of its own
         raw = bytearray(WHOLE[name])
         for _ in range(chance.choice([1, 1, 2, 5, 20])):
             at = chance.randrange(len(raw))

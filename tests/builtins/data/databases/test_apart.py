@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from naru.builtins.data.databases.apart import as_told
 from naru.builtins.data.databases.database import Database, QueryResult
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError, RefusedStatementError
 from naru.builtins.data.databases.open import open_database
@@ -98,6 +99,24 @@ async def test_a_killed_child_is_told_and_another_is_started_and_closing_leaves_
     assert (await database.query(COUNT)).records == [{"n": 60}]
     await database.close()
     assert children() <= before
+
+
+async def test_what_fails_in_the_child_is_told_as_what_it_is_and_not_as_memory(database: Database):
+    with pytest.raises(QueryError, match=r"What works with DuckDB failed: AttributeError: .*'forget'"):
+        await database._ask("forget")  # type: ignore[attr-defined]
+    assert (await database.query(COUNT)).records == [{"n": 60}]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError(), "took more memory"),
+        (RuntimeError("can't start new thread"), "took more memory"),
+        (RuntimeError("dictionary changed size"), "failed: RuntimeError: dictionary changed size"),
+    ],
+)
+def test_of_runtime_errors_only_a_thread_without_room_is_told_as_memory(error: Exception, told: str):
+    assert told in str(as_told(error))
 
 
 async def test_what_the_child_refuses_is_refused_in_its_words(database: Database, tmp_path: Path):

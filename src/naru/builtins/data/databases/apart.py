@@ -30,6 +30,8 @@ PATIENCE_SECONDS = 120.0
 _SIZE_BYTES = 4
 _AGAIN = object()
 """The answer to who waited beside a query that made the child end."""
+_NO_ROOM = "can't start new thread"
+"""The only thing that tells this `RuntimeError`, of a thread that has no room for its stack, from others."""
 _LESS = "Filter earlier, aggregate, or ask for less."
 
 
@@ -164,6 +166,16 @@ class _Child:
             _answer(waiting, outcome)
 
 
+def as_told(error: Exception) -> QueryError:
+    """Say what the child met that no database tells: no memory, or a mistake of ours."""
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and str(error) == _NO_ROOM):
+        return QueryError("The query took more memory than there is.", remedy=_LESS)
+    return QueryError(
+        f"What works with DuckDB failed: {type(error).__name__}: {error}.",
+        remedy="Ask again, which starts it anew; if it comes again, report it with the query.",
+    )
+
+
 def _answer(waiting: asyncio.Future[Any], outcome: object) -> None:
     if not waiting.done():
         waiting.set_result(outcome)
@@ -210,8 +222,8 @@ class _Server:
             outcome = await getattr(self._database, method)(**arguments)
         except NaruError as error:
             outcome, is_broken = error, isinstance(error.__cause__, self._fatal)
-        except (MemoryError, RuntimeError):  # the second of a thread, which has no room for its stack
-            outcome, is_broken = QueryError("The query took more memory than there is.", remedy=_LESS), True
+        except Exception as error:  # noqa: BLE001  # who asked hears of it, whatever it is
+            outcome, is_broken = as_told(error), True
         finally:
             del self._tasks[number]
         self._tell(number, outcome, is_last=is_broken or self._database.is_stuck)

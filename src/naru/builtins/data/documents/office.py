@@ -1,13 +1,20 @@
-"""Excel, Word and PDF by libraries that an extra brings; what would take all memory is refused before they see it."""
+"""Excel, Word and PDF by libraries that an extra brings; what would take all memory is refused before they see it.
+
+A PDF says little of what it takes, so a process with limits reads it: `pdf_reader`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import io
-import logging
+import json
 import re
+import signal
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from naru.builtins.data.documents.document import UnreadableError
@@ -18,6 +25,9 @@ MAX_BOOK_BYTES = 512 * 2**20
 """Of an archive's XML, unpacked."""
 MAX_CELLS = 10_000_000
 """Of a sheet's rectangle, of which the library makes every cell, also the empty ones."""
+PAGE_SECONDS = 30
+"""Of computing, for a page of a PDF; an honest one takes a part of a second."""
+_PDF_READER = Path(__file__).with_name("pdf_reader.py")
 _OLD_OFFICE = bytes.fromhex("D0CF11E0A1B11AE1")
 _CELL = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
 
@@ -54,23 +64,27 @@ def sheets_of(raw: bytes, suffix: str) -> list[Sheet]:
 
 
 def pdf_pages(raw: bytes) -> Iterator[str | UnreadableError]:
-    """Yield a PDF's pages as text; an error for one that is broken."""
-    pypdf = _library("pypdf")
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what comes of its doubts is told here
+    """Yield a PDF's pages as text; an error for one that is broken.
+
+    A process of its own reads it, and ends where a page takes too much computing: what comes before that is kept.
+    """
+    _library("pypdf")
+    command = [sys.executable, "-P", str(_PDF_READER), str(PAGE_SECONDS)]
     try:
-        reader = pypdf.PdfReader(io.BytesIO(raw))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise UnreadableError("it is protected with a password; save it without")
-        pages = list(reader.pages)
-    except UnreadableError:
-        raise
-    except Exception as error:
-        raise _unreadable(error) from error
-    for page in pages:
-        try:
-            yield str(page.extract_text())
-        except Exception as error:  # noqa: BLE001  # whatever the library meets in a broken page
-            yield UnreadableError(str(error) or type(error).__name__)
+        done = subprocess.run(command, input=raw, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    except OSError as error:
+        raise UnreadableError(f"no process to read it could be started: {error.strerror}") from error
+    pages, *texts = [json.loads(line) for line in done.stdout.split(b"\n")[:-1]] or [None]
+    if isinstance(pages, dict):
+        raise UnreadableError(pages["unreadable"])
+    yield from (text if isinstance(text, str) else UnreadableError(text["broken"]) for text in texts)
+    ended = f"what reads it ended with {done.returncode}"
+    if done.returncode == -getattr(signal, "SIGXCPU", 0):
+        ended = f"it takes more than {PAGE_SECONDS} seconds of computing"
+    if pages is None:
+        raise UnreadableError(ended)
+    if left := pages - len(texts):
+        yield UnreadableError(f"{ended}; it and {left - 1} after it are left out")
 
 
 def _lines(sheet: Any) -> list[list[str]]:
