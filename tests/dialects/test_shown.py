@@ -156,6 +156,7 @@ def test_a_place_for_a_value_shows_wherever_it_stands(value):
         ("fifth", 420, 0),
         ("sixth", 525, 24),
         ("seventh", 714, 0),
+        ("eighth", 669, 108),
     ],
 )
 def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts, most):
@@ -177,7 +178,7 @@ def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts,
 def test_calls_under_labels_that_end_their_reply_are_made():
     """Whole: with all their calls. What a model calls by its own label, and lists its plan before, is no exhibit."""
     lost = Counter()
-    for part in ("second", "third", "waits", "seventh"):
+    for part in ("second", "third", "waits", "seventh", "eighth"):
         for name, form, count, text in talk.exhibits("made", part):
             within = text.startswith("Sure! ") or (form == "python-line" and part == "second")  # of a paragraph
             if name != "quoted-end" and not within:
@@ -222,6 +223,24 @@ def test_what_was_said_not_to_run_does_not_run_whatever_is_said_after_it():
     said = "Nothing was executed. The document only has this."
     assert not read_every_way(f"{said}\n\n{CALL}", talk.TOOLS).calls
     assert read_every_way(f"{said} Let me look.\n\n{CALL}", talk.TOOLS).calls
+
+
+@pytest.mark.parametrize(
+    ("before", "runs"),
+    [
+        ("Do not paste this anywhere:", False),
+        ("붙여 넣을 수 없습니다:", False),
+        ("It is not here, I look elsewhere:", True),
+        ("Request 4 (refused):", False),
+        ("Versuch 4（abgelehnt）：", False),
+        ("I'll look at the hosts (a short file):", True),
+        ("1. Request (refused):", True),
+        ("**Step 4** the file of hosts", True),
+    ],
+)
+def test_a_clause_or_a_remark_that_leads_on_to_a_call_tells_what_it_is(before, runs):
+    """A prohibition in the last clause, and a remark in brackets at the end of what is no item of a list."""
+    assert bool(read_every_way(f"{before}\n\n{CALL}", talk.TOOLS).calls) == runs
 
 
 @pytest.mark.parametrize("text", ["I look at the file.\n\n{}", "Ξ κείμενο!\n\n{}\n", "<|x|>\n\n{}"])

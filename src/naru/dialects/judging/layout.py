@@ -64,6 +64,12 @@ def is_label(line: str) -> bool:
     return line[:1] != "<" and len(label_at(line)) == len(line) > 0
 
 
+def is_caption(line: str) -> bool:
+    """Tell whether a line leads on with a remark in brackets, and is no item of a list: `Request 4 (refused):`."""
+    remark = line.rstrip("*")[:-1].rstrip()[-1:]
+    return PREFIX.match(line) is None and remark != "" and unicodedata.category(remark) == "Pe"
+
+
 def is_short_line(text: str) -> bool:
     """Tell whether a text is one line of a few words that ends no sentence."""
     bare = text.strip()
@@ -120,8 +126,8 @@ def is_contained(text: str) -> bool:
 
 
 def is_open(line: str) -> bool:
-    """Tell whether a line without an end of a sentence is no item of a list, and more than a word or two."""
-    return is_long(line) and PREFIX.match(line) is None
+    """Tell whether a line without an end of a sentence is no item of a list or a title, and more than a word or two."""
+    return is_long(line) and PREFIX.match(line) is None and line[:2] != "**"
 
 
 def is_long(text: str) -> bool:

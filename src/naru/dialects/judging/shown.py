@@ -20,6 +20,7 @@ from naru.dialects.judging.layout import (
     asks,
     first_line,
     has_words,
+    is_caption,
     is_contained,
     is_item,
     is_label,
@@ -61,6 +62,7 @@ WEIGHTS = {
     "line open": 1.0,
     "marker named before": 1.0,
     "introduced": 0.35,
+    "caption": 0.65,
     "set apart by a blank": 0.65,
     "heading": 0.35,
     "sentence goes on": 0.6,
@@ -143,6 +145,8 @@ def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
         yield "question before" if asks(bare) else "heading"
     elif last in COLONS or (not line and _is_over_an_exhibit(text, prose)):
         yield "introduced"
+        if last in COLONS and is_caption(last_line(bare)) and not speaks_of_doing(text):
+            yield "caption"
     elif last not in SENTENCE_ENDS:
         if line.strip():
             yield "sentence begun"

@@ -56,7 +56,7 @@ TALK = {
         r"|не (?:выполн|запуск)\w*"
     ),
     "negated": (
-        r"\b(?:not|never|cannot|instead of)\b|n't\b|지 않|지 마|ません|ないで|不|没|勿|\bnicht\b|\bkeine?\b|\bno\b|\bpas\b|\bне\b"
+        r"\b(?:not|never|cannot|instead of)\b|n't\b|지 않|지 마|수 없|ません|ないで|不|没|勿|\bnicht\b|\bkeine?\b|\bno\b|\bpas\b|\bне\b"
     ),
     "past": (
         r"\b(?:yesterday|earlier|previous(?:ly)?|last time|already)\b|\b(?:you|he|she|they) (?:ran|called|sent|used|made|wrote)\b"

@@ -29,7 +29,7 @@ _MADE_WEIGHT = 0.6
 _ENDED = 0.6
 """What words count for where their sentence is over and does not go on in the call."""
 _FORBIDDEN = 0.3
-"""What a negation counts for beyond its own weight where the sentence leads on to the call by a colon."""
+"""What a negation counts for beyond its own weight in the clause that leads on to the call by a colon."""
 _LIMIT = 0.75
 _SAID_OF_CODE = ("taught", "likeness")
 _MAY_WAIT = ("taught", "past")
@@ -41,6 +41,7 @@ _LOOKED_AT = 240
 _COLONS = (":", "：")
 _SENTENCE_ENDS = ".!?…。！？।؟"
 _ENDS_OF_SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_CLAUSES = lazy_pattern(r"[,;，、；]")
 _PLAIN = str.maketrans("’：", "':")
 _LETTER = lazy_pattern(r"(?<!\\)[a-z]")
 _UPPER = lazy_pattern(r"\\.|[A-Z]")
@@ -63,7 +64,7 @@ def speaks_of_showing(text: str, *, is_over: bool, of_code: bool = False) -> boo
         if not (of_code and name in _SAID_OF_CODE) and words.are_in(sentence)
     )
     if text.rstrip()[-1:] in _COLONS:
-        doubt += _FORBIDDEN * concepts["negated"].are_in(sentence)
+        doubt += _FORBIDDEN * concepts["negated"].are_in(_CLAUSES.split(sentence)[-1])
     elif is_over and text.rstrip()[-1:] in _SENTENCE_ENDS:
         doubt *= _ENDED
     if doubt < _LIMIT:
