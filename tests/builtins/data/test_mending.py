@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from naru.builtins.data.asking import mend
 from naru.builtins.data.asking.ask import mended
+from naru.builtins.data.asking.each import each_of
 from naru.builtins.data.asking.scope import Scope, find_scope, named_values
-from naru.builtins.data.databases.catalogue import Catalogue
+from naru.builtins.data.databases.catalogue import Catalogue, Column, Table
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.errors import QueryError
 from naru.builtins.data.databases.open import open_database
@@ -103,6 +105,63 @@ async def test_a_fault_that_the_catalogue_knows_better_is_mended(fault: str, dat
     with contextlib.suppress(QueryError):
         assert await rows_of(database, sql) != wanted, "the fault is none"
     assert await rows(database, sql) == wanted
+
+
+UNDECLARED = """
+CREATE TABLE course (course_id INTEGER, name TEXT, is_hard BOOLEAN);
+CREATE TABLE offering (offering_id INTEGER, course_id INTEGER, has_exam BOOLEAN);
+CREATE TABLE tags (course_id INTEGER, "funny votes" INTEGER, semester TEXT);
+INSERT INTO course VALUES (1, 'Art', 1), (2, 'Music', 0), (3, 'Art', 0);
+INSERT INTO offering VALUES (1, 1, 1), (2, 1, 1), (3, 2, 1), (4, 3, 0);
+INSERT INTO tags VALUES (1, 5, 'fall'), (1, 2, 'spring'), (2, 1, 'fall');
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "wanted"),
+    [
+        (
+            "Which courses have an exam?",
+            "SELECT c.name FROM course c JOIN offering o ON c.course_id = o.course_id WHERE o.has_exam = TRUE",
+            [["Art"], ["Music"]],
+        ),
+        (
+            "How many found it funny, per course id?",
+            'SELECT SUM("funny votes") AS n FROM tags',
+            [[7, 1], [1, 2]],
+        ),
+        ("How many voted in each semester?", 'SELECT SUM("funny votes") FROM tags', [[6, "fall"], [2, "spring"]]),
+        ("학기별 표는 몇 개인가요?", 'SELECT SUM("funny votes") FROM tags', [[8]]),
+        ("semester별 표는 몇 개인가요?", 'SELECT SUM("funny votes") FROM tags', [[6, "fall"], [2, "spring"]]),
+        ("How many votes are there for every course?", 'SELECT SUM("funny votes") FROM tags', [[8]]),
+    ],
+    ids=["rows that a join repeats", "per", "each", "a Korean word of no column", "a Korean each", "no column's name"],
+)
+async def test_issue_20_4_where_no_key_is_declared_rows_are_told_once_and_sums_for_each(
+    question: str, sql: str, wanted: list[list[object]], tmp_path: Path
+):
+    with contextlib.closing(sqlite3.connect(tmp_path / "votes.db")) as votes:
+        votes.executescript(UNDECLARED)
+    opened = open_database(DataSettings(naru_database_url=str(tmp_path / "votes.db"), _env_file=None))
+    catalogue = await opened.catalogue()
+    scope = Scope(catalogue.tables, (), ())
+    found = await rows_of(opened, await mended(sql, scope, catalogue, opened, question=question))
+    assert sorted(map(str, found)) == sorted(map(str, wanted))
+    await opened.close()
+
+
+def test_issue_20_4_a_column_of_truths_is_compared_with_a_truth_in_postgresql():
+    truths = Table("course", [Column("is_hard", "boolean"), Column("seats", "bigint")])
+    tree = mend.parsed("SELECT seats FROM course WHERE is_hard = 1 AND seats = 1", "PostgreSQL")
+    assert tree is not None
+    mend.mend(tree, Scope([truths], (), ()), "PostgreSQL")
+    assert mend.written(tree, "PostgreSQL").endswith("WHERE course.is_hard = TRUE AND course.seats = 1")
+
+
+def test_the_comment_of_a_column_is_its_name_in_korean():
+    table = Table("lot", [Column("customer_name", "text", "고객사 이름"), Column("qty", "bigint", "수량")])
+    assert each_of("고객사별 수량의 합계는?", [table]) == (table, table.columns[0])
+    assert each_of("특별히 큰 수량의 합계는?", [table]) is None
 
 
 RIGHT = (

@@ -89,7 +89,7 @@ async def find_rows(question: str, catalogue: Catalogue, search: Search, databas
         asked.written.append(statement_in(await writer.write(prompt, grammar=grammar, max_tokens=STATEMENT_TOKENS)))
         if asked.written[-1] in asked.written[:-1]:
             break  # the same again: another try would give it once more
-        asked.sql = await mended(asked.written[-1], scope, catalogue, database)
+        asked.sql = await mended(asked.written[-1], scope, catalogue, database, question=question)
         try:
             asked.result = await database.query(asked.sql)
             break
@@ -98,7 +98,7 @@ async def find_rows(question: str, catalogue: Catalogue, search: Search, databas
     return asked
 
 
-async def mended(sql: str, scope: Scope, catalogue: Catalogue, database: Database) -> str:
+async def mended(sql: str, scope: Scope, catalogue: Catalogue, database: Database, *, question: str = "") -> str:
     """Return the statement with its values, joins, groups and ratios right; as it was where there is no parser."""
     if importlib.util.find_spec("sqlglot") is None:
         return sql
@@ -110,7 +110,7 @@ async def mended(sql: str, scope: Scope, catalogue: Catalogue, database: Databas
     everything = [*scope.tables, *(table for table in catalogue.tables if not scope.table(table.name))]
     whole = Scope(everything, links_of(catalogue), scope.values)
     await stored.as_stored(tree, whole, database)
-    mend.mend(tree, whole, database.dialect)
+    mend.mend(tree, whole, database.dialect, question)
     return mend.written(tree, database.dialect)
 
 

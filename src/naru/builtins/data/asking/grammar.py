@@ -38,7 +38,8 @@ aggregate ::= "COUNT(*)" | ("COUNT" | "SUM" | "AVG" | "MIN" | "MAX") "(" ("DISTI
 plain ::= leaf | "CASE WHEN " flat (" AND " flat){0,2} " THEN " leaf (" ELSE " leaf)? " END" \
   | "CAST(" leaf " AS " type ")" | ("COALESCE" | "NULLIF") "(" leaf ", " leaf ")" \
   | ("LOWER" | "UPPER" | "LENGTH" | "ABS") "(" leaf ")"
-leaf ::= column | number | string
+leaf ::= column | number | string | truth
+truth ::= "TRUE" | "FALSE" | "true" | "false"
 number ::= "-"? [0-9]{1,12} ("." [0-9]{1,6})?
 string ::= "'" ([^'\n\x00] | "''"){0,60} "'"
 compare ::= " = " | " > " | " < " | " >= " | " <= " | " <> "

@@ -3,16 +3,22 @@
 A small model picks the right columns more often than it says where they stand. Each rule is one of SQL's or of the
 keys', none is of a question: a column's table stands in FROM, joined by its keys; what is not summed up is grouped by;
 a condition on a sum is one of the groups; a ratio is no whole number; what rows are ordered or grouped by is shown.
+One reads the question: a sum that it wants for each of a column (`each`) is grouped by it.
 Values are in `stored`. A statement that cannot be read is left as it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sqlglot
 from sqlglot import exp
 
+from naru.builtins.data.asking.each import each_of
+from naru.builtins.data.asking.joins import ways
 from naru.builtins.data.asking.scope import Scope
-from naru.builtins.data.asking.tables import Joins, sources_of, table_named
+from naru.builtins.data.asking.tables import Joins, identifier, own_columns, sources_of, table_named
+from naru.builtins.data.databases.catalogue import Table
 
 _DIALECTS = {"PostgreSQL": "postgres", "SQLite": "sqlite", "DuckDB": "duckdb", "MySQL": "mysql"}
 _DIVIDES_WHOLE = ("PostgreSQL", "SQLite")
@@ -33,17 +39,20 @@ def written(tree: exp.Select, dialect: str) -> str:
     return tree.sql(_DIALECTS[dialect])
 
 
-def mend(tree: exp.Select, scope: Scope, dialect: str) -> None:
+def mend(tree: exp.Select, scope: Scope, dialect: str, question: str = "") -> None:
     """Mend the tree in place."""
     for select in list(tree.find_all(exp.Select)):
         Joins(select, scope).complete()
         _conditions_of_groups(select)
         _groups(select)
+    _for_each(tree, scope, question)
     _shown(tree)
     _once(tree, scope)
     if dialect in _DIVIDES_WHOLE:
         for division in list(tree.find_all(exp.Div)):
             _divide(division)
+    if dialect == "PostgreSQL":
+        _truths(tree, scope)
     for ordered in tree.find_all(exp.Ordered):
         ordered.set("nulls_first", False)
 
@@ -90,6 +99,42 @@ def _groups(select: exp.Select) -> None:
         select.set("group", exp.Group(expressions=[*grouped, *missing]))
 
 
+def _for_each(select: exp.Select, scope: Scope, question: str) -> None:
+    """Group sums that stand alone by what the question wants one for each of."""
+    if select.args.get("group") or not all(_sums(item, select) for item in select.expressions):
+        return
+    tables = _tables_of(select, scope)
+    if found := each_of(question, list(tables.values())):
+        alias = next(alias for alias, table in tables.items() if table.name == found[0].name)
+        column = exp.Column(this=identifier(found[1].name), table=identifier(alias))
+        select.set("group", exp.Group(expressions=[column]))
+
+
+def _tables_of(select: exp.Select, scope: Scope) -> dict[str, Table]:
+    """Return the known tables of FROM by the names they go by."""
+    found = {
+        (source.alias or source.name): table_named(scope.tables, source.name, source.db)
+        for source in sources_of(select)
+        if isinstance(source, exp.Table)
+    }
+    return {alias: table for alias, table in found.items() if table}
+
+
+def _truths(tree: exp.Select, scope: Scope) -> None:
+    """Compare a column of truths with a truth, where it is compared with 0 or 1."""
+    for select in tree.find_all(exp.Select):
+        tables = _tables_of(select, scope)
+        for column in own_columns(select):
+            beside = column.parent
+            if not isinstance(beside, exp.EQ | exp.NEQ):
+                continue
+            other = beside.expression if beside.this is column else beside.this
+            table = tables.get(column.table)
+            known = table.column(column.name) if table else None
+            if known and known.type.startswith("bool") and other.is_int and other.name in ("0", "1"):
+                other.replace(exp.Boolean(this=other.name == "1"))
+
+
 def _shown(select: exp.Select) -> None:
     """Show the groups and what the rows are ordered by, where the statement shows neither."""
     if select.args.get("distinct") or any(item.is_star for item in select.expressions):
@@ -116,25 +161,26 @@ def _once(select: exp.Select, scope: Scope) -> None:
     is_grouped = select.args.get("group") or any(_sums(item, select) for item in select.expressions)
     if is_grouped or select.args.get("distinct") or len({column.table.casefold() for column in columns}) != 1:
         return
-    tables = {
-        (source.alias or source.name).casefold(): table_named(scope.tables, source.name, source.db)
-        for source in sources_of(select)
-        if isinstance(source, exp.Table)
-    }
+    tables = {alias.casefold(): table for alias, table in _tables_of(select, scope).items()}
     told = tables.get(columns[0].table.casefold())
-    referring = [
-        one for table in tables.values() if table for one in table.references if told and one.table == told.name
-    ]
+    key_of_told = _key(told, list(tables.values()), scope) if told else ()
     order = select.args.get("order")
     ordered = [one.this for one in order.expressions] if order else []
-    if not referring or any(not isinstance(one, exp.Column) for one in ordered):
+    if not key_of_told or any(not isinstance(one, exp.Column) for one in ordered):
         return
-    key = [
-        exp.Column(this=exp.to_identifier(name), table=columns[0].args["table"].copy())
-        for name in referring[0].other_columns
-    ]
+    key = [exp.Column(this=exp.to_identifier(name), table=columns[0].args["table"].copy()) for name in key_of_told]
     grouped = {one.sql(): one for one in [*key, *(item.unalias() for item in select.expressions), *ordered]}
     select.set("group", exp.Group(expressions=[one.copy() for one in grouped.values()]))
+
+
+def _key(told: Table, tables: Sequence[Table], scope: Scope) -> Sequence[str]:
+    """Return the columns by which other tables' rows refer to a table's; its first one, where no key is declared."""
+    declared = [one.other_columns for table in tables for one in table.references if one.table == told.name]
+    if declared or any(table.references for table in scope.tables):
+        return declared[0] if declared else ()
+    first = told.columns[0].name
+    links = ways(scope.links, [table.name for table in tables])[told.name]
+    return (first,) if any(own == first for link in links for own, _ in link.columns) else ()
 
 
 def _divide(division: exp.Div) -> None:

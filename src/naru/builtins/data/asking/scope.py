@@ -62,9 +62,9 @@ async def find_scope(question: str, catalogue: Catalogue, search: Search, databa
         scores.setdefault(name, 1.0 / (1 + place))  # its best column's; a wide table is not a better one
     for name in {value.table for value in values}:
         scores[name] = scores.get(name, 0.0) + VALUE_COUNTS
-    words = {_stem(word) for word in _WORD.findall(question.casefold())}
+    words = {stem(word) for word in _WORD.findall(question.casefold())}
     for table in catalogue.tables:
-        if {_stem(part) for part in re.split(r"[._]", table.name.casefold())} & words:
+        if {stem(part) for part in re.split(r"[._]", table.name.casefold())} & words:
             scores[table.name] = scores.get(table.name, 0.0) + NAME_COUNTS
     names = [table.name for table in catalogue.tables]
     ordered = sorted((name for name in scores if name in names), key=lambda name: -scores[name])
@@ -118,7 +118,8 @@ def _phrases(question: str) -> list[str]:
     return [one for one in dict.fromkeys([*quoted_parts, *runs]) if len(one) > 2 or one.isdigit()][:_PHRASES_AT_MOST]
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Return an English word without the ending of its plural."""
     return word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
 
 

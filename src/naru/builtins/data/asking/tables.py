@@ -176,8 +176,8 @@ class Joins:
         for source in sources_of(self.select):
             name = source.args["alias"].this if source.args.get("alias") else source.this
             if name.name.casefold() == alias:
-                return _identifier(name.name, quoted=bool(name.args.get("quoted")))
-        return _identifier(alias)
+                return identifier(name.name, quoted=bool(name.args.get("quoted")))
+        return identifier(alias)
 
     def _join(self, used: Sequence[str], known: dict[str, str], *, is_sound: bool) -> dict[str, str]:
         """Join the used tables by keys, and return what stands there then.
@@ -199,7 +199,7 @@ class Joins:
             known = {_bare(chosen[0]).casefold(): chosen[0]}
         for link in steps:
             theirs = next(alias for alias, table in known.items() if table == link.other)
-            on = _condition(_identifier(_bare(link.table)), self._called(theirs), link)
+            on = _condition(identifier(_bare(link.table)), self._called(theirs), link)
             self.select.append("joins", exp.Join(this=_source(link.table), on=on))
             known[_bare(link.table).casefold()] = link.table
         return known
@@ -232,8 +232,8 @@ def _condition(own: exp.Identifier, other: exp.Identifier, link: Link) -> exp.Ex
     return exp.and_(
         *(
             exp.EQ(
-                this=exp.Column(this=_identifier(one), table=own.copy()),
-                expression=exp.Column(this=_identifier(their), table=other.copy()),
+                this=exp.Column(this=identifier(one), table=own.copy()),
+                expression=exp.Column(this=identifier(their), table=other.copy()),
             )
             for one, their in link.columns
         )
@@ -242,10 +242,11 @@ def _condition(own: exp.Identifier, other: exp.Identifier, link: Link) -> exp.Ex
 
 def _source(name: str) -> exp.Table:
     schema, _, bare = name.rpartition(".")
-    return exp.Table(this=_identifier(bare), db=_identifier(schema) if schema else None)
+    return exp.Table(this=identifier(bare), db=identifier(schema) if schema else None)
 
 
-def _identifier(name: str, *, quoted: bool | None = None) -> exp.Identifier:
+def identifier(name: str, *, quoted: bool | None = None) -> exp.Identifier:
+    """Return a name as a statement writes it, in quotes where it needs them."""
     is_plain = bool(PLAIN_NAME.fullmatch(name)) and name not in RESERVED
     return exp.Identifier(this=name, quoted=not is_plain if quoted is None else quoted)
 
