@@ -14,6 +14,7 @@ from naru.builtins.data.asking.ask import REPAIRS, ask
 from naru.builtins.data.asking.grammar import select_grammar
 from naru.builtins.data.asking.joins import connected, links_of
 from naru.builtins.data.asking.scope import Scope, Value, find_scope, named_values
+from naru.builtins.data.databases.catalogue import Catalogue, Column, Table
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.open import open_database
 from naru.builtins.data.sources import DataSources
@@ -111,6 +112,22 @@ async def test_tables_without_keys_are_joined_by_the_names_of_their_columns(tmp_
     }
     names = [table.name for table in catalogue.tables]
     assert connected(["author", "papers"], links, names, most=4) == ["author", "writes", "papers"]
+
+
+def test_issue_20_4_a_table_without_a_key_is_joined_by_the_first_column_that_another_has_too():
+    def table(name: str, *columns: str) -> Table:
+        return Table(name, [Column(column, "text") for column in columns])
+
+    towns = table("geographic", "city_name", "region")
+    dishes = table("restaurant", "id", "name", "city_name")
+    places = table("location", "restaurant_id", "street", "city_name")
+    people = table("cook", "name", "id", "mood")
+    found = {(link.table, link.other, link.columns) for link in links_of(Catalogue((towns, dishes, places, people)))}
+    assert found == {
+        ("restaurant", "location", (("id", "restaurant_id"),)),
+        ("geographic", "restaurant", (("city_name", "city_name"),)),
+        ("geographic", "location", (("city_name", "city_name"),)),
+    }
 
 
 async def test_the_grammar_takes_the_found_names_and_no_others(database: Database):

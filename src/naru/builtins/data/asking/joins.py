@@ -1,14 +1,20 @@
-"""How tables are joined: by their declared keys, and where a database declares none, by the names of their columns."""
+"""How tables are joined: by their declared keys, and where a database declares none, by the names of their columns.
+
+Those are the names that keys have; a table that has none is joined by the first column, its own or another's.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from naru.builtins.data.databases.catalogue import Catalogue, Table
 
 _KEY_ENDINGS = ("id", "_id", "_key", "_code", "_no", "_num", "_number")
+_SAYS_NOTHING = ("id", "name")
+"""Columns of that name in two tables are not for that reason of one thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +45,21 @@ def links_of(catalogue: Catalogue) -> list[Link]:
 
 
 def _by_names(tables: Sequence[Table]) -> Iterator[Link]:
-    for place, table in enumerate(tables):
-        for other in tables[place + 1 :]:
-            pairs = _pairs(table, other)
-            if pairs:
-                yield Link(table.name, other.name, (pairs[0],))
+    joined: set[str] = set()
+    for table, other in combinations(tables, 2):
+        if pairs := _pairs(table, other):
+            joined |= {table.name, other.name}
+            yield Link(table.name, other.name, (pairs[0],))
+    for table, other in combinations(tables, 2):
+        if not {table.name, other.name} <= joined and (name := _shared_first(table, other)):
+            yield Link(table.name, other.name, ((name, name),))
+
+
+def _shared_first(table: Table, other: Table) -> str | None:
+    """Return the first column of one table that the other has too, as `city_name`: what rows are called by."""
+    firsts = (table.columns[0].name, other.columns[0].name) if table.columns and other.columns else ()
+    both = (name for name in firsts if name not in _SAYS_NOTHING and table.column(name) and other.column(name))
+    return next(both, None)
 
 
 def _pairs(table: Table, other: Table) -> list[tuple[str, str]]:
