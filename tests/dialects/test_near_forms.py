@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from naru.dialects import Tool, parse
+from naru.dialects import Tool
 from tests.dialects.reading import CASES, assert_accounted, read_every_way, stream
 
 TOOLS = [
@@ -292,13 +292,6 @@ def test_what_may_be_something_else_or_is_cut_is_text(text):
 )
 def test_arguments_of_near_forms_are_read_as_they_are_meant(text, arguments):
     assert [call.arguments for call in read_every_way(text, TOOLS).calls] == [arguments]
-
-
-def test_a_last_brace_that_is_missing_is_mended_where_the_reply_ends_and_was_not_cut():
-    text = UNIT[:-1]
-    assert [mended.kind for mended in read_every_way(text, TOOLS).repairs] == ["missing-brace"]
-    assert parse(text, TOOLS, finish_reason="length").calls == ()
-    assert parse(text[:-1], TOOLS).calls == ()
 
 
 @pytest.mark.parametrize(

@@ -149,9 +149,6 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
     fields: dict[str, Any] = {}
     done = False
     while True:
-        if done and not (closers or marked) and not (yield from skip_space(source)) and not source.cut:
-            writer.repair("missing-brace", "", "}")
-            break
         first = yield from next_member(source)
         if first == "}":
             yield from _close_brace(source, doubled=doubled)
