@@ -194,6 +194,13 @@ def test_several_calls_that_begin_a_reply_are_made_whatever_comes_after_them():
     assert not read_every_way(f"{CALL}\n\nΞ κείμενο.", talk.TOOLS).calls
 
 
+@pytest.mark.parametrize("calls", [CALL, f"{CALL}\n{CALL.replace('ls', 'pwd')}"])
+def test_calls_of_which_the_text_after_them_says_that_they_were_not_run_are_shown(calls):
+    """However many they are, and though it speaks of what they are about."""
+    after = "That bash command was in the file. I only quote it; nothing has been run."
+    assert not read_every_way(f"{calls}\n\n{after}", talk.TOOLS).calls
+
+
 PYTHON = "[read_file(path='/etc/hosts')]"
 
 

@@ -33,7 +33,7 @@ from naru.dialects.judging.layout import (
     prose_of,
     says_something,
 )
-from naru.dialects.judging.wording import speaks_of_doing, speaks_of_showing, speaks_of_waiting
+from naru.dialects.judging.wording import denies_running, speaks_of_doing, speaks_of_showing, speaks_of_waiting
 from naru.dialects.texts.patterns import lazy_pattern
 
 TYPE_CHECKING = False
@@ -179,7 +179,7 @@ def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall
         return
     if before.some:
         yield from _facts_around(before, said, calls, answers=answers)
-    elif "\n" in gap and _may_show(calls, gap, text) and not _is_about(calls, said) and not _speaks_of_its_result(text):
+    elif "\n" in gap and (denies_running(text) or _is_remark(calls, gap, text)):
         yield "text after"
     if asks(text):
         yield "question after"
@@ -192,7 +192,7 @@ def _facts_around(before: Before, said: str, calls: Sequence[ParsedCall], *, ans
     if before.same_line:
         if dialect not in _PYTHON or (answers and not _is_about(calls, told)):
             yield "line goes on"
-    elif (
+    elif denies_running(said) or (
         not (dialect in _CODE and _is_about(calls, told))
         and not speaks_of_doing(before.text)
         and not speaks_of_waiting(said)
@@ -202,6 +202,11 @@ def _facts_around(before: Before, said: str, calls: Sequence[ParsedCall], *, ans
 
 def _speaks_of_its_result(text: str) -> bool:
     return not asks(text) and (speaks_of_doing(text) or speaks_of_waiting(text))
+
+
+def _is_remark(calls: Sequence[ParsedCall], gap: str, text: str) -> bool:
+    """Tell whether text after the calls that begin a reply speaks neither of their matter nor of their result."""
+    return _may_show(calls, gap, text) and not _is_about(calls, prose_of(text)) and not _speaks_of_its_result(text)
 
 
 def _may_show(calls: Sequence[ParsedCall], gap: str, text: str) -> bool:

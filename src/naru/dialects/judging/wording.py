@@ -68,9 +68,13 @@ def speaks_of_showing(text: str, *, is_over: bool, of_code: bool = False) -> boo
     elif is_over and text.rstrip()[-1:] in _SENTENCE_ENDS:
         doubt *= _ENDED
     if doubt < _LIMIT:
-        said = text[-_LOOKED_AT:].lower().translate(_PLAIN)
-        return concepts["not run"].are_in(said) and not made.are_in(sentence)
+        return denies_running(text[-_LOOKED_AT:]) and not made.are_in(sentence)
     return doubt >= _LIMIT + _MADE_WEIGHT * made.are_in(sentence)
+
+
+def denies_running(text: str) -> bool:
+    """Tell whether a text says that something was not run."""
+    return _concepts()[0]["not run"].are_in(text.lower().translate(_PLAIN))
 
 
 def speaks_of_doing(text: str) -> bool:
