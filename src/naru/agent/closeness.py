@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol
 
-from naru.agent.selection import Ranked, index_of, named_of, said_of
+from naru.agent.selection import Ranked, index_of, named_of, plain_name, said_of
 from naru.errors import NaruError
 from naru.messages import ToolDefinition
 
@@ -18,13 +18,31 @@ logger = logging.getLogger(__name__)
 Embed = Callable[[Sequence[str], Literal["query", "passage"]], Awaitable[list[list[float]]]]
 """Returns a vector for each text, in order; an empty one for a blank text. Raises NaruError."""
 _KEPT = 10_000
-"""Vectors of tools that are held in memory, two for each."""
+"""Vectors of tools that are held in memory, three for each."""
 _MOST_CHARACTERS = 2_000
 WORDS = 0.05
 """What the tool that shares most words gains beside its closeness (102 questions in ten languages)."""
-ORDER = "Please do this for me: cancel it, change it, add it, delete it, send it."
-QUESTION = "What is it? When, where, who, how many?"
-"""Two sentences for the encoder, in any language it knows: a tool that changes something lies nearer to the first."""
+CHANGING = (
+    "Book a seat on a flight. Cancel a subscription. Send a message to somebody. Delete a record for good. Add a new "
+    "entry to a list. Change the name of a project. Pay an invoice. Start or stop a machine. Set the price of an "
+    "article. Order a taxi. Upload a document. Give a person access to a building. Assign a ticket to a colleague. "
+    "Register a new student for an exam. Close a complaint and tell the customer. Move a file to the archive. Write a "
+    "review. Withdraw an application. Put goods into the cart. Let a guest in."
+)
+TELLING = (
+    "Departure, gate and free seats of a flight. Whether a subscription is active and what it costs. Messages that "
+    "somebody received. One record: name, owner, day and state. All entries of a list. Find projects by name. How "
+    "much was paid, when and by whom. Errors of a machine. Current price of an article. Where a taxi is and how many "
+    "minutes it needs. Text and size of a document. Who may enter a building and until when. Tickets of a colleague. "
+    "Marks of a student in an exam. Details of a complaint. What lies in the archive. Reviews of a restaurant. State "
+    "of an application. What is in the cart and what it costs. Name, arrival and room of a guest. Look up a flight by "
+    "its number. Search subscriptions by customer. Read a message. Get one record by its id. List all entries. Find "
+    "projects by name. Show what was paid, and when. Read the state of a machine. Get the current price of an "
+    "article. Tell where a taxi is."
+)
+"""What tools say of themselves: examples for the encoder, in any language it knows. How far a tool points from the mean
+of these towards the mean of those is its `Ranked.ordered`. Areas under the curve of four sets (457 tools, 136 change
+something): .94 to 1.00, of the one made after the examples .94; .84 to .99 with one order and one question instead."""
 TALK = (
     "Hello! How are you? Thank you very much, goodbye!",
     "Tell me a joke. Write a sentence. Explain in general why something is so.",
@@ -74,19 +92,18 @@ class Closeness:
         """
         by_words = [index_of(tools).rank(text) for text in texts]
         try:
-            near, talk = await self._by_meaning(tools, texts)
+            near, tilts, talk = await self._by_meaning(tools, texts)
             self._failed = ""
         except NaruError as error:
             if str(error) != self._failed:
                 logger.warning("tools are chosen by their words alone: %s", error)
             self._failed = str(error)
             return by_words[0]
-        scores = _scores(by_words, near[: len(texts)])
+        scores = _scores(by_words, near)
         ranked = sorted((replace(one, score=scores[one.tool.name]) for one in by_words[0]), key=lambda one: -one.score)
         if not self._tells_closeness:
             return ranked
-        asked, *_, order, question = near
-        tilts = {name: nearness - question[name] for name, nearness in order.items()}
+        asked = near[0]
         return [replace(one, closeness=asked[n], ordered=tilts[n], talk=talk) for one in ranked if (n := one.tool.name)]
 
     async def near(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -98,24 +115,32 @@ class Closeness:
 
     async def _by_meaning(
         self, tools: Sequence[ToolDefinition], texts: Sequence[str]
-    ) -> tuple[list[dict[str, float]], float]:
-        """Return for each text, then for the two poles, how near each tool is; and how near the first text is to talk.
+    ) -> tuple[list[dict[str, float]], dict[str, float], float]:
+        """Return for each text how near each tool is; how far each points to changing; how near the first is to talk.
 
         Raises:
             NaruError: the embedder failed.
         """
-        said = {tool.name: [text[:_MOST_CHARACTERS] for text in (said_of(tool), named_of(tool))] for tool in tools}
-        texts_of_tools = list(dict.fromkeys(text for both in said.values() for text in both))
+        does = {tool.name: tool.description.strip() or plain_name(tool.name) for tool in tools}
+        said = {
+            tool.name: [text[:_MOST_CHARACTERS] for text in (said_of(tool), named_of(tool), does[tool.name])]
+            for tool in tools
+        }
+        texts_of_tools = list(dict.fromkeys(text for every in said.values() for text in every))
         await self._learn(texts_of_tools)
         if not self._poles:
-            self._poles = await self._embed([ORDER, QUESTION, *TALK], "query")
-        asked = [*await self._embed(list(texts), "query"), *self._poles[:2]]
+            both = [await self._embed(one.split(". "), "passage") for one in (CHANGING, TELLING)]
+            means = [[sum(column) / len(some) for column in zip(*some, strict=False)] for some in both]
+            doing = [one - other for one, other in zip(*means, strict=False)]
+            self._poles = [doing, *await self._embed(TALK, "query")]
+        asked = await self._embed(list(texts), "query")
         for text in texts_of_tools:
             self._vectors.move_to_end(_key(text))
         while len(self._vectors) > max(_KEPT, len(texts_of_tools)):
             self._vectors.popitem(last=False)
-        near = [{name: self._nearness(vector, both) for name, both in said.items()} for vector in asked]
-        return near, max(_cosine(asked[0], pole) for pole in self._poles[2:])
+        near = [{name: self._nearness(vector, every[:2]) for name, every in said.items()} for vector in asked]
+        tilts = {name: self._nearness(self._poles[0], every[2:]) for name, every in said.items()}
+        return near, tilts, max(_cosine(asked[0], pole) for pole in self._poles[1:])
 
     def _nearness(self, vector: Sequence[float], texts: Sequence[str]) -> float:
         return sum(_cosine(vector, self._vectors[_key(text)]) for text in texts) / len(texts)

@@ -34,8 +34,6 @@ class Limits:
     """Longer text results come page by page, with a tool to read on (N12); 0 leaves them whole."""
     fails_with_model: bool = False
     """A model that fails in a later round fails the run; else what the tools gave is told, and marked."""
-    identical_calls: int = 1
-    """How often the same call (name and canonical arguments) may run."""
 
 
 def canonical(call: ToolCall) -> str:
@@ -53,7 +51,7 @@ class Budget:
     calls: int = 0
     tokens: int = 0
     _started: float = field(init=False)
-    _seen: dict[str, int] = field(default_factory=dict)
+    _seen: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._started = self.clock()
@@ -80,11 +78,10 @@ class Budget:
         return None
 
     def is_repeat(self, call: ToolCall) -> bool:
-        """Tell whether the same call has run as often as it may."""
-        return self._seen.get(canonical(call), 0) >= self.limits.identical_calls
+        """Tell whether the same call (name and canonical arguments) has run."""
+        return canonical(call) in self._seen
 
     def count(self, call: ToolCall) -> None:
         """Note that a call runs."""
         self.calls += 1
-        key = canonical(call)
-        self._seen[key] = self._seen.get(key, 0) + 1
+        self._seen.add(canonical(call))

@@ -13,7 +13,6 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
-from naru.agent.answers import looks_like_call
 from naru.agent.choice import chosen, ranked_for
 from naru.agent.context import tokens_of, tools_tokens
 from naru.agent.events import (
@@ -39,9 +38,8 @@ from naru.agent.paging import PagedToolset
 from naru.agent.planner import OrdinaryPlanner, Planner
 from naru.agent.prompts import CUT_OFF, MODEL_FAILED, NOT_SHOWN, cut, tools_note
 from naru.agent.small.planner import SmallPlanner
-from naru.agent.trace import recorded
-from naru.agent.traced import traced
-from naru.agent.turns import Turn
+from naru.agent.trace import recorded, traced
+from naru.agent.turns import Turn, looks_like_call
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Reasoning, Refusal, Text, ToolCall, Usage
 from naru.models.asking.strategy import is_guided
@@ -238,7 +236,9 @@ class _Run:
                     match event:
                         case Text(text=text):
                             yield ModelText(number, text)
-                            if not turn.names and self._streams(turn.text):
+                            # Not while it may still turn out to be a call.
+                            may_go = turn.text.lstrip()[:1] not in ("", "{", "[", "<", "`")
+                            if may_go and self._planner.streams_early and not turn.names:
                                 yield self._next_text(turn)
                         case Reasoning(text=text):
                             yield ReasoningText(number, text)
@@ -256,10 +256,6 @@ class _Run:
         ended = time.monotonic()
         raw = turn.raw or turn.text
         yield ModelAnswered(number, raw, tuple(turn.calls), ended - started, first - started, turn.finish, turn.said)
-
-    def _streams(self, text: str) -> bool:
-        """Tell whether text may go to the client now: not while it may still turn out to be a call."""
-        return self._planner.streams_early and text.lstrip()[:1] not in ("", "{", "[", "<", "`")
 
     def _next_text(self, turn: Turn) -> AnswerText:
         """Give what the client has not got of a turn's text, apart from what earlier rounds said before their calls."""
@@ -344,7 +340,9 @@ class _Run:
 
     async def _conclude(self, reason: EndReason) -> AsyncGenerator[AgentEvent, None]:
         """Take the last turn, without tools; the answer is never empty (R10)."""
-        attempt, thought = 0, self._thought
+        attempt = 0
+        # What the model thought last, where it wrote nothing and no tool gave anything.
+        thought = "" if self._planner.has_results else self._last_thought
         while reason != "model_failed":
             attempt += 1
             request = self._planner.last_request(attempt)
@@ -381,11 +379,6 @@ class _Run:
         """Whether what there is may stand for an answer when the model fails: by setting, and if it is any."""
         found = any(one.ran and not one.failed and one.shown.strip() for one in self._outcomes)
         return (found or self._planner.has_words) and not self._budget.limits.fails_with_model
-
-    @property
-    def _thought(self) -> str:
-        """What the model thought last, where it wrote nothing and no tool gave anything."""
-        return "" if self._planner.has_results else self._last_thought
 
     def _finished(self, reason: EndReason, answer: str, finish: str = "stop") -> RunFinished:
         for one in self._notes:

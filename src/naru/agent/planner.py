@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from naru.agent.answers import looks_like_call
 from naru.agent.context import LEFT_OUT, trimmed
 from naru.agent.execute import Outcome
 from naru.agent.paging import READ, PagedToolset
 from naru.agent.prompts import LAST_TURN, UNKNOWN_TOOL
+from naru.agent.turns import looks_like_call
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 
 MISNAMED = 2

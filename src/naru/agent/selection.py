@@ -42,7 +42,7 @@ class Ranked:
     closeness: float | None = None
     """How near in meaning, -1 to 1; None where nothing measures it."""
     ordered: float = 0.0
-    """How much nearer in meaning to an order to do something than to a question; 0 where nothing measures it."""
+    """How far it points from telling something to changing something, -1 to 1; 0 where nothing measures it."""
     talk: float = 0.0
     """How near the question itself is to talk that needs no tool; 0 where nothing measures it."""
 

@@ -1,4 +1,4 @@
-"""A run as plain data: every step with its time, kept by a journal (N13); `naru.replaying` runs it again."""
+"""What is kept of a run: its steps as plain data (N13), which `naru.replaying` runs again; and a span over them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Protocol
 from naru.agent.events import AgentEvent, CallFinished, ClientCalls, ModelAnswered, Prompted, RoundStarted, RunFinished
 from naru.errors import NaruError
 from naru.messages import ChatRequest, JsonObject, Message, ToolDefinition
+from naru.telemetry.tracing import Tracing
 
 logger = logging.getLogger(__name__)
 
@@ -104,3 +105,42 @@ def message_data(turn: Message) -> JsonObject:
     if turn.tool_calls:
         data["calls"] = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in turn.tool_calls]
     return data | ({"call_id": turn.tool_call_id, "name": turn.name} if turn.role == "tool" else {})
+
+
+async def traced(
+    events: AsyncGenerator[AgentEvent, None], tracing: Tracing, model: str
+) -> AsyncGenerator[AgentEvent, None]:
+    """Pass a run's events on inside of a span.
+
+    The span is current while the run works, not while whoever reads the events does: a generator shares its reader's
+    context.
+    """
+    attributes = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.provider.name": "naru",
+        "gen_ai.agent.name": "naru",
+        "gen_ai.request.model": model or None,
+    }
+    span = tracing.begin("invoke_agent naru", "internal", attributes)
+    try:
+        async with aclosing(events) as passing:
+            while True:
+                with span.current():
+                    event = await anext(passing, None)
+                if event is None:
+                    break
+                if isinstance(event, RunFinished):
+                    span.set(
+                        {
+                            "gen_ai.response.finish_reasons": [event.reason],
+                            "gen_ai.usage.input_tokens": event.usage.prompt_tokens,
+                            "gen_ai.usage.output_tokens": event.usage.completion_tokens,
+                            "naru.agent.rounds": event.rounds,
+                        }
+                    )
+                yield event
+    except NaruError as error:
+        span.fail(error.code, error.message)
+        raise
+    finally:
+        span.end()

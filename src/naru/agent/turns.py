@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from dataclasses import dataclass, field, replace
 
-from naru.agent.answers import looks_like_call
 from naru.fields import merge
 from naru.messages import (
     CARRIED,
@@ -25,6 +25,11 @@ from naru.messages import (
     ToolCall,
     Usage,
 )
+
+_CALL_MARKS = re.compile(r"<tool_call>|</?function|\[TOOL_CALLS\]|```tool_code")
+_CALL_NAME = re.compile(r'"(?:name|function|tool)"\s*:')
+_CALL_ARGUMENTS = re.compile(r'"(?:arguments|parameters|args)"\s*:')
+"""JSON that a person asked for may have a name; with arguments beside it, it is a call."""
 
 
 @dataclass(slots=True)
@@ -111,6 +116,13 @@ class Turn:
     def end(self) -> str:
         """OpenAI's word for how it ended, as an answer."""
         return self.finish if self.finish in ("length", "content_filter") else "stop"
+
+
+def looks_like_call(text: str) -> bool:
+    """Tell whether a text is a call, or holds one, rather than words for a person."""
+    whole = text.strip()
+    is_call = _CALL_MARKS.search(whole) or (_CALL_NAME.search(whole) and _CALL_ARGUMENTS.search(whole))
+    return whole[:1] in ("{", "[", "<", "`") and bool(is_call)
 
 
 def _own_id(call_id: str, ids: set[str]) -> str:

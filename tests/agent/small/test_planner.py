@@ -273,7 +273,7 @@ async def test_an_id_that_was_looked_up_by_the_wrong_tool_goes_to_the_one_of_its
     assert [tool.name for tool in backend.requests[1].tools] == ["order"]
 
 
-@pytest.mark.parametrize("ordered", [0.08, None])
+@pytest.mark.parametrize("ordered", [0.1, None])
 async def test_a_tool_that_may_change_something_is_not_forced_when_a_search_found_nothing(
     ordered: float | None,
 ) -> None:
