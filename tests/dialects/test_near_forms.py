@@ -295,6 +295,21 @@ def test_arguments_of_near_forms_are_read_as_they_are_meant(text, arguments):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>\n<function=bash\n{"ai>\n<parameter=command>x": "a", "b"c", "d": true}\n</function>\n</tool_call>',
+        "<tool_call><function=bash {ai>\n<parameter=command>x</parameter></function></tool_call>",
+        '<function=bash {"command": "ls"}></function>',
+    ],
+)
+def test_a_brace_in_a_tag_begins_arguments_however_the_text_is_cut(text):
+    _, whole = stream([text], TOOLS)
+    assert stream(list(text), TOOLS)[1] == whole
+    for cut in range(1, len(text)):
+        assert stream([text[:cut], text[cut:]], TOOLS)[1] == whole, cut
+
+
+@pytest.mark.parametrize(
     "text", FORMS["read"][:-16:5] + FORMS["read"][-16:] + FORMS["text"][:-8:5] + FORMS["text"][-8:]
 )
 def test_a_near_form_is_read_the_same_cut_at_any_place(text):

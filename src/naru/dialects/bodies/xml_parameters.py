@@ -34,7 +34,7 @@ _VENDOR = r"(?:[｜|]{1,2}\w+[｜|]{1,2}\s?|\w+:|\w+\|)?"
 _MINIMAX = "]<]minimax[>["
 _HEAD_TEXT = (
     rf"(?P<lead>{re.escape(_MINIMAX)})?<(?P<vendor>{_VENDOR})(?P<tag>function_call|function|invoke|tool_call|tool_use|tool|call)"
-    r"(?:\s*=\s*|\s+(?:name|tool)\s*=\s*)(?P<quote>[\"']?)(?P<name>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*?)?(?P<end>/?)>"
+    r"(?:\s*=\s*|\s+(?:name|tool)\s*=\s*)(?P<quote>[\"']?)(?P<name>[^\"'<>{\n]+?)(?P=quote)(?P<rest>\s(?!\s*\{)[^<>]*?)?(?P<end>/?)>"
 )
 _HEAD = lazy_pattern(_HEAD_TEXT)
 _RUN_TOGETHER = lazy_pattern(r"<function[=(/\s]\s*(?P<name>[\w.\-]{1,100})\)?>?\s*(?=\{)")
