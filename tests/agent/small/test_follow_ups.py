@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Literal
 
+import pytest
 from bench.tongues.law import breaches
 from pydantic import Field
 from tests.agent.small.conftest import asked, calls
@@ -139,3 +140,43 @@ async def test_a_follow_up_takes_the_id_of_the_turns_before_and_no_day_of_a_date
     assert "none" not in [tool.name for tool in again.tools], "words with a value of no source must look"
     assert again.tools[0].input_schema["properties"]["member_no"]["enum"] == [4502]
     assert "locker(member_no=4502)" in backend.requests[2].messages[-1].text
+
+
+def tides(day: Literal["today", "tomorrow"]) -> dict:
+    """High water and low water."""
+    return {"day": day, "high": {"today": "04:52", "tomorrow": "05:41"}[day]}
+
+
+def customer(customer_id: Annotated[str, Field(description="Customer id such as K00000")]) -> dict:
+    """Address of a customer."""
+    return {"customer_id": customer_id, "address": "Mill Lane 3" if customer_id == "K20418" else "Dock Street 18"}
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "called", "answer", "may_pick_none"),
+    [
+        (("When is high water today?", "At 04:52."), "And tomorrow?", ("tides", {"day": "tomorrow"}), "05:41", False),
+        (
+            ("Adresse du client K20418 ?", "Mill Lane 3."),
+            "Et celle de K20977 ?",
+            ("customer", {"customer_id": "K20977"}),
+            "Dock Street 18",
+            False,
+        ),
+        (("When is high water today?", "At 04:52."), "Is today's early?", ("tides", {"day": "today"}), "04:52", True),
+    ],
+    ids=["a listed value", "an id", "spoken of before"],
+)
+async def test_issue_14_6_a_follow_up_about_another_thing_is_looked_up_though_a_result_is_in_view(
+    before: tuple[str, str], question: str, called: tuple[str, dict], answer: str, may_pick_none: bool
+) -> None:
+    async def near(tools, texts):
+        return [Ranked(one, 0.2, closeness=0.2, talk=0.1) for one in tools]
+
+    turns = [Message("user", before[0]), Message("assistant", before[1]), Message("user", question)]
+    script = [before[1], said(called[0], **called[1]), answer]
+    record, backend = await asked(turns, script, (tides, customer), near)
+    assert ("none" in [tool.name for tool in backend.requests[1].tools]) is may_pick_none
+    assert calls(record) == [called]
+    assert record["answer"] == answer
+    assert breaches(record) == []

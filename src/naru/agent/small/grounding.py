@@ -89,18 +89,14 @@ def _completed(one: Parameter, value: Any, sources: Sources) -> Any:
         return sources.as_written(value)
     if one.takes_id and isinstance(value, str | int) and not isinstance(value, bool):
         wanted = bare(str(value))
-        whole = [span for span in sources.spans() if bare(span) != wanted and _last_number(span) == wanted.lstrip("0")]
-        fitting = [span for span in whole if one.fits(span)]
+        fitting = [span for span in sources.spans() if bare(span) != wanted and one.fits(span)]
+        fitting = [span for span in fitting if re.findall(r"\d+", span)[-1].lstrip("0") == wanted.lstrip("0")]
         if wanted.isdigit() and len(fitting) == 1:
             return fitting[0]
         within = [span for span in spans(str(value)) if one.fits(span) and sources.hold(span)]
         if len(within) == 1 and not one.fits(str(value)):
             return within[0]
     return value
-
-
-def _last_number(span: str) -> str:
-    return str(re.findall(r"\d+", span)[-1]).lstrip("0")
 
 
 def _fault(one: Parameter, value: Any, sources: Sources, numbered: Set[str]) -> str:
@@ -110,7 +106,9 @@ def _fault(one: Parameter, value: Any, sources: Sources, numbered: Set[str]) -> 
             return f"{value!r} is an example of {one.name}, not a value that was given."
         if bare(one.name) in bare(value):
             return f"{value!r} is no value of {one.name}."
-        if one.fits(value) and _is_beyond_words(value, sources):
+        known = {number for source in sources.all for number in source.numbers}
+        # Too long to have been said in words, and a number that no source has.
+        if one.fits(value) and len(digits(value).lstrip("0")) > 1 and not numbers(value) <= known:
             return f"{one.name} takes an id, and {value!r} stands neither in the question nor in a result."
     if one.form and not jsonschema_rs.is_valid({"format": one.form}, value, validate_formats=True):
         return f"{value!r} is no {one.form}, as {one.name} takes."
@@ -118,9 +116,3 @@ def _fault(one: Parameter, value: Any, sources: Sources, numbered: Set[str]) -> 
     if is_number and one.required and one.name in numbered and not sources.hold(value):
         return f"{one.name} {value} stands neither in the question nor in a result."
     return ""
-
-
-def _is_beyond_words(value: str, sources: Sources) -> bool:
-    """Tell whether an id holds a number that no source has and that is too long to have been said in words."""
-    known = {number for source in sources.all for number in source.numbers}
-    return len(digits(value).lstrip("0")) > 1 and not numbers(value) <= known

@@ -90,6 +90,15 @@ class Offering:
                 found += any(self._is_for(one, value) for value in given)
         return found
 
+    def is_of_another(self) -> bool:
+        """Tell whether a follow-up holds an id or a listed value that a tool takes and nobody has spoken of."""
+        asked, before = self._sources.question, self._sources.before
+        taken = [one for ranked in self._ranked for one in parameters(ranked.tool)]
+        listed = [str(value) for one in taken for value in one.schema.get("enum") or () if asked.holds(value)]
+        given = [span for span in asked.spans if any(one.takes_id and one.fits(span) for one in taken)]
+        fresh = [value for value in (*listed, *given) if not any(text.holds(value) for text in before)]
+        return bool(before) and any(len(value) > TELLING_CHOICE for value in fresh)
+
     @property
     def margin(self) -> float | None:
         """How much nearer to the question the nearest tool lies than talk does; None where nothing measures it."""

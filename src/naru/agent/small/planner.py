@@ -85,7 +85,7 @@ class SmallPlanner:
         self._refused = 0
         self._doubted = False
         self._has_guessed = False
-        """The model's own words named a value of no source, for a question that is no talk: it must look."""
+        """Its own words named a value of no source, or a follow-up names another thing, and that is no talk: look."""
         self._over = False
         self._own = ""
         self._missing = ""
@@ -118,9 +118,8 @@ class SmallPlanner:
         said = self._with_results()
         if self._way == "free":
             return self._ask(said, tools, CALL_TOKENS)
-        used = self._offering.used
         tools = self._menu if self._way == "menu" else []
-        tools = tools or [narrowed(tool, self._sources, self._numbered, used) for tool in self._offered]
+        tools = tools or [narrowed(tool, self._sources, self._numbered, self._offering.used) for tool in self._offered]
         if self._way == "menu" or (self._way == "pick" and not self._has_guessed):
             tools = [*tools, NONE]
         asked = self._ask(said, tools, CALL_TOKENS)
@@ -245,7 +244,7 @@ class SmallPlanner:
         is_nothing_said = is_no_answer(text, self._question)
         if not is_nothing_said and not self._ran:
             self._own = tidy(text)
-        self._has_guessed = not self._is_talk and self._guesses(text)
+        self._has_guessed = not self._is_talk and (self._guesses(text) or self._offering.is_of_another())
         if self._way == "free" and not self._doubted and (is_nothing_said or self._is_near() or self._guesses(text)):
             return False
         return not self._ran and not is_nothing_said
