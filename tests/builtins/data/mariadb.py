@@ -33,10 +33,12 @@ def mariadb(script: str) -> Iterator[str]:
             shutil.chown(folder, "mysql")
             shutil.chown(data, "mysql")
         common = ["--no-defaults", f"--datadir={data}", *as_user]
-        subprocess.run(
+        made = subprocess.run(
             ["/usr/bin/mariadb-install-db", *common, "--auth-root-authentication-method=normal", "--skip-test-db"],
-            check=True, capture_output=True, timeout=START_SECONDS,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=START_SECONDS,
         )  # fmt: skip
+        if made.returncode:
+            pytest.fail(f"MariaDB's tables could not be made: {made.stdout[-2000:]}")
         with (folder / "log").open("wb") as log:
             server = subprocess.Popen(
                 ["/usr/sbin/mariadbd", *common, f"--socket={socket}", f"--pid-file={folder / 'pid'}",

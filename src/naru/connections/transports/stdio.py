@@ -227,6 +227,9 @@ class StdioTransport(asyncio.SubprocessProtocol):
         await self._write(body)
 
     async def _write(self, body: bytes) -> None:
+        if self._failure is None and self._stdin is not None and self._stdin.is_closing():
+            self._writable.clear()  # until it is known why: the event loop refuses in words of its own
+            self._die_soon()
         if not self._writable.is_set():
             await self._writable.wait()
         if self._failure is not None or self._stdin is None:

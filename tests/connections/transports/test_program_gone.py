@@ -1,0 +1,41 @@
+"""A program that has closed its stdin: a write fails with why, not with words of the event loop (R-03, H2)."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from naru.connections.state.faults import Failure, LinkError
+from naru.connections.state.settings import ConnectionSettings
+from naru.connections.transports.base import Outgoing
+from naru.connections.transports.stdio import StdioTransport
+from naru.connections.wire import messages as wire
+from naru.messages import JsonObject
+from naru.stores.secrets.values import SecretValues
+from tests.connections.conftest import until
+
+_CLOSES_STDIN = "import os, sys, time; print('no room', file=sys.stderr, flush=True); os.close(0); time.sleep(600)"
+
+
+class Inbox:
+    """Hears nothing but the end."""
+
+    def receive(self, message: JsonObject, call: Outgoing | None) -> None:
+        raise AssertionError(message)
+
+    def lost(self, failure: Failure) -> None:
+        assert "closed its output" in failure.message
+
+
+async def test_a_write_to_a_program_that_closed_its_stdin_says_why() -> None:
+    config = {"command": sys.executable, "args": ["-c", _CLOSES_STDIN]}
+    transport = StdioTransport(config, SecretValues(), ConnectionSettings())
+    await transport.open(Inbox())
+    try:
+        assert transport._stdin is not None
+        await until(transport._stdin.is_closing)
+        with pytest.raises(LinkError, match="closed its output"):
+            await transport.send(wire.encode({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+    finally:
+        await transport.close()
