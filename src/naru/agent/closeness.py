@@ -33,16 +33,14 @@ TELLING = (
     "Departure, gate and free seats of a flight. Whether a subscription is active and what it costs. Messages that "
     "somebody received. One record: name, owner, day and state. All entries of a list. Find projects by name. How "
     "much was paid, when and by whom. Errors of a machine. Current price of an article. Where a taxi is and how many "
-    "minutes it needs. Text and size of a document. Who may enter a building and until when. Tickets of a colleague. "
-    "Marks of a student in an exam. Details of a complaint. What lies in the archive. Reviews of a restaurant. State "
-    "of an application. What is in the cart and what it costs. Name, arrival and room of a guest. Look up a flight by "
-    "its number. Search subscriptions by customer. Read a message. Get one record by its id. List all entries. Find "
-    "projects by name. Show what was paid, and when. Read the state of a machine. Get the current price of an "
-    "article. Tell where a taxi is."
+    "minutes it needs. Return the gate of a flight. Check whether a subscription is active. Get the messages that "
+    "somebody received. Fetch one record by its id. Calculate how much was paid. Return the current price of an "
+    "article. Look up where a taxi is. Read the text of a document. Show who may enter a building. Get the tickets "
+    "of a colleague. Compute the mean mark of a student. Retrieve the details of a complaint. Search the archive. "
+    "Compare two restaurants. Convert a price to a currency."
 )
-"""What tools say of themselves: examples for the encoder, in any language it knows. How far a tool points from the mean
-of these towards the mean of those is its `Ranked.ordered`. Areas under the curve of four sets (457 tools, 136 change
-something): .94 to 1.00, of the one made after the examples .94; .84 to .99 with one order and one question instead."""
+"""What tools say of themselves, as catalogues and as programmers write it: examples for the encoder, in any language it
+knows. How far a tool points from the mean of these to the mean of those is its `Ranked.ordered` (decision 0160)."""
 TALK = (
     "Hello! How are you? Thank you very much, goodbye!",
     "Tell me a joke. Write a sentence. Explain in general why something is so.",
