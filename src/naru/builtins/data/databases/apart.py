@@ -3,6 +3,7 @@
 The engine works inside whoever loads it. A call of one of its functions hears of no interruption (`levenshtein` of
 two long texts), and takes memory past the engine's own limit (`rpad('x', 2000000000, 'y')`). Here it is a child whose
 memory the system limits; it ends itself when a query does not end with its time, and the next query starts another.
+What a child cannot do that has worked before is asked once more of a fresh one: what was asked before may hold memory.
 """
 
 from __future__ import annotations
@@ -68,18 +69,29 @@ class ApartDuck:
             self._child = None
 
     async def _ask(self, method: str, **arguments: Any) -> Any:
-        """Ask the child, and the one after it when another query made it end: asking twice changes nothing."""
+        """Ask the child, and the one after it when it ended for others or for its age: asking twice changes nothing."""
+        is_once_more = False
         while True:
-            async with self._starting:
-                if self._child is not None and self._child.is_ended:
-                    await self._child.end()
-                    self._child = None
-                if self._child is None:
-                    self._child = await _Child.start(self._settings)
-                child = self._child
-            outcome = await child.ask(method, arguments)
-            if outcome is not _AGAIN:
-                return outcome
+            child = await self._living()
+            is_used = child.is_used
+            try:
+                outcome = await child.ask(method, arguments)
+            except QueryError:
+                if is_once_more or not (is_used and child.is_broken):
+                    raise
+                is_once_more = True
+            else:
+                if outcome is not _AGAIN:
+                    return outcome
+
+    async def _living(self) -> _Child:
+        async with self._starting:
+            if self._child is not None and self._child.is_ended:
+                await self._child.end()
+                self._child = None
+            if self._child is None:
+                self._child = await _Child.start(self._settings)
+            return self._child
 
 
 class _Child:
@@ -95,6 +107,10 @@ class _Child:
         self._numbers = itertools.count()
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._reading = asyncio.ensure_future(self._read())
+        self.is_used = False
+        """Whether it was asked anything yet."""
+        self.is_broken = False
+        """Whether it ended by what it could not do, rather than by a query that would not end."""
         self.is_ended = False
 
     @classmethod
@@ -117,6 +133,7 @@ class _Child:
         """Have it call a method; raises what that raises."""
         number = next(self._numbers)
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        self.is_used = True
         try:
             self._send((number, method, arguments))
             async with asyncio.timeout(self._patience):
@@ -152,12 +169,14 @@ class _Child:
     async def _read(self) -> None:
         try:
             while (frame := await _frame(self._from)) is not None:
-                number, outcome, is_last = pickle.loads(frame)  # noqa: S301  # of our own child
+                number, outcome, is_last, is_broken = pickle.loads(frame)  # noqa: S301  # of our own child
+                self.is_broken |= is_broken
                 if number in self._waiting:
                     _answer(self._waiting[number], outcome)
                 if is_last:
                     self._end_for_all(_AGAIN)
         finally:
+            self.is_broken |= not self.is_ended
             self._end_for_all(QueryError("DuckDB ended while it worked, probably out of memory.", remedy=_LESS))
 
     def _end_for_all(self, outcome: object) -> None:
@@ -204,7 +223,7 @@ class _Server:
         from naru.builtins.data.databases.duck import DuckDatabase  # noqa: PLC0415
 
         self._database = DuckDatabase(settings)
-        self._fatal = (duckdb.FatalException, duckdb.InternalException)
+        self._breaking = (duckdb.FatalException, duckdb.InternalException, duckdb.OutOfMemoryException)
         self._out = out
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
@@ -221,19 +240,19 @@ class _Server:
         try:
             outcome = await getattr(self._database, method)(**arguments)
         except NaruError as error:
-            outcome, is_broken = error, isinstance(error.__cause__, self._fatal)
+            outcome, is_broken = error, isinstance(error.__cause__, self._breaking)
         except Exception as error:  # noqa: BLE001  # who asked hears of it, whatever it is
             outcome, is_broken = as_told(error), True
         finally:
             del self._tasks[number]
-        self._tell(number, outcome, is_last=is_broken or self._database.is_stuck)
+        self._tell(number, outcome, is_last=is_broken or self._database.is_stuck, is_broken=is_broken)
 
     def _end_if_stuck(self) -> None:
         if self._database.is_stuck:
             self._tell(-1, None, is_last=True)
 
-    def _tell(self, number: int, outcome: object, *, is_last: bool) -> None:
-        self._out.write(_framed((number, outcome, is_last)))
+    def _tell(self, number: int, outcome: object, *, is_last: bool, is_broken: bool = False) -> None:
+        self._out.write(_framed((number, outcome, is_last, is_broken)))
         self._out.flush()
         if is_last:
             os._exit(1)
