@@ -139,6 +139,21 @@ async def test_a_session_that_is_over_leads_to_the_sign_in_page_however_often_it
         assert not any("set-cookie" in one.headers for one in answers)
 
 
+async def test_who_brings_a_key_beside_a_session_that_is_over_is_served_and_signed_in_anew(tmp_path: Path) -> None:
+    async with visited(tmp_path) as ada:
+        await ada.signs_in()
+        over = ada.session
+        await ada.http.delete("/api/session")
+        key = ada.hub.keys.create("operator")[1]
+        browser = ada.other(Cookie=f"__Host-naru={over}", Authorization=f"Bearer {key}")
+        assert (await browser.who())["role"] == "operator"
+        assert (await browser.http.post("/api/session")).status_code == 200
+        assert browser.session not in ("", over)
+        goes_on = ada.other(Cookie=f"__Host-naru={browser.session}", Authorization=f"Bearer {key}")
+        refused = await goes_on.http.get("/api/session")
+        assert (refused.status_code, refused.json()["code"]) == (400, "several_credentials")
+
+
 async def test_each_sign_in_has_a_session_of_its_own(tmp_path: Path) -> None:
     async with visited(tmp_path) as ada:
         fixed = ada.other(Cookie="__Host-naru=chosen-by-somebody-else")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from types import FrameType
@@ -249,6 +250,41 @@ async def test_s06_several_keys_or_one_in_the_url_are_refused() -> None:
     assert (await ask(gate(KEYS), "/mcp", headers=both))[0] == 400
     for query in (b"api_key=rules", b"x=1&token=rules", b"access_token=rules"):
         assert (await ask(gate(KEYS), "/mcp", query=query, headers=both[:1]))[0] == 400
+
+
+DEAD, LIVE = ("Cookie", "a=b; __Host-naru=over"), ("Cookie", "__Host-naru=rules")
+
+
+@pytest.mark.parametrize("key", [("Authorization", "Bearer uses"), ("X-API-Key", "uses")], ids=lambda key: key[0])
+async def test_s06_a_session_that_is_over_takes_nothing_from_the_key_beside_it(key: tuple[str, str]) -> None:
+    status, _, body = await ask(gate(KEYS), "/mcp", headers=[DEAD, key])
+    assert (status, body) == (200, b"id-USER USER /mcp")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ([DEAD], 401, "wrong_key"),
+        ([DEAD, ("Authorization", "Bearer wrong")], 401, "wrong_key"),
+        ([DEAD, ("Cookie", "__Host-naru=rules")], 400, "several_credentials"),
+        ([DEAD, ("Cookie", "__Host-naru=over"), ("X-API-Key", "rules")], 400, "several_credentials"),
+        ([DEAD, ("Authorization", "Bearer rules"), ("X-API-Key", "wrong")], 400, "several_credentials"),
+        ([LIVE, ("Authorization", "Bearer reads")], 400, "several_credentials"),
+        ([LIVE, ("Authorization", "Bearer wrong")], 400, "several_credentials"),
+    ],
+)
+async def test_s06_a_session_that_is_over_opens_nothing_and_one_that_goes_on_is_a_key_like_others(
+    headers: list[tuple[str, str]], status: int, code: str
+) -> None:
+    answered, told, body = await ask(gate(KEYS), "/mcp", headers=headers)
+    said = json.loads(body)
+    assert (answered, said["code"]) == (status, code)
+    assert status != 401 or ("Authorization: Bearer" in said["remedy"] and "Max-Age=0" in told["set-cookie"])
+
+
+async def test_s68_a_page_elsewhere_gains_nothing_by_a_session_that_is_over() -> None:
+    headers = [DEAD, ("Authorization", "Bearer rules"), ("Origin", "http://evil.example.net")]
+    assert (await ask(gate(KEYS), "/mcp", "POST", headers))[0] == 403
 
 
 async def test_on_an_open_loopback_any_key_is_ignored() -> None:

@@ -97,14 +97,16 @@ class EdgeHeaders:
                     self.content_length = int(value) if value.isdigit() else None
         self.authorization, self.key, self.cookies = authorization, key, cookies
 
-    def credentials(self, cookie: str) -> list[bytes]:
-        """Return every key the request carries, whatever carries it (S-06)."""
+    def credentials(self) -> list[bytes]:
+        """Return every key that a header carries, whichever header (S-06)."""
         found = [value for value in self.key if value]
         for value in self.authorization:
             scheme, _, secret = value.partition(b" ")
             found.append(secret.strip() if scheme.lower() == b"bearer" else value)
-        mark = f"{cookie}=".encode() if self.cookies else b""
-        for line in self.cookies:
-            parts = (part.strip() for part in line.split(b";"))
-            found += [part[len(mark) :] for part in parts if part.startswith(mark)]
         return found
+
+    def sessions(self, cookie: str) -> list[bytes]:
+        """Return every value of the session's cookie."""
+        mark = f"{cookie}=".encode()
+        parts = (part.strip() for line in self.cookies for part in line.split(b";"))
+        return [part[len(mark) :] for part in parts if part.startswith(mark)]

@@ -247,7 +247,9 @@ class Gate:
         keys = self._keys
         if not self.admission.asks(scope):
             return LOCAL
-        credentials = headers.credentials(session_cookie(scope)[0] if headers.cookies else "")
+        credentials = headers.credentials()
+        if headers.cookies:
+            credentials += self._sessions(scope, headers, beside=len(credentials))
         if len(credentials) > 1:
             raise _RefusedError(400, "several_credentials", "The request carries several keys; send one.")
         query = scope.get("query_string", b"")
@@ -282,6 +284,16 @@ class Gate:
             signIn=keys.tokens.sign_in_name if keys is not None and keys.tokens is not None else "",
         )
 
+    def _sessions(self, scope: Scope, headers: EdgeHeaders, *, beside: int) -> list[bytes]:
+        """Return the sessions that count beside so many keys: a browser sends one by itself, also when it is over.
+
+        So one that is over takes nothing from the key that somebody gave. One that goes on may be another person's
+        than the key, and which of them asks is not guessed (S-06).
+        """
+        sent = headers.sessions(session_cookie(scope)[0])
+        is_over = beside and len(sent) == 1 and self._keys is not None and self._keys.verify(sent[0]) is None
+        return [] if is_over else sent
+
     def _challenge(self, access: Access, error: str) -> dict[str, str]:
         """Return the header that tells a client what to bring (RFC 6750), and where to learn how (RFC 9728)."""
         said = ['Bearer realm="naru"', f'error="{error}"'] if error else ['Bearer realm="naru"']
@@ -293,7 +305,7 @@ class Gate:
     def _forgotten(self, scope: Scope, headers: EdgeHeaders) -> dict[str, str]:
         """Return the header by which a browser forgets a session that is over.
 
-        It would send it on and on: as wrong keys, until its person is told to wait, and beside the key that they give.
+        It would send it on and on, as wrong keys, until its person is told to wait.
         Where hubs share their sessions, one that is not known here may have been opened just now at another.
         """
         name, traits = session_cookie(scope)
