@@ -28,6 +28,14 @@ UNIT = '{"name": "bash", "arguments": {"command": "ls"}}'
 PWD = '{"name": "bash", "arguments": {"command": "pwd"}}'
 
 
+WEATHER = Tool(
+    "get_weather",
+    {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+        "required": ["city"],
+    },
+)
 FORMS = json.loads((CASES / "dialect_near_forms.json").read_text(encoding="utf-8"))
 
 
@@ -222,6 +230,10 @@ def test_react_as_it_was_first_written_names_the_only_argument_in_brackets():
         "<tool_call>bash<arg_key>other=ls</arg_value></tool_call>",
         '<tool_call name="bash" arguments="ls" />',
         '<invoke name="bash" unknown="x"/>',
+        '{"title": "Run it", "name": "bash", "parameters": {"type": "object"}}',
+        '{"tool_calls": [{"name": "bash", "arguments": {"command": "ls"}}], "status": "ok"}',
+        '{"name": "bash", "arguments": ["command", "timeout"]}',
+        '{"answer": "It is cold.", "city": "Oslo"}',
         "<function(bash) is not how it is written.",
         "<function=bash{x",
     ],
@@ -273,6 +285,13 @@ def test_a_call_of_one_tool_is_read_however_it_is_written(text):
     """Issue 15, 4: tags, labels, keys, quotes, braces and names as no template has them; all of them list a folder."""
     parsed = read_every_way(text, TOOLS)
     assert [(call.name, call.arguments) for call in parsed.calls] == [LS]
+
+
+@pytest.mark.parametrize("text", FORMS["weather"])
+def test_a_call_with_two_arguments_is_read_however_it_is_written(text):
+    """Issue 15, 4: a name that was offered and arguments that fit its schema, in whatever stands around them."""
+    parsed = read_every_way(text, [*TOOLS, SEARCH, WEATHER])
+    assert [(call.name, call.arguments) for call in parsed.calls] == [("get_weather", {"city": "Oslo", "days": 3})]
 
 
 @pytest.mark.parametrize("text", FORMS["text"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from naru.dialects.calls.keys import are_arguments, is_around_calls, is_kind, names_tool, role_of, unwrapped
 from naru.dialects.calls.offered import Offered, properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.literal import encodable, parse_literal
@@ -17,53 +18,12 @@ if TYPE_CHECKING:
     Found = tuple[str, dict[str, Any], str]
     """Name, arguments, id."""
 
-_TOOL_KEYS = frozenset({"tool", "tool_name", "toolName", "function_name"})
-"""Keys of a tool's name that say so: its arguments may lie beside them."""
-
-
-def _in_any_case(*keys: str) -> frozenset[str]:
-    return frozenset(written for key in keys for written in (key, key.capitalize(), key.upper()))
-
-
-NAME_KEYS = _TOOL_KEYS | _in_any_case("name", "function", "func", "action", "recipient_name", "api_name", "tool")
-ARGUMENT_KEYS = _in_any_case(
-    "arguments", "argument", "parameters", "parameter", "args", "input", "inputs", "params", "kwargs", "tool_input",
-    "action_input", "function_args", "tool_args", "tool_parameters",
-) | {"actionInput"}  # fmt: skip
-OUTCOME_KEYS = frozenset({
-    "result", "results", "output", "outputs", "response", "observation", "error", "expected", "returned",
-    "return_value", "status", "success", "took", "latency", "latency_ms", "duration", "duration_ms", "timestamp",
-})  # fmt: skip
-"""An unmarked object that has one of these tells of a call that was made."""
-WRAPPER_KEYS = (
-    "tool_calls",
-    "tool_uses",
-    "function_calls",
-    "calls",
-    "function_call",
-    "functionCall",
-    "tool_call",
-    "function",
-    "tool",
-    "action",
-    "command",
-    "params",
-)
-"""What calls may stand under; the last is JSON-RPC's, in which MCP calls tools."""
-_AROUND_CALLS = ("type", "role", "thought", "thoughts", "reasoning", "reason", "jsonrpc", "method")
-_ID_KEYS = ("id", "tool_call_id", "call_id")
+_MAY_NAME = ("command", "method")
+"""Keys under which other things than tools may be named."""
 
 
 class NotOffered(NotACall):
     """A complete call of a tool that was not offered, or a complete object that is no call."""
-
-
-def first_key_may_open_a_call(key: str, offered: Offered) -> bool:
-    """Judge the first key of an unmarked JSON object, so that other JSON is not held back."""
-    return (
-        key in NAME_KEYS or key in ARGUMENT_KEYS or key in WRAPPER_KEYS or key in _ID_KEYS
-        or key in _AROUND_CALLS or offered.find(key) is not None
-    )  # fmt: skip
 
 
 def call_id(fields: Mapping[str, Any]) -> str:
@@ -72,19 +32,26 @@ def call_id(fields: Mapping[str, Any]) -> str:
     One that comes later is left: the call was announced by then.
     """
     for key, value in fields.items():
-        if key in ARGUMENT_KEYS:
+        role = role_of(key)
+        if role == "arguments":
             break
-        if key in _ID_KEYS and isinstance(value, str | int):
+        if role == "id" and isinstance(value, str | int):
             return str(value)
     return ""
 
 
-def name_in(fields: Mapping[str, Any], offered: Offered) -> tuple[str | None, bool]:
-    """Return the written tool name among the fields and whether that tool was offered."""
+def name_in(fields: Mapping[str, Any], offered: Offered) -> tuple[str, str]:
+    """Return the name of the tool that the fields call, and its key.
+
+    The name is empty where that tool was not offered, the key as well where the fields name none.
+    """
     for key, value in fields.items():
-        if key in NAME_KEYS and isinstance(value, str):
-            return value, offered.find(value) is not None
-    return None, False
+        if isinstance(value, str) and role_of(key) == "name":
+            if offered.find(value) is not None:
+                return value, key
+            if not is_kind(value) and key not in _MAY_NAME:
+                return "", key
+    return "", ""
 
 
 def calls_in(value: Any, offered: Offered, *, marked: bool, depth: int = 0) -> list[Found]:
@@ -103,14 +70,15 @@ def calls_in(value: Any, offered: Offered, *, marked: bool, depth: int = 0) -> l
         return [call for item in value for call in calls_in(item, offered, marked=marked, depth=depth + 1)]
     if not isinstance(value, dict) or depth > 4:
         raise NotOffered
-    name, known = name_in(value, offered)
-    if name is not None:
-        if not known or (not marked and any(key in OUTCOME_KEYS for key in value)):
-            raise NotOffered
-        return [_named(name, value, offered, marked=marked)]
-    for key in WRAPPER_KEYS:
-        if isinstance(value.get(key), dict | list) and value[key]:
-            inner = value[key]
+    if not marked and any(role_of(key) == "outcome" for key in value):
+        raise NotOffered
+    name, name_key = name_in(value, offered)
+    if name:
+        return [_named(name, name_key, value, offered, marked=marked)]
+    if name_key:
+        raise NotOffered
+    for key, inner in value.items():
+        if isinstance(inner, dict | list) and inner and is_around_calls(key):
             if isinstance(inner, dict) and "id" in value and "id" not in inner:
                 inner = {**inner, "id": value["id"]}
             return calls_in(inner, offered, marked=marked, depth=depth + 1)
@@ -119,41 +87,48 @@ def calls_in(value: Any, offered: Offered, *, marked: bool, depth: int = 0) -> l
 
 def _keyed_by_name(value: dict[str, Any], offered: Offered, *, marked: bool) -> list[Found]:
     """Read `{"tool": {arguments}}`; without a marker only if all that is in there are arguments of the tool."""
+    found: list[Found] = []
     for key, item in value.items():
         tool = offered.find(key)
         if tool is None or not isinstance(item, dict):
             raise NotOffered
-        if not marked and not _are_arguments(item, tool):
+        arguments = unwrapped(item, tool)
+        if not marked and any(name not in tool.properties for name in arguments):
             raise NotOffered
-    if not value:
+        if not marked and not arguments and tool.properties:
+            raise NotOffered
+        found.append((key, arguments, ""))
+    if not found:
         raise NotOffered
-    return [(key, item, "") for key, item in value.items()]
+    return found
 
 
-def _are_arguments(item: dict[str, Any], tool: Tool) -> bool:
-    return all(name in tool.properties for name in item) if item else not tool.properties
-
-
-def _named(name: str, fields: dict[str, Any], offered: Offered, *, marked: bool) -> Found:
+def _named(name: str, name_key: str, fields: dict[str, Any], offered: Offered, *, marked: bool) -> Found:
     tool = offered.find(name)
     assert tool is not None
     described = False
     for key, value in fields.items():
         described = described or key == "description"
-        if key in ARGUMENT_KEYS:
+        if key != name_key and role_of(key) == "arguments":
             if described and key == "parameters":
                 raise NotOffered
             return name, arguments_from(value, tool), call_id(fields)
-    if not marked and (_TOOL_KEYS.isdisjoint(fields) or len(fields) < 2):  # noqa: PLR2004 - the name and one more
+    fitting = [value for key, value in fields.items() if role_of(key) != "outcome" and are_arguments(value, tool)]
+    if len(fitting) == 1:
+        return name, fitting[0], call_id(fields)
+    if not marked and (not names_tool(name_key) or len(fields) < 2):  # noqa: PLR2004 - the name and one more
         raise NotOffered
-    return name, _beside_the_name(fields, tool), call_id(fields)
+    return name, _beside_the_name(fields, name_key, tool), call_id(fields)
 
 
-def _beside_the_name(fields: dict[str, Any], tool: Tool) -> dict[str, Any]:
+def _beside_the_name(fields: dict[str, Any], name_key: str, tool: Tool) -> dict[str, Any]:
     """Read arguments that lie next to the name instead of under a key of their own."""
-    known = properties_of(tool)
-    rest = {key: value for key, value in fields.items() if key not in NAME_KEYS and key not in (*_ID_KEYS, "type")}
-    if any(key not in known for key in rest) or any(key not in rest for key in required_of(tool)):
+    rest = {
+        key: value
+        for key, value in fields.items()
+        if key != name_key and (key in tool.properties or (key != "type" and role_of(key) not in ("name", "id")))
+    }
+    if any(key not in tool.properties for key in rest) or any(key not in rest for key in required_of(tool)):
         raise NotOffered
     return rest
 
@@ -177,9 +152,24 @@ def arguments_from(value: Any, tool: Tool) -> dict[str, Any]:
             if isinstance(decoded, dict):
                 return decoded
         return _only_text(value, tool)
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
-        return value[0]
+    if isinstance(value, list):
+        return _from_list(value, tool)
     raise NotOffered
+
+
+def _from_list(values: list[Any], tool: Tool) -> dict[str, Any]:
+    """Read arguments that came as a list: of the one object, of names with their values, or in their order."""
+    if len(values) == 1 and isinstance(values[0], dict) and set(values[0]) != {"name", "value"}:
+        return values[0]
+    if all(isinstance(item, dict) and set(item) == {"name", "value"} for item in values):
+        found = {str(item["name"]): item["value"] for item in values}
+    elif any(isinstance(item, dict) or item in tool.properties for item in values if not isinstance(item, list)):
+        raise NotOffered  # such as the names of what it takes
+    else:
+        found = dict(zip(properties_of(tool), values, strict=False))
+    if len(found) < len(values) or not are_arguments(found, tool):
+        raise NotOffered
+    return found
 
 
 def _only_text(value: str, tool: Tool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ A header says what the text after it is; a call is a message to a tool.
 
 from __future__ import annotations
 
-from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text
+from naru.dialects.bodies.arguments import read_any_arguments
 from naru.dialects.bodies.tagged import read_tagged
 from naru.dialects.bodies.xml_parameters import Tags, read_parameters, read_xml
 from naru.dialects.calls.writer import CallWriter
@@ -95,11 +95,7 @@ def _read_call(source: Source, writer: CallWriter, name: str) -> Reading[None]:
             return
     else:
         writer.start(name)
-        if first == "{":
-            yield from read_arguments(source, writer)
-        elif first == '"':
-            yield from read_arguments_as_text(source, writer)
-        else:
+        if not (yield from read_any_arguments(source, writer, first)):
             raise NotACall
         offset = yield from space_end(source)
         if source.pos + offset < len(source.text) and not (yield from literal_at(source, _AFTER_CALL, offset)):

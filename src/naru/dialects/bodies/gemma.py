@@ -5,7 +5,8 @@ Ordinary quotes, JSON keys, `=` for `:`, round brackets for braces, text without
 
 from __future__ import annotations
 
-from naru.dialects.bodies.json_calls import next_member, read_json, read_key
+from naru.dialects.bodies.arguments import next_member, read_key
+from naru.dialects.bodies.json_calls import read_json
 from naru.dialects.bodies.values import capture, delimited, quoted
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
-from naru.dialects.bodies.tagged import read_fenced_arguments, skip_fence_line
+from naru.dialects.bodies.arguments import read_any_arguments, skip_fence_line
+from naru.dialects.bodies.json_calls import read_json
 from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.calls.offered import required_of
 from naru.dialects.calls.writer import CallWriter
@@ -180,13 +180,7 @@ def _read_arguments(source: Source, writer: CallWriter, row: Dialect, name: str,
         yield from _close(source, writer, marks)
         return
     tool = writer.start(name, identifier)
-    if first == "{":
-        yield from read_arguments(source, writer)
-    elif first == '"':
-        yield from read_arguments_as_text(source, writer)
-    elif first == "`":
-        yield from read_fenced_arguments(source, writer)
-    else:
+    if not (yield from read_any_arguments(source, writer, first)):
         yield from _read_nothing(source, marks, first, tool)
     yield from _skip_noise(source, marks)
     if not (yield from _close(source, writer, marks)) and marks.close.longest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from naru.dialects.bodies.values import capture
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
-from naru.dialects.texts.literal import read_value
+from naru.dialects.texts.literal import parse_literal, read_value
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, skip_space, until
 from naru.dialects.tool import Tool
@@ -19,7 +19,7 @@ _OPEN = lazy_pattern(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
 _KEYWORD = lazy_pattern(r"\s*([A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
 _SPREAD = lazy_pattern(r"\s*\*\*")
 _BLANK = lazy_pattern(r"\s*\Z")
-_SEPARATOR = lazy_pattern(r"\s*(,|\Z)\s*")
+_SEPARATOR = lazy_pattern(r"\s*([,，]|\Z)\s*")
 
 
 def read_pythonic(source: Source, writer: CallWriter) -> Reading[None]:
@@ -102,12 +102,22 @@ def _with_positional(found: dict[str, Any], positional: list[Any], tool: Tool) -
         return found
     names = properties_of(tool)
     only = positional[0]
-    if len(positional) == 1 and isinstance(only, dict) and not found and only and set(only) <= set(names):
-        return only
+    if len(positional) == 1 and not found:
+        if isinstance(only, str) and only.startswith("{"):
+            only = _decoded(only)
+        if isinstance(only, dict) and only and set(only) <= set(names):
+            return only
     free = [name for name in names if name not in found]
     if len(positional) > len(free):
         raise NotACall
     return {**dict(zip(free, positional, strict=False)), **found}
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return parse_literal(text)
+    except ValueError:
+        return text
 
 
 def write_pythonic_text(text: str, writer: CallWriter, offset: int) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from naru.dialects.bodies.arguments import read_any_arguments
 from naru.dialects.bodies.call_object import arguments_from
-from naru.dialects.bodies.json_calls import read_arguments, read_arguments_as_text, read_json
+from naru.dialects.bodies.json_calls import read_json
 from naru.dialects.bodies.pythonic import read_pythonic
-from naru.dialects.bodies.tagged import read_fenced_arguments
 from naru.dialects.bodies.unmarked import end_of_line, read_fence
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
@@ -67,7 +67,7 @@ def read_action(source: Source, writer: CallWriter, *, takes_text: bool) -> Read
     first = yield from skip_space(source)
     if first == "{" or first == "`":
         writer.start(name[1])
-        yield from read_arguments(source, writer) if first == "{" else _read_quoted_arguments(source, writer)
+        yield from read_any_arguments(source, writer, first)
         writer.end(source.offset)
         return
     while not source.final and _ACTION_INPUT_SO_FAR.match(source.text, source.pos):
@@ -86,15 +86,9 @@ def _read_input(source: Source, writer: CallWriter, name: str, *, takes_text: bo
     tool = writer.start(name)
     offset = yield from space_end(source)
     first = source.text[source.pos + offset : source.pos + offset + 1]
-    if first == "{":
+    if first in ("{", "`") or (yield from literal_at(source, ('"{', "'{"), offset)):
         source.pos += offset
-        yield from read_arguments(source, writer)
-    elif first == "`":
-        source.pos += offset
-        yield from _read_quoted_arguments(source, writer)
-    elif first == '"' and (yield from literal_at(source, ('"{',), offset)):
-        source.pos += offset
-        yield from read_arguments_as_text(source, writer)
+        yield from read_any_arguments(source, writer, first)
     elif not takes_text:
         raise NotACall if first else Incomplete
     else:
@@ -115,17 +109,3 @@ def _read_in_brackets(source: Source, writer: CallWriter, name: re.Match[str]) -
         raise NotACall
     writer.whole(arguments_from(text[:-1], writer.start(name[1])))
     writer.end(source.offset)
-
-
-def _read_quoted_arguments(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read an arguments object in a code fence, or in single backticks."""
-    if (yield from literal_at(source, ("```",))):
-        yield from read_fenced_arguments(source, writer)
-        return
-    source.pos += 1
-    if (yield from skip_space(source)) != "{":
-        raise NotACall
-    yield from read_arguments(source, writer)
-    if (yield from skip_space(source)) != "`":
-        raise NotACall
-    source.pos += 1

@@ -6,12 +6,8 @@ import re
 from functools import lru_cache
 
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
-from naru.dialects.bodies.json_calls import (
-    read_arguments,
-    read_calls_as_text,
-    read_complete_object,
-    read_json,
-)
+from naru.dialects.bodies.arguments import read_any_arguments, skip_fence_line
+from naru.dialects.bodies.json_calls import read_calls_as_text, read_complete_object, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.xml_parameters import (
     NAME_TAGS,
@@ -40,7 +36,6 @@ from naru.dialects.texts.tokens import Tokens
 _NAME = lazy_pattern(r"[^\s<>{}()\[\],\"'`]+(?=[\s<>{}()\[\],\"'`])")
 _PAIR_HEAD = lazy_pattern(r"<((?:ifm\|)?)(?:arg_key|tool_sep)((?::[\w.\-]+)?)>")
 _PAIR_STARTS = ("<arg_key", "<tool_sep", "<ifm|arg_key", "<ifm|tool_sep")
-_FENCE_LINE = lazy_pattern(r"```[\w+\-]*[ \t]*\n?")
 _SUFFIX = lazy_pattern(r"[\w.\-]+>")
 _XML_STARTS = ("<", "]")
 
@@ -98,14 +93,6 @@ def _skip_layout(source: Source, found: str) -> Reading[None]:
         source.pos += len(found)
     else:
         yield from skip_fence_line(source)
-
-
-def skip_fence_line(source: Source) -> Reading[None]:
-    """Consume the line that opens or closes a code fence."""
-    line = yield from until(source, _FENCE_LINE, 40)
-    if line.start() != source.pos:
-        raise NotACall
-    source.pos = line.end()
 
 
 def _consume_closer(source: Source, closer: str, *, some: bool) -> None:
@@ -225,11 +212,7 @@ def _read_named(source: Source, writer: CallWriter, closers: tuple[str, ...]) ->
         raise Incomplete
     writer.start(name)
     source.pos += offset
-    if following == "{":
-        yield from read_arguments(source, writer)
-    elif following == "`":
-        yield from read_fenced_arguments(source, writer)
-    else:
+    if not (yield from read_any_arguments(source, writer, following)):
         yield from _read_pairs(source, writer, closers)
     writer.end(source.offset)
 
@@ -246,14 +229,3 @@ def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...]) ->
         if head.start() != source.pos:
             raise NotACall
     yield from read_pairs(source, writer, pair_tags(head[1], head[2]), closers)
-
-
-def read_fenced_arguments(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read an arguments object inside a code fence that begins at `pos`."""
-    yield from skip_fence_line(source)
-    if (yield from skip_space(source)) != "{":
-        raise NotACall
-    yield from read_arguments(source, writer)
-    offset = yield from space_end(source)
-    if (yield from literal_at(source, ("```",), offset)):
-        source.pos += offset + 3

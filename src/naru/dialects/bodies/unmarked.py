@@ -6,10 +6,11 @@ They count only as a unit of their own (whole lines, a whole fence) that names a
 from __future__ import annotations
 
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
+from naru.dialects.bodies.arguments import read_any_arguments
 from naru.dialects.bodies.gemma import read_gemma
-from naru.dialects.bodies.json_calls import read_arguments, read_calls_as_text, read_escaped_calls, read_json
+from naru.dialects.bodies.json_calls import read_calls_as_text, read_escaped_calls, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
-from naru.dialects.bodies.tagged import read_fenced_arguments, read_tagged
+from naru.dialects.bodies.tagged import read_tagged
 from naru.dialects.bodies.xml_parameters import child_tags, read_parameters, read_xml
 from naru.dialects.calls.offered import Offered, properties_of
 from naru.dialects.calls.writer import CallWriter
@@ -161,11 +162,7 @@ def read_name_then_json(source: Source, writer: CallWriter) -> Reading[None]:
         label = yield from literal_at(source, ("json", "code", "commentary json", *ARGUMENT_MARKS))
         source.pos += len(label)
         first = yield from skip_space(source)
-        if first == "{":
-            yield from read_arguments(source, writer)
-        elif first == "`":
-            yield from read_fenced_arguments(source, writer)
-        else:
+        if not (yield from read_any_arguments(source, writer, first)):
             raise NotACall
         if writer.has_undeclared():
             raise NotACall
@@ -313,7 +310,7 @@ def read_children(source: Source, writer: CallWriter, name: str) -> Reading[None
         source.pos += offset + len(name) + 3
         writer.end(source.offset)
         return
-    if source.text.startswith("{", source.pos + offset):
+    if source.text.startswith(("{", '"', "'"), source.pos + offset):
         yield from _read_object_in_tags(source, writer, name, offset)
         return
     if not (yield from literal_at(source, (*declared, f"</{name}>"), offset)):
@@ -328,7 +325,7 @@ def _read_object_in_tags(source: Source, writer: CallWriter, name: str, offset: 
     """Read the arguments of `<tool>{…}</tool>`."""
     writer.start(name)
     source.pos += offset
-    yield from read_arguments(source, writer)
+    yield from read_any_arguments(source, writer, source.text[source.pos])
     offset = yield from space_end(source)
     if writer.has_undeclared() or not (yield from literal_at(source, (f"</{name}>",), offset)):
         raise NotACall

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.bodies.call_object import ARGUMENT_KEYS
+from naru.dialects.bodies.arguments import object_in, read_any_arguments, read_arguments
 from naru.dialects.bodies.elements import elements_reader
 from naru.dialects.bodies.endings import Ending
-from naru.dialects.bodies.json_calls import object_in, read_arguments, read_arguments_as_text, read_json
+from naru.dialects.bodies.json_calls import read_json
 from naru.dialects.bodies.tagged_values import read_tagged_text
+from naru.dialects.calls.keys import role_of
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.patterns import lazy_pattern
@@ -192,7 +193,7 @@ def _write_attributes(writer: CallWriter, rest: str) -> None:
     if _EITHER_QUOTED.sub("", rest).strip():
         raise NotACall
     for key, value in found.items():
-        if key in ARGUMENT_KEYS:
+        if role_of(key) == "arguments" and writer.tool is not None and key not in writer.tool.properties:
             writer.whole(object_in(value))
         elif _is_declared(writer, key):
             writer.key(key)
@@ -316,8 +317,8 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
                 source.pos += offset + len(again)
                 writer.repair("doubled-tag", again, tags.call_end[0])
                 return
-        elif first == '"':
-            yield from read_arguments_as_text(source, writer)
+        elif first in ('"', "'"):
+            yield from read_any_arguments(source, writer, first)
         elif found or first == tags.child[:1]:
             head = yield from until(source, tags.head, _LONGEST_TAG)
             yield from _read_parameter(source, writer, tags, head)

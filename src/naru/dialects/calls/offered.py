@@ -87,7 +87,7 @@ class Offered:
 
 
 def _plain(name: str) -> str:
-    return name.replace(".", "_").replace("-", "_").lower()
+    return name.replace(".", "").replace("-", "").replace("_", "").lower()
 
 
 def properties_of(tool: Tool) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from naru.dialects.calls.coerce import coerce, from_text
+from naru.dialects.calls.keys import unwrapped
 from naru.dialects.calls.offered import Offered, properties_of, required_of
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, ParsedCall, Repair
 from naru.dialects.texts.literal import encodable
@@ -135,6 +136,11 @@ class CallWriter:
         declared = self.tool.properties if self.tool is not None else {}
         return bool(declared) and any(key not in declared for key in self._arguments)
 
+    def is_declared(self, call: ParsedCall) -> bool:
+        """Tell whether the tool's schema names all the arguments of a call that was written."""
+        tool = self.offered.find(call.name)
+        return tool is not None and all(name in tool.properties for name in call.arguments)
+
     def key(self, name: str) -> None:
         """Begin an argument. A repeated one is left out: the first value stands."""
         self._key = encodable(name)
@@ -181,6 +187,10 @@ class CallWriter:
         assert self.tool is not None
         if self._repeated:
             return
+        if not self._arguments and isinstance(value, dict) and unwrapped({self._key: value}, self.tool) == value:
+            self.repair("wrapped-arguments", self._key)
+            self.whole(value)
+            return
         wanted = self._coerced(value)
         if self._emits:
             self._open_value(_encode_text(wanted) if type(wanted) is str else _dumps(wanted))
@@ -198,7 +208,7 @@ class CallWriter:
         """Write all arguments at once."""
         assert self.tool is not None
         wanted: dict[str, Any] = {}
-        for key, value in arguments.items():
+        for key, value in unwrapped(arguments, self.tool).items():
             self._key = key
             wanted[key] = self._coerced(value)
         self._arguments = wanted

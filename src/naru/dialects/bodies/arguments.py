@@ -1,0 +1,274 @@
+"""A call's arguments as an object, as the text of one, in a code fence or in backticks; members of JSON objects."""
+
+from __future__ import annotations
+
+import re
+
+from naru.dialects.bodies.values import capture, collect_quoted, delimited, quoted
+from naru.dialects.calls.writer import CallWriter
+from naru.dialects.texts.literal import (
+    BARE_KEY,
+    CLOSERS,
+    COLONS,
+    COMMAS,
+    decode_json,
+    ends_there,
+    parse_literal,
+    unescape,
+)
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import (
+    Incomplete,
+    NotACall,
+    Reading,
+    Source,
+    literal_at,
+    need,
+    skip_space,
+    space_end,
+    until,
+)
+
+_SEPARATORS = (*COMMAS, "/", "#", "\\")
+_WRITTEN_BREAKS = ("\\n", "\\r", "\\t")
+_INSIDE = {quote: lazy_pattern(rf"(?:[^{quote}\\]|\\.)*", re.DOTALL) for quote in "\"'"}
+_COMMENT = lazy_pattern(r"(?://|#)[^\n]*\n|/\*.*?\*/", re.DOTALL)
+_FENCE_LINE = lazy_pattern(r"```[\w+\-]*[ \t]*\n?")
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def complete_object(source: Source) -> tuple[dict[str, Any], int] | None:
+    """Return the strict object at `pos` and where it ends, if it is certain that it ends there."""
+    decoded = decode_json(source.text, source.pos)
+    if decoded is None or type(decoded[0]) is not dict:
+        return None
+    certain = ends_there(source.text, decoded[1] - 1)
+    return decoded if certain or (certain is None and source.final) else None
+
+
+def open_brace(source: Source, writer: CallWriter) -> Reading[bool]:
+    """Consume the brace at `pos`, and a second one right after it, as in a template; tell whether there was one."""
+    source.pos += 1
+    if not (yield from need(source, 1)) or source.text[source.pos] != "{":
+        return False
+    source.pos += 1
+    writer.repair("extra-brace", "{")
+    return True
+
+
+def close_brace(source: Source, *, doubled: bool) -> Reading[None]:
+    """Consume the brace at `pos`, and the second one of a doubled pair."""
+    source.pos += 1
+    if doubled and (yield from need(source, 1)) and source.text[source.pos] == "}":
+        source.pos += 1
+
+
+def next_member(source: Source) -> Reading[str]:
+    """Consume space, commas and comments, and return the character that a member of an object begins with, or `}`."""
+    while True:
+        first = yield from skip_space(source)
+        if not first:
+            raise Incomplete
+        if first not in _SEPARATORS:
+            return first
+        yield from _skip_separator(source)
+
+
+def _skip_separator(source: Source) -> Reading[None]:
+    """Consume the comma or the comment at `pos`."""
+    if source.text[source.pos] in COMMAS:
+        source.pos += 1
+        return
+    if source.text[source.pos] == "\\":
+        yield from _skip_written_break(source)
+        return
+    comment = yield from until(source, _COMMENT, 400)
+    if comment.start() != source.pos:
+        raise NotACall
+    source.pos = comment.end()
+
+
+def _skip_written_break(source: Source) -> Reading[None]:
+    """Consume a line break or a tab that was written as an escape between two tokens."""
+    if not (yield from literal_at(source, _WRITTEN_BREAKS)):
+        raise NotACall
+    source.pos += 2
+
+
+def json_space(source: Source) -> Reading[str]:
+    """Consume white space, escaped line breaks too, and return the character after it."""
+    first = yield from skip_space(source)
+    while first == "\\":
+        yield from _skip_written_break(source)
+        first = yield from skip_space(source)
+    return first
+
+
+def read_key(source: Source) -> Reading[str]:
+    """Read an object's key and the colon after it."""
+    if source.text[source.pos] in CLOSERS:
+        key = yield from collect_quoted(source, "{", key=True)
+    else:
+        found = yield from until(source, BARE_KEY, 200)
+        if found.start() != source.pos:
+            raise NotACall
+        key = found[0].strip()
+        source.pos = found.end()
+    following = yield from json_space(source)
+    if following not in COLONS:
+        raise NotACall if following else Incomplete
+    source.pos += 1
+    return key
+
+
+def read_field(source: Source) -> Reading[Any]:
+    """Read a whole value and decode it."""
+    first = source.text[source.pos : source.pos + 1]
+    if first and first in CLOSERS:
+        return (yield from collect_quoted(source, "{"))
+    written = yield from capture(source)
+    try:
+        return parse_literal(written)
+    except ValueError as error:
+        raise NotACall from error
+
+
+def read_any_arguments(source: Source, writer: CallWriter, first: str) -> Reading[bool]:
+    """Read the arguments at `pos` of the call that was started; False where none begin with the character `first`.
+
+    They are an object, the text of one in quotation marks, or either in a code fence or in single backticks.
+    """
+    if first == "{":
+        yield from read_arguments(source, writer)
+    elif first == '"' or first == "'":
+        yield from read_arguments_as_text(source, writer)
+    elif first == "`":
+        yield from _read_fenced_arguments(source, writer)
+    else:
+        return False
+    return True
+
+
+def _read_fenced_arguments(source: Source, writer: CallWriter) -> Reading[None]:
+    closer = (yield from literal_at(source, ("```",))) or "`"
+    if closer == "`":
+        source.pos += 1
+    else:
+        yield from skip_fence_line(source)
+    first = yield from skip_space(source)
+    if not first or first not in "{\"'":
+        raise NotACall if first else Incomplete
+    yield from read_any_arguments(source, writer, first)
+    offset = yield from space_end(source)
+    if (yield from literal_at(source, (closer,), offset)):
+        source.pos += offset + len(closer)
+    elif closer == "`":
+        raise NotACall
+
+
+def skip_fence_line(source: Source) -> Reading[None]:
+    """Consume the line that opens or closes a code fence."""
+    line = yield from until(source, _FENCE_LINE, 40)
+    if line.start() != source.pos:
+        raise NotACall
+    source.pos = line.end()
+
+
+def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read the arguments object at `pos` for the call that was started; text passes on as it arrives."""
+    decoded = complete_object(source)
+    if decoded is not None:
+        source.pos = decoded[1]
+        writer.whole(decoded[0])
+        return
+    doubled = yield from open_brace(source, writer)
+    while True:
+        first = yield from next_member(source)
+        if first == "}":
+            yield from close_brace(source, doubled=doubled)
+            return
+        writer.key((yield from read_key(source)))
+        yield from _read_argument(source, writer)
+        first = yield from json_space(source)
+        if first and first not in ",，}" and first not in CLOSERS:
+            raise NotACall
+
+
+def read_arguments_as_text(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read the arguments object that the JSON string at `pos` holds."""
+    written = yield from inside_of_string(source)
+    arguments = object_in(unescape(written))
+    writer.repair("arguments-as-text", written)
+    writer.whole(arguments)
+
+
+def inside_of_string(source: Source) -> Reading[str]:
+    """Consume the JSON string at `pos` and return what is written between its quotes."""
+    parts: list[str] = []
+    quote = source.text[source.pos]
+    source.pos += 1
+    while True:
+        found = _INSIDE[quote].match(source.text, source.pos)
+        end = found.end() if found else source.pos
+        parts.append(source.text[source.pos : end])
+        source.pos = end
+        if source.text.startswith(quote, end):
+            source.pos += 1
+            return "".join(parts)
+        if source.final:
+            raise Incomplete
+        yield
+
+
+def object_in(text: str) -> dict[str, Any]:
+    """Return the object that a text is.
+
+    Raises:
+        NotACall: It is none.
+    """
+    value = value_of(text)
+    if not isinstance(value, dict):
+        raise NotACall
+    return value
+
+
+def value_of(text: str) -> Any:
+    """Return what a written value means.
+
+    Raises:
+        NotACall: It is none.
+    """
+    try:
+        return parse_literal(text)
+    except ValueError as error:
+        raise NotACall from error
+
+
+def _read_argument(source: Source, writer: CallWriter) -> Reading[None]:
+    first = yield from json_space(source)
+    if first and first in CLOSERS and writer.takes_text:
+        writer.open_text()
+        if (
+            first in "\"'"
+            and source.text[source.pos + 1 : source.pos + 2] in ("", first)
+            and (yield from literal_at(source, (first * 3,)))
+        ):
+            stray = yield from _triple_quoted(source, writer, first * 3)
+        else:
+            stray = yield from quoted(source, writer.text, "{")
+        writer.close_text()
+        if stray:
+            writer.repair("stray-quotes", str(stray))
+    else:
+        writer.value((yield from read_field(source)))
+
+
+def _triple_quoted(source: Source, writer: CallWriter, quotes: str) -> Reading[int]:
+    parts: list[str] = []
+    source.pos += len(quotes)
+    yield from delimited(source, parts.append, quotes)
+    writer.text(unescape("".join(parts)))
+    return 0
