@@ -297,7 +297,7 @@ def test_issue_20_1_of_a_pdf_with_a_page_that_takes_for_ever_the_pages_before_it
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     pypdf = pytest.importorskip("pypdf", reason="pip install the extra `documents`")
-    monkeypatch.setattr(office, "PAGE_SECONDS", 2)
+    monkeypatch.setattr(office, "PART_SECONDS", 2)
     writer = pypdf.PdfWriter()
     for line in ("Yield is out over in.", "Slow", "After"):
         writer.append(io.BytesIO(pdf(line)))
@@ -310,6 +310,17 @@ def test_issue_20_1_of_a_pdf_with_a_page_that_takes_for_ever_the_pages_before_it
     assert documents == {"x.pdf#1": "Yield is out over in."}
     told = "the page is broken: it takes more than 2 seconds of computing; it and 1 after it are left out"
     assert refused == {"x.pdf#2": told}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on computing")
+@pytest.mark.parametrize("name", ["x.docx", "x.xlsx"])
+def test_issue_20_1_an_office_file_that_takes_for_ever_is_named_and_the_rest_is_read(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(office, "PART_SECONDS", 2)
+    slow = word([("", "a")] * 150_000) if name == "x.docx" else book({"lot": "<c " * 1_000_000})
+    assert read(tmp_path, name, slow) == ({}, {name: "it takes more than 2 seconds of computing"})
 
 
 WHOLE = {

@@ -18,7 +18,7 @@ import yaml
 
 from naru.builtins.data.documents.document import Document, Reading, UnreadableError
 from naru.builtins.data.documents.headings import is_table_of_columns
-from naru.builtins.data.documents.office import pdf_pages, sheets_of, word_html
+from naru.builtins.data.documents.office import parts_of
 from naru.builtins.data.documents.rows import Row, document_of, nested_rows, table_rows
 from naru.builtins.data.documents.sections import Section, html_sections, markdown_sections, paragraphs_of, pieces
 from naru.builtins.data.documents.text import decoded
@@ -207,11 +207,18 @@ def _html(raw: bytes, name: str, reading: Reading) -> None:
 
 
 def _word(raw: bytes, name: str, reading: Reading) -> None:
-    _sections(html_sections(word_html(raw)), name, reading)
+    for html in parts_of(raw, ".docx"):
+        if isinstance(html, UnreadableError):
+            raise html
+        _sections(html_sections(html), name, reading)
 
 
 def _excel(raw: bytes, name: str, reading: Reading) -> None:
-    for sheet, lines in sheets_of(raw, name.lower()[-4:]):
+    for number, part in enumerate(parts_of(raw, Path(name.lower()).suffix), 1):
+        if isinstance(part, UnreadableError):
+            reading.refuse(f"{name}#{number}", f"the sheet is broken: {part}")
+            continue
+        sheet, lines = part
         start = next((at for at, line in enumerate(lines[:10]) if is_table_of_columns(line)), 0)
         for above in range(start):
             place = f"{name}#{sheet}!{above + 1}"
@@ -224,7 +231,7 @@ def _excel(raw: bytes, name: str, reading: Reading) -> None:
 
 
 def _pdf(raw: bytes, name: str, reading: Reading) -> None:
-    for number, text in enumerate(pdf_pages(raw), 1):
+    for number, text in enumerate(parts_of(raw, ".pdf"), 1):
         if isinstance(text, UnreadableError):
             reading.refuse(f"{name}#{number}", f"the page is broken: {text}")
         elif not text.strip():
