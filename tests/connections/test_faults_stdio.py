@@ -9,6 +9,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from naru.connections.session.session import RequestOptions
 from naru.connections.state.faults import BusyError, LinkError, RpcError
 from naru.connections.state.lifecycle import ReconnectPolicy
 from naru.connections.state.settings import ConnectionSettings
+from naru.connections.transports import descendants
 from naru.connections.transports.descendants import VARIABLE
 from naru.errors import ToolError, ToolTimeoutError
 from naru.records import ServerStatus
@@ -280,6 +282,28 @@ async def test_whatever_a_child_started_ends_with_it(mode: str) -> None:
     )
     assert survivors == []
     assert zombies == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_what_has_only_just_been_started_is_found_by_its_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R-16: a process shows no environment while its program is loaded; a busy disk lets that take milliseconds."""
+    mark = descendants.new_mark()
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    place = tmp_path / str(child.pid)
+    place.mkdir()
+    for name in ("stat", "exe"):
+        (place / name).symlink_to(f"/proc/{child.pid}/{name}")
+    (place / "environ").touch()
+    monkeypatch.setattr(descendants, "_PROC", tmp_path)
+    loaded = threading.Timer(0.1, (place / "environ").write_text, [f"{descendants.VARIABLE}={mark}"])
+    loaded.start()
+    ended = descendants.end_marked(mark)
+    loaded.join()
+    try:
+        assert ended == 1
+        assert child.wait(60) == -signal.SIGKILL
+    finally:
+        child.kill()
 
 
 @pytest.mark.parametrize("mode", ["ignore-eof", "ignore-term"])

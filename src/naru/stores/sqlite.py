@@ -6,14 +6,16 @@ import asyncio
 import contextlib
 import os
 import sqlite3
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from naru.errors import ConflictError, StoreError
+from naru.stores.files.atomic import HAD_SECONDS, wait_a_moment
 from naru.stores.files.unusable import unusable
-from naru.stores.files.write_ahead import SHORT_SECONDS, patiently, write_ahead
+from naru.stores.files.write_ahead import patiently, write_ahead
 from naru.stores.migrations import load_migrations
 
 
@@ -27,6 +29,7 @@ class SqliteDriver:
         self.path = path.expanduser().absolute() if path else None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="naru-sqlite")
         self._connection: sqlite3.Connection | None = None
+        self._changed_at = -HAD_SECONDS
 
     async def open(self) -> None:
         """Open or create the file, check it, migrate it, and keep a copy as `NAME.bak`. Raises StoreError."""
@@ -51,7 +54,7 @@ class SqliteDriver:
         try:
             if self.path:
                 self._prepare_file(self.path)
-            connection = sqlite3.connect(self.path or ":memory:", timeout=SHORT_SECONDS, isolation_level=None)
+            connection = sqlite3.connect(self.path or ":memory:", timeout=0, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
             raise unusable(self.path or Path(":memory:"), error, what="The store cannot be opened") from error
         try:
@@ -124,6 +127,9 @@ class SqliteDriver:
         connection = self._connection
         if connection is None:
             raise StoreError("The store is not open.")
+        changes = not statement.startswith("select")
+        if changes and time.monotonic() - self._changed_at < HAD_SECONDS:
+            wait_a_moment()  # as with the lock of a file: others get their turn, else a busy writer starves them (R-27)
         try:
             return patiently(lambda: connection.execute(statement, dict(values)).fetchall())
         except sqlite3.IntegrityError as error:
@@ -133,6 +139,9 @@ class SqliteDriver:
                 f"Cannot use {self.path}: {error}. Nothing was changed.",
                 remedy="Make room, or make the file writable, then try again.",
             ) from error
+        finally:
+            if changes:
+                self._changed_at = time.monotonic()
 
     def _close(self) -> None:
         if self._connection is not None:

@@ -11,11 +11,16 @@ import contextlib
 import os
 import signal
 import sys
+import time
 import uuid
 from pathlib import Path
 
 VARIABLE = "NARU_SUPERVISOR"
 _PROC = Path("/proc")
+_LOOKS = 10
+"""So often what is marked is looked for: a fork bomb cannot keep us here."""
+_STARTING_SECONDS = 2.0
+"""How old a process is at most that has no environment because its program is still being loaded."""
 
 
 def new_mark() -> str:
@@ -29,20 +34,28 @@ def end_marked(mark: str) -> int:
     Reads /proc of every process (about 20 µs each): call it in a thread.
     """
     killed: set[int] = set()
-    for _ in range(10):  # a fork bomb cannot keep us here
-        found = {pid for pid, seen in _marked() if seen == mark}
-        if not found:
-            break
+    looks, end = 0, time.monotonic() + _STARTING_SECONDS
+    while looks < _LOOKS:
+        marks = _marks()
+        found = {pid for pid, seen in marks if seen == mark}
         for pid in found:
             _kill(pid, mark)
         killed |= found
+        if found:
+            looks += 1
+        elif time.monotonic() < end and any(seen is None and _is_starting(pid) for pid, seen in marks):
+            time.sleep(0.005)
+        else:
+            break
     return len(killed)
 
 
 def end_orphans() -> int:
     """Kill what Naru processes that no longer live left behind; return how many were killed."""
     killed = 0
-    for pid, mark in _marked():
+    for pid, mark in _marks():
+        if not mark:
+            continue
         supervisor, start, _ = mark.split(".", 2)
         if start != "0" and _start_time(int(supervisor)) != int(start):
             _kill(pid, mark)
@@ -50,25 +63,30 @@ def end_orphans() -> int:
     return killed
 
 
-def _marked() -> list[tuple[int, str]]:
+def _marks() -> list[tuple[int, str | None]]:
+    """Return each process that carries a mark, and with None each that may: it has no environment at all."""
     if sys.platform != "linux":
         return []
-    found = []
     needle = f"{VARIABLE}=".encode()
-    for entry in os.listdir(_PROC):  # noqa: PTH208 - half the time of iterdir, and this is a scan of everything
-        if not entry.isdigit():
-            continue
-        mark = _mark_of(int(entry), needle)
-        if mark:
-            found.append((int(entry), mark))
-    return found
+    pids = [int(entry) for entry in os.listdir(_PROC) if entry.isdigit()]  # noqa: PTH208 - half the time of iterdir
+    return [(pid, mark) for pid in pids if (mark := _mark_of(pid, needle)) != ""]
 
 
-def _mark_of(pid: int, needle: bytes) -> str:
+def _is_starting(pid: int) -> bool:
+    """Tell whether a process is so young that its program may still be being loaded: until then it shows no mark."""
+    start = _start_time(pid)
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - (start or 0) / os.sysconf("SC_CLK_TCK")
+    # The kernel's own threads have no environment either, nor a program.
+    return start is not None and age < _STARTING_SECONDS and (_PROC / str(pid) / "exe").exists()
+
+
+def _mark_of(pid: int, needle: bytes) -> str | None:
     try:
         environment = (_PROC / str(pid) / "environ").read_bytes()
     except OSError:  # gone, or another user's
         return ""
+    if not environment:
+        return None
     at = environment.find(needle)
     if at < 0 or (at > 0 and environment[at - 1] != 0):
         return ""

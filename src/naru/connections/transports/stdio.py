@@ -270,11 +270,13 @@ class StdioTransport(asyncio.SubprocessProtocol):
             self._fail(Failure("close", "closed", "the connection was closed."))
 
     async def _bury(self, process: asyncio.SubprocessTransport) -> None:
-        await self._exits_within(self._settings.close_timeout_seconds)
-        process.close()
-        killed = await asyncio.to_thread(descendants.end_marked, self._mark)
-        if killed:
-            log.info("ended %d processes that %s left behind", killed, self.pid)
+        try:
+            await self._exits_within(self._settings.close_timeout_seconds)
+        finally:  # whoever closes may be cancelled at any of these waits
+            process.close()
+            killed = await asyncio.to_thread(descendants.end_marked, self._mark)
+            if killed:
+                log.info("ended %d processes that %s left behind", killed, self.pid)
 
     async def _exits_within(self, seconds: float) -> bool:
         with contextlib.suppress(TimeoutError):

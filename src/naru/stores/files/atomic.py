@@ -23,7 +23,7 @@ LOCK_SECONDS = 20.0
 """How long a writer waits for its turn."""
 _POLL_SECONDS = (0.0005, 0.004)
 """Between two looks at the lock; random, so that waiters do not move in step."""
-_HAD_SECONDS = 0.25
+HAD_SECONDS = 0.25
 """Whoever let go so recently lets others try first: else a busy writer starves the rest (R-27)."""
 _LOCKS_LOCK = threading.Lock()
 
@@ -70,7 +70,7 @@ class _Turn:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.released_at = -_HAD_SECONDS
+        self.released_at = -HAD_SECONDS
 
 
 _TURNS: dict[str, _Turn] = {}
@@ -89,8 +89,8 @@ def file_lock(path: Path, *, wait_seconds: float = LOCK_SECONDS) -> Iterator[Non
     if not turn.lock.acquire(timeout=wait_seconds):
         raise _is_busy(path, wait_seconds)
     try:
-        if time.monotonic() - turn.released_at < _HAD_SECONDS:
-            _wait_a_moment()
+        if time.monotonic() - turn.released_at < HAD_SECONDS:
+            wait_a_moment()
         with _hold(path, lock_path, deadline, wait_seconds):
             if _FOLDERS and (sharing := _sharing(path)) is not None:
                 with sharing[0].turn(sharing[1]):
@@ -117,13 +117,14 @@ def _hold(path: Path, lock_path: Path, deadline: float, wait_seconds: float) -> 
             except BlockingIOError:
                 if time.monotonic() >= deadline:
                     raise _is_busy(path, wait_seconds) from None
-                _wait_a_moment()
+                wait_a_moment()
         yield
     finally:
         os.close(handle)
 
 
-def _wait_a_moment() -> None:
+def wait_a_moment() -> None:
+    """Wait as long as is usual between two looks at a lock. Blocks: call it from a thread."""
     time.sleep(random.uniform(*_POLL_SECONDS))  # noqa: S311  # no secret
 
 

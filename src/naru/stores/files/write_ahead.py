@@ -7,20 +7,19 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from naru.stores.files.atomic import wait_a_moment
+
 _T = TypeVar("_T")
 
-BUSY_SECONDS = 30.0
-"""How long a statement waits for other processes."""
-SHORT_SECONDS = 0.1
-"""SQLite's own waiting for a connection whose statements go through `patiently`."""
-_PAUSE_SECONDS = 0.01
+BUSY_SECONDS = 60.0
+"""How long a statement waits for other processes; a disk that is busy with other things holds them up for seconds."""
 
 
 def patiently(work: Callable[[], _T]) -> _T:
     """Do something with a file, anew as long as others hold it; return what it returns.
 
     SQLite looks ever more rarely whether a lock is free, so that a process among many busy writers waits in vain, and
-    for some locks it does not wait at all.
+    for some locks it does not wait at all. Best with a connection whose own `timeout` is 0.
 
     Raises:
         sqlite3.Error: the file cannot be used, or stays locked.
@@ -32,7 +31,7 @@ def patiently(work: Callable[[], _T]) -> _T:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                 raise
-            time.sleep(_PAUSE_SECONDS)
+            wait_a_moment()
 
 
 def write_ahead(connection: sqlite3.Connection) -> None:

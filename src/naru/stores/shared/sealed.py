@@ -84,7 +84,7 @@ class SealedTable:
 
     def close(self) -> None:
         """Let go of the connection, and of leases with it."""
-        self._link.close()
+        self._leases.close()
 
     def _tell(self, link: Connection, place: Place) -> None:
         notice = json.dumps({"from": self._me, "topic": "sealed", "what": list(place)})
