@@ -68,7 +68,7 @@ async def test_r22_a_hub_starts_without_its_database_and_takes_it_up_when_it_is_
         assert await hub.backend.models() == ["scripted"], "the model's faces are served"
         start = time.monotonic()
         place.symlink_to(server._folder)
-        await until(lambda: is_live(hub, "stored") and is_live(hub, "declared"), 30)
+        await until(lambda: is_live(hub, "stored") and is_live(hub, "declared"), 60)
         back = time.monotonic() - start
         assert hub.not_ready() == []
         assert {record.name for record in await hub.manager.list_servers()} == {"stored", "declared"}

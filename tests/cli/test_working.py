@@ -30,7 +30,7 @@ def on_a_terminal(folder: Path, values: dict[str, str], *arguments: str) -> tupl
     reader = threading.Thread(target=lambda: _read(ours, pieces))
     reader.start()  # beside it: a terminal that nobody reads holds the program up
     out, _ = process.communicate(timeout=120)
-    reader.join(30)
+    reader.join(60)
     os.close(ours)
     return out.decode(), b"".join(pieces).decode(errors="replace")
 

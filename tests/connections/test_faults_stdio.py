@@ -416,7 +416,7 @@ async def test_calls_do_not_feed_a_crash_loop() -> None:
     async with managed(ConnectionSettings(reconnect=policy)) as manager:
         await manager.register(stdio("bad", "raw_server.py", "exit"))
         await manager.connect("bad")
-        await until(lambda: manager.connection("bad").life.in_crash_loop(asyncio.get_running_loop().time()), 20)
+        await until(lambda: manager.connection("bad").life.in_crash_loop(asyncio.get_running_loop().time()))
         start = time.monotonic()
         for _ in range(50):
             with pytest.raises(ToolError, match="exited with code 1"):
@@ -432,15 +432,16 @@ async def test_a_storm_of_list_changes_becomes_one_refresh_a_second(manager: Man
     await connected(manager)
     await connected(manager, name="other")
     quiet = await latencies(manager)
+    start = time.monotonic()
     for _ in range(10):
         await call(manager, "storm", times=200)
     stormy = await latencies(manager)
     connection = manager.connection("raw")
-    await until(lambda: "extra199" in connection.catalogue, 3)
+    await until(lambda: "extra199" in connection.catalogue)
     await asyncio.sleep(1.2)
     lists = json.loads(await call(manager, "count"))["lists"]
     print(f"R-19: 2000 notices, {lists} lists; other server's p99 {quiet * 1000:.2f} -> {stormy * 1000:.2f} ms")
-    assert lists <= 5
+    assert lists <= 3 + (time.monotonic() - start)
     assert stormy < (max(2 * quiet, 0.02) if IS_FULL else within(0.02))
 
 
@@ -459,7 +460,7 @@ async def test_a_new_tool_shows_within_two_seconds_and_listeners_are_told(manage
     told: list[str] = []
     manager.subscribe(lambda change: told.append(change.what))
     await manager.call_tool("raw", "grow", {"name": "t2"})
-    took = await until(lambda: "t2" in manager.connection("raw").catalogue, 2)
+    took = await until(lambda: "t2" in manager.connection("raw").catalogue, within(2))
     assert "tools" in told
     assert any(tool.name == "t2" for tool in manager.tools())
     print(f"f18: new tool listed after {took * 1000:.0f} ms")
@@ -548,7 +549,7 @@ async def test_a_stopped_child_is_noticed_and_replaced() -> None:
     async with managed(settings) as manager:
         await connected(manager)
         await call(manager, "stop")
-        took = await until(lambda: manager.connection("raw").generation == 2 and manager.connection("raw").is_live, 45)
+        took = await until(lambda: manager.connection("raw").generation == 2 and manager.connection("raw").is_live)
         print(f"R-14: interval {settings.ping_interval_seconds:g} s, noticed and replaced after {took:.2f} s")
         assert took < within(35 + 4.5)
         assert "pings" in str(manager.connection("raw").life.last_failure)
@@ -582,7 +583,7 @@ async def test_one_stuck_server_does_not_slow_another() -> None:
         stuck = [asyncio.ensure_future(call(manager, "sleep", seconds=60)) for _ in range(1000)]
         await asyncio.sleep(0)
         beside = await latencies(manager)
-        await asyncio.wait(stuck, timeout=1.5)
+        await until(lambda: sum(task.done() for task in stuck) >= 990)
         refused = sum(task.done() and isinstance(task.exception(), ToolError) for task in stuck)
         for task in stuck:
             task.cancel()

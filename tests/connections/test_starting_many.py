@@ -53,11 +53,11 @@ def slow(folder: Path, name: str, seconds: float, *, talks: bool = False, **conf
 
 @pytest.mark.slow
 async def test_no_more_start_at_a_time_than_the_budget_and_all_of_them_connect(tmp_path: Path) -> None:
-    """Twelve that need a second each, two at a time, with a patience that all twelve together would use up."""
-    settings = replace(QUICK, max_connecting=2, connect_timeout_seconds=6)
+    """Twelve that need two seconds each, two at a time, with a patience that all twelve together would use up."""
+    settings = replace(QUICK, max_connecting=2, connect_timeout_seconds=12)
     async with managed(settings) as manager:
         for number in range(12):
-            await manager._store.save(slow(tmp_path, f"s{number}", 1))
+            await manager._store.save(slow(tmp_path, f"s{number}", 2))
         await manager.initialize_from_store()
         await until(lambda: all(connection.is_live for connection in manager.connections.values()))
         assert {manager.connection(f"s{n}").life.attempt for n in range(12)} == {0}, "each came at its first try"

@@ -39,7 +39,7 @@ class Pair:
     async def call(self, tool: str, *, token: Any = None, **params: Any) -> list[Json]:
         meta = {**(CAN if self.client.modern else {}), **({"progressToken": token} if token is not None else {})}
         call = asked(self.client, "tools/call", {"name": f"{self.server}__{tool}", **params}, "id", **meta)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await self.client.ask(call)
 
 

@@ -124,7 +124,7 @@ async def test_an_error_of_who_takes_the_pieces_reaches_who_reads() -> None:
         with pytest.raises(ValueError, match="enough"):
             await asyncio.wait_for(answer.each(take), 10)
         answer.close()
-        await asyncio.wait_for(server.gone.wait(), 10)
+        await asyncio.wait_for(server.gone.wait(), 60)
 
 
 async def test_who_takes_the_pieces_can_leave_before_the_end() -> None:
@@ -132,7 +132,7 @@ async def test_who_takes_the_pieces_can_leave_before_the_end() -> None:
         answer = await pool_to(server).post()
         await asyncio.wait_for(answer.each(lambda piece: answer.leave()), 10)
         answer.close()
-        await asyncio.wait_for(server.gone.wait(), 10)
+        await asyncio.wait_for(server.gone.wait(), 60)
 
 
 async def test_a_broken_body_is_an_error_after_what_was_handed_over() -> None:
@@ -191,17 +191,17 @@ async def test_an_answer_let_go_in_its_middle_closes_the_connection() -> None:
         answer = await pool_to(server).post()
         await answer.read()
         answer.close()
-        await asyncio.wait_for(server.gone.wait(), 10)
+        await asyncio.wait_for(server.gone.wait(), 60)
 
 
 async def test_a_request_cancelled_before_the_head_closes_the_connection() -> None:
     async with serve_raw([HANG]) as server:
         asking = asyncio.create_task(pool_to(server).post())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not server.requests:
                 await asyncio.sleep(0)
         asking.cancel()
-        await asyncio.wait_for(server.gone.wait(), 10)
+        await asyncio.wait_for(server.gone.wait(), 60)
 
 
 async def test_the_end_of_a_body_that_comes_a_moment_later_saves_the_connection() -> None:
@@ -212,7 +212,7 @@ async def test_the_end_of_a_body_that_comes_a_moment_later_saves_the_connection(
         await answer.read()
         answer.release()
         answer.close()  # Does nothing any more.
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while server.connections == 1 and len(server.requests) == 1:
                 second = await pool.post()
                 assert await read_all(second) == b"next"
@@ -264,7 +264,7 @@ async def test_a_reply_that_is_none_is_an_error(answer: bytes) -> None:
     async with serve_raw([answer, HANG]) as server:
         with pytest.raises(NotHttpError, match="answered with"):
             await pool_to(server).post()
-        await asyncio.wait_for(server.gone.wait(), 10)
+        await asyncio.wait_for(server.gone.wait(), 60)
 
 
 async def test_a_switch_to_another_protocol_is_not_followed() -> None:
@@ -300,7 +300,7 @@ async def test_a_long_rest_that_nobody_reads_costs_the_connection() -> None:
         asking = Asking(server.base_url, Limits(linger_seconds=3600))
         answer = await asking.post()
         answer.release()
-        await asyncio.wait_for(server.gone.wait(), 10)
+        await asyncio.wait_for(server.gone.wait(), 60)
         assert await read_all(await asking.post()) == b"next"
 
 
@@ -317,4 +317,4 @@ async def test_silence_before_the_head_and_in_the_body_is_given_up() -> None:
         with pytest.raises(SilenceError, match=r"sent nothing for 0\.05 s"):
             await Asking(server.base_url, Limits(silence_seconds=0.05)).post()
         assert len(server.requests) == 1  # Silence is no reason to ask again.
-        await asyncio.wait_for(server.gone.wait(), 10)
+        await asyncio.wait_for(server.gone.wait(), 60)

@@ -13,7 +13,7 @@ from naru.http1.faults import DialError
 from naru.http1.head import Address
 
 
-async def open_to(host: str, port: int, *, tls: bool = False, seconds: float = 5.0) -> None:
+async def open_to(host: str, port: int, *, tls: bool = False, seconds: float = 60.0) -> None:
     made = await dial(_Kept, Address(host, port, tls), authorities=None, timeout_seconds=seconds)
     assert made.transport is not None
     made.transport.close()
@@ -64,3 +64,23 @@ async def test_a_server_that_does_not_answer_the_handshake_is_given_up() -> None
             await open_to("127.0.0.1", server.sockets[0].getsockname()[1], tls=True, seconds=0.05)
         assert isinstance(caught.value.__cause__, TimeoutError)
         silent.set()
+
+
+async def test_time_in_which_nothing_ran_here_is_not_held_against_the_other_side(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop, looked = asyncio.get_running_loop(), list[str]()
+    clock = loop.time
+
+    async def resolve(host: str, port: int) -> list[str]:
+        looked.append(host)
+        if len(looked) == 1:  # the machine sleeps
+            monkeypatch.setattr(loop, "time", lambda: clock() + 1000)
+        return ["127.0.0.1"]
+
+    async with await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0) as server:
+        at = Address("a.example", server.sockets[0].getsockname()[1], False)
+        made = await dial(_Kept, at, authorities=None, timeout_seconds=60, resolve=resolve)
+    assert made.transport is not None
+    made.transport.close()
+    assert looked == ["a.example"] * 2

@@ -79,7 +79,7 @@ def count_together(url: str, operations: int) -> int:
         processes.append(process)
     retried = [pipe.recv() for pipe in pipes]
     for process in processes:
-        process.join(20)
+        process.join(60)
         assert process.exitcode == 0
     return sum(retried)
 
@@ -92,7 +92,7 @@ def run_and_kill(url: str, seed: int, lines_before: int, seconds: float) -> list
     process = context.Process(target=write_until_killed, args=(url, seed, theirs))
     process.start()
     theirs.close()
-    assert ours.poll(30)
+    assert ours.poll(60)
     assert ours.recv() == "up"
     lines = []
     with contextlib.suppress(EOFError, OSError):  # the last line may be torn
@@ -100,7 +100,7 @@ def run_and_kill(url: str, seed: int, lines_before: int, seconds: float) -> list
             lines.append(ours.recv())
         time.sleep(seconds)
         process.kill()
-        process.join(10)
+        process.join(60)
         while True:
             lines.append(ours.recv())
     ours.close()

@@ -183,7 +183,7 @@ async def test_processes_of_persons_are_few_and_rest(tmp_path: Path, monkeypatch
     async with team(tmp_path, servers=[own(idleStopMs=300)], waits=False) as hub:
         keys = [await noted(hub, who) for who in ("ada", "bob")]
         first = [(await said(hub, key)).split(":")[3] for key in keys]
-        for _ in range(200):
+        for _ in range(600):
             if not any(os.path.exists(f"/proc/{pid}") for pid in first):
                 break
             await asyncio.sleep(0.1)

@@ -122,7 +122,7 @@ async def test_line7_flags_and_environment_stay_the_last_word(tmp_path: Path, mo
 async def test_line7_a_running_hub_sees_the_change_by_itself(tmp_path: Path) -> None:
     async with running(tmp_path) as one:
         one.file.write_text("agent: {max_iterations: 4}")
-        for _ in range(300):
+        for _ in range(600):
             if one.hub.limits.max_rounds == 4:
                 break
             await asyncio.sleep(0.1)

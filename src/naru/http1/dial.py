@@ -19,6 +19,8 @@ from naru.http1.head import Address
 
 _OTHER_ADDRESS_SECONDS = 0.25
 """After which the next address of the host is tried beside the first."""
+_AWAY_SECONDS = 1.0
+"""By how much a deadline is seen too late where it was this machine that slept, or a process that had no turn."""
 P = TypeVar("P", bound=asyncio.Protocol)
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Gets host and port; returns the addresses that may be connected to. Raises OSError."""
@@ -35,17 +37,22 @@ async def dial(
     """Open a connection.
 
     `authorities` takes the place of what the system trusts, `resolve` of its name service: of addresses, too.
+    Time in which nothing ran here is not held against the other side: it is asked once more.
 
     Raises:
         DialError: none came about; `__cause__` says why.
     """
-    try:
-        async with asyncio.timeout(timeout_seconds):
-            return await _open(protocol, address, authorities, resolve)
-    except TimeoutError as error:
-        raise DialError(f"cannot be reached: no answer in {timeout_seconds:g} s") from error
-    except OSError as error:
-        raise DialError(f"cannot be reached: {_reason(error)}") from error
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + timeout_seconds
+        try:
+            async with asyncio.timeout_at(due):
+                return await _open(protocol, address, authorities, resolve)
+        except TimeoutError as error:
+            if loop.time() < due + _AWAY_SECONDS:
+                raise DialError(f"cannot be reached: no answer in {timeout_seconds:g} s") from error
+        except OSError as error:
+            raise DialError(f"cannot be reached: {_reason(error)}") from error
 
 
 async def _open(

@@ -30,7 +30,7 @@ async def shown(reply: Reply, *, after: int) -> str:
         async with (
             served(application(MemoryHub(backend))) as url,
             aiohttp.ClientSession() as session,
-            asyncio.timeout(20),
+            asyncio.timeout(60),
             session.post(f"{url}/v1/chat/completions", json=body) as response,
         ):
             async for line in response.content:

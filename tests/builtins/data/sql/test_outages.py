@@ -132,7 +132,7 @@ async def test_g11_a_query_survives_a_pool_whose_killed_connections_die_one_afte
     monkeypatch.setattr(AsyncConnectionPool, "check", find_all_alive)
     database = bga.database(DatabaseOptions(pool_min=3, pool_max=3))
     await asyncio.gather(*(database.query("SELECT 1") for _ in range(3)))
-    await until(lambda: pool_of_three(bga), seconds=30)
+    await until(lambda: pool_of_three(bga), seconds=60)
     bga.admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'bga_reader'")
     try:
         assert (await database.query("SELECT 1 AS one")).records == [{"one": 1}]

@@ -56,7 +56,7 @@ def pgbouncer(bga: BgaServer) -> Iterator[int]:
             path.chmod(0o777)
         process = subprocess.Popen([program, "-u", "nobody", str(folder / "ini")], stderr=subprocess.DEVNULL)
         try:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 60
             while time.monotonic() < deadline and process.poll() is None:
                 with socket.socket() as probe:
                     if probe.connect_ex(("127.0.0.1", port)) == 0:
