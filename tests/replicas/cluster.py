@@ -71,7 +71,7 @@ class Cluster:
         self.hubs[number].wait(30)
 
 
-def eventually(condition: Callable[[], Any], seconds: float = 30) -> Any:
+def eventually(condition: Callable[[], Any], seconds: float = 60) -> Any:
     """Wait until a condition holds, and return what it says; bounded."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -90,13 +90,13 @@ def quiet_port() -> int:
 
 
 @contextmanager
-def cluster(folder: Path, store: str, count: int = 3, **environment: str) -> Iterator[Cluster]:
-    """Start hubs on a store behind nginx; environment variables are added to theirs."""
+def cluster(folder: Path, store: str, count: int = 3, *, site: str = NGINX, **environment: str) -> Iterator[Cluster]:
+    """Start hubs on a store behind nginx with that site; environment variables are added to theirs."""
     ports = [quiet_port() for _ in range(count)]
     port = quiet_port()
     folder.mkdir(parents=True, exist_ok=True)
     servers = "\n".join(f"    server 127.0.0.1:{one} max_fails=1 fail_timeout=1s;" for one in ports)
-    site = NGINX.format(servers=servers, port=port)
+    site = site.format(servers=servers, port=port)
     with fake_model() as model_url:
         folders = [folder / f"data{number}" for number in range(count)]
         hubs = [

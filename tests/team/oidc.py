@@ -204,12 +204,7 @@ class Visitor:
 
     async def agrees(self, url: str) -> str:
         """Go to the issuer as a person does; return the address that leads back."""
-        async with aiohttp.ClientSession() as browser:
-            while url.startswith(self.provider.issuer):
-                async with browser.get(url, allow_redirects=False) as response:
-                    assert response.status in (302, 303), await response.text()
-                    url = str(response.url.join(type(response.url)(response.headers["Location"])))
-        return url
+        return await agreed(self.provider, url)
 
     async def comes_back(self, url: str) -> httpx.Response:
         """Follow the address that leads back."""
@@ -229,6 +224,16 @@ class Visitor:
     def session(self) -> str:
         """The value of the session's cookie; empty without one."""
         return next((one.value or "" for one in self.http.cookies.jar if one.name.endswith("-naru")), "")
+
+
+async def agreed(provider: OpenIdProvider, url: str) -> str:
+    """Say yes at the issuer; return the address that leads back."""
+    async with aiohttp.ClientSession() as browser:
+        while url.startswith(provider.issuer):
+            async with browser.get(url, allow_redirects=False) as response:
+                assert response.status in (302, 303), await response.text()
+                url = str(response.url.join(type(response.url)(response.headers["Location"])))
+    return url
 
 
 def question(url: str) -> dict[str, str]:
