@@ -34,7 +34,6 @@ from naru.agent.events import (
 from naru.agent.execute import Executor, Outcome, refused, unreadable
 from naru.agent.hooks import INSISTED, Hooks, Missing
 from naru.agent.limits import Budget, Limits
-from naru.agent.paging import PagedToolset
 from naru.agent.planner import OrdinaryPlanner, Planner
 from naru.agent.prompts import CUT_OFF, MODEL_FAILED, NOT_SHOWN, cut, tools_note
 from naru.agent.small.planner import SmallPlanner
@@ -47,6 +46,7 @@ from naru.models.backend import Backend, for_model, inform
 from naru.models.limits.queue import Caller, current_caller
 from naru.telemetry.tracing import active
 from naru.tools.combined import CombinedToolset
+from naru.tools.paging import PagedToolset
 from naru.tools.toolset import CallContext, Toolset
 
 logger = logging.getLogger(__name__)

@@ -8,10 +8,10 @@ from typing import Protocol
 
 from naru.agent.context import LEFT_OUT, trimmed
 from naru.agent.execute import Outcome
-from naru.agent.paging import READ, PagedToolset
 from naru.agent.prompts import LAST_TURN, UNKNOWN_TOOL
 from naru.agent.turns import looks_like_call
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
+from naru.tools.paging import READ, PagedToolset
 
 MISNAMED = 2
 """How often a model is told that its call names no offered tool."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from naru.agent.hooks import Hooks, Near, Rank
 from naru.agent.loop import run
+from naru.agent.recall import Recall
 from naru.messages import ChatRequest, JsonObject, Message
 from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
@@ -29,12 +30,13 @@ async def asked(
     tools: Sequence[Callable[..., Any]],
     rank: Rank | None = None,
     near: Near | None = None,
+    recall: Recall | None = None,
 ) -> tuple[JsonObject, ScriptedBackend]:
     """Run a small model's script; return the run's record and the backend that was asked."""
     turns = [Message("user", question)] if isinstance(question, str) else list(question)
     kept = Kept()
     backend = ScriptedBackend(answers, profile=Profile(small=True, guided="grammar"))
-    hooks = Hooks(journal=kept, rank=rank, near=near)
+    hooks = Hooks(journal=kept, rank=rank, near=near, recall=recall)
     async for _ in run(backend, FunctionToolset(tools), ChatRequest("scripted", tuple(turns)), hooks=hooks):
         pass
     return kept.run, backend

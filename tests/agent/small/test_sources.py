@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from naru.agent.small.sources import Sources, Text, names, numbers, spans
+from naru.agent.small.sources import Sources, Text, numbers, spans
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_a_question_without_an_id_is_about_those_of_the_turns_before_and_never_a
     ],
 )
 def test_names_are_told_by_capitals_or_by_their_script(text: str, found: list[str]) -> None:
-    assert names(text) == found
+    assert Text(text).names == found

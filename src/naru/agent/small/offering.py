@@ -6,16 +6,17 @@ result gave leads on to a tool that takes it and lies nearer to the question tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from naru.agent.execute import Outcome
 from naru.agent.selection import Ranked, index_of, plain_name
-from naru.agent.small.parameters import Parameter, form_of, leaves, parameters
+from naru.agent.small.parameters import Parameter, leaves, parameters
 from naru.agent.small.reading import decoded, is_nothing
 from naru.agent.small.shown import known_values
-from naru.agent.small.sources import TELLING_NUMBER, Sources, bare, digits, spans
+from naru.agent.small.sources import TELLING_NUMBER, Sources, bare, digits
 from naru.messages import ToolCall, ToolDefinition
 
 AT_ONCE = 3
@@ -59,6 +60,7 @@ class Offering:
         self._set_aside: set[str] = set()
         self._led_from: ToolDefinition | None = None
         self._has_led = False
+        self._tried: set[str] = set()
         self.chosen = ""
         """The tool that the model called of itself, for want of whose id others are asked."""
         self.changing: frozenset[str] = frozenset(
@@ -193,9 +195,11 @@ class Offering:
     def after(self, last: Outcome) -> list[ToolDefinition]:
         """Return the tools to go on with after a call; none when the search is over."""
         tool = self._of[last.call.name].tool
+        self._tried |= {bare(str(value)) for value in leaves(last.call.arguments)}
+        again = self._again(tool)
         if is_nothing(last):
-            if tool.name in self.changing:
-                return []
+            if tool.name in self.changing or again:
+                return again
             if (wider := _without_options(tool, last)) is not None:
                 return [wider]
             self._set_aside.add(tool.name)
@@ -221,7 +225,6 @@ class Offering:
             return [_fed(one, last) for one in self._in_order(near[:AT_ONCE])]
         stands = {one.tool.name: self._stands(one) for one in self._ranked}
         follow = [one for one in takes if stands[one.name] > stands[tool.name]] or (takes if is_lead else [])
-        again = [tool] if self._another(tool, last) else []
         return [*(_fed(one, last) for one in self._in_order(follow[:AT_ONCE])), *again]
 
     def _trying(self, ids: Sequence[str], last: Outcome) -> list[ToolDefinition]:
@@ -270,14 +273,21 @@ class Offering:
         needed = [one for tool in takes for one in parameters(tool) if one.required]
         return bool(needed) and all(any(_meets(one, *entry) for one in needed) for entry in told)
 
-    def _another(self, tool: ToolDefinition, last: Outcome) -> bool:
-        """Tell whether the question names a second id of the kind that the call took."""
-        used = [str(value) for value in leaves(last.call.arguments)]
-        forms = {form_of(value) for value in used if spans(value)}
-        asked = [span for span in self._sources.question.spans if form_of(span) in forms]
-        seen = {bare(str(value)) for value in self.used}
-        return any(bare(span) not in seen for span in asked)
+    def _again(self, tool: ToolDefinition) -> list[ToolDefinition]:
+        """Return the tool that ran, held to what else the question names of the kind that it took."""
+        if not self.may_be_forced(tool):
+            return []
+        again = tool
+        for one in parameters(tool):
+            named = self.others.get(one.name, ())
+            left = [each for each in named if not any(value in bare(each) for value in self._tried)]
+            # Endings stick to the words of scripts without capitals: those the model writes itself.
+            is_told = one.is_choice or any(each.isascii() for each in left)
+            again = _held_to(again, one.name, left) if left and is_told else replace(again) if left else again
+        return [again] if again is not tool else []
 
+    others: Mapping[str, Sequence[str]] = MappingProxyType({})
+    """What the question names beside the values of the last call, by parameter."""
     leads: frozenset[str] = frozenset()
     """Ids of calls whose results only led on to the next."""
     used: frozenset[str] = frozenset()

@@ -13,10 +13,11 @@ from naru.agent.hooks import Near
 from naru.agent.limits import canonical
 from naru.agent.planner import Verdict
 from naru.agent.selection import Ranked
+from naru.agent.small.another import others
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import ground
 from naru.agent.small.offering import ALL, Offering
-from naru.agent.small.parameters import leaves, shared_numbers
+from naru.agent.small.parameters import leaves, parameters, shared_numbers
 from naru.agent.small.prompts import answer_in, done_turn, final_turn, language_of, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.rows import nearest
@@ -75,6 +76,9 @@ class SmallPlanner:
         self._numbered = shared_numbers(list(self._tools.values()))
         self._sources = Sources(self._question, [_said(turn) for turn in request.messages[: self._asked_at]])
         self._offering = Offering(own, self._sources, self._numbered)
+        earlier = [call.name for turn in request.messages[: self._asked_at] for call in turn.tool_calls]
+        self._spoken_of = next((self._tools[n] for one in reversed(earlier) if (n := self._named.get(one))), None)
+        """The tool whose result is in view: a follow-up about another thing needs it again."""
         self._menu = menu([one.tool for one in own]) if len(own) > ALL and self._offering.is_untold else []
         self._offered = self._offering.first()
         self._way: Way = "menu" if self._menu else "free" if self._offered else "talk"
@@ -186,7 +190,8 @@ class SmallPlanner:
             self._way = "talk"
             return Verdict(call, f"Nothing of what was asked is in this call of {name}.")
         made = replace(grounded.call, name=self._real[name].name)
-        if canonical(made) in {canonical(one.call) for one in self._ran}:
+        is_known = self._way == "pick" and self._offered == [self._spoken_of] and not self._is_fresh(grounded.call)
+        if is_known or canonical(made) in {canonical(one.call) for one in self._ran}:
             self._over = True
             return Verdict(made, "This call has been made already.")
         return Verdict(made)
@@ -231,7 +236,10 @@ class SmallPlanner:
         if not any(one.ran for one in outcomes):
             return
         last = next(one for one in reversed(outcomes) if one.ran)
-        self._offered = self._offering.after(replace(last, call=replace(last.call, name=self._named[last.call.name])))
+        last = replace(last, call=replace(last.call, name=self._named[last.call.name]))
+        tool, asked = self._tools[last.call.name], self._sources.question
+        self._offering.others = await others(asked, tool, last.call.arguments, self._near, found=not is_nothing(last))
+        self._offered = self._offering.after(last)
         self._way = "guided"
         self._over = not self._offered
 
@@ -245,9 +253,23 @@ class SmallPlanner:
         if not is_nothing_said and not self._ran:
             self._own = tidy(text)
         self._has_guessed = not self._is_talk and (self._guesses(text) or self._offering.is_of_another())
-        if self._way == "free" and not self._doubted and (is_nothing_said or self._is_near() or self._guesses(text)):
+        is_doubtful = is_nothing_said or self._is_near() or self._guesses(text) or self._may_be_of_another
+        if self._way == "free" and not self._doubted and is_doubtful:
             return False
         return not self._ran and not is_nothing_said
+
+    @property
+    def _may_be_of_another(self) -> bool:
+        """Tell whether a question with a result in view may be about another thing than that."""
+        tool = self._spoken_of
+        return tool is not None and not self._ran and not self._is_talk and self._offering.may_be_forced(tool)
+
+    def _is_fresh(self, call: ToolCall) -> bool:
+        """Tell whether a call holds what the question has and no turn before it, or a choice nobody spoke of."""
+        asked, before = self._sources.question, self._sources.before
+        values = [one for one in leaves(call.arguments) if not any(text.holds(one) for text in before)]
+        listed = {str(each) for one in parameters(self._tools[call.name]) for each in one.schema.get("enum") or ()}
+        return any(asked.holds(one) or str(one) in listed for one in values)
 
     def _is_near(self) -> bool:
         """Tell whether the question is likely one for a tool: near in meaning, or with a value that it takes."""
@@ -268,6 +290,8 @@ class SmallPlanner:
         readers = [tool for tool in self._offered if self._offering.may_be_forced(tool)]
         able = [tool for tool in readers if not self._offering.lacks(tool)]
         self._doubted, self._way, self._offered = True, "pick", self._offering.nearest() or able or readers
+        if self._may_be_of_another and not self._has_guessed:
+            self._has_guessed, self._offered = True, [tool for tool in [self._spoken_of] if tool]
         return bool(self._offered)
 
     def insist(self, text: str, missing: str) -> None:

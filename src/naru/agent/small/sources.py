@@ -42,17 +42,23 @@ def spans(text: str) -> list[str]:
     return [one for one in dict.fromkeys(found) if any(letter.isdigit() for letter in one)]
 
 
-def names(text: str) -> list[str]:
-    """Return what could be names: capitals inside a sentence, Latin letters in a script that has no capitals."""
+def words(text: str) -> dict[str, bool]:
+    """Return the words of a text, and whether they could be names.
+
+    Names are capitals inside a sentence, Latin letters in a script that has no capitals; those in a row are one.
+    """
     plain = unicodedata.normalize("NFKC", text)
     for span in spans(text):
         plain = plain.replace(span, ",")
     is_caseless = any(one.isalpha() and one.upper() == one.lower() for one in plain)
-    words = list(pairwise([".", *_WORD.findall(plain)]))
-    inside = [one if before not in ".!?\u00bf\u00a1" else one.lower() for before, one in words]
+    every = list(pairwise([".", *_WORD.findall(plain)]))
+    inside = [one if before not in ".!?\u00bf\u00a1" else one.lower() for before, one in every]
     named = [len(one) > 1 and (one[0].isupper() or (is_caseless and one.isascii())) for one in inside]
-    runs = groupby(zip(words, named, strict=True), key=itemgetter(1))
-    return [" ".join(one for (_, one), _ in run) for is_named, run in runs if is_named]
+    found: dict[str, bool] = {}
+    for is_named, run in groupby(zip(every, named, strict=True), key=itemgetter(1)):
+        run_of = [one for (_, one), _ in run]
+        found |= {" ".join(run_of): True} if is_named else {one: False for one in run_of if one.isalpha()}
+    return found
 
 
 def numbers(text: str) -> set[float]:
@@ -79,7 +85,8 @@ class Text:
     def __init__(self, text: str) -> None:
         self.text = text
         self.spans = spans(text)
-        self.names = names(text)
+        self.words = words(text)
+        self.names = [word for word, is_name in self.words.items() if is_name]
         self.numbers = numbers(text)
         self._folded = folded(text)
         tokens = [bare(one) for one in _TOKEN.findall(self._folded)]

@@ -13,10 +13,10 @@ import pytest
 from naru.agent.events import CallFinished, RunFinished
 from naru.agent.limits import Limits
 from naru.agent.loop import run
-from naru.agent.paging import READ, PagedToolset
 from naru.errors import InvalidArgumentsError
 from naru.messages import ChatRequest, ImagePart, JsonObject, Message, TextPart, ToolDefinition, ToolResult
 from naru.models.scripted import ScriptedBackend
+from naru.tools.paging import READ, PagedToolset
 from naru.tools.toolset import CallContext
 
 LINES = "\n".join(f"line {number}: {'warpage' if number == 777 else 'nothing'}" for number in range(1, 1001))

@@ -1,0 +1,80 @@
+"""Another thing of the kind that a call took, which the question names too: by form, by what is listed, by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from naru.agent.hooks import Near
+from naru.agent.small.parameters import Parameter, form_of, parameters
+from naru.agent.small.sources import Text, bare, spans
+from naru.errors import NaruError
+from naru.messages import ToolDefinition
+
+ALIKE = 0.4
+"""How near a name lies to another of its kind: two cities, two persons, two ships."""
+SAME = 0.7
+"""How near a word lies to itself in another form or language."""
+MEANS = 0.55
+"""How near a word lies to the listed value that it means."""
+MOST = 12
+"""Words of a question, and listed values, that are compared."""
+
+
+async def others(
+    question: Text, tool: ToolDefinition, given: Mapping[str, Any], near: Near | None, *, found: bool
+) -> dict[str, list[str]]:
+    """Return by parameter what a question names beside the values of a call; where it found nothing, also these."""
+    beside: dict[str, list[str]] = {}
+    for one in parameters(tool):
+        value = str(given.get(one.name, ""))
+        named: list[str] = []
+        if value and one.is_choice:
+            named = await _listed(one, question, near)
+        elif spans(value):
+            named = [each for each in question.spans if form_of(each) == form_of(value)]
+        elif value and one.is_plain_text:
+            named = await _alike(value, question, near, SAME if found else 2.0)
+        if named := [each for each in named if bare(value) not in bare(each)]:
+            beside[one.name] = named
+    return beside
+
+
+async def _listed(one: Parameter, question: Text, near: Near | None) -> list[str]:
+    """Return the listed values that stand in a question or that its words mean."""
+    listed = [str(each) for each in one.schema.get("enum") or ()][:MOST]
+    best: dict[str, tuple[float, str]] = {}
+    for each in listed:
+        for word, nearness in (await _nearness(each, question, near)).items():
+            best[word] = max(best.get(word, (MEANS, "")), (nearness, each))
+    meant = {each for _, each in best.values()}
+    return [each for each in listed if each in meant or question.holds(each)]
+
+
+async def _alike(value: str, question: Text, near: Near | None, most: float) -> list[str]:
+    """Return the names of a question that are of a value's kind; any of its words, where no capitals tell names."""
+    nearness = await _nearness(value, question, near)
+    named = [word for word, is_name in question.words.items() if is_name or word.upper() == word.lower()]
+    return [word for word in named if ALIKE < nearness.get(word, 0.0) < most]
+
+
+async def _nearness(value: str, question: Text, near: Near | None) -> dict[str, float]:
+    """Return how near each word lies to a value, with its endings or without; nothing where nothing can tell."""
+    forms = [(word, form) for word in list(question.words)[:MOST] for form in _forms(word)]
+    if near is None or not forms:
+        return {}
+    try:
+        degrees = await near(value, [form for _, form in forms])
+    except NaruError:  # Ranking has told of it.
+        return {}
+    found: dict[str, float] = {}
+    for (word, _), degree in zip(forms, degrees, strict=True):
+        found[word] = max(found.get(word, degree), degree)
+    return found
+
+
+def _forms(word: str) -> Iterator[str]:
+    """Return a name and its parts, or the beginnings of a word in a script whose endings stick to it."""
+    yield from dict.fromkeys([word, *word.split()])
+    if word.upper() == word.lower():
+        yield from (word[:end] for end in range(2, len(word)))

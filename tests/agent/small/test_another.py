@@ -1,0 +1,155 @@
+"""Issue 14, 5: a question about two things of a kind has its tool called for each, by the model, in any language."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated
+
+import pytest
+from bench.tongues.law import breaches
+from pydantic import Field
+from tests.agent.small.conftest import asked, calls
+
+from naru.agent.recall import Recall
+from naru.agent.selection import Ranked
+from naru.errors import NaruError
+from naru.messages import Message
+
+
+def weather(city: str, day: Annotated[str, Field(json_schema_extra={"enum": ["today", "tomorrow"]})] = "today") -> dict:
+    """Weather in a city."""
+    return {"city": city, "celsius": {"Lisbon": 16, "Madrid": 12, "부산": 6, "카이로": 24}.get(city, 0), "day": day}
+
+
+def forecast(city: str) -> dict:
+    """Weather in a city."""
+    return {"celsius": 16} if city == "Lisbon" else {"error": f"No station in {city}."}
+
+
+def ticket_price(group: Annotated[str, Field(json_schema_extra={"enum": ["adult", "child"]})]) -> dict:
+    """Price of one ticket."""
+    return {"group": group, "euros": {"adult": 11.5, "child": 6}[group]}
+
+
+def exhibit(number: str) -> dict:
+    """Year of an exhibit."""
+    return {"number": number, "year": {"A-1021": 1894}.get(number, 1911)}
+
+
+def cancel(number: str) -> dict:
+    """Cancel a booking for good."""
+    return {"cancelled": number}
+
+
+NEAR = {("Lisbon", "Madrid"), ("카이로", "부산"), ("adult", "어른"), ("child", "어린이")}
+
+
+async def near(value: str, texts: Sequence[str]) -> list[float]:
+    return [0.6 if (value, one) in NEAR or (one, value) in NEAR else 0.3 for one in texts]
+
+
+def said(name: str, /, **arguments: object) -> str:
+    return json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "given", "held", "answer"),
+    [
+        ("Is it warmer in Lisbon or in Madrid?", "city", ("Lisbon", "Madrid"), ["Madrid"], "In Lisbon."),
+        ("부산하고 카이로 중 어디가 더 따뜻해?", "city", ("카이로", "부산"), None, "카이로입니다."),
+        (
+            "입장권은 어른하고 어린이가 각각 얼마야?",
+            "group",
+            ("adult", "child"),
+            ["child"],
+            "어른 11.5, 어린이 6입니다.",
+        ),
+        ("Which is older, A-1021 or A-1077?", "number", ("A-1021", "A-1077"), ["A-1077"], "A-1021."),
+    ],
+    ids=["names", "words of a script without capitals", "listed values", "ids"],
+)
+async def test_issue_14_5_the_second_of_two_things_is_asked_for_before_the_answer(
+    question: str, name: str, given: tuple[str, str], held: list[str] | None, answer: str
+) -> None:
+    tools = {"city": weather, "group": ticket_price, "number": exhibit}
+    script = [*(said(tools[name].__name__, **{name: value}) for value in given), answer]
+    record, backend = await asked(question, script, (tools[name],), near=near)
+    assert [arguments[name] for _, arguments in calls(record)] == list(given)
+    assert backend.requests[1].tools[0].input_schema["properties"][name].get("enum") == held
+    assert record["answer"] == answer
+    told = backend.requests[-1].messages[-1].text
+    assert all(f"{name}={value}" in told for value in given)
+    assert breaches(record) == []
+
+
+@pytest.mark.parametrize(
+    "question", ["Wie ist das Wetter in Lisbon?", "What is the weather in Lisbon?", "Lisbon 날씨 어때?"]
+)
+async def test_one_thing_is_looked_up_once_whatever_else_the_question_says(question: str) -> None:
+    record, backend = await asked(question, [said("weather", city="Lisbon"), "16."], (weather, exhibit), near=near)
+    assert len(calls(record)) == 1
+    assert len(backend.requests) == 2
+
+
+async def test_a_model_that_writes_the_first_call_again_has_its_answer() -> None:
+    script = [said("weather", city="카이로"), said("weather", city="카이로"), "24도입니다."]
+    record, _ = await asked("부산하고 카이로 중 어디가 더 따뜻해?", script, (weather,), near=near)
+    assert len(calls(record)) == 1
+    assert record["answer"] == "24도입니다."
+
+
+async def test_a_change_of_one_thing_is_not_forced_on_the_other() -> None:
+    async def ranked(tools, texts):
+        return [Ranked(one, 0.2, closeness=0.2, ordered=0.3 * (one.name == "cancel")) for one in tools]
+
+    cancelling = [said("cancel", number="B-7731"), "Cancelled B-7731."]
+    record, backend = await asked("Cancel B-7731, keep B-7732.", cancelling, (cancel, exhibit), ranked, near)
+    assert calls(record) == [("cancel", {"number": "B-7731"})]
+    assert [len(one.tools) for one in backend.requests] == [2, 0]
+
+
+async def test_a_thing_that_was_looked_up_by_another_name_is_looked_up_again_by_the_one_that_was_given() -> None:
+    async def alike(value: str, texts: Sequence[str]) -> list[float]:
+        return [0.9 if {value, one} == {"Lisboa", "Lisbon"} else 0.1 for one in texts]
+
+    script = [said("forecast", city="Lisboa"), said("forecast", city="Lisbon"), "It is 16 degrees."]
+    record, backend = await asked("How warm is it in Lisbon?", script, (forecast,), near=alike)
+    assert [arguments for _, arguments in calls(record)] == [{"city": "Lisboa"}, {"city": "Lisbon"}]
+    assert backend.requests[1].tools[0].input_schema["properties"]["city"]["enum"] == ["Lisbon"]
+    assert record["answer"] == "It is 16 degrees."
+    assert breaches(record) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "script", "called", "answer"),
+    [
+        ("And Madrid?", ["16 degrees.", said("weather", city="Madrid"), "12 degrees."], ["Madrid"], "12 degrees."),
+        ("And mojave?", ["16 degrees.", said("weather", city="mojave"), "0 degrees."], ["mojave"], "0 degrees."),
+        ("Is that cold?", ["No, it is not.", said("weather", city="Lisbon")], [], "No, it is not."),
+        ("Is that cold?", ["No, it is not.", said("weather", city="Narvik")], [], "No, it is not."),
+    ],
+    ids=["a name", "a word of no meaning", "the same again", "a name that nobody said"],
+)
+async def test_issue_14_6_with_a_result_in_view_a_follow_up_is_looked_up_where_the_model_finds_another_thing_in_it(
+    question: str, script: list[str], called: list[str], answer: str
+) -> None:
+    """Its words are doubted by asking for the last call again, with no way out; that runs for what is new alone."""
+    recall, turns = Recall(), [Message("user", "How warm is it in Lisbon?")]
+    first, _ = await asked(turns, [said("weather", city="Lisbon"), "16 degrees."], (weather, exhibit), recall=recall)
+    turns += [Message("assistant", first["answer"]), Message("user", question)]
+    record, backend = await asked(turns, script, (weather, exhibit), recall=recall)
+    assert [tool.name for tool in backend.requests[1].tools] == ["weather"]
+    assert [arguments["city"] for _, arguments in calls(record)] == called
+    assert record["answer"] == answer
+    assert breaches(record) == []
+
+
+async def test_without_meaning_ids_are_told_by_their_form_alone() -> None:
+    async def fails(value: str, texts: Sequence[str]) -> list[float]:
+        raise NaruError("no encoder")
+
+    record, _ = await asked(
+        "Warmer: Lisbon or Madrid?", [said("weather", city="Lisbon"), "16."], (weather,), near=fails
+    )
+    assert len(calls(record)) == 1
