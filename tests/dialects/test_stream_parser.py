@@ -317,7 +317,7 @@ def test_the_hint_of_gpt_oss_reads_its_messages_without_special_tokens(text, con
 
 
 def test_an_ordinary_first_letter_is_not_held_back():
-    for letter in "BCDEGHIJKLMNQRSUVWXYZ가あ我É":  # `A`, `F`, `P`, `O`, `T` may begin a word that announces a call
+    for letter in "BDEGHIJKLMNQRSUVWXYZ가あ我É":  # `A`, `C`, `F`, `P`, `O`, `T` may begin a word that announces a call
         assert StreamParser([PING]).feed(letter) == [Text(letter)], letter
 
 

@@ -5,7 +5,7 @@ Ordinary quotes, JSON keys, `=` for `:`, round brackets for braces, text without
 
 from __future__ import annotations
 
-from naru.dialects.bodies.arguments import next_member, read_key
+from naru.dialects.bodies.arguments import next_member, read_any_arguments, read_key
 from naru.dialects.bodies.json_calls import read_json
 from naru.dialects.bodies.values import capture, delimited, quoted
 from naru.dialects.calls.offered import properties_of
@@ -25,8 +25,8 @@ from naru.dialects.texts.source import (
     until,
 )
 
-_HEAD = lazy_pattern(r"call:\s*([^\s{}()<>]+?)\s*([{(])")
-_KEY = lazy_pattern(r"[^:=(){}\[\],\"<>\n]+[:=]")
+_HEAD = lazy_pattern(r"(?:call:)?\s*([^\s{}()<>]+?)\s*([{(])")
+_KEY = lazy_pattern(r"[^:：=(){}\[\],\"<>\n]+[:：=]")
 _JSON_CONTAINER = lazy_pattern(r"[\[{][\s\[{]*[\"\]}]")
 _CONTAINER_SO_FAR = lazy_pattern(r"[\[{][\s\[{]{0,200}\Z")
 _STOP = lazy_pattern(r"[,})]")
@@ -49,12 +49,17 @@ def read_gemma(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
         source.pos = head.end()
         writer.start(head[1])
         closer, nesting = _BRACES[head[2]]
-        while (yield from next_member(source)) != closer:
+        while (first := (yield from next_member(source))) != closer:
+            if first == "{":
+                yield from read_any_arguments(source, writer, first)
+                continue
             writer.key((yield from _read_key(source, row.delimiter)))
             yield from _read_value(source, writer, row, nesting)
         source.pos += 1
         writer.end(source.offset)
         offset = yield from space_end(source)
+        if source.text.startswith(",", source.pos + offset):
+            offset = yield from space_end(source, offset + 1)
         if not (yield from literal_at(source, ("call:",), offset)):
             return
         source.pos += offset

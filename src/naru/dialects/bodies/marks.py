@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from naru.dialects.bodies.arguments import read_any_arguments, skip_fence_line
 from naru.dialects.bodies.json_calls import read_json
+from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.xml_parameters import read_xml
 from naru.dialects.calls.offered import required_of
 from naru.dialects.calls.writer import CallWriter
@@ -26,6 +27,8 @@ _UNFINISHED_TOKEN = lazy_pattern(r"[<\[✿][^\s]*\Z")
 _KIMI_NAME = lazy_pattern(r"(?:functions\.)?(.+?)(?:[:!]\d+)?")
 _NAME_LINE = lazy_pattern(r"\s*([\w.\-:/]+)\s*(?=[`{\n])")
 _LONGEST_NAME = 300
+_PYTHON = lazy_pattern(r"[A-Za-z_][\w.\-]{0,100}\(")
+_NAME_SO_FAR = lazy_pattern(r"[A-Za-z_][\w.\-]{0,100}\Z")
 
 
 class _Marks:
@@ -114,6 +117,9 @@ def _read_call(source: Source, writer: CallWriter, row: Dialect, role: Role) -> 
     if role == "open" and first and first in "[{" and not (yield from literal_at(source, marks.every)):
         yield from read_json(source, writer, marked=True)
         return
+    if role == "open" and (yield from _is_python(source)):
+        yield from read_pythonic(source, writer)
+        return
     name = identifier = ""
     while role != "arguments":
         word = yield from _word(source, marks.pattern)
@@ -128,6 +134,13 @@ def _read_call(source: Source, writer: CallWriter, row: Dialect, role: Role) -> 
         if role in ("close", "end", "section"):
             raise NotACall
     yield from _read_arguments(source, writer, row, name, identifier)
+
+
+def _is_python(source: Source) -> Reading[bool]:
+    """Tell whether a name and a round bracket come."""
+    while not source.final and _NAME_SO_FAR.match(source.text, source.pos):
+        yield
+    return _PYTHON.match(source.text, source.pos) is not None
 
 
 def _read_fenced(source: Source, writer: CallWriter) -> Reading[None]:

@@ -7,15 +7,18 @@ from functools import lru_cache
 
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.arguments import read_any_arguments, skip_fence_line
+from naru.dialects.bodies.call_tags import child_tags, tags_until
 from naru.dialects.bodies.json_calls import read_calls_as_text, read_complete_object, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.xml_parameters import (
     NAME_TAGS,
-    child_tags,
+    read_arguments_beside,
+    read_attributes,
     read_named_elements,
     read_parameters,
     read_xml,
 )
+from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.texts.patterns import lazy_pattern
@@ -32,6 +35,7 @@ from naru.dialects.texts.source import (
     until,
 )
 from naru.dialects.texts.tokens import Tokens
+from naru.dialects.tool import Tool
 
 _NAME = lazy_pattern(r"[^\s<>{}()\[\],\"'`]+(?=[\s<>{}()\[\],\"'`])")
 _PAIR_HEAD = lazy_pattern(r"<((?:ifm\|)?)(?:arg_key|tool_sep)((?::[\w.\-]+)?)>")
@@ -154,8 +158,11 @@ def read_unit(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> R
     if first in "{[":
         yield from read_json(source, writer, marked=True, closers=closers)
     elif first == "<" and (yield from literal_at(source, NAME_TAGS)):
-        yield from read_named_elements(source, writer)
+        yield from read_named_elements(source, writer, closers)
     elif first == "<" and (tag := (yield from literal_at(source, _tags_of(tuple(writer.offered.names))))):
+        if tag[-1] == " ":
+            yield from read_attributes(source, writer)
+            return
         source.pos += len(tag)
         writer.start(tag[1:-1])
         yield from read_parameters(source, writer, child_tags(tag[1:-1]))
@@ -171,7 +178,7 @@ def read_unit(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> R
 @lru_cache(maxsize=64)
 def _tags_of(names: tuple[str, ...]) -> Tokens:
     """Return the tags that clients such as Cline name tools by; some models put them into their own marker."""
-    return Tokens(tuple(f"<{name}>" for name in names))
+    return Tokens(tuple(f"<{name}{end}" for name in names for end in "> "))
 
 
 def _awaited_name(source: Source, writer: CallWriter) -> Reading[re.Match[str]]:
@@ -210,20 +217,32 @@ def _read_named(source: Source, writer: CallWriter, closers: tuple[str, ...]) ->
         return
     if not following:
         raise Incomplete
-    writer.start(name)
+    tool = writer.start(name)
     source.pos += offset
     if not (yield from read_any_arguments(source, writer, following)):
-        yield from _read_pairs(source, writer, closers)
+        yield from _read_pairs(source, writer, closers, tool)
     writer.end(source.offset)
 
 
-def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> Reading[None]:
+@lru_cache(maxsize=64)
+def _other_starts(arguments: tuple[str, ...]) -> Tokens:
+    """Return what arguments begin with that another form writes after the tool's name."""
+    return Tokens(("<param", "<arg ", "<arg=", *(f"<{name}>" for name in arguments)))
+
+
+def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...], tool: Tool) -> Reading[None]:
     head = match_here(source, _PAIR_HEAD, 60)
     if head is None:
-        if (yield from literal_at(source, closers)):
+        closer = yield from literal_at(source, closers)
+        if closer:
+            yield from read_arguments_beside(source, writer, len(closer))
             return
         if not (yield from literal_at(source, _PAIR_STARTS)):
-            yield from read_pairs(source, writer, pair_tags(), closers)
+            ends = tuple(closer for closer in closers if closer.startswith("</"))
+            if ends and (yield from literal_at(source, _other_starts(tuple(properties_of(tool))))):
+                yield from read_parameters(source, writer, tags_until(ends))
+            else:
+                yield from read_pairs(source, writer, pair_tags(), closers)
             return
         head = yield from until(source, _PAIR_HEAD, 60)
         if head.start() != source.pos:

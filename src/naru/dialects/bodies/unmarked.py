@@ -5,13 +5,17 @@ They count only as a unit of their own (whole lines, a whole fence) that names a
 
 from __future__ import annotations
 
+import re
+
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.arguments import read_any_arguments
+from naru.dialects.bodies.call_tags import child_tags, tags_until
 from naru.dialects.bodies.gemma import read_gemma
 from naru.dialects.bodies.json_calls import read_calls_as_text, read_escaped_calls, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.tagged import read_tagged
-from naru.dialects.bodies.xml_parameters import child_tags, read_parameters, read_xml
+from naru.dialects.bodies.xml_parameters import read_parameters, read_xml
+from naru.dialects.calls.keys import letters
 from naru.dialects.calls.offered import Offered, properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.catalog.marked import MARKED, STOPS
@@ -32,8 +36,9 @@ from naru.dialects.tool import Tool
 
 _LINE_END = lazy_pattern(r"[ \t]{0,200}([}\];,]{0,200})[ \t]{0,200}(\r?\n|\Z)")
 _LINE_SO_FAR = lazy_pattern(r"[ \t]{0,200}[}\];,]{0,200}[ \t]{0,200}\r?\Z")
-_FENCE = lazy_pattern(r"(`{3,}|~{3,})[ \t]{0,40}([\w+\-.]{0,40})[ \t]{0,40}\r?\n")
-_FENCE_START = lazy_pattern(r"(?:`{3,}|~{3,})[ \t]{0,40}[\w+\-.]{0,40}[ \t]{0,40}\r?\Z")
+_LABELS = r"[ \t]{0,40}([\w+\-.]{0,40})(?:[ \t:]{1,4}([A-Za-z_][\w.\-]{0,64}))?[ \t]{0,40}\r?"
+_FENCE = lazy_pattern(rf"(`{{3,}}|~{{3,}}){_LABELS}\n")
+_FENCE_START = lazy_pattern(rf"(?:`{{3,}}|~{{3,}}){_LABELS}:?\Z")
 LONGEST_FENCE = 100
 _NAME_BEFORE_TAG = lazy_pattern(r"[^\s<`{]+(?=\s*<)")
 _NAME = lazy_pattern(r"[^\s{`\[<*]+")
@@ -46,10 +51,10 @@ ARGUMENT_MARKS = tuple(token for row in MARKED for token, role in row.marks if r
 """The tokens before arguments that stay where an engine leaves out only the one before the name."""
 _FENCED_WITH_TAGS = tuple(row for row in MARKED if row.reader == "tagged")
 CALL_LABELS = frozenset(
-    "json tool_code tool_call tool_calls tool tools tool-call toolcall function function_call function_calls functions "
+    "json toolcode toolcall toolcalls tool tools tooluse toolrequest function functioncall functioncalls functions "
     "action mcp call".split()
 )
-"""What says that calls follow."""
+"""What says that calls follow, without strokes."""
 FENCE_LANGUAGES = CALL_LABELS | frozenset(
     " json5 jsonc jsonl javascript python py python3 xml html text txt plaintext plain".split(" ")
 )
@@ -71,7 +76,7 @@ def read_bare(source: Source, writer: CallWriter) -> Reading[None]:
         if first not in (";", ","):
             break
         following = yield from space_end(source, offset + 1)
-        if source.text[source.pos + following : source.pos + following + 1] != "{":
+        if source.text[source.pos + following : source.pos + following + 1] not in ("{", "["):
             break
         source.pos += following
     yield from end_of_line(source, writer)
@@ -210,30 +215,63 @@ def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
     while not source.final and _FENCE_START.match(source.text, source.pos):
         yield
     fence = _FENCE.match(source.text, source.pos)
-    if not fence or fence[2].lower() not in FENCE_LANGUAGES:
+    if not fence:
         raise NotACall
     source.pos = fence.end()
-    runs = fence[2] == "tool_code"
+    if name := _labelled_tool(fence, writer.offered):
+        yield from _read_labelled(source, writer, name, fence[1])
+        return
+    if letters(fence[2]) not in FENCE_LANGUAGES or fence[3]:
+        raise NotACall
+    yield from _read_fenced(source, writer, fence[1], runs=fence[2] == "tool_code")
+    yield from end_of_line(source, writer)
+
+
+def _read_fenced(source: Source, writer: CallWriter, mark: str, *, runs: bool) -> Reading[None]:
+    """Read calls up to the closing mark, or the end of the text."""
     before = len(writer.calls)
     while True:
         first = yield from skip_space(source)
         some = len(writer.calls) > before
         if not first:
             if some:
-                writer.repair("missing-fence", "", fence[1])
+                writer.repair("missing-fence", "", mark)
                 return
             raise Incomplete
-        if first == fence[1][0] and (yield from need(source, 3)) and (yield from literal_at(source, (fence[1],))):
+        if first == mark[0] and (yield from need(source, 3)) and (yield from literal_at(source, (mark,))):
             if not some:
                 raise NotACall
-            source.pos += len(fence[1])
-            break
+            source.pos += len(mark)
+            return
         if some and first in ",;}]":
             source.pos += 1
         else:
             if runs and first.isidentifier() and (yield from _skip_use(source, writer)):
                 continue
             yield from _read_fenced_unit(source, writer, first)
+
+
+def _labelled_tool(fence: re.Match[str], offered: Offered) -> str:
+    """Return the tool that a fence's label names; one word alone may be a language's name."""
+    if fence[3] is not None:
+        name, is_certain = fence[3], letters(fence[2]) in FENCE_LANGUAGES
+    else:
+        name, is_certain = fence[2], not fence[2].isalpha()
+    return name if is_certain and name in offered.names else ""
+
+
+def _read_labelled(source: Source, writer: CallWriter, name: str, mark: str) -> Reading[None]:
+    """Read the arguments in a fence whose label names the tool."""
+    writer.start(name)
+    if (yield from skip_space(source)) != "{":
+        raise NotACall
+    yield from read_any_arguments(source, writer, "{")
+    if writer.has_undeclared() or (yield from skip_space(source)) != mark[0]:
+        raise NotACall
+    if not (yield from literal_at(source, (mark,))):
+        raise NotACall
+    source.pos += len(mark)
+    writer.end(source.offset)
     yield from end_of_line(source, writer)
 
 
@@ -269,8 +307,9 @@ def _read_fenced_unit(source: Source, writer: CallWriter, first: str) -> Reading
     elif first == "<":
         yield from _read_fenced_tag(source, writer)
     elif first.isidentifier():
-        writer.dialect = "pythonic"
-        yield from read_pythonic(source, writer)
+        named = yield from _another_name(source, writer)
+        writer.dialect = "name-json" if named else "pythonic"
+        yield from read_name_then_json(source, writer) if named else read_pythonic(source, writer)
     else:
         raise NotACall
 
@@ -298,26 +337,18 @@ def read_children(source: Source, writer: CallWriter, name: str) -> Reading[None
     tool = writer.offered.find(name)
     offset = len(name) + 2
     offset = yield from space_end(source, offset)
-    declared = [f"<{key}>" for key in properties_of(tool)] if tool else []
-    wrapped = yield from literal_at(source, ("<args>",), offset)  # Roo's
-    if wrapped and wrapped not in declared:
-        source.pos += offset + len(wrapped)
-        writer.start(name)
-        yield from read_parameters(source, writer, child_tags("args"))
-        offset = yield from space_end(source)
-        if not (yield from literal_at(source, (f"</{name}>",), offset)):
-            raise NotACall
-        source.pos += offset + len(name) + 3
-        writer.end(source.offset)
-        return
     if source.text.startswith(("{", '"', "'"), source.pos + offset):
         yield from _read_object_in_tags(source, writer, name, offset)
         return
-    if not (yield from literal_at(source, (*declared, f"</{name}>"), offset)):
+    declared = [f"<{key}>" for key in properties_of(tool)] if tool else []
+    kinds = ("<param", "<arg", "<input")  # Roo's `<args>` among them
+    begin = yield from literal_at(source, (*declared, f"</{name}>", *kinds), offset)
+    if not begin:
         raise NotACall if source.pos + offset < len(source.text) else Incomplete
     source.pos += offset
     writer.start(name)
-    yield from read_parameters(source, writer, child_tags(name))
+    tags = tags_until((f"</{name}>",)) if begin in kinds else child_tags(name)
+    yield from read_parameters(source, writer, tags)
     writer.end(source.offset)
 
 

@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 
 from naru.dialects.bodies.arguments import object_in, read_any_arguments, read_arguments
+from naru.dialects.bodies.call_object import arguments_from
+from naru.dialects.bodies.call_tags import XTML_TAGS, Tags, call_tags, children_until, tags_until
 from naru.dialects.bodies.elements import elements_reader
 from naru.dialects.bodies.endings import Ending
 from naru.dialects.bodies.json_calls import read_json
@@ -29,25 +31,32 @@ from naru.dialects.texts.source import (
     space_end,
     until,
 )
-from naru.dialects.texts.tokens import Tokens
 
 _VENDOR = r"(?:[｜|]{1,2}\w+[｜|]{1,2}\s?|\w+:|\w+\|)?"
 _MINIMAX = "]<]minimax[>["
+_KINDS = "function_call|function|invoke|tool_call|tool_use|tool|call"
+_QUOTED = r"(?:\"[^\"<>]*\"|'[^'<>]*')"
 _HEAD_TEXT = (
-    rf"(?P<lead>{re.escape(_MINIMAX)})?<(?P<vendor>{_VENDOR})(?P<tag>function_call|function|invoke|tool_call|tool_use|tool|call)"
-    r"(?:\s*=\s*|\s+(?:name|tool)\s*=\s*)(?P<quote>[\"']?)(?P<name>[^\"'<>{\n]+?)(?P=quote)(?P<rest>\s(?!\s*\{)[^<>]*?)?(?P<end>/?)>"
+    rf"(?P<lead>{re.escape(_MINIMAX)})?<(?P<vendor>{_VENDOR})(?P<tag>{_KINDS})"
+    rf"(?:\s*=\s*|(?P<before>(?:\s+(?!name|tool|function)[\w\-]+\s*=\s*{_QUOTED})*)\s+(?:name|tool|function)\s*=\s*)"
+    r"(?P<quote>[\"']?)(?P<name>[^\"'<>{\n]+?)(?P=quote)(?P<rest>\s(?!\s*\{)[^<>]*?)?(?P<end>/?)>"
 )
 _HEAD = lazy_pattern(_HEAD_TEXT)
 _RUN_TOGETHER = lazy_pattern(r"<function[=(/\s]\s*(?P<name>[\w.\-]{1,100})\)?>?\s*(?=\{)")
 _ENDS_RUN_TOGETHER = ("></function>", "</function>", "<function>", "<function/>", ">")
-_ANY_HEAD = lazy_pattern(rf"(?:{_HEAD_TEXT})|(?P<together><function[=(/\s]\s*[\w.\-]{{1,100}}\)?>?\s*\{{)")
-_UNNAMED_HEAD = lazy_pattern(
-    rf"<(?P<vendor>{_VENDOR})(?P<tag>invoke|tool_use)>\s*<tool_name>\s*(?P<name>[^<>\n]+?)\s*</tool_name>"
+_ANY_HEAD = lazy_pattern(
+    rf"(?:{_HEAD_TEXT})|(?P<together><function[=(/\s]\s*[\w.\-]{{1,100}}\)?>?\s*\{{)"
+    rf"|<(?P<unnamed>{_KINDS})(?:\s[^<>]*)?>"
 )
-NAME_TAGS = ("<name>", "<tool_name>", "<function_name>")
-_NAME_ELEMENT = lazy_pattern(r"<(?P<tag>name|tool_name|function_name)>\s*(?P<name>[^<>\n]+?)\s*</(?P=tag)>")
+NAME_TAGS = ("<name>", "<tool_name>", "<function_name>", "<tool>", "<function>")
+_NAME_ELEMENT = lazy_pattern(
+    r"<(?P<tag>name|tool_name|function_name|tool|function)>\s*(?P<name>[^<>\n]+?)\s*</(?P=tag)>"
+)
+_ELEMENT = lazy_pattern(r"<(\w{3,24})>")
+_ELEMENT_END = lazy_pattern(r"</\w{3,24}>")
+_ELEMENT_SO_FAR = lazy_pattern(r"<\w{0,24}\Z")
 _XTML_HEAD = lazy_pattern(r"<\|open\|>call\b(?P<rest>[^<>]*)<\|sep\|>")
-_EITHER_QUOTED = lazy_pattern(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_WRITTEN_ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>/]+))")
 _ID_ATTRIBUTES = ("id", "call_id", "type")
 _ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*\"([^\"]*)\"")
 _ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -55,48 +64,7 @@ _ATTRIBUTES_ONLY = lazy_pattern(
     r"<(?P<name>[\w.\-]+)(?P<rest>(?:\s+[\w\-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))+)\s*(?:/>|>\s*</(?P=name)>)"
 )
 _LONGEST_TAG = 400
-_SECTIONS = ("tool_call>", "tool_calls>", "function_calls>")
-"""What stands around calls, by its tags without the vendor's prefix."""
-
-
-class Tags:
-    """The tags of one call.
-
-    Args:
-        parameter: how an argument's opening tag begins; empty when the arguments' own names are the tags.
-        head: an argument's whole opening tag, with groups `key` and `rest`, and `tag` where it may differ.
-        value_end: the closing tag of an argument, with `{}` for what `tag` matched.
-        call_end: the closing tags of the call.
-        trim: whether line breaks around a value are layout.
-        child: the beginning of an argument's tag where the arguments' own names are the tags.
-        calls: what the opening tag of another such call begins with.
-    """
-
-    __slots__ = ("call_end", "calls", "child", "ends", "head", "next", "parameter", "plain", "trim", "value_end")
-
-    def __init__(  # noqa: PLR0913 - keywords
-        self,
-        parameter: tuple[str, ...],
-        head: re.Pattern[str],
-        value_end: str,
-        call_end: tuple[str, ...],
-        *,
-        trim: bool = True,
-        child: str = "",
-        calls: tuple[str, ...] = (),
-    ) -> None:
-        self.parameter = parameter
-        self.head = head
-        self.value_end = value_end
-        self.call_end = call_end
-        self.next = Tokens((*call_end, *parameter))
-        self.trim = trim
-        self.child = child
-        self.plain = bool(parameter) and parameter[0][1:2].isalpha()
-        """Whether the arguments' own names may stand for the argument's tag (MiniMax M3 without its special tokens)."""
-        self.calls = calls
-        self.ends = (*call_end, "</tool_call>") if call_end[0] == "</function>" else call_end
-        """What ends the call where its own closing tag is missing, that tag included."""
+_LONGEST_TEXT = 4000
 
 
 def _unescaped(attribute: str) -> str:
@@ -107,98 +75,53 @@ def _unescaped(attribute: str) -> str:
     return attribute
 
 
-@lru_cache(maxsize=256)
-def _tags(lead: str, vendor: str, tag: str, name: str) -> Tags:
-    start = re.escape(f"{lead}<{vendor}")
-    if lead:
-        head = lazy_pattern(start + r"(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
-        return Tags(
-            (),
-            head,
-            f"{lead}</{{}}>",
-            (f"{lead}</{tag}>",),
-            child=f"{lead}<",
-            calls=(f"{lead}<{tag}", f"{lead}<tool_call>"),
-        )
-    head = lazy_pattern(
-        start + r"(?P<tag>parameter|param|arg)(?:\s*=\s*|\s+(?:name|key)\s*=\s*)"
-        r"(?P<quote>[\"']?)(?P<key>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*)?"
-        rf"(?:>|=(?P<value>[^<>\n]*)(?=</{re.escape(vendor)}(?P=tag)>))"
-    )
-    opens = (f"<{vendor}param", f"<{vendor}arg")
-    ends = (f"</{vendor}{tag}>", f"</{vendor}{tag}={name}>")
-    sections = tuple(f"<{vendor}{name}" for name in _SECTIONS) if vendor or tag != "invoke" else ("<function_calls>",)
-    plain = "｜" not in vendor and "|" not in vendor
-    return Tags(
-        opens,
-        head,
-        f"</{vendor}{{}}>",
-        ends,
-        trim=plain,
-        calls=(f"<{vendor}{tag}", *sections),
-    )
-
-
-_XTML = Tags(
-    ("<|open|>argument",),
-    lazy_pattern(r"<\|open\|>argument\b\s*key=\"(?P<key>[^\"]*)\"(?P<rest>[^<>]*)<\|sep\|>"),
-    "<|close|>argument<|sep|>",
-    ("<|close|>call<|sep|>",),
-    trim=False,
-)
-
-
-def child_tags(name: str) -> Tags:
-    """Return the tags of a call whose arguments are children named after them, inside a tag named `name`."""
-    return _children_in((f"</{name}>",))
-
-
-@lru_cache(maxsize=64)
-def _children_in(call_end: tuple[str, ...]) -> Tags:
-    head = lazy_pattern(r"<(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
-    return Tags((), head, "</{}>", call_end, child="<", calls=(f"<{call_end[0][2:]}",))
-
-
 def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
     """Read the call whose tag stands at `pos`."""
     head = match_here(source, _HEAD, _LONGEST_TAG)
     if head is None:
-        other = yield from literal_at(source, ("<invoke>", "<tool_use>", "<|open|>"))
-        if other == "<|open|>":
+        if (yield from literal_at(source, ("<|open|>",))):
             yield from _read_xtml(source, writer)
             return
-        if other:
-            yield from _read_unnamed(source, writer, other)
-            return
         head = yield from until(source, _ANY_HEAD, _LONGEST_TAG)
+        if head.start() != source.pos:
+            raise NotACall
         if head["together"] is not None:
             yield from _read_run_together(source, writer)
             return
-        head = yield from until(source, _HEAD, _LONGEST_TAG)
-        if head.start() != source.pos:
-            raise NotACall
+        if head["unnamed"] is not None:
+            source.pos = head.end()
+            yield from _read_unnamed(source, writer, f"</{head['unnamed']}>")
+            return
     writer.start(_unescaped(head["name"]))
     source.pos = head.end()
+    attributes = (head["before"] or "") + (head["rest"] or "")
+    if attributes:
+        _write_attributes(writer, attributes, all_known=bool(head["end"]))
     if not head["end"]:
-        tags = _tags(head["lead"] or "", head["vendor"], head["tag"], head["name"])
+        tags = call_tags(head["lead"] or "", head["vendor"], head["tag"], head["name"])
         yield from read_parameters(source, writer, tags)
-    elif head["rest"]:
-        _write_attributes(writer, head["rest"])
     writer.end(source.offset)
 
 
-def _write_attributes(writer: CallWriter, rest: str) -> None:
-    """Write what a tag without content says of the arguments: all of them as JSON, or one attribute each."""
-    found = {key: _unescaped(double or single) for key, double, single in _EITHER_QUOTED.findall(rest)}
-    if _EITHER_QUOTED.sub("", rest).strip():
+def _write_attributes(writer: CallWriter, written: str, *, all_known: bool) -> None:
+    """Write what a tag says of the arguments: all of them as JSON, or one attribute each.
+
+    Raises:
+        NotACall: With `all_known`, it says something else.
+    """
+    found = {
+        key: _unescaped(double or single or bare) for key, double, single, bare in _WRITTEN_ATTRIBUTE.findall(written)
+    }
+    if all_known and _WRITTEN_ATTRIBUTE.sub("", written).strip():
         raise NotACall
+    assert writer.tool is not None
     for key, value in found.items():
-        if role_of(key) == "arguments" and writer.tool is not None and key not in writer.tool.properties:
-            writer.whole(object_in(value))
-        elif _is_declared(writer, key):
+        if key in writer.tool.properties or (not writer.tool.properties and role_of(key) not in ("id", "arguments")):
             writer.key(key)
             writer.written(value)
-        elif key not in _ID_ATTRIBUTES:
+        elif role_of(key) == "arguments":
+            writer.whole(object_in(value))
+        elif all_known and key not in _ID_ATTRIBUTES:
             raise NotACall
 
 
@@ -209,7 +132,7 @@ def read_attributes(source: Source, writer: CallWriter) -> Reading[None]:
         raise NotACall
     writer.start(tag["name"])
     source.pos = tag.end()
-    _write_attributes(writer, tag["rest"])
+    _write_attributes(writer, tag["rest"], all_known=True)
     writer.end(source.offset)
 
 
@@ -237,62 +160,81 @@ def _read_xtml(source: Source, writer: CallWriter) -> Reading[None]:
         raise NotACall
     writer.start(_unescaped(dict(_ATTRIBUTE.findall(head["rest"])).get("tool", "")))
     source.pos = head.end()
-    yield from read_parameters(source, writer, _XTML)
+    yield from read_parameters(source, writer, XTML_TAGS)
     writer.end(source.offset)
 
 
-def _read_unnamed(source: Source, writer: CallWriter, tag: str) -> Reading[None]:
-    """Read `<invoke><tool_name>N</tool_name><parameters><k>v</k></parameters></invoke>`, Claude 2's form, or JSON."""
-    offset = yield from space_end(source, len(tag))
-    if source.text.startswith("{", source.pos + offset):
-        source.pos += offset
-        closer = "</" + tag[1:]
+def _read_unnamed(source: Source, writer: CallWriter, closer: str) -> Reading[None]:
+    """Read what stands in a tag that names no tool: JSON, or elements for the name and the arguments (Claude 2)."""
+    if (yield from skip_space(source)) == "{":
         yield from read_json(source, writer, marked=True, closers=(closer,))
-        yield from skip_space(source)
-        found = yield from literal_at(source, (closer,))
-        source.pos += len(found)
+    else:
+        yield from read_named_elements(source, writer, (closer,))
+    offset = yield from space_end(source)
+    if (yield from literal_at(source, (closer,), offset)):
+        source.pos += offset + len(closer)
         writer.extend(source.offset)
-        return
-    head = yield from until(source, _UNNAMED_HEAD, _LONGEST_TAG)
-    if head.start() != source.pos:
-        raise NotACall
-    writer.start(head["name"])
-    source.pos = head.end()
-    yield from skip_space(source)
-    wrapped = yield from literal_at(source, ("<parameters>", "<arguments>", "<input>"))
-    source.pos += len(wrapped)
-    if wrapped:
-        yield from read_parameters(source, writer, child_tags(wrapped[1:-1]))
-        yield from skip_space(source)
-    end = yield from literal_at(source, (f"</{head['tag']}>",))
-    if not end:
-        raise NotACall if source.pos < len(source.text) else Incomplete
-    source.pos += len(end)
-    writer.end(source.offset)
 
 
-def read_named_elements(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read `<name>N</name>` and the arguments' element after it, which holds JSON or children named after them."""
+def read_named_elements(source: Source, writer: CallWriter, closers: tuple[str, ...] = ()) -> Reading[None]:
+    """Read `<name>N</name>` and the arguments: in an element of their own, or elements up to one of `closers`."""
     head = yield from until(source, _NAME_ELEMENT, _LONGEST_TAG)
     if head.start() != source.pos:
         raise NotACall
     tool = writer.start(head["name"])
     source.pos = head.end()
     first = yield from skip_space(source)
-    if not first:
+    ends = tuple(closer for closer in closers if closer.startswith("</"))
+    if not first and source.cut:
         raise Incomplete
-    wrapped = yield from literal_at(source, ("<parameters>", "<arguments>", "<input>", "<args>"))
-    source.pos += len(wrapped)
-    if wrapped and (yield from skip_space(source)) == "{":
-        yield from read_arguments(source, writer)
-        yield from skip_space(source)
-        closer = yield from literal_at(source, (f"</{wrapped[1:]}",))
-        source.pos += len(closer)
-    elif wrapped:
-        yield from read_parameters(source, writer, child_tags(wrapped[1:-1]))
+    if (yield from _is_element_of_arguments(source, writer)):
+        yield from read_element_of_arguments(source, writer)
+    elif first == "<" and ends and not (yield from literal_at(source, ends)):
+        yield from read_parameters(source, writer, tags_until(ends))
     elif required_of(tool):
         raise NotACall
     writer.end(source.offset)
+
+
+def _is_element_of_arguments(source: Source, writer: CallWriter, offset: int = 0) -> Reading[bool]:
+    """Tell whether a tag such as `<parameters>` comes, which is no argument's own name."""
+    while not source.final and _ELEMENT_SO_FAR.match(source.text, source.pos + offset):
+        yield
+    tag = _ELEMENT.match(source.text, source.pos + offset)
+    if tag is None or role_of(tag[1]) != "arguments":
+        return False
+    return writer.tool is not None and tag[1] not in writer.tool.properties
+
+
+def read_element_of_arguments(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read `<parameters>…</parameters>` at `pos`: JSON, elements, or the tool's only text."""
+    tag = _ELEMENT.match(source.text, source.pos)
+    assert tag is not None
+    assert writer.tool is not None
+    source.pos = tag.end()
+    closer = f"</{tag[1]}>"
+    first = yield from skip_space(source)
+    if first == "<":
+        yield from read_parameters(source, writer, tags_until((closer,)))
+        return
+    if not (yield from read_any_arguments(source, writer, first)):
+        end = yield from until(source, _ELEMENT_END, _LONGEST_TEXT)
+        writer.whole(arguments_from(source.text[source.pos : end.start()].strip(), writer.tool))
+        source.pos = end.start()
+    offset = yield from space_end(source)
+    if not (yield from literal_at(source, (closer,), offset)):
+        raise NotACall if source.pos + offset < len(source.text) else Incomplete
+    source.pos += offset + len(closer)
+
+
+def read_arguments_beside(source: Source, writer: CallWriter, offset: int) -> Reading[bool]:
+    """Read the arguments' element at `offset`, after white space, if there is one: LangChain's `<tool_input>`."""
+    offset = yield from space_end(source, offset)
+    if not (yield from _is_element_of_arguments(source, writer, offset)):
+        return False
+    source.pos += offset
+    yield from read_element_of_arguments(source, writer)
+    return True
 
 
 def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[None]:
@@ -319,6 +261,8 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
                 return
         elif first in ('"', "'"):
             yield from read_any_arguments(source, writer, first)
+        elif first == "<" and tags.plain and (yield from _is_element_of_arguments(source, writer)):
+            yield from read_element_of_arguments(source, writer)
         elif found or first == tags.child[:1]:
             head = yield from until(source, tags.head, _LONGEST_TAG)
             yield from _read_parameter(source, writer, tags, head)
@@ -326,7 +270,7 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
             writer.repair("missing-tag", "", tags.call_end[0])
             return
         elif first == "<" and tags.plain:
-            yield from read_parameters(source, writer, _children_in(tags.call_end))
+            yield from read_parameters(source, writer, children_until(tags.call_end))
             return
         else:
             raise NotACall
@@ -336,8 +280,15 @@ def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Mat
     if head.start() != source.pos:
         raise NotACall
     key = _unescaped(head["key"].strip())
+    if tags.child == "<" and (yield from _is_element_of_arguments(source, writer)):
+        yield from read_element_of_arguments(source, writer)
+        return
     if tags.child and not _is_declared(writer, key):
         raise NotACall
+    rest = head["rest"] or ""
+    if rest.endswith("/"):
+        yield from _read_value_attribute(source, writer, key, head)
+        return
     written = head.groupdict().get("value")  # after the equals sign of `<parameter=key=value</parameter>`
     source.pos = head.end() - len(written or "")
     if written is not None and head["rest"]:
@@ -351,6 +302,17 @@ def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Mat
     ending = _ending(tags, tag, key, declared)
     decode = elements_reader(tags.child) if len(tags.child) > 1 else None
     yield from read_tagged_text(source, writer, ending, kind=kind, trim=tags.trim, decode=decode)
+
+
+def _read_value_attribute(source: Source, writer: CallWriter, key: str, head: re.Match[str]) -> Reading[None]:
+    """Read `<parameter name="key" value="text"/>`."""
+    found = _ATTRIBUTE.match(head["rest"].strip())
+    if found is None or found[1] != "value":
+        raise NotACall
+    source.pos = head.end()
+    writer.key(key)
+    writer.written(_unescaped(found[2]))
+    yield from ()
 
 
 def _is_declared(writer: CallWriter, key: str) -> bool:

@@ -34,7 +34,8 @@ _THOUGHTS = frozenset({"thought", "thoughts", "reasoning", "reason"})
 _LONGEST = 24
 
 
-def _letters(word: str) -> str:
+def letters(word: str) -> str:
+    """Return a word without the strokes and the case in which ways of writing it differ."""
     return word.replace("_", "").replace("-", "").replace(" ", "").replace("/", "").lower()
 
 
@@ -45,7 +46,7 @@ def role_of(key: str) -> Role:
         return "outcome"
     if key in _IDS:
         return "id"
-    word = _letters(key) if len(key) <= _LONGEST else ""
+    word = letters(key) if len(key) <= _LONGEST else ""
     if _NAME.fullmatch(word):
         return "name"
     return "arguments" if _ARGUMENTS.fullmatch(word) else ""
@@ -54,7 +55,7 @@ def role_of(key: str) -> Role:
 @lru_cache(maxsize=256)
 def is_around_calls(key: str) -> bool:
     """Tell whether calls may stand under a key."""
-    return len(key) <= _LONGEST and _AROUND.fullmatch(_letters(key)) is not None
+    return len(key) <= _LONGEST and _AROUND.fullmatch(letters(key)) is not None
 
 
 def tells_thoughts(key: str) -> bool:
@@ -70,7 +71,7 @@ def names_tool(key: str) -> bool:
 
 def is_kind(value: str) -> bool:
     """Tell whether a value says that this is a call, as `"action": "call_tool"` does, instead of naming a tool."""
-    return len(value) <= _LONGEST and _KIND.fullmatch(_letters(value)) is not None
+    return len(value) <= _LONGEST and _KIND.fullmatch(letters(value)) is not None
 
 
 def are_arguments(value: Any, tool: Tool) -> bool:

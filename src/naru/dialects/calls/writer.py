@@ -207,6 +207,11 @@ class CallWriter:
     def whole(self, arguments: dict[str, Any]) -> None:
         """Write all arguments at once."""
         assert self.tool is not None
+        if self._arguments:  # of which some were written before, such as attributes of the call's tag
+            for key, value in arguments.items():
+                self.key(key)
+                self.value(value)
+            return
         wanted: dict[str, Any] = {}
         for key, value in unwrapped(arguments, self.tool).items():
             self._key = key

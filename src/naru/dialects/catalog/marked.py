@@ -80,8 +80,8 @@ MARKED: tuple[Dialect, ...] = (
     Dialect(
         "xml-tag",
         (
-            "<function=", "<function name=", "<function(", "<function/", "<function =", "<invoke name=", "<invoke>",
-            "<tool_use>", "<tool_call name=", "<tool name=", "<function_call name=", "<tool_use name=",
+            "<function=", "<function ", "<function(", "<function/", "<invoke>", "<tool_use>",
+            "<tool_call ", "<tool ", "<function_call ", "<tool_use ", "<call ",
             "<｜DSML｜invoke ", "<｜DSML｜ invoke ", "<｜｜DSML｜｜invoke ", "<invoke ",
         ),
         reader="xml",

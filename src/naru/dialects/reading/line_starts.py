@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from naru.dialects.bodies.odd_tags import may_become_tag, read_in_tags, tag_name
-from naru.dialects.bodies.react import read_action
 from naru.dialects.bodies.unmarked import (
     ARGUMENT_MARKS,
     read_bare,
@@ -24,20 +23,26 @@ from naru.dialects.bodies.xml_parameters import read_attributes
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.reading.attempt import read_marked
+from naru.dialects.reading.line_readers import (
+    ASSIGNED,
+    AWAITED,
+    DECLARED,
+    JAVASCRIPT,
+    LABEL,
+    LABEL_SO_FAR,
+    after,
+    invented,
+    read_assigned,
+    read_labelled,
+    stripped_body,
+)
 from naru.dialects.reading.transcript import Transcript
 from naru.dialects.scanner import Body, markers
 from naru.dialects.texts.patterns import lazy_pattern
-from naru.dialects.texts.source import Reading, Source, need
+from naru.dialects.texts.source import Reading, Source
 
 _WORD = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
-_ACTIONS = {
-    written.format(word): word.lower() == "action"
-    for word in ("Action", "action", "ACTION", "Tool", "Tool Name", "Function")
-    for written in ("{}:", "{}：", "**{}:**", "**{}**:")
-}
-"""Label of a tool's name → whether its input may be text."""
-_LABELS = tuple(_ACTIONS)
-_WORDS = (*_ACTIONS, "functools[", "print(", "default_api.", "Observation:", "functions.", "call:")
+_WORDS = ("functools[", "print(", "default_api.", "Observation:", "functions.", "call:")
 _ADDRESSES = ("assistantcommentary to=", "commentary to=", "assistant to=", "to=functions.")
 _CHANNELS = (*_ADDRESSES, "assistantfinal", "analysis")
 """What headers of gpt-oss's messages look like without their special tokens; the last are words but for its hint."""
@@ -58,12 +63,8 @@ _CHANNEL = lazy_pattern(r"(?:assistant)?(?: ?commentary)? ?to=(?:functions\.)?([
 _PAIR = "<arg_key>"
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = tuple(marker for marker in markers().table if marker[0] == "[")
-_FIRSTS = frozenset("{[`~<>-* \t\rAacfpdOTF_\\")
+_FIRSTS = frozenset("{[`~<>-* \t\rAacfpdCOTF_\\")
 _HEADER = " to="
-_CALL_SO_FAR = r"(?:([A-Za-z_][\w.]{0,100})\(|[\w.]{0,100}\Z)"
-_AWAITED = lazy_pattern(rf"[ \t]{{1,8}}{_CALL_SO_FAR}")
-_ASSIGNED = lazy_pattern(rf"[ \t]{{0,8}}(?:\Z|=(?!=)[ \t]{{0,8}}(?:await[ \t]{{1,8}})?{_CALL_SO_FAR})")
-"""What comes after a name in `x = f(`, or a part of it at the end of the text."""
 _COLON = lazy_pattern(r"[:：!.][*`\"' \t]*\Z")
 _BEFORE_CODE = lazy_pattern(r"[:：]\s*\Z|\n[ \t]*\n[ \t]*\Z")
 _JSON_GOES_ON = lazy_pattern(r"[\s\"'{}\[\],\d\-]")
@@ -260,18 +261,16 @@ class LineStarts:
 
     def _word(self, source: Source, at: int) -> Candidate | None:
         text, writer = source.text, self._writer
-        if text[at : at + _LONGEST_WORD] in _UNFINISHED_WORDS:
+        if text[at : at + _LONGEST_WORD] in _UNFINISHED_WORDS or (not source.final and LABEL_SO_FAR.match(text, at)):
             return WAIT
         if self.acted and text.startswith("Observation:", at):
-            return Candidate(_invented(source, at), "invented")
-        if text.startswith(_LABELS, at):
-            label = next(one for one in _LABELS if text.startswith(one, at))
-            reader = _after(source, label, read_action(source, writer, takes_text=_ACTIONS[label]))
-            return self._make(source, at, reader, "action", "react")
+            return Candidate(invented(source, at), "invented")
         if text.startswith("functools[", at):
             return self._make(source, at, read_prefixed(source, writer, "functools"), "line", "phi4-mini")
         if text.startswith("call:", at) and self._code_may_begin():
             return self._make(source, at, read_called(source, writer), "line", "gemma4")
+        if label := LABEL.match(text, at):
+            return self._make(source, at, read_labelled(source, writer, label), "action", "react")
         channels = _CHANNELS if self.channels_may_follow else _ADDRESSES if writer.offered.names else ()
         if text.startswith(channels, at):
             return self._stripped_channel(source, at)
@@ -284,7 +283,7 @@ class LineStarts:
         """Return the candidate that is a message of gpt-oss whose special tokens were left out."""
         if source.text.startswith(("analysis", "assistantfinal"), at):
             first = not self._said.has_content
-            return Candidate(_stripped_body(source, at), "marked") if first else None
+            return Candidate(stripped_body(source, at), "marked") if first else None
         head = _CHANNEL.match(source.text, at)
         rest = source.text[head.end() : head.end() + 20] if head else ""
         bare = _CONTENT_TYPE.sub("", rest, count=1)
@@ -292,7 +291,7 @@ class LineStarts:
             return WAIT if len(source.text) - at < _LONGEST_HEAD else None
         if head is None or bare[0] != "{" or not self._writer.offered.find(head[1]):
             return None
-        reader = _after(source, source.text[at : head.start(1)], read_name_then_json(source, self._writer))
+        reader = after(source, source.text[at : head.start(1)], read_name_then_json(source, self._writer))
         return self._make(source, at, reader, "line", "harmony")
 
     def _named(self, source: Source, at: int, word: str, end: int) -> Candidate | None:
@@ -328,14 +327,15 @@ class LineStarts:
     def _assigned(self, source: Source, at: int, end: int) -> Candidate | None:
         """Return the candidate that is a line such as `x = f(…)`."""
         text, writer = source.text, self._writer
-        found = (_AWAITED if text[at:end] == "await" else _ASSIGNED).match(text, end)
+        word = text[at:end]
+        found = (AWAITED if word == "await" else DECLARED if word in JAVASCRIPT else ASSIGNED).match(text, end)
         if found is None or not self._code_may_begin():
             return None
         if not found[1]:
             return WAIT if found.end() == len(text) else None
         if writer.offered.find(found[1]) is None:
             return None
-        reader = _assigning(source, writer, text[at : found.start(1)])
+        reader = read_assigned(source, writer, text[at : found.start(1)])
         return self._make(source, at, reader, "line", "pythonic")
 
     def _named_json(self, source: Source, at: int, prefix: int = 0, *, marked_only: bool = False) -> Candidate | None:
@@ -358,7 +358,7 @@ class LineStarts:
             or tool_named(head[1], self._writer.offered) is None
         ):
             return None
-        reader = _after(source, text[at : head.start(1)], read_name_then_json(source, self._writer))
+        reader = after(source, text[at : head.start(1)], read_name_then_json(source, self._writer))
         return self._make(source, at, reader, "line", "name-json")
 
 
@@ -373,28 +373,3 @@ def _square_marker(rest: str) -> str:
         if rest.startswith(marker) or marker.startswith(rest):
             return marker
     return ""
-
-
-def _after(source: Source, prefix: str, reader: Reading[None]) -> Reading[None]:
-    source.pos += len(prefix)
-    yield from reader
-
-
-def _assigning(source: Source, writer: CallWriter, prefix: str) -> Reading[None]:
-    source.pos += len(prefix)
-    writer.leave_out(prefix)
-    yield from read_line(source, writer)
-
-
-def _stripped_body(source: Source, at: int) -> Reading[Body | None]:
-    thinks = source.text.startswith("analysis", at)
-    source.pos = at + len("analysis" if thinks else "assistantfinal")
-    yield from need(source, 1)
-    return Body("reasoning", ("assistantfinal",), ("assistantcommentary to=",)) if thinks else None
-
-
-def _invented(source: Source, at: int) -> Reading[Body | None]:
-    """Leave out an observation that the model invented, and all that it built on it."""
-    source.pos = at
-    yield from need(source, 1)
-    return Body("dropped", ())
