@@ -37,6 +37,13 @@ FORMS = {
     '<｜DSML｜parameter name="path" string="true">a.py</｜DSML｜parameter>\n'
     '<｜DSML｜parameter name="content" string="true">hello</｜DSML｜parameter>\n'
     "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+    "hy": "<tool_calls:x><tool_call:x>write_file<tool_sep:x><arg_key:x>path</arg_key:x><arg_value:x>a.py</arg_value:x>"
+    "<arg_key:x>content</arg_key:x><arg_value:x>hello</arg_value:x></tool_call:x></tool_calls:x>",
+    "k2-horizon": "<ifm|tool_calls><ifm|tool_call>write_file <ifm|arg_key>path</ifm|arg_key>"
+    "<ifm|arg_type>string</ifm|arg_type><ifm|arg_value>a.py</ifm|arg_value><ifm|arg_key>content</ifm|arg_key>"
+    "<ifm|arg_type>string</ifm|arg_type><ifm|arg_value>hello</ifm|arg_value></ifm|tool_call></ifm|tool_calls>",
+    "minicpm": '<function name="write_file"><param name="path">a.py</param><param name="content">hello</param>'
+    "</function>",
     "cline": "<write_file>\n<path>a.py</path>\n<content>hello</content>\n</write_file>",
     "gemma": '<|tool_call>call:write_file{path:<|"|>a.py<|"|>,content:<|"|>hello<|"|>}<tool_call|>',
 }
@@ -55,6 +62,8 @@ DAMAGES: dict[str, Callable[[str], str]] = {
     "half of it": lambda tag: tag[: len(tag) // 2],
     "that of a call's end": lambda tag: "</tool_call>",
     "that of a value's end": lambda tag: "</parameter>",
+    "that of the calls' end": lambda tag: "</function_calls>",
+    "that of a key's end": lambda tag: "</arg_key>",
 }
 
 
@@ -74,3 +83,54 @@ def test_no_tag_is_ever_in_an_argument(form: str, damage: str) -> None:
                     "path": "a.py",
                     "content": "hello",
                 }
+
+
+QWEN, GLM = FORMS["qwen"], FORMS["glm"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        QWEN.replace("a.py\n</parameter>\n", "a.py\n\n"),
+        GLM.replace("</arg_value>\n<arg_key>content", "\n<arg_key>content"),
+        GLM.replace("</arg_key>\n<arg_value>hello", "</arg_key>\nhello"),
+        FORMS["minimax"].replace("a.py</parameter>", "a.py"),
+        QWEN.replace("</function>", "</arg_key>"),
+        FORMS["hy"].replace("</arg_value:x></tool_call", "</arg_value:x></arg_value:x></tool_call"),
+    ],
+)
+def test_a_call_without_one_of_its_tags_is_mended_without_its_layout(text: str) -> None:
+    """Issue 15, 3: the line break before a tag that is missing was layout too."""
+    assert [call.arguments for call in read_every_way(text, TOOLS).calls] == [{"path": "a.py", "content": "hello"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        QWEN.replace("=content>", "=path>"),
+        FORMS["glm-in-a-line"].replace("</arg_key><arg_value>hello", " words <arg_value>hello"),
+        FORMS["glm-in-a-line"].replace(
+            "</arg_value><arg_key>content</arg_key><arg_value>", "<arg_key>content</arg_key>"
+        ),
+        FORMS["claude"].replace("a.py</parameter>", "a.py</function_calls>"),
+        FORMS["minicpm"].replace("a.py</param>", "a.py</pa"),
+        FORMS["qwen"].replace("</parameter>\n<parameter=content>", "<parameter=content>\n<parameter=content>"),
+        FORMS["k2-horizon"].replace("<ifm|arg_value>a.py", "ifm|arg_value>a.py"),
+    ],
+)
+def test_a_call_of_which_a_tag_may_stand_in_a_value_is_refused(text: str) -> None:
+    """Issue 15, 3."""
+    assert read_every_way(text, TOOLS).calls == ()
+
+
+def test_doubt_about_one_call_is_none_about_the_next() -> None:
+    nested = QWEN.replace("hello\n", "a\n<parameter=x>\nb\n</parameter>\nhello\n")
+    short = '<tool_call>\n{"name": "write_file", "arguments": {"path": "b.py"}}\n</tool_call>'
+    assert [call.arguments["path"] for call in read_every_way(f"{nested}\n{short}", TOOLS).calls] == ["a.py", "b.py"]
+
+
+def test_a_named_tool_is_no_call_without_arguments_where_the_text_was_cut() -> None:
+    """Issue 15, 7."""
+    for text in ("<tool>write_file</tool>", "<tool>write_file</tool><tool_inp"):
+        parsed = read_every_way(text, TOOLS, "length")
+        assert (parsed.calls, parsed.content) == ((), text)

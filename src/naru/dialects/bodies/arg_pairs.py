@@ -105,17 +105,19 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
         tool = writer.tool
         if tool is None or key not in (properties_of(tool) or (key,)) or not (after or opened):
             raise NotACall
-        if not opened and (yield from _is_fragment(source)):
+        if not opened and (yield from _is_fragment(source, tags)):
             raise NotACall
         writer.repair("misplaced-tag" if opened else "missing-tag", "".join(before + after), tags.value)
     writer.key(key)
-    yield from read_tagged_text(source, writer, _ending(tags, closers, key, opened=opened), kind=kind)
+    yield from read_tagged_text(source, writer, _ending(tags, closers, key, opened=opened), kind=kind, trim=not opened)
+    if not opened and writer.wrote(tags.value):
+        raise NotACall
 
 
-def _is_fragment(source: Source) -> Reading[bool]:
+def _is_fragment(source: Source, tags: PairTags) -> Reading[bool]:
     """Tell whether what comes is another tag, or what is left of one, and no value."""
     offset = yield from space_end(source)
-    return bool((yield from literal_at(source, ("<", "arg_value"), offset)))
+    return bool((yield from literal_at(source, ("<", tags.value[1:-1]), offset)))
 
 
 def _tags_here(source: Source, tags: tuple[str, ...]) -> Reading[list[str]]:

@@ -25,7 +25,19 @@ class Tags:
         calls: what the opening tag of another such call begins with.
     """
 
-    __slots__ = ("call_end", "calls", "child", "ends", "head", "next", "parameter", "plain", "trim", "value_end")
+    __slots__ = (
+        "call_end",
+        "calls",
+        "child",
+        "ends",
+        "head",
+        "mends",
+        "next",
+        "parameter",
+        "plain",
+        "trim",
+        "value_end",
+    )
 
     def __init__(  # noqa: PLR0913 - keywords
         self,
@@ -45,6 +57,8 @@ class Tags:
         self.next = Tokens((*call_end, *parameter))
         self.trim = trim
         self.child = child
+        self.mends = not call_end[0].startswith("<|")
+        """Whether a closing tag may be misspelt or missing: special tokens are not."""
         self.plain = bool(parameter) and parameter[0][1:2].isalpha()
         """Whether the arguments' own names may stand for the argument's tag (MiniMax M3 without its special tokens)."""
         self.calls = calls

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from naru.dialects.bodies.endings import LONGEST_TAG, MOST_CLOSERS, End, Ending, plain_name
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
-from naru.dialects.scanner import stray_closers
+from naru.dialects.scanner import markers, stray_closers
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, space_end
 
@@ -28,14 +28,18 @@ _HOLD = 4000
 _LONGEST_FRAGMENT = 100
 _CLOSING = lazy_pattern(r"</ ?([\w:.\-｜|]{1,80})(?:[= ][^<>\n]{0,80})?>")
 _CLOSING_SO_FAR = lazy_pattern(r"</ ?[\w:.\-｜|]{0,80}(?:[= ][^<>\n]{0,80})?\Z")
-_FRAGMENT = lazy_pattern(r"(?:< ?/? ?([\w:.\-｜|]{3,40})[^<>\n]{0,40}>?|/([\w:.\-｜|]{3,40})>)\s*\Z")
+_BETWEEN = lazy_pattern(r"[:|｜]")
+"""What sets a vendor's prefix or suffix off from a tag's name."""
+_FRAGMENT = lazy_pattern(
+    r"(?:< ?/? ?((?<=/)[\w:.\-｜|]{1,40}|[\w:.\-｜|]{3,40})[^<>\n]{0,40}>?|/([\w:.\-｜|]{3,40})>)\s*\Z"
+)
 
 
 class _Scan:
     """What is known of one value's end so far; offsets count from the source's position."""
 
     __slots__ = (
-        "_ending", "_source", "_start", "_take", "_writer", "at", "calls", "depth", "doubled", "full", "implied",
+        "_ending", "_source", "_take", "_writer", "at", "calls", "closed", "depth", "doubled", "full", "implied",
         "loose", "nameless", "opened", "passed", "tail", "weak", "wrong",
     )  # fmt: skip
 
@@ -44,6 +48,8 @@ class _Scan:
         self._writer = writer
         self._ending = ending
         self._take = add
+        self.closed = True
+        """Whether the value had a closing tag, or what was meant for one."""
         self.tail = ""
         """The end of what was handed over."""
         self.at = 0
@@ -55,7 +61,6 @@ class _Scan:
         """Whether an opening tag without an argument's name was counted, which may be meant as a word."""
         self.calls = 0
         """How many calls are open that stand in the value."""
-        self._start = source.offset
         self.doubled = False
         """Whether the value begins with such an opening tag, which may be its own once more."""
         self.opened = False
@@ -69,7 +74,7 @@ class _Scan:
         self.wrong: End | None = None
         """A misspelt closing tag."""
         self.loose: End | None = None
-        """The last closing tag that belongs to a nested opening tag."""
+        """The last closing tag of such values that was taken for text."""
 
     def run(self) -> Reading[None]:
         source, tokens, add = self._source, self._ending.tokens, self._add
@@ -149,9 +154,10 @@ class _Scan:
 
     def _end(self, end: End) -> None:
         source = self._source
-        if end.repair == "missing-tag" and (self.passed or self._ends_in_a_tag(source.pos + end.at)):
+        self.closed = end.repair != "missing-tag"
+        if not self.closed and (self.passed or self._ends_in_a_tag(source.pos + end.at)):
             raise NotACall
-        if self.depth or self.passed or end is self.loose:
+        if self.depth or self.passed or end is self.loose or (self.implied is not None and end is not self.implied):
             self._writer.is_doubtful = True
         if end.repair:
             self._writer.repair(end.repair, source.text[source.pos + end.at :][: end.size], self._ending.closer)
@@ -163,8 +169,10 @@ class _Scan:
         found = _FRAGMENT.search(self.tail + self._source.text[self._source.pos : end])
         if found is None:
             return False
+        if found[0].strip() in markers().table:
+            return True
         name = plain_name(found[1] or found[2])
-        return self._ending.name.startswith(name) or name in self._ending.structure
+        return self._ending.name.startswith(name) or not self._ending.structure.isdisjoint(_BETWEEN.split(name))
 
     def _step(self, token: str, role: Role) -> Reading[bool]:
         """Look at a tag; True when the value has ended."""
@@ -189,7 +197,7 @@ class _Scan:
                 before = self._right_before(self.at)
                 self.implied = before or End(self.at, 0, "missing-tag")
         if role == "opener":
-            if not self.opened and not self.at and self._source.offset == self._start:
+            if not self.opened and not (self.tail + self._source.text[self._source.pos :][: self.at]).strip():
                 self.doubled = True
             self.depth += 1
             self.opened = True
@@ -240,7 +248,8 @@ class _Scan:
                 return True
             self.full = end
         self.passed = True
-        self.at = at + size
+        self.loose = end
+        self.at = offset
         return False
 
     def _ends_all(self, offset: int) -> Reading[bool]:
@@ -281,7 +290,8 @@ class _Scan:
             ends = yield from literal_at(source, self._ending.ends, following)
             key = None if ends else (yield from self._key_at(following))
             if ends or (key is not None and self._awaits(key)):
-                self.wrong = End(at, size, "wrong-tag")
+                before = self._right_before(at) or End(at, 0)
+                self.wrong = End(before.at, at + size - before.at, "wrong-tag")
             if self.depth:
                 self.depth -= 1
         self.at = at + 2
@@ -308,17 +318,20 @@ class _Scan:
             if source.pos + offset >= len(source.text):
                 return True
             found = yield from literal_at(source, stray_closers(), offset)
+            found = found or (yield from literal_at(source, self._ending.ends, offset))
             if not found:
                 break
             offset += len(found)
         return or_another and bool((yield from literal_at(source, self._ending.calls, offset)))
 
 
-def scan(source: Source, writer: CallWriter, ending: Ending, add: Callable[[str], object]) -> Reading[None]:
-    """Hand over the value at `pos` as it arrives, and consume its closing tag.
+def scan(source: Source, writer: CallWriter, ending: Ending, add: Callable[[str], object]) -> Reading[bool]:
+    """Hand over the value at `pos` as it arrives, and consume its closing tag; False where there was none.
 
     Raises:
         NotACall: It has no end that makes sense.
         Incomplete: The text ends before it.
     """
-    yield from _Scan(source, writer, ending, add).run()
+    scanned = _Scan(source, writer, ending, add)
+    yield from scanned.run()
+    return scanned.closed

@@ -18,7 +18,7 @@ from naru.dialects.bodies.xml_parameters import (
     read_parameters,
     read_xml,
 )
-from naru.dialects.calls.offered import properties_of
+from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.texts.patterns import lazy_pattern
@@ -235,7 +235,8 @@ def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...], to
     if head is None:
         closer = yield from literal_at(source, closers)
         if closer:
-            yield from read_arguments_beside(source, writer, len(closer))
+            if not (yield from read_arguments_beside(source, writer, len(closer))) and source.cut and required_of(tool):
+                raise Incomplete
             return
         if not (yield from literal_at(source, _PAIR_STARTS)):
             ends = tuple(closer for closer in closers if closer.startswith("</"))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _CDATA = "<![CDATA["
+_LINE_BREAKS = 2
+"""How many line breaks at its end a value holds back: one after it, and one after the tag that is missing."""
 
 
 class TaggedText:
@@ -63,10 +65,11 @@ class TaggedText:
                 if piece.startswith(line_break):
                     piece, self._trimmed = piece[len(line_break) :], True
                     break
-        if self._trimmed:
-            kept = piece.removesuffix("\n").removesuffix("\r")
-            piece, self._held = kept, piece[len(kept) :]
-        self._put(piece)
+        kept = piece
+        for _ in range(_LINE_BREAKS):
+            kept = kept.removesuffix("\n").removesuffix("\r")
+        self._held = piece[len(kept) :]
+        self._put(kept)
 
     def _put(self, piece: str) -> None:
         if self._streams:
@@ -74,10 +77,11 @@ class TaggedText:
         else:
             self._parts.append(piece)
 
-    def finish(self) -> None:
-        """End the value."""
-        if not self._trimmed or self._held not in ("\n", "\r\n"):
-            self._put(self._held)
+    def finish(self, *, closed: bool = True) -> None:
+        """End the value; the line breaks before what should have been its closing tag are layout."""
+        if closed:
+            is_layout = self._trimmed and self._held.endswith("\n")
+            self._put(self._held[:-1].removesuffix("\r") if is_layout else self._held)
         if self._streams:
             self._writer.close_text()
             return
@@ -119,8 +123,8 @@ def read_tagged_text(
     text = TaggedText(writer, kind=kind, trim=trim, decode=decode)
     if (yield from literal_at(source, (_CDATA,))):
         yield from _read_cdata(source, text)
-    yield from scan(source, writer, ending, text.add)
-    text.finish()
+    closed = yield from scan(source, writer, ending, text.add)
+    text.finish(closed=closed)
 
 
 def _trimmed(value: str) -> str:

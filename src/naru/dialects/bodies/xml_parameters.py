@@ -333,7 +333,9 @@ def _kind(attributes: str) -> str:
 def _ending(tags: Tags, tag: str, key: str, declared: tuple[str, ...]) -> Ending:
     closer = tags.value_end.format(tag)
     if not tags.child:
-        return Ending(key, closer, openers=tags.parameter, head=tags.head, ends=tags.ends, calls=tags.calls)
+        return Ending(
+            key, closer, openers=tags.parameter, head=tags.head, ends=tags.ends, calls=tags.calls, mends=tags.mends
+        )
     arguments = tuple(f"{tags.child}{name}>" for name in declared) or (tags.child,)
     opener = f"{tags.child}{tag}>"
     return Ending(

@@ -80,6 +80,7 @@ class CallWriter:
         if tool.name != name:
             self.repair("tool-name", str(name), tool.name)
         self.tool = tool
+        self.is_doubtful = False
         self._id = encodable(call_id)
         self._arguments = {}
         if self._emits:
@@ -131,6 +132,11 @@ class CallWriter:
         """Tell whether an argument was written, or is being written."""
         return name in self._arguments or name == self._key
 
+    def wrote(self, text: str) -> bool:
+        """Tell whether the value that was written last is a text that holds `text`."""
+        value = self._arguments.get(self._key)
+        return isinstance(value, str) and text in value
+
     def has_undeclared(self) -> bool:
         """Tell whether an argument was written that the tool's schema does not name."""
         declared = self.tool.properties if self.tool is not None else {}
@@ -147,6 +153,7 @@ class CallWriter:
         self._repeated = self._key in self._arguments
         if self._repeated:
             self.repair("duplicate-argument", self._key)
+            self.is_doubtful = True  # one of them may have been meant for another
 
     @property
     def takes_text(self) -> bool:
