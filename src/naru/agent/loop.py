@@ -167,7 +167,7 @@ class _Run:
                     yield event
                 return
             if turn.is_words:
-                if self._planner.asks_again():
+                if await self._planner.asks_again():
                     continue
                 break
             writer: Writer = "grammar" if is_guided(request, self._backend.profile) else "model"

@@ -59,7 +59,7 @@ class Planner(Protocol):
         """Tell whether a round's text without calls is the answer."""
         ...
 
-    def asks_again(self) -> bool:
+    async def asks_again(self) -> bool:
         """Tell whether to ask once more for a call, when the model wrote words instead."""
         ...
 
@@ -140,7 +140,7 @@ class OrdinaryPlanner:
             return False
         return bool(text.strip())
 
-    def asks_again(self) -> bool:
+    async def asks_again(self) -> bool:
         """Say which tools there are, when a call named none of them; twice at most."""
         if not self._misnamed or len(self._misnamed) > MISNAMED:
             return False

@@ -27,6 +27,11 @@ def forecast(city: str) -> dict:
     return {"celsius": 16} if city == "Lisbon" else {"error": f"No station in {city}."}
 
 
+def tides(day: Annotated[str, Field(json_schema_extra={"enum": ["today", "tomorrow"]})]) -> dict:
+    """High water and low water."""
+    return {"day": day, "high": {"today": "04:52", "tomorrow": "05:41"}[day], "low": "11:08"}
+
+
 def ticket_price(group: Annotated[str, Field(json_schema_extra={"enum": ["adult", "child"]})]) -> dict:
     """Price of one ticket."""
     return {"group": group, "euros": {"adult": 11.5, "child": 6}[group]}
@@ -42,7 +47,7 @@ def cancel(number: str) -> dict:
     return {"cancelled": number}
 
 
-NEAR = {("Lisbon", "Madrid"), ("카이로", "부산"), ("adult", "어른"), ("child", "어린이")}
+NEAR = {("Lisbon", "Madrid"), ("카이로", "부산"), ("adult", "어른"), ("child", "어린이"), ("tomorrow", "내일은")}
 
 
 async def near(value: str, texts: Sequence[str]) -> list[float]:
@@ -143,6 +148,40 @@ async def test_issue_14_6_with_a_result_in_view_a_follow_up_is_looked_up_where_t
     assert [arguments["city"] for _, arguments in calls(record)] == called
     assert record["answer"] == answer
     assert breaches(record) == []
+
+
+async def test_a_follow_up_about_another_thing_is_answered_as_the_question_before_it_in_the_persons_words() -> None:
+    recall, turns = Recall(), [Message("user", "How warm is it in Lisbon?")]
+    first, _ = await asked(turns, [said("weather", city="Lisbon"), "16 degrees."], (weather, exhibit), recall=recall)
+    turns += [Message("assistant", first["answer"]), Message("user", "And Madrid?")]
+    script = [said("weather", city="Madrid"), "12 degrees."]
+    record, backend = await asked(turns, script, (weather, exhibit), recall=recall)
+    assert record["answer"] == "12 degrees."
+    assert backend.requests[-1].messages[-1].text.endswith("Question: How warm is it in Madrid? And Madrid?")
+
+
+@pytest.mark.parametrize(("question", "runs"), [("And low water?", False), ("내일은?", True)])
+async def test_a_listed_value_is_looked_up_in_a_follow_up_where_a_word_of_it_means_that_value(
+    question: str, runs: bool
+) -> None:
+    recall, turns = Recall(), [Message("user", "When is high water today?")]
+    first, _ = await asked(turns, [said("tides", day="today"), "At 04:52."], (tides, exhibit), near=near, recall=recall)
+    turns += [Message("assistant", first["answer"]), Message("user", question)]
+    script = ["At 11:08.", said("tides", day="tomorrow"), "At 05:41."]
+    record, _ = await asked(turns, script, (tides, exhibit), near=near, recall=recall)
+    assert len(calls(record)) == runs
+    assert record["answer"] == ("At 05:41." if runs else "At 11:08.")
+    assert breaches(record) == []
+
+
+async def test_a_call_that_names_no_tool_shows_that_a_call_was_wanted_so_that_none_is_no_choice() -> None:
+    async def ranked(tools, texts):
+        return [Ranked(one, 0.2, closeness=0.2, talk=0.1) for one in tools]
+
+    script = [said("Lisbon"), said("weather", city="Lisbon"), "16 degrees."]
+    record, backend = await asked("Quel temps fait-il à Lisbon ?", script, (weather, exhibit), ranked, near)
+    assert "none" not in [tool.name for tool in backend.requests[1].tools]
+    assert record["answer"] == "16 degrees."
 
 
 async def test_without_meaning_ids_are_told_by_their_form_alone() -> None:

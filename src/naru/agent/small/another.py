@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from naru.agent.hooks import Near
@@ -38,6 +39,23 @@ async def others(
         if named := [each for each in named if bare(value) not in bare(each)]:
             beside[one.name] = named
     return beside
+
+
+def in_full(question: str, asked: Sequence[str], was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Return a follow-up after the fullest earlier question of the same kind, put to the thing that it is about.
+
+    Args:
+        question: the follow-up.
+        asked: what the person said before.
+        was: arguments of an earlier call.
+        now: arguments of the same tool's call for the follow-up.
+    """
+    told: list[str] = []
+    for name, value in now.items():
+        old = re.compile(re.escape(str(was.get(name, value))), re.IGNORECASE)
+        if old.pattern and str(was.get(name, value)) != str(value):
+            told += [old.sub(lambda _, value=value: str(value), one) for one in asked if old.search(one)]
+    return f"{max(told, key=len)} {question}" if told else question
 
 
 async def _listed(one: Parameter, question: Text, near: Near | None) -> list[str]:

@@ -13,11 +13,11 @@ from naru.agent.hooks import Near
 from naru.agent.limits import canonical
 from naru.agent.planner import Verdict
 from naru.agent.selection import Ranked
-from naru.agent.small.another import others
+from naru.agent.small.another import in_full, others
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import ground
 from naru.agent.small.offering import ALL, Offering
-from naru.agent.small.parameters import leaves, parameters, shared_numbers
+from naru.agent.small.parameters import leaves, shared_numbers
 from naru.agent.small.prompts import answer_in, done_turn, final_turn, language_of, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.rows import nearest
@@ -76,9 +76,12 @@ class SmallPlanner:
         self._numbered = shared_numbers(list(self._tools.values()))
         self._sources = Sources(self._question, [_said(turn) for turn in request.messages[: self._asked_at]])
         self._offering = Offering(own, self._sources, self._numbered)
-        earlier = [call.name for turn in request.messages[: self._asked_at] for call in turn.tool_calls]
-        self._spoken_of = next((self._tools[n] for one in reversed(earlier) if (n := self._named.get(one))), None)
+        self._earlier = [call for turn in request.messages[: self._asked_at] for call in turn.tool_calls]
+        self._earlier = [one for one in self._earlier if one.name in self._named]
+        self._spoken_of = self._tools[self._named[self._earlier[-1].name]] if self._earlier else None
         """The tool whose result is in view: a follow-up about another thing needs it again."""
+        self._meant: set[str] = set()
+        """What such a follow-up names by its form, or means of what the tool lists."""
         self._menu = menu([one.tool for one in own]) if len(own) > ALL and self._offering.is_untold else []
         self._offered = self._offering.first()
         self._way: Way = "menu" if self._menu else "free" if self._offered else "talk"
@@ -252,7 +255,8 @@ class SmallPlanner:
         is_nothing_said = is_no_answer(text, self._question)
         if not is_nothing_said and not self._ran:
             self._own = tidy(text)
-        self._has_guessed = not self._is_talk and (self._guesses(text) or self._offering.is_of_another())
+        is_garbled = is_nothing_said and bool(text.strip())
+        self._has_guessed = not self._is_talk and (is_garbled or self._guesses(text) or self._offering.is_of_another())
         is_doubtful = is_nothing_said or self._is_near() or self._guesses(text) or self._may_be_of_another
         if self._way == "free" and not self._doubted and is_doubtful:
             return False
@@ -265,11 +269,9 @@ class SmallPlanner:
         return tool is not None and not self._ran and not self._is_talk and self._offering.may_be_forced(tool)
 
     def _is_fresh(self, call: ToolCall) -> bool:
-        """Tell whether a call holds what the question has and no turn before it, or a choice nobody spoke of."""
-        asked, before = self._sources.question, self._sources.before
-        values = [one for one in leaves(call.arguments) if not any(text.holds(one) for text in before)]
-        listed = {str(each) for one in parameters(self._tools[call.name]) for each in one.schema.get("enum") or ()}
-        return any(asked.holds(one) or str(one) in listed for one in values)
+        """Tell whether a call holds something that the question names, or means, and no turn before it held."""
+        values = [one for one in leaves(call.arguments) if not any(text.holds(one) for text in self._sources.before)]
+        return any(self._sources.question.holds(one) or str(one) in self._meant for one in values)
 
     def _is_near(self) -> bool:
         """Tell whether the question is likely one for a tool: near in meaning, or with a value that it takes."""
@@ -283,7 +285,7 @@ class SmallPlanner:
         margin = self._offering.margin
         return margin is not None and margin > GUESSED and bool(invented(text, self._sources))
 
-    def asks_again(self) -> bool:
+    async def asks_again(self) -> bool:
         """Ask once more with the names and "none" to pick from, when words came where a call was likely."""
         if self._over or self._doubted or self._way != "free":
             return False
@@ -292,6 +294,9 @@ class SmallPlanner:
         self._doubted, self._way, self._offered = True, "pick", self._offering.nearest() or able or readers
         if self._may_be_of_another and not self._has_guessed:
             self._has_guessed, self._offered = True, [tool for tool in [self._spoken_of] if tool]
+            was, asked = self._earlier[-1].arguments, self._sources.question
+            meant = await others(asked, self._offered[0], was, self._near, found=True)
+            self._meant = {one for named in meant.values() for one in named}
         return bool(self._offered)
 
     def insist(self, text: str, missing: str) -> None:
@@ -316,11 +321,18 @@ class SmallPlanner:
             is_alone = len(shown) == 1 and not self._before()
             results = [lines_of(one) if is_alone else told(one) for one in shown]
             rows = [row for one in shown for row in self._rows.get(one.call.id, ())]
-            instruction, said = final_turn(self._question, "\n\n".join([*results, *rows]), attempt)
+            instruction, said = final_turn(self._in_full(), "\n\n".join([*results, *rows]), attempt)
         else:
             sought = [str(value) for value in leaves(self._ran[-1].call.arguments) if self._sources.hold(value)]
             instruction, said = nothing_turn(self._question, ", ".join(sought) or call_line(self._ran[-1].call))
         return self._ask(said, (), ANSWER_TOKENS, instruction, 0.0 if attempt == 1 else 0.4)
+
+    def _in_full(self) -> str:
+        """Return the question; where it is a follow-up about another thing, after what was asked of the first."""
+        asked = [turn.text for turn in self._request.messages[: self._asked_at] if turn.role == "user"]
+        now = self._ran[-1].call
+        was = [one.arguments for one in self._earlier if one.name == now.name]
+        return max((in_full(self._question, asked, one, now.arguments) for one in was), key=len, default=self._question)
 
     def judge_answer(self, text: str) -> str:
         """Return the answer without fences; empty when it must be asked for again."""
