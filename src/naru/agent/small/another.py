@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -52,9 +51,9 @@ def in_full(question: str, asked: Sequence[str], was: Mapping[str, Any], now: Ma
     """
     told: list[str] = []
     for name, value in now.items():
-        old = re.compile(re.escape(str(was.get(name, value))), re.IGNORECASE)
-        if old.pattern and str(was.get(name, value)) != str(value):
-            told += [old.sub(lambda _, value=value: str(value), one) for one in asked if old.search(one)]
+        old = str(was.get(name, value))
+        places = [(one, one.casefold().find(old.casefold())) for one in asked if old and old != str(value)]
+        told += [f"{one[:at]}{value}{one[at + len(old) :]}" for one, at in places if at >= 0]
     return f"{max(told, key=len)} {question}" if told else question
 
 
