@@ -130,6 +130,23 @@ def test_issue_20_4_a_table_without_a_key_is_joined_by_the_first_column_that_ano
     }
 
 
+def test_issue_20_4_names_that_end_as_a_key_does_or_tell_of_a_table_join_it_and_measures_do_not():
+    def table(name: str, *columns: str) -> Table:
+        kinds = {"population": "bigint", "amount": "bigint"}
+        return Table(name, [Column(column, kinds.get(column, "text")) for column in columns])
+
+    def found(*tables: Table) -> set[tuple[str, str, tuple[tuple[str, str], ...]]]:
+        return {(link.table, link.other, link.columns) for link in links_of(Catalogue(tables))}
+
+    customers, deals = table("customer", "cust_id", "name"), table("deal", "tx_id", "tx_cust_id", "amount")
+    assert found(customers, deals, table("visitor", "uid")) == {("customer", "deal", (("cust_id", "tx_cust_id"),))}
+    offers, terms = table("offering", "offering_id", "semester"), table("semester", "semester_id", "year")
+    assert found(offers, terms) == {("offering", "semester", (("semester", "semester_id"),))}
+    towns, states = table("city", "population", "state_name"), table("state", "population", "state_name")
+    assert found(towns, states) == {("city", "state", (("state_name", "state_name"),))}
+    assert found(table("lake", "amount", "depth"), table("sea", "amount", "salt")) == set()
+
+
 async def test_the_grammar_takes_the_found_names_and_no_others(database: Database):
     catalogue = await database.catalogue()
     tables = [table for table in catalogue.tables if table.name in ("customer", "orders")]
@@ -140,6 +157,9 @@ async def test_the_grammar_takes_the_found_names_and_no_others(database: Databas
         assert not LLMatcher.validate_grammar(LLMatcher.grammar_from_lark(lark)), dialect
         assert '"city"' in grammar
         assert "weather" not in grammar
+        (measures,) = (line for line in grammar.splitlines() if line.startswith("measure ::="))
+        assert '"amount"' in measures
+        assert '"city"' not in measures, "words are never summed up"
 
 
 async def test_any_client_takes_the_same_steps_as_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -133,9 +133,35 @@ INSERT INTO tags VALUES (1, 5, 'fall'), (1, 2, 'spring'), (2, 1, 'fall');
         ("How many voted in each semester?", 'SELECT SUM("funny votes") FROM tags', [[6, "fall"], [2, "spring"]]),
         ("학기별 표는 몇 개인가요?", 'SELECT SUM("funny votes") FROM tags', [[8]]),
         ("semester별 표는 몇 개인가요?", 'SELECT SUM("funny votes") FROM tags', [[6, "fall"], [2, "spring"]]),
-        ("How many votes are there for every course?", 'SELECT SUM("funny votes") FROM tags', [[8]]),
+        (
+            "How many votes are there for every course?",
+            'SELECT SUM(T1."funny votes") FROM tags AS T1',
+            [[7, "Art"], [1, "Music"]],
+        ),
+        ("How many votes are there for every town?", 'SELECT SUM("funny votes") FROM tags', [[8]]),
+        (
+            "How many votes are there?",
+            'SELECT SUM("funny votes") FROM tags t JOIN offering o ON o.course_id = t.course_id '
+            "JOIN course c ON c.course_id = o.course_id",
+            [[8]],
+        ),
+        (
+            "How many offerings are called the same?",
+            "SELECT name, COUNT(*) FROM course GROUP BY name",
+            [["Art", 3], ["Music", 1]],
+        ),
     ],
-    ids=["rows that a join repeats", "per", "each", "a Korean word of no column", "a Korean each", "no column's name"],
+    ids=[
+        "rows that a join repeats",
+        "per",
+        "each",
+        "a Korean word of no column",
+        "a Korean each",
+        "a table's name",
+        "nothing's name",
+        "tables that nothing is asked of",
+        "rows of the table that is named",
+    ],
 )
 async def test_issue_20_4_where_no_key_is_declared_rows_are_told_once_and_sums_for_each(
     question: str, sql: str, wanted: list[list[object]], tmp_path: Path

@@ -13,7 +13,7 @@ from naru.builtins.data.embeddings.choose import choose_embedder
 from naru.builtins.data.embeddings.embedder import Embedder
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder
 from naru.builtins.data.embeddings.openai_endpoint import OpenAIEmbedder
-from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
+from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder, readable
 from naru.builtins.data.embeddings.two_encoders import TwoEncoders
 from naru.builtins.data.ranking import fused
 from naru.builtins.data.vectors.store import Found
@@ -40,6 +40,21 @@ async def test_each_text_has_a_vector_of_length_one_in_its_place_and_blank_ones_
         assert not vector or math.isclose(math.hypot(*vector), 1.0, rel_tol=1e-3)
     alone = await embedder.embed(["나루"], "passage")
     assert math.isclose(sum(a * b for a, b in zip(alone[0], vectors[2], strict=True)), 1.0, rel_tol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("bga_lot.yield_pct (numeric(10,2)): 수율 (%)", "bga lot yield pct: 수율 (%)"),
+        ("shop.orders.paid_at (TIMESTAMP)", "shop orders paid at"),
+        ("lot.tag (text[]); values: a (b), c", "lot tag; values: a (b), c"),
+        ("Yield (percent): out over in", "Yield (percent): out over in"),
+        ("lot.line (see below) is a number", "lot line (see below) is a number"),
+    ],
+    ids=["with sizes", "alone", "with details", "no column", "a sentence"],
+)
+def test_issue_20_7_a_columns_type_is_not_taken_for_its_meaning(text: str, read: str):
+    assert readable(text) == read
 
 
 async def recall(embedder: Embedder, *, is_fused: bool = False) -> dict[str, tuple[float, float]]:

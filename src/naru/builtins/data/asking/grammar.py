@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable
 
+from naru.builtins.data.asking.joins import WORDS_TYPE
 from naru.builtins.data.asking.scope import Scope
 from naru.builtins.data.databases.catalogue import Column
 from naru.builtins.data.databases.gather import quoted
@@ -34,10 +35,14 @@ flat ::= whole compare whole | column (" NOT")? " IN (" (leaf (", " leaf){0,9} |
 whole ::= term (sign term){0,3}
 term ::= base | "ROUND(" base (sign base){0,2} (", " [0-9])? ")" | "(" base (sign base){1,2} ")" | "(" inner ")"
 base ::= plain | aggregate | "CAST(" aggregate " AS " type ")" | "NULLIF(" aggregate ", 0)"
-aggregate ::= "COUNT(*)" | ("COUNT" | "SUM" | "AVG" | "MIN" | "MAX") "(" ("DISTINCT ")? plain (sign plain){0,2} ")"
-plain ::= leaf | "CASE WHEN " flat (" AND " flat){0,2} " THEN " leaf (" ELSE " leaf)? " END" \
+aggregate ::= "COUNT(*)" | ("COUNT" | "MIN" | "MAX") "(" ("DISTINCT ")? plain (sign plain){0,2} ")" \
+  | ("SUM" | "AVG") "(" ("DISTINCT ")? amount (sign amount){0,2} ")"
+plain ::= leaf | made
+amount ::= figure | made
+made ::= "CASE WHEN " flat (" AND " flat){0,2} " THEN " leaf (" ELSE " leaf)? " END" \
   | "CAST(" leaf " AS " type ")" | ("COALESCE" | "NULLIF") "(" leaf ", " leaf ")" \
   | ("LOWER" | "UPPER" | "LENGTH" | "ABS") "(" leaf ")"
+figure ::= (owner ".")? measure | number
 leaf ::= column | number | string | truth
 truth ::= "TRUE" | "FALSE" | "true" | "false"
 number ::= "-"? [0-9]{1,12} ("." [0-9]{1,6})?
@@ -72,6 +77,8 @@ _TYPES = {
     "MySQL": '"DECIMAL(20, 6)" | "SIGNED" | "CHAR" | "DATE"',
 }
 _TYPE = '"REAL" | "INTEGER" | "TEXT" | "DATE"'
+_NO_AMOUNT = re.compile(f"{WORDS_TYPE.pattern}|bool", re.IGNORECASE)
+"""Columns that are never summed up."""
 _DATES = re.compile(r"date|time", re.IGNORECASE)
 _DATES_OF_SQLITE = re.compile(r"date|time|text|char|any", re.IGNORECASE)
 """SQLite keeps days as texts."""
@@ -86,12 +93,13 @@ def select_grammar(scope: Scope, dialect: str) -> str:
     rules = [
         f"table ::= {_literals(quoted(table.name, mark) for table in scope.tables)}",
         f"name ::= {_names(columns, mark)}",
+        f"measure ::= {_names([one for one in columns if not _NO_AMOUNT.search(one.type)] or columns, mark)}",
         f"type ::= {_TYPES.get(dialect, _TYPE)}",
         'like ::= " LIKE "' + (' | " ILIKE "' if dialect in ("PostgreSQL", "DuckDB") else ""),
     ]
     main = _RULES
     if days:
-        main = main.replace("leaf ::= column", "leaf ::= column | dated")
+        main = main.replace("leaf ::= ", "leaf ::= dated | ").replace("figure ::= ", "figure ::= dated | ")
         today = _TODAY.get(dialect, '"CURRENT_DATE"')
         rules += [
             f"dated ::= {_DATED[dialect]}",

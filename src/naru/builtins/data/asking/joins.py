@@ -1,10 +1,12 @@
 """How tables are joined: by their declared keys, and where a database declares none, by the names of their columns.
 
-Those are the names that keys have; a table that has none is joined by the first column, its own or another's.
+Those are the names that keys have, or names that end as another table's key does (`tx_cust_id`, `cust_id`); a table
+that has none is joined by the first column of words, its own or another's.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +15,8 @@ from itertools import combinations
 from naru.builtins.data.databases.catalogue import Catalogue, Table
 
 _KEY_ENDINGS = ("id", "_id", "_key", "_code", "_no", "_num", "_number")
+WORDS_TYPE = re.compile(r"char|text|string|enum", re.IGNORECASE)
+_KEY = re.compile("_?(id|key|code|no|num|number)$")
 _SAYS_NOTHING = ("id", "name")
 """Columns of that name in two tables are not for that reason of one thing."""
 
@@ -51,27 +55,48 @@ def _by_names(tables: Sequence[Table]) -> Iterator[Link]:
             joined |= {table.name, other.name}
             yield Link(table.name, other.name, (pairs[0],))
     for table, other in combinations(tables, 2):
-        if not {table.name, other.name} <= joined and (name := _shared_first(table, other)):
-            yield Link(table.name, other.name, ((name, name),))
+        if not {table.name, other.name} <= joined and (pair := _ending_alike(table, other) or _first(table, other)):
+            yield Link(table.name, other.name, (pair,))
 
 
-def _shared_first(table: Table, other: Table) -> str | None:
+def _first(table: Table, other: Table) -> tuple[str, str] | None:
     """Return the first column of one table that the other has too, as `city_name`: what rows are called by."""
-    firsts = (table.columns[0].name, other.columns[0].name) if table.columns and other.columns else ()
+    firsts = [column.name for each in (table, other) for column in each.columns[:1] if WORDS_TYPE.search(column.type)]
     both = (name for name in firsts if name not in _SAYS_NOTHING and table.column(name) and other.column(name))
-    return next(both, None)
+    return next(((name, name) for name in both), None)
 
 
 def _pairs(table: Table, other: Table) -> list[tuple[str, str]]:
-    """Return pairs of columns that mean the same: `orders.customer_id` and `customer.id`, or one key's name in both."""
-    pairs = [(f"{_bare(other)}_id", "id"), (f"{_bare(other)}_id", f"{_bare(other)}_id")]
-    found = [pair for pair in pairs if table.column(pair[0]) and other.column(pair[1])]
-    found += [
-        (theirs, own) for own, theirs in ((f"{_bare(table)}_id", "id"),) if other.column(own) and table.column(theirs)
-    ]
-    own = {column.name for column in table.columns}
-    both = [column.name for column in other.columns if column.name in own and column.name != "id"]
-    return found + [(name, name) for name in both if name.endswith(_KEY_ENDINGS)]
+    """Return pairs of columns that mean the same.
+
+    `orders.customer_id` and `customer.id`, `offering.semester` and `semester.semester_id`, one key's name in both, or
+    in both a name that tells of one of them: `state_name` in `city` and `state`.
+    """
+    found = []
+    for one, two in ((table, other), (other, table)):
+        bare = _bare(two)
+        for own, theirs in ((f"{bare}_id", "id"), (f"{bare}_id", f"{bare}_id"), (bare, f"{bare}_id")):
+            if one.column(own) and two.column(theirs):
+                found.append((own, theirs) if one is table else (theirs, own))
+    both = [column.name for column in other.columns if column.name != "id" and table.column(column.name)]
+    keys = [name for name in both if name.endswith(_KEY_ENDINGS)]
+    told = [name for name in both if name.startswith((f"{_bare(table)}_", f"{_bare(other)}_"))]
+    return found + [(name, name) for name in (*keys, *told)]
+
+
+def _ending_alike(table: Table, other: Table) -> tuple[str, str] | None:
+    """Return a column that ends as the first one of the other table does, `tx_cust_id` and `cust_id`, with its other.
+
+    What both end with has to say more than that it is a key, and to be most of the name.
+    """
+    for one, two in ((table, other), (other, table)):
+        key = two.columns[0].name if two.columns else ""
+        says = len(key) - len(_KEY.sub("", key))
+        for name in (column.name for column in one.columns if says):
+            alike = next((at for at in range(len(key)) if name[-1 - at :] != key[-1 - at :]), len(key))
+            if alike >= says + 3 and alike * 3 >= len(key) * 2:
+                return (name, key) if one is table else (key, name)
+    return None
 
 
 def _bare(table: Table) -> str:

@@ -3,7 +3,8 @@
 A small model picks the right columns more often than it says where they stand. Each rule is one of SQL's or of the
 keys', none is of a question: a column's table stands in FROM, joined by its keys; what is not summed up is grouped by;
 a condition on a sum is one of the groups; a ratio is no whole number; what rows are ordered or grouped by is shown.
-One reads the question: a sum that it wants for each of a column (`each`) is grouped by it.
+A table that nothing is asked of repeats rows and stands in no sum. Two read the question: a sum that it wants for each
+of a column (`each`) is grouped by it, and rows are counted of the table that it names.
 Values are in `stored`. A statement that cannot be read is left as it is.
 """
 
@@ -16,7 +17,7 @@ from sqlglot import exp
 
 from naru.builtins.data.asking.each import each_of
 from naru.builtins.data.asking.joins import ways
-from naru.builtins.data.asking.scope import Scope
+from naru.builtins.data.asking.scope import Scope, is_named
 from naru.builtins.data.asking.tables import Joins, identifier, own_columns, sources_of, table_named
 from naru.builtins.data.databases.catalogue import Table
 
@@ -41,11 +42,12 @@ def written(tree: exp.Select, dialect: str) -> str:
 
 def mend(tree: exp.Select, scope: Scope, dialect: str, question: str = "") -> None:
     """Mend the tree in place."""
+    _for_each(tree, scope, question)
     for select in list(tree.find_all(exp.Select)):
-        Joins(select, scope).complete()
+        Joins(select, scope).complete(_counted(select, scope, question) if select is tree else None)
+        _spare(select)
         _conditions_of_groups(select)
         _groups(select)
-    _for_each(tree, scope, question)
     _shown(tree)
     _once(tree, scope)
     if dialect in _DIVIDES_WHOLE:
@@ -55,6 +57,36 @@ def mend(tree: exp.Select, scope: Scope, dialect: str, question: str = "") -> No
         _truths(tree, scope)
     for ordered in tree.find_all(exp.Ordered):
         ordered.set("nulls_first", False)
+
+
+def _counted(select: exp.Select, scope: Scope, question: str) -> Table | None:
+    """Return the one table that the question names, where rows are counted of none that it names."""
+    standing = _tables_of(select, scope).values()
+    if not any(count.find(exp.Star) for count in select.find_all(exp.Count)):
+        return None
+    if not standing or any(is_named(table, question) for table in standing):
+        return None
+    named = [table for table in scope.tables if is_named(table, question)]
+    around = ways(scope.links, [table.name for table in scope.tables])
+    near = {link.other for table in standing for link in around[table.name]}
+    return named[0] if len(named) == 1 and named[0].name in near else None
+
+
+def _spare(select: exp.Select) -> None:
+    """Leave out joined tables that nothing is asked of where something is summed up: they only repeat rows."""
+    joins = list(select.args.get("joins") or ())
+    columns = list(select.find_all(exp.Column))
+    if any(select.find_all(exp.Star)) or not (joins and all(column.table for column in columns)):
+        return
+    if not any(_sums(item, select) for item in select.expressions):
+        return
+    for join in reversed(list(joins)):
+        alias = join.this.alias_or_name.casefold()
+        asked = (column for column in columns if column.table.casefold() == alias)
+        if isinstance(join.this, exp.Table) and all(column.find_ancestor(exp.Join) is join for column in asked):
+            joins.remove(join)
+            columns = [column for column in columns if column.find_ancestor(exp.Join) is not join]
+    select.set("joins", joins)
 
 
 def _sums(expression: exp.Expr, select: exp.Select) -> bool:
@@ -103,10 +135,10 @@ def _for_each(select: exp.Select, scope: Scope, question: str) -> None:
     """Group sums that stand alone by what the question wants one for each of."""
     if select.args.get("group") or not all(_sums(item, select) for item in select.expressions):
         return
-    tables = _tables_of(select, scope)
-    if found := each_of(question, list(tables.values())):
-        alias = next(alias for alias, table in tables.items() if table.name == found[0].name)
-        column = exp.Column(this=identifier(found[1].name), table=identifier(alias))
+    tables = list(_tables_of(select, scope).values())
+    if found := each_of(question, tables) or each_of(question, scope.tables):
+        table = identifier(found[0].name.rpartition(".")[2])  # `Joins` says it by its alias, or joins it
+        column = exp.Column(this=identifier(found[1].name), table=table)
         select.set("group", exp.Group(expressions=[column]))
 
 

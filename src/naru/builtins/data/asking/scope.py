@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from naru.builtins.data.asking.joins import Link, connected, links_of
+from naru.builtins.data.asking.joins import WORDS_TYPE, Link, connected, links_of
 from naru.builtins.data.databases.catalogue import Catalogue, Table
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.errors import QueryError
@@ -25,7 +25,6 @@ _PHRASES_AT_MOST = 60
 _TEXT_COLUMNS_AT_MOST = 60
 _WORD = re.compile(r"[\w.&'-]+")
 _QUOTED = re.compile(r"[\"“‘']([^\"”’']{1,60})[\"”’']")
-WORDS_TYPE = re.compile(r"char|text|string|enum", re.IGNORECASE)
 
 Search = Callable[[str, int], Awaitable[Sequence[tuple[str, str, float]]]]
 """Returns the nearest columns of a question: table, column, closeness; nearest first."""
@@ -62,9 +61,8 @@ async def find_scope(question: str, catalogue: Catalogue, search: Search, databa
         scores.setdefault(name, 1.0 / (1 + place))  # its best column's; a wide table is not a better one
     for name in {value.table for value in values}:
         scores[name] = scores.get(name, 0.0) + VALUE_COUNTS
-    words = {stem(word) for word in _WORD.findall(question.casefold())}
     for table in catalogue.tables:
-        if {stem(part) for part in re.split(r"[._]", table.name.casefold())} & words:
+        if is_named(table, question):
             scores[table.name] = scores.get(table.name, 0.0) + NAME_COUNTS
     names = [table.name for table in catalogue.tables]
     ordered = sorted((name for name in scores if name in names), key=lambda name: -scores[name])
@@ -116,6 +114,12 @@ def _phrases(question: str) -> list[str]:
         for start in range(len(words) - size + 1)
     ]
     return [one for one in dict.fromkeys([*quoted_parts, *runs]) if len(one) > 2 or one.isdigit()][:_PHRASES_AT_MOST]
+
+
+def is_named(table: Table, question: str) -> bool:
+    """Whether a word of the question is one of the table's name."""
+    words = {stem(word) for word in _WORD.findall(question.casefold())}
+    return bool({stem(part) for part in re.split(r"[._]", table.name.casefold())} & words)
 
 
 def stem(word: str) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from naru.builtins.data.asking.scope import WORDS_TYPE, Scope
+from naru.builtins.data.asking.joins import WORDS_TYPE
+from naru.builtins.data.asking.scope import Scope
 from naru.builtins.data.asking.tables import has_column, own_columns, sources_of, table_named
 from naru.builtins.data.databases.catalogue import Table
 from naru.builtins.data.databases.database import Database

