@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from naru.connections import personal
+from naru.connections.credentials import store_secret
+from naru.connections.oauth.signins import TOKENS
 from naru.messages import JsonObject
 from naru.records import ServerRecord
 from naru.stores.secrets.redact import REDACTOR
+from naru.stores.secrets.vault import Vault
 from tests.connections.conftest import until
 from tests.team.authority import say_yes
 from tests.team.conftest import Team, call_mcp, declared, team
@@ -92,6 +96,39 @@ async def test_who_gave_nothing_is_told_what_to_give_and_hinders_nobody(tmp_path
             assert (await asking.get("/api/mcp/servers/mine/secrets")).json() == {"names": ["NOTED"]}
             assert (await asking.delete("/api/mcp/servers/mine/secrets/NOTED")).status_code == 204
         assert "NOTED" in await said(hub, ada)
+
+
+async def test_a_running_hub_follows_what_a_command_that_found_no_hub_changed(tmp_path: Path) -> None:
+    async with upstream() as (provider, server):
+        entry = {"name": "up", "url": server.url, "transport": "http", "credentials": "per-user"}
+        async with team(tmp_path, servers=[entry, own()], waits=False) as hub:
+            key = await noted(hub, "ada")
+            async with hub.client(key) as asking:
+                begun = await asking.post(SIGN_IN, json={"redirectUri": BACK})
+                await asking.post(f"{SIGN_IN}/answer", json=await say_yes(begun.json()["url"]))
+            assert await said(hub, key, "up__whoami") == "ada"
+            _, _, mark, pid = (await said(hub, key)).split(":")
+            assert mark == "ada"
+            person = hub.hub.keys.list()[-1].id
+            command = Vault(tmp_path)
+            command.delete(person, "up", TOKENS)  # and an authority that revokes nothing
+
+            await eventually(hub, key, "up__whoami", lambda text: text != "ada")
+            assert provider.access, "they are good as ever, and not used"
+            assert (await said(hub, key)).endswith(f":{pid}"), "what was not changed is left alone"
+            store_secret(command, person, hub.hub.manager.connection("mine").record, "NOTED", "eve")
+            await eventually(hub, key, "mine__read", lambda text: ":eve:" in text)
+            command.close()
+
+
+async def eventually(hub: Team, key: str, tool: str, is_said: Callable[[str], bool]) -> None:
+    """Ask again and again until a tool says so; bounded."""
+    async with asyncio.timeout(60), hub.client(key) as asking:
+        while True:
+            answer = await call_mcp(asking, "tools/call", {"name": tool, "arguments": {}})
+            if is_said(answer.get("result", {}).get("content", [{"text": ""}])[0]["text"]):
+                return
+            await asyncio.sleep(0.05)
 
 
 async def explained(hub: Team, key: str) -> str:

@@ -1,10 +1,10 @@
-"""Follows what persons gave for servers, or took back, at another hub of this installation: their links here follow."""
+"""Follows what persons gave for servers, or took back, at another hub or by a command: their links here follow."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from naru.config import Settings
@@ -27,14 +27,13 @@ class Elsewhere:
     """One for a hub that has others."""
 
     def __init__(self, manager: Manager, commons: Commons, settings: Settings) -> None:
-        """Tell the others of what is kept here, and hear of what is kept there."""
+        """Hear of what is kept at the others, and tell them what a server that runs here for all offers."""
         key = settings.hub.data_dir / "hubs.key"
         manager.http.once = Once(commons, key, tuple(settings.server.allowed_hosts), settings.server.port)
         self._manager = manager
         self._vault = manager.signins.vault
-        self._vault.written = lambda place: commons.tell("sealed", list(place))
         self._tasks: set[asyncio.Task[None]] = set()
-        commons.hear("sealed", self._heard)
+        commons.hear("sealed", self._heard)  # which the database tells; workers have one file, and `VaultFollower`
         commons.hear("listed", self._listed)
         self._forget = manager.subscribe(lambda change: self._changed(change, commons))
         commons.hear("linked", lambda _: self._begin(None))
@@ -95,8 +94,44 @@ class Elsewhere:
                 places = [place]
             else:  # nothing here depends on it: it is read when it is needed
                 places = []
-            for owner, server, kind in places:
-                if kind == SECRETS or (kind == TOKENS and await self._manager.signins.look_again(owner, server)):
-                    await self._manager.signed(server, owner, is_here=False)
+            await _follow(self._manager, places)
         except NaruError as error:
             logger.error("what a person changed at another hub is not taken up: %s", error)
+
+
+class VaultFollower:
+    """Follows what other processes write into the vault's file: workers, and commands that find no hub (`logout`)."""
+
+    def __init__(self, manager: Manager) -> None:
+        self._manager = manager
+        self._vault = manager.signins.vault
+        self._known: dict[Place, bytes | None] = {}
+        """What is kept as this process knows it; None for what is no more."""
+
+    async def start(self) -> None:
+        """Note what is kept now. Raises StoreError."""
+        if not self._vault.is_a_copy:
+            self._known = dict(await asyncio.to_thread(self._vault.rows))
+            self._vault.written = self._wrote
+
+    async def version(self) -> object:
+        """Return what is another after another process has written. Raises StoreError."""
+        return None if self._vault.is_a_copy else await asyncio.to_thread(self._vault.version)
+
+    async def take_up(self) -> None:
+        """Have the links of all whose rows others changed follow. Raises NaruError."""
+        now = await asyncio.to_thread(self._vault.rows)
+        places = sorted(self._known.keys() | now.keys())
+        for place in [place for place in places if self._known.get(place) != now.get(place)]:
+            await _follow(self._manager, [place])
+            self._known[place] = now.get(place)
+
+    def _wrote(self, place: Place) -> None:
+        self._known[place] = self._vault.rows().get(place)
+
+
+async def _follow(manager: Manager, places: Sequence[Place]) -> None:
+    """Have the links of those follow whose rows have changed. Raises NaruError."""
+    for owner, server, kind in places:
+        if kind == SECRETS or (kind == TOKENS and await manager.signins.look_again(owner, server)):
+            await manager.signed(server, owner, is_here=False)

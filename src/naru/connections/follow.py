@@ -1,4 +1,4 @@
-"""Hot reload: the manager follows its store and the declarations of YAML, touching only what changed (R-30, f16)."""
+"""Hot reload: the manager follows its store, its vault and what YAML declares, touching only what changed (R-30)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from naru.config import McpSettings
+from naru.connections.elsewhere import VaultFollower
 from naru.connections.manager import Manager
 from naru.errors import NaruError, StoreUnavailableError
 from naru.records import ServerRecord
@@ -20,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class Follower:
-    """Owns the two watching tasks; make it, `start` it after the store is open, `close` it before the manager.
+    """Owns the three watching tasks; make it, `start` it after the store is open, `close` it before the manager.
 
     Args:
         store: where the records are.
@@ -43,6 +44,7 @@ class Follower:
     ) -> None:
         self._store = store
         self._manager = manager
+        self._vault = VaultFollower(manager)
         self._settings = settings
         self._own_paths = paths or []
         self._own = own
@@ -67,8 +69,16 @@ class Follower:
             StoreError: the store cannot be used.
         """
         self._section = self._settings()
-        watched = ((self._store_version, self._take_up), (self._files_version, self._redeclare))
+        watched = (
+            (self._store_version, self._take_up),
+            (self._files_version, self._redeclare),
+            (self._vault.version, self._vault.take_up),
+        )
         seen = [await ask(version) for version, _ in watched]
+        try:
+            await self._vault.start()
+        except NaruError as error:  # whoever needs a credential is told as well
+            logger.error("what persons gave for servers cannot be read: %s", error)
         self._take(await read_declared(self._section))
         try:
             await self._take_up()
@@ -79,7 +89,7 @@ class Follower:
             asyncio.get_running_loop().create_task(
                 watch(version, act, seen=before, interval=self._interval, nudge=nudge)
             )
-            for (version, act), before, nudge in zip(watched, seen, (self._nudge, None), strict=True)
+            for (version, act), before, nudge in zip(watched, seen, (self._nudge, None, None), strict=True)
         ]
 
     def look(self) -> None:

@@ -68,11 +68,28 @@ class Vault:
         """Held while a common row and its copy change, so that an older one never follows a newer."""
         self._leases = FileLeases(folder.expanduser() if folder else None)
         self.written: Callable[[Place], None] = lambda place: None
-        """Told of each row that was changed here; a database tells by itself."""
+        """Told of each row that was changed here."""
+
+    @property
+    def is_a_copy(self) -> bool:
+        """Whether the truth is in a database that other hubs have, too."""
+        return self._common is not None
 
     def exists(self) -> bool:
         """Tell whether anything was ever kept."""
         return self.path.exists() if self._is_kept else self._connection is not None
+
+    def version(self) -> object:
+        """Return what is another after another process has written; what was written here is known here.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        return self._run("pragma data_version", ())[0][0] if self.exists() else None
+
+    def rows(self) -> dict[Place, bytes]:
+        """Return all that is kept, sealed as it is. Raises StoreError."""
+        return {row.place: row.value for row in self._all()}
 
     def read(self, person: str, server: str, kind: str) -> dict[str, Any] | None:
         """Return what was kept; None when nothing was. Raises StoreError, ConfigError."""
