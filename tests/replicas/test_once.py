@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from naru.records import ServerRecord
+from naru.stores.secrets.file import secret_of
 from tests.postgres_servers import PostgresServers
 from tests.replicas.cluster import (
     ADMIN_KEY,
@@ -140,6 +141,12 @@ def test_s01_who_has_no_secret_of_the_hubs_asks_no_hub_for_a_server(two: Cluster
         assert answer.status_code == 401
         assert answer.content == b""
     assert two.way(0).post(path, json=rpc("tools/list")).status_code == 401, "an admin's key is another thing"
+
+
+def test_a_hub_that_asks_another_in_broken_json_is_told_so(two: Cluster) -> None:
+    headers = {"Authorization": f"Bearer {secret_of(two.folders[0] / 'hubs.key').hex()}"}
+    answer = httpx.post(two.urls[0] + "/api/hubs/servers/one", content=b"{", headers=headers, timeout=60)
+    assert answer.status_code == 400
 
 
 def test_line5_a_hub_that_has_lost_its_lease_lets_the_other_run_it(two: Cluster) -> None:

@@ -282,6 +282,20 @@ async def test_s06_a_session_that_is_over_opens_nothing_and_one_that_goes_on_is_
     assert status != 401 or ("Authorization: Bearer" in said["remedy"] and "Max-Age=0" in told["set-cookie"])
 
 
+@pytest.mark.parametrize(
+    ("code", "method", "headers", "do"),
+    [
+        ("headers_too_large", "GET", [("X-API-Key", "rules"), ("X", "x" * 17_000)], "Send fewer"),
+        ("several_credentials", "GET", [("X-API-Key", "rules"), ("Authorization", "Bearer rules")], "Send one"),
+        ("forbidden", "POST", [("X-API-Key", "uses")], "naru keys create admin"),
+    ],
+)
+async def test_a_refusal_says_what_to_do(code: str, method: str, headers: list[tuple[str, str]], do: str) -> None:
+    said = json.loads((await ask(gate(KEYS), "/api/mcp/servers", method, headers))[2])
+    assert said["code"] == code
+    assert do in said["remedy"]
+
+
 async def test_s68_a_page_elsewhere_gains_nothing_by_a_session_that_is_over() -> None:
     headers = [DEAD, ("Authorization", "Bearer rules"), ("Origin", "http://evil.example.net")]
     assert (await ask(gate(KEYS), "/mcp", "POST", headers))[0] == 403

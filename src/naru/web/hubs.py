@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 _BODY_BYTES = 2**26
-_FORGED = 401
+_FORGED, _MALFORMED = 401, 400
 
 
 def endpoints(hub: Hub) -> list[Endpoint]:
@@ -49,7 +49,10 @@ class Peers:
             return
         try:
             message = decode(await read_body(receive, _BODY_BYTES))
-        except (ClientGoneError, RpcError, ValueError):
+        except ClientGoneError:
+            return
+        except (RpcError, ValueError):
+            await _whole(send, _MALFORMED)
             return
         with nobody():
             connection = self._manager.connections.get(name)

@@ -20,7 +20,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Access(IntEnum):
-    """The least role that may use an endpoint (SECURITY A-03); PUBLIC is for /healthz alone."""
+    """The least role that may use an endpoint (SECURITY A-03); what is PUBLIC tells nothing or has its own proof."""
 
     PUBLIC = 0
     READ = 1

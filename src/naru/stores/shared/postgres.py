@@ -162,8 +162,7 @@ class PostgresCommons:
             self._mirror.versions.pop(name, 0)
             with writer.transaction():
                 version = _write(writer, name, content)
-                notice = json.dumps({"from": self.me, "topic": "document", "what": name})
-                writer.execute("select pg_notify('naru', %s)", [notice])
+                _notify(writer, self.me, "document", name)
                 yield
             if version:
                 self._mirror.versions[name] = version

@@ -134,7 +134,10 @@ class AdminKeys:
             known = (*ROLES, *self._hub.key_ring.roles)
             raise BodyError(f"There is no role {body.role!r}.", remedy=f"Use one of {', '.join(known)}.")
         if role[0] > principal.role:
-            raise PolicyError("A key cannot make one that may do more than itself.")
+            raise PolicyError(
+                "A key cannot make one that may do more than itself.",
+                remedy=f"Ask for {ROLE_NAMES[principal.role]} or less, or make it with a key of that role.",
+            )
         expires_at = now_ms() + body.expires_in_seconds * 1000 if body.expires_in_seconds else None
         key, secret = self._hub.key_ring.keys.create(
             body.role,

@@ -174,7 +174,12 @@ class Gate:
 
     def _check_edge(self, scope: Scope, headers: EdgeHeaders) -> None:
         if headers.size > MAX_HEADER_BYTES:
-            raise _RefusedError(431, "headers_too_large", f"The headers have more than {MAX_HEADER_BYTES} bytes.")
+            raise _RefusedError(
+                431,
+                "headers_too_large",
+                f"The headers have more than {MAX_HEADER_BYTES} bytes.",
+                remedy="Send fewer of them; a browser sends the cookies of all that is served under this name.",
+            )
         server = scope.get("server")
         if headers.hosts != 1:
             raise _RefusedError(400, "bad_host", f"The request has {headers.hosts} Host headers; it needs exactly one.")
@@ -234,6 +239,7 @@ class Gate:
                 403,
                 "forbidden",
                 f"This needs the role {ROLE_NAMES[access]}; the key has {ROLE_NAMES[principal.role]}.",
+                remedy=f"Come with a key or a role that has it: naru keys create {ROLE_NAMES[access]}",
                 headers=self._challenge(access, "insufficient_scope"),
             )
         state["endpoint"] = endpoint
@@ -251,7 +257,12 @@ class Gate:
         if headers.cookies:
             credentials += self._sessions(scope, headers, beside=len(credentials))
         if len(credentials) > 1:
-            raise _RefusedError(400, "several_credentials", "The request carries several keys; send one.")
+            raise _RefusedError(
+                400,
+                "several_credentials",
+                "The request carries several keys.",
+                remedy="Send one: Authorization, X-API-Key, or the cookie of a console's session.",
+            )
         query = scope.get("query_string", b"")
         if query and any(part.lower().startswith(_QUERY_TOKENS) for part in query.split(b"&")):
             raise _RefusedError(
