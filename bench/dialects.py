@@ -76,6 +76,19 @@ def load():
     return fixtures, cases, families
 
 
+def near_forms():
+    """Return the texts that no template has, for mutating."""
+    forms = json.loads((ROOT / "tests" / "cases" / "dialect_near_forms.json").read_text(encoding="utf-8"))
+    tools = tuple(
+        Tool(name, {"type": "object", "properties": {key: {"type": kind} for key, kind in types.items()}})
+        for name, types in {
+            "bash": {"command": "string", "timeout": "integer"},
+            "get_weather": {"city": "string", "days": "integer"},
+        }.items()
+    )
+    return [Case(text, tools, None, "stop", None) for texts in forms.values() for text in texts]
+
+
 def run(case, deltas):
     parser = StreamParser(case.tools, generation_prompt=case.prompt, keep=True)
     events = [event for delta in deltas for event in parser.feed(delta)]
@@ -384,7 +397,7 @@ def main():
         conformance(fixtures, families)
         recorded(cases)
     if given.only in (None, "fuzz"):
-        mutations([*fixtures, *(case for _, case in cases)], given.mutations, given.seed)
+        mutations([*fixtures, *(case for _, case in cases), *near_forms()], given.mutations, given.seed)
     if given.only in (None, "shown"):
         shown()
     if given.only in (None, "speed"):

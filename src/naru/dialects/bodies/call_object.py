@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from naru.dialects.bodies.pythonic import keyword_arguments
 from naru.dialects.calls.keys import are_arguments, is_around_calls, is_kind, names_tool, role_of, unwrapped
 from naru.dialects.calls.offered import Offered, properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
@@ -151,7 +152,7 @@ def arguments_from(value: Any, tool: Tool) -> dict[str, Any]:
                 raise NotOffered from error
             if isinstance(decoded, dict):
                 return decoded
-        return _only_text(value, tool)
+        return keyword_arguments(value, tool) or _only_text(value, tool)
     if isinstance(value, list):
         return _from_list(value, tool)
     raise NotOffered
@@ -163,6 +164,8 @@ def _from_list(values: list[Any], tool: Tool) -> dict[str, Any]:
         return values[0]
     if all(isinstance(item, dict) and set(item) == {"name", "value"} for item in values):
         found = {str(item["name"]): item["value"] for item in values}
+    elif all(isinstance(item, list) and len(item) == 2 and item[0] in tool.properties for item in values):  # noqa: PLR2004
+        found = {str(name): value for name, value in values}
     elif any(isinstance(item, dict) or item in tool.properties for item in values if not isinstance(item, list)):
         raise NotOffered  # such as the names of what it takes
     else:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from naru.dialects.bodies.values import capture
+from naru.dialects.calls.keys import are_arguments
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.literal import parse_literal, read_value
 from naru.dialects.texts.patterns import lazy_pattern
-from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, skip_space, until
+from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
 from naru.dialects.tool import Tool
 
 TYPE_CHECKING = False
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _NAME = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _OPEN = lazy_pattern(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
 _KEYWORD = lazy_pattern(r"\s*([A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
+_FIRST_KEYWORD = lazy_pattern(r"(\w{1,64})\s{0,8}[=:]")
 _SPREAD = lazy_pattern(r"\s*\*\*")
 _BLANK = lazy_pattern(r"\s*\Z")
 _SEPARATOR = lazy_pattern(r"\s*([,，]|\Z)\s*")
@@ -28,6 +30,8 @@ def read_pythonic(source: Source, writer: CallWriter) -> Reading[None]:
     if name == "print" and writer.offered.find(name) is None:
         source.pos += 1
         yield from skip_space(source)
+        awaited = yield from literal_at(source, ("await ",))
+        source.pos += len(awaited)
         yield from read_pythonic(source, writer)
         if (yield from skip_space(source)) != ")":
             raise NotACall
@@ -95,6 +99,18 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
             raise NotACall
         at = separator.end()
     return _with_positional(found, positional, tool)
+
+
+def keyword_arguments(text: str, tool: Tool) -> dict[str, Any]:
+    """Return the arguments that a line names one by one, as in `city="Oslo", days=3`; nothing where it names none."""
+    first = _FIRST_KEYWORD.match(text)
+    if first is None or first[1] not in tool.properties:
+        return {}
+    try:
+        found = parse_arguments(text, tool)
+    except NotACall:
+        return {}
+    return found if are_arguments(found, tool) else {}
 
 
 def _with_positional(found: dict[str, Any], positional: list[Any], tool: Tool) -> dict[str, Any]:

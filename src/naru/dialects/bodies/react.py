@@ -7,9 +7,8 @@ import re
 from naru.dialects.bodies.arguments import read_any_arguments
 from naru.dialects.bodies.call_object import arguments_from
 from naru.dialects.bodies.json_calls import read_json
-from naru.dialects.bodies.pythonic import parse_arguments, read_pythonic
+from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.unmarked import end_of_line, read_fence
-from naru.dialects.calls.keys import are_arguments
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.patterns import lazy_pattern
@@ -24,11 +23,6 @@ from naru.dialects.texts.source import (
     space_end,
     until,
 )
-from naru.dialects.tool import Tool
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _ACTION_NAME = lazy_pattern(
     r"[\s\[`*\"']*([A-Za-z_][\w.\-\\]*)[\]`*\"']*"
@@ -40,7 +34,6 @@ _ACTION_INPUT = lazy_pattern(
     re.IGNORECASE,
 )
 _ACTION_INPUT_SO_FAR = lazy_pattern(r"[-* ]{0,6}[A-Za-z_ ]{0,16}(?:\d{1,2})?\*{0,2} ?\Z")
-_KEYWORD = lazy_pattern(r"(\w{1,64})\s{0,8}[=:]")
 _BRACKETED = lazy_pattern(r"\[[A-Za-z_][\w.\-]*\]")
 _BRACKETED_SO_FAR = lazy_pattern(r"\[[\w.\-]{0,100}\Z")
 
@@ -116,20 +109,8 @@ def _read_input(source: Source, writer: CallWriter, name: str, *, takes_text: bo
             if required_of(tool):
                 raise NotACall
         else:
-            writer.whole(_keywords(text, tool) or arguments_from(text.strip("\"'"), tool))
+            writer.whole(arguments_from(text.strip("\"'"), tool))
     writer.end(source.offset)
-
-
-def _keywords(text: str, tool: Tool) -> dict[str, Any]:
-    """Return the arguments that a line names one by one, as in `city="Oslo", days=3`; nothing where it names none."""
-    first = _KEYWORD.match(text)
-    if first is None or first[1] not in tool.properties:
-        return {}
-    try:
-        found = parse_arguments(text, tool)
-    except NotACall:
-        return {}
-    return found if are_arguments(found, tool) else {}
 
 
 def _read_in_brackets(source: Source, writer: CallWriter, name: re.Match[str]) -> Reading[None]:

@@ -221,7 +221,7 @@ def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
     if name := _labelled_tool(fence, writer.offered):
         yield from _read_labelled(source, writer, name, fence[1])
         return
-    if letters(fence[2]) not in FENCE_LANGUAGES or fence[3]:
+    if not FENCE_LANGUAGES.issuperset((letters(fence[2]), letters(fence[3] or ""))):
         raise NotACall
     yield from _read_fenced(source, writer, fence[1], runs=fence[2] == "tool_code")
     yield from end_of_line(source, writer)

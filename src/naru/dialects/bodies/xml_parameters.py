@@ -239,9 +239,13 @@ def read_arguments_beside(source: Source, writer: CallWriter, offset: int) -> Re
 
 def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[None]:
     """Read the arguments of the call that was started, and its closing tag."""
+    is_complete = False
     while True:
         first = yield from skip_space(source)
         if not first:
+            if is_complete and not source.cut:
+                writer.repair("missing-tag", "", tags.call_end[0])
+                return
             raise Incomplete
         head = match_here(source, tags.head, _LONGEST_TAG)
         if head is not None:
@@ -251,16 +255,10 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
         if found in tags.call_end and found:
             source.pos += len(found)
             return
-        if first == "{":
-            yield from read_arguments(source, writer)
-            offset = yield from space_end(source)
-            again = yield from literal_at(source, (f"<{tags.call_end[0][2:]}",), offset)
-            if again:  # meant to close
-                source.pos += offset + len(again)
-                writer.repair("doubled-tag", again, tags.call_end[0])
+        if first in ("{", '"', "'"):
+            is_complete = True
+            if (yield from _read_as_json(source, writer, tags, first)):
                 return
-        elif first in ('"', "'"):
-            yield from read_any_arguments(source, writer, first)
         elif first == "<" and tags.plain and (yield from _is_element_of_arguments(source, writer)):
             yield from read_element_of_arguments(source, writer)
         elif found or first == tags.child[:1]:
@@ -274,6 +272,17 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
             return
         else:
             raise NotACall
+
+
+def _read_as_json(source: Source, writer: CallWriter, tags: Tags, first: str) -> Reading[bool]:
+    """Read all arguments as JSON; True where an opening tag after them was meant to close the call."""
+    yield from read_any_arguments(source, writer, first)
+    offset = yield from space_end(source)
+    again = yield from literal_at(source, (f"<{tags.call_end[0][2:]}",), offset)
+    if again:
+        source.pos += offset + len(again)
+        writer.repair("doubled-tag", again, tags.call_end[0])
+    return bool(again)
 
 
 def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Match[str]) -> Reading[None]:

@@ -21,7 +21,7 @@ _ARGUMENTS = lazy_pattern(
     r"(?:tool|function|func|action|command|call|api)?(?:arguments?|args|parameters?|params|inputs?|kwargs)"
 )
 _AROUND = lazy_pattern(
-    r"(?:next)?(?:tool|function|action|command)?(?:call|use)s?|(?:next)?(?:tool|function|action|command)|actions|params|message"
+    r"(?:next)?(?:tool|function|action|command)?(?:call|use|invoke)s?|(?:next)?(?:tool|function|action|command)|actions|params|message"
 )
 _KIND = lazy_pattern(r"(?:call|use|run)?(?:tool|function|mcp)s?(?:call|use)?")
 _IDS = frozenset({"id", "tool_call_id", "call_id"})
