@@ -50,9 +50,12 @@ class Offered:
 
     def could_begin(self, written: str) -> bool:
         """Tell whether text that is still arriving may become a tool's name."""
-        plain = _plain(_PREFIX.sub("", written.replace("\\_", "_").removesuffix("\\"), count=1))
+        bare = _PREFIX.sub("", written.replace("\\_", "_").removesuffix("\\"), count=1)
+        plain = _plain(bare)
         begun = (plain, plain.removeprefix("function"))
-        return any(_plain(name).startswith(begun) for name in self.names)
+        # Marks are not compared, yet there is at most one at each letter: else nothing but marks would wait for ever.
+        marks = len(bare) - len(plain)
+        return any(marks <= len(name) and _plain(name).startswith(begun) for name in self.names)
 
     def _spelled_alike(self, name: str) -> Tool | None:
         if self._variants is None:

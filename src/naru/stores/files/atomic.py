@@ -19,8 +19,8 @@ from typing import Protocol
 
 from naru.errors import StoreError
 
-LOCK_SECONDS = 20.0
-"""How long a writer waits for its turn."""
+LOCK_SECONDS = 60.0
+"""How long a writer waits for its turn; a disk that is busy with other things holds the others up for seconds."""
 _POLL_SECONDS = (0.0005, 0.004)
 """Between two looks at the lock; random, so that waiters do not move in step."""
 HAD_SECONDS = 0.25

@@ -7,12 +7,9 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from naru.stores.files.atomic import wait_a_moment
+from naru.stores.files.atomic import LOCK_SECONDS, wait_a_moment
 
 _T = TypeVar("_T")
-
-BUSY_SECONDS = 60.0
-"""How long a statement waits for other processes; a disk that is busy with other things holds them up for seconds."""
 
 
 def patiently(work: Callable[[], _T]) -> _T:
@@ -24,7 +21,7 @@ def patiently(work: Callable[[], _T]) -> _T:
     Raises:
         sqlite3.Error: the file cannot be used, or stays locked.
     """
-    end = time.monotonic() + BUSY_SECONDS
+    end = time.monotonic() + LOCK_SECONDS
     while True:
         try:
             return work()
