@@ -89,6 +89,42 @@ async def test_a_name_that_was_written_as_one_word_is_looked_up_as_the_person_wr
     assert record["rounds"][0]["calls"][0]["mended"] is True
 
 
+async def test_what_the_nearest_tool_does_not_find_for_an_id_is_not_told_by_others_of_the_same_parameter() -> None:
+    def shelf(member_no: int) -> dict:
+        """Shelf of a member."""
+        return {"found": False}
+
+    async def ranked(tools, texts):
+        return [Ranked(one, 0.2 + 0.2 * (one.name == "shelf"), closeness=0.2) for one in tools]
+
+    script = [said("shelf", member_no=4490), "Member 4490 has no shelf."]
+    record, backend = await asked("Which shelf has member 4490?", script, (member, shelf), ranked)
+    assert calls(record) == [("shelf", {"member_no": 4490})]
+    assert [len(one.tools) for one in backend.requests] == [2, 0]
+    assert record["answer"] == "Member 4490 has no shelf."
+
+
+async def test_a_tool_that_gives_the_id_which_was_lacking_stands_before_those_that_are_only_near() -> None:
+    def animal(tag: Annotated[str, Field(description="Ear tag")]) -> dict:
+        """Stall of one animal."""
+        return {"tag": tag, "stall": "hill"} if tag == "goat-008" else {"found": False}
+
+    def animals_named(name: str) -> dict:
+        """Find animals by name; gives their tags."""
+        return {"items": ["goat-008"], "total": 1}
+
+    async def ranked(tools, texts):
+        nearest = {"animal": 0.5, "room": 0.4, "visitors": 0.4}
+        return [Ranked(one, nearest.get(one.name, 0.1), closeness=0.2, talk=0.1) for one in tools]
+
+    script = [said("animal", tag="Pico"), said("animals_named", name="Pico"), said("animal", tag="goat-008"), "Hill."]
+    tools = (room, visitors, animal, animals_named, exhibit)
+    record, backend = await asked("In which stall is Pico?", script, tools, ranked)
+    assert backend.requests[1].tools[0].name == "animals_named"
+    assert calls(record)[-1] == ("animal", {"tag": "goat-008"})
+    assert record["answer"] == "Hill."
+
+
 async def test_a_result_of_nothing_but_an_id_leads_on_and_is_not_told_at_the_end() -> None:
     async def ranked(tools, texts):
         return [Ranked(one, 0.2 + 0.2 * (one.name == "find_applicant"), closeness=0.2) for one in tools]

@@ -206,14 +206,18 @@ class Offering:
             if ids := self._sources.subject:
                 if not (taking := self._taking(ids)):
                     return self._trying(ids, last)
+                # The nearest tool has said that there is none: others of the same parameter say other things of it.
+                told = {one.name for one in parameters(tool)} if tool is self._ranked[0].tool else set()
                 left = [one for one in taking if one.name not in self._set_aside and self.may_be_forced(one)]
+                left = [one for one in left if not told & {each.name for each in parameters(one)}]
                 return self._in_order(left[:AT_ONCE])
             if self._has_led:
                 return []
             self._has_led, self.chosen = True, tool.name
             others = [one.tool for one in self._ranked if one.tool.name not in self._set_aside]
             others = [one for one in others if self.may_be_forced(one) and not self.lacks(one)]
-            return self._in_order([*self.leading_to(tool)[:1], *others[: AT_ONCE - 1]])
+            leads = self.leading_to(tool)[:1]
+            return [*leads, *self._in_order([one for one in others[: AT_ONCE - 1] if one not in leads])]
         able = [one.tool for one in self._ranked if one.tool is not tool and self.may_be_forced(one.tool)]
         takes = [one for one in able if self._takes_from(one, last)]
         is_lead = self._is_lead(last, takes)
