@@ -82,12 +82,12 @@ async def test_an_http_session_is_given_back_and_opened_again(is_modern: bool) -
 
 
 async def test_a_watched_resource_keeps_its_link() -> None:
-    async with managed(replace(SOON, idle_stop_seconds=0.05)) as manager, FakeHttpServer() as server:
+    async with managed(replace(SOON, idle_stop_seconds=0.5)) as manager, FakeHttpServer() as server:
         await manager.register(http("web", server.url))
         connection = manager.connection("web")
         await manager.connect("web")
         await connection.request("resources/subscribe", {"uri": "a:b"}, RequestOptions())
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.7)
         assert connection.is_live
         await connection.request("resources/unsubscribe", {"uri": "a:b"}, RequestOptions())
         await parked(manager, "web")

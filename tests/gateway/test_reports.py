@@ -39,7 +39,10 @@ async def test_a_browser_may_read_the_session_id() -> None:
 
 @pytest.mark.slow
 async def test_parallel_calls_of_which_some_are_cancelled_all_end_rightly() -> None:
+    begun: list[int] = []
+
     async def nap(params: Json, relay: Relay | None) -> Json:
+        begun.append(params["arguments"]["n"])
         await asyncio.sleep(params["arguments"]["seconds"])
         return {"content": [{"type": "text", "text": str(params["arguments"]["n"])}]}
 
@@ -47,12 +50,14 @@ async def test_parallel_calls_of_which_some_are_cancelled_all_end_rightly() -> N
         session = await client.initialize()
 
         async def call(number: int) -> Json | list[Json]:
-            arguments = {"n": number, "seconds": 0.2 + number * 0.02}
+            arguments = {"n": number, "seconds": 2 + number * 0.02}
             message = request("tools/call", {"name": "a__nap", "arguments": arguments}, number)
             return (await client.post(message, mcp_session_id=session))[1]
 
         running = [asyncio.create_task(call(number)) for number in range(20)]
-        await asyncio.sleep(0.1)
+        async with asyncio.timeout(60):
+            while len(begun) < 20:
+                await asyncio.sleep(0.01)
         for number in range(0, 20, 4):
             note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
             await client.post(note, mcp_session_id=session)

@@ -164,7 +164,7 @@ async def test_a_reply_given_up_closes_its_connection() -> None:
     async with posting([b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"]) as (server, poster, url):
         reply = await poster.post(url, b"{}", {})
         reply.close()
-        await asyncio.wait_for(server.closed.wait(), 5)
+        await asyncio.wait_for(server.closed.wait(), 60)
 
 
 async def test_a_request_given_up_before_its_reply_closes_its_connection() -> None:
@@ -175,7 +175,7 @@ async def test_a_request_given_up_before_its_reply_closes_its_connection() -> No
             while not server.requests:
                 await asyncio.sleep(0)
         task.cancel()
-        await asyncio.wait_for(server.closed.wait(), 5)
+        await asyncio.wait_for(server.closed.wait(), 60)
 
 
 async def test_a_reader_that_is_slow_is_not_read_ahead_of_without_bound() -> None:
@@ -183,7 +183,10 @@ async def test_a_reader_that_is_slow_is_not_read_ahead_of_without_bound() -> Non
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size
     async with posting([head, b"x" * size]) as (_, poster, url):
         reply = await poster.post(url, b"{}", {})
-        await asyncio.sleep(0.1)
+        async with asyncio.timeout(60):
+            while reply.waiting_bytes <= MAX_WAITING_BYTES / 2:
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)  # in which more would come
         assert MAX_WAITING_BYTES / 2 < reply.waiting_bytes < MAX_WAITING_BYTES + 1024 * 1024
         assert len(await body_of(reply)) == size
 
@@ -248,7 +251,7 @@ async def test_a_connection_serves_again_before_the_body_on_it_has_been_read() -
 async def test_an_idle_connection_is_closed_after_its_time() -> None:
     async with posting([WHOLE], limits=Limits(idle_seconds=0.05)) as (server, poster, url):
         await body_of(await poster.post(url, b"{}", {}))
-        await asyncio.wait_for(server.closed.wait(), 5)
+        await asyncio.wait_for(server.closed.wait(), 60)
 
 
 async def test_errors_are_told_in_the_callers_own_words() -> None:

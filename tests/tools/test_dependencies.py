@@ -228,21 +228,22 @@ async def test_the_context_reports_progress_and_logs_from_the_loop_and_from_thre
 
 
 async def test_a_sync_function_learns_that_nobody_waits_any_more():
-    left = threading.Event()
+    begun, left = threading.Event(), threading.Event()
 
     def slow(ctx: ToolContext) -> None:
-        for _ in range(1000):
+        begun.set()
+        for _ in range(6000):
             if ctx.is_cancelled:
                 left.set()
                 return
             threading.Event().wait(0.01)
 
     call = asyncio.create_task(FunctionToolset([slow]).call("slow", {}, CALL))
-    await asyncio.sleep(0.05)
+    assert await asyncio.to_thread(begun.wait, 60)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    assert await asyncio.to_thread(left.wait, 5)
+    assert await asyncio.to_thread(left.wait, 60)
 
 
 async def test_wrong_arguments_open_nothing():

@@ -141,16 +141,17 @@ async def test_a_timeout_of_the_function_itself_is_its_own_failure():
 
 
 async def test_a_cancelled_call_cancels_the_function():
-    ended = asyncio.Event()
+    begun, ended = asyncio.Event(), asyncio.Event()
 
     async def waits() -> None:
+        begun.set()
         try:
             await asyncio.sleep(30)
         finally:
             ended.set()
 
     task = asyncio.create_task(call(waits))
-    await asyncio.sleep(0.01)
+    await asyncio.wait_for(begun.wait(), 60)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

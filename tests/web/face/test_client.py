@@ -218,7 +218,7 @@ async def test_a_quiet_stream_is_started_and_kept_alive_by_comments(monkeypatch:
 async def test_an_error_after_the_stream_was_started_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
     class Late(ScriptedBackend):
         async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(1)
             raise ModelError("Too late.", status=429)
             yield Text("")
 
