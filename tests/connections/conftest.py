@@ -18,6 +18,7 @@ from naru.connections.state.lifecycle import ReconnectPolicy
 from naru.connections.state.settings import ConnectionSettings
 from naru.records import ServerRecord, TransportType
 from naru.stores.memory import MemoryStore
+from tests.ports import free_port
 
 SERVERS = Path(__file__).parent.parent / "fixtures" / "servers"
 QUICK = ConnectionSettings(
@@ -26,12 +27,6 @@ QUICK = ConnectionSettings(
     reconnect=ReconnectPolicy(initial_delay_seconds=0.2, max_delay_seconds=2, stable_seconds=0.5),
 )
 """Defaults with waits fit for tests."""
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 def stdio(name: str, script: str, *arguments: str, **config) -> ServerRecord:

@@ -21,9 +21,10 @@ from naru.connections.state.settings import ConnectionSettings
 from naru.errors import ToolError
 from naru.records import ServerStatus, TransportType
 from naru.tools.toolset import CallContext
-from tests.connections.conftest import QUICK, free_port, http, managed, stdio, until
+from tests.connections.conftest import QUICK, http, managed, stdio, until
 from tests.connections.fake_http import FakeHttpServer, events
 from tests.connections.test_faults_stdio import forget_peak, peak_mib, worst_lag
+from tests.ports import free_port
 from tests.sizes import sized, within
 
 pytestmark = pytest.mark.slow

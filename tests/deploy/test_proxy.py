@@ -21,7 +21,8 @@ import pytest
 from tests.certificates import Certificates, make_certificates
 from tests.docs.fake_model import MODEL, fake_model
 from tests.journeys.browser import open_browser
-from tests.journeys.test_hr import free_port, wait_until_ready
+from tests.journeys.test_hr import wait_until_ready
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 NAME = "naru.example.com"

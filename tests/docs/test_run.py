@@ -9,7 +9,6 @@ import contextlib
 import re
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -24,6 +23,7 @@ import pytest
 
 from tests.docs.blocks import ROOT, Block, blocks
 from tests.docs.fake_model import MODEL, fake_model
+from tests.ports import free_port
 
 BIN = Path(sys.executable).parent
 SERVES = re.compile(r"\bnaru serve\b")
@@ -100,12 +100,6 @@ class Reader:
                 pytest.fail(f"{command}: {''.join(said)}")
             child.send_signal(signal.SIGINT)
             child.communicate(timeout=90)
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,8 @@ from tests.client_environments import node_environment
 from tests.conftest import EngineAddress
 from tests.journeys.browser import CLICK, Browser, open_browser
 from tests.journeys.conftest import TOOLS
-from tests.journeys.test_hr import free_port, wait_until_ready
+from tests.journeys.test_hr import wait_until_ready
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.chromium, pytest.mark.timeout(900)]
 OUTPUT = Path(__file__).parents[2] / "output"

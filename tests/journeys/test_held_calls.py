@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from tests.journeys.browser import Browser, open_browser
-from tests.journeys.test_hr import free_port, wait_until_ready
+from tests.journeys.test_hr import wait_until_ready
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.chromium]
 CALL = """

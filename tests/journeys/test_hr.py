@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -14,14 +13,10 @@ from pathlib import Path
 
 import openai
 import pytest
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.timeout(900)]
 MODEL = "qwen2.5-coder-0.5b"
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as bound:
-        return bound.getsockname()[1]
 
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:

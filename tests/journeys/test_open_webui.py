@@ -18,7 +18,7 @@ from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.common.keys import Keys
 from tests.client_environments import python_environment
 from tests.journeys.browser import Browser, open_browser
-from tests.journeys.test_hr import free_port
+from tests.ports import free_port
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.faces.agents import SAID
 

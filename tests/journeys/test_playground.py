@@ -17,7 +17,8 @@ import uvicorn
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 from tests.journeys.browser import Browser, open_browser
-from tests.journeys.test_hr import free_port, wait_until_ready
+from tests.journeys.test_hr import wait_until_ready
+from tests.ports import free_port
 
 from naru.cli.serve.listening import listen
 from naru.config import Settings

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +19,7 @@ import httpx2 as httpx
 from tests.deploy.test_proxy import nginx_command, wait_for
 from tests.docs.fake_model import MODEL, fake_model
 from tests.journeys.test_hr import wait_until_ready
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 ADMIN_KEY = "Zq7xW2pLm9vRt4sB8nKc3Jd6Hf5Gy1Ua0Ei"
@@ -81,19 +79,11 @@ def eventually(condition: Callable[[], Any], seconds: float = 60) -> Any:
     raise AssertionError(f"not within {seconds:g} s")
 
 
-def quiet_port() -> int:
-    """Return a free port below those that the kernel gives away: between here and its use no other test gets it."""
-    while True:
-        port = 10_000 + secrets.randbelow(20_000)
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-
-
 @contextmanager
 def cluster(folder: Path, store: str, count: int = 3, *, site: str = NGINX, **environment: str) -> Iterator[Cluster]:
     """Start hubs on a store behind nginx with that site; environment variables are added to theirs."""
-    ports = [quiet_port() for _ in range(count)]
-    port = quiet_port()
+    ports = [free_port() for _ in range(count)]
+    port = free_port()
     folder.mkdir(parents=True, exist_ok=True)
     servers = "\n".join(f"    server 127.0.0.1:{one} max_fails=1 fail_timeout=1s;" for one in ports)
     site = site.format(servers=servers, port=port)

@@ -14,6 +14,7 @@ import httpx2 as httpx
 import pytest
 
 from naru.stores.embedded_postgres import EmbeddedPostgres, find_binaries
+from tests.ports import free_port
 from tests.postgres_servers import PostgresServers
 from tests.replicas.cluster import (
     Cluster,
@@ -24,7 +25,6 @@ from tests.replicas.cluster import (
     messages_of,
     offers,
     open_session,
-    quiet_port,
     register,
     rpc,
     text_of,
@@ -149,7 +149,7 @@ def test_line5_a_call_that_a_killed_hub_held_waits_no_longer(three: Cluster) -> 
 
 
 def test_line5_without_the_database_what_runs_goes_on_and_changes_say_why_not(tmp_path: Path) -> None:
-    port, folder = quiet_port(), Path(mkdtemp())
+    port, folder = free_port(), Path(mkdtemp())
     folder.chmod(0o755)  # the server is another user's
     settings = {"listen_addresses": "127.0.0.1", "port": str(port)}
     database = EmbeddedPostgres(bin_dir=find_binaries(15), data_dir=folder / "data", settings=settings)

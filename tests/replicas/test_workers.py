@@ -22,7 +22,8 @@ import pytest
 
 from tests.docs.fake_model import MODEL, fake_model
 from tests.journeys.test_hr import wait_until_ready
-from tests.replicas.cluster import ADMIN_KEY, call, eventually, offers, open_session, quiet_port, register, rpc, text_of
+from tests.ports import free_port
+from tests.replicas.cluster import ADMIN_KEY, call, eventually, offers, open_session, register, rpc, text_of
 from tests.replicas.test_replicas import REFUSED, modern
 from tests.team.conftest import NOTED
 
@@ -64,7 +65,7 @@ class Workers:
 
 @contextmanager
 def workers(folder: Path, **environment: str) -> Iterator[Workers]:
-    port = quiet_port()
+    port = free_port()
     with fake_model() as model_url:
         process = subprocess.Popen(
             [sys.executable, "-m", "naru.cli.main", "serve", "--workers", "2", "--port", str(port)],
@@ -191,7 +192,7 @@ def test_line6_what_cannot_be_shared_by_processes_is_refused(
 
 
 def test_line6_one_worker_is_the_default_and_one_process(tmp_path: Path) -> None:
-    port = quiet_port()
+    port = free_port()
     with fake_model() as model_url:
         environment = {
             **os.environ,
