@@ -184,6 +184,18 @@ async def test_a_call_that_names_no_tool_shows_that_a_call_was_wanted_so_that_no
     assert record["answer"] == "16 degrees."
 
 
+async def test_a_long_text_without_spaces_costs_no_more_comparisons_than_a_short_one() -> None:
+    compared: list[int] = []
+
+    async def counted(value: str, texts: Sequence[str]) -> list[float]:
+        compared.append(len(texts))
+        return [0.1] * len(texts)
+
+    question = "东京和大阪哪里更热" * 100
+    await asked(question, [said("weather", city="东京"), "东京。"], (weather,), near=counted)
+    assert max(compared) <= 3
+
+
 async def test_without_meaning_ids_are_told_by_their_form_alone() -> None:
     async def fails(value: str, texts: Sequence[str]) -> list[float]:
         raise NaruError("no encoder")

@@ -91,7 +91,7 @@ async def _nearness(value: str, question: Text, near: Near | None) -> dict[str, 
 
 
 def _forms(word: str) -> Iterator[str]:
-    """Return a name and its parts, or the beginnings of a word in a script whose endings stick to it."""
+    """Return a name and its parts, or a word and what it is without an ending that sticks to it in its script."""
     yield from dict.fromkeys([word, *word.split()])
     if word.upper() == word.lower():
-        yield from (word[:end] for end in range(2, len(word)))
+        yield from (word[:-end] for end in (1, 2) if len(word) - end > 1)
