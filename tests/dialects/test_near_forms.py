@@ -328,9 +328,14 @@ def test_arguments_of_near_forms_are_read_as_they_are_meant(text, arguments):
         '<tool_call>\n<function=bash\n{"ai>\n<parameter=command>x": "a", "b"c", "d": true}\n</function>\n</tool_call>',
         "<tool_call><function=bash {ai>\n<parameter=command>x</parameter></function></tool_call>",
         '<function=bash {"command": "ls"}></function>',
+        '{"name":"bash","arguments":{"arguments":{"command":"ls","timeout":5}}}',
+        '{"type": "fun,ction", "name": "bash", "parameters": {"command": "ls", "timeout": 1}}',
+        '<bash args=\'{"command":"ls","til><now city="Oslo" days="3"/></tool_call>meout":5}\'/>',
+        '<function_call>\n{"name": "bash", "arguments": {"commandarguments": {"command": "ls"}}\n</function_call>',
+        "print(await bash(command='ls'))",
     ],
 )
-def test_a_brace_in_a_tag_begins_arguments_however_the_text_is_cut(text):
+def test_what_is_near_a_form_is_read_the_same_however_the_text_is_cut(text):
     _, whole = stream([text], TOOLS)
     assert stream(list(text), TOOLS)[1] == whole
     for cut in range(1, len(text)):

@@ -32,9 +32,9 @@ from naru.dialects.texts.source import (
     Reading,
     Source,
     literal_at,
+    match_at,
     rest_of_line,
     skip_space,
-    until,
 )
 
 _SHORT_SCALAR = lazy_pattern(r"(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_]\w*)(?=\s*[,}])")
@@ -172,9 +172,10 @@ def _check_unmarked_key(source: Source, key: str, fields: dict[str, Any], offere
         raise NotACall
     if _may_open_a_call(key, offered) or any(_may_open_a_call(name, offered) for name in fields):
         return
-    found = yield from until(source, _SHORT_SCALAR, _LONGEST_REMARK)
-    if found.start() != source.pos or len(fields) >= _MOST_REMARKS:
+    first = source.text[source.pos : source.pos + 1]
+    if len(fields) >= _MOST_REMARKS or not (first in "\"'_" or first.isalpha()):
         raise NotACall
+    yield from match_at(source, _SHORT_SCALAR, _LONGEST_REMARK)
 
 
 def _check_declared(writer: CallWriter, before: int) -> None:

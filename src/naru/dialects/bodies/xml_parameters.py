@@ -26,6 +26,7 @@ from naru.dialects.texts.source import (
     Reading,
     Source,
     literal_at,
+    match_at,
     match_here,
     skip_space,
     space_end,
@@ -127,9 +128,7 @@ def _write_attributes(writer: CallWriter, written: str, *, all_known: bool) -> N
 
 def read_attributes(source: Source, writer: CallWriter) -> Reading[None]:
     """Read `<tool argument="value"/>`, a client's tag without content, closed by itself or right away."""
-    tag = yield from until(source, _ATTRIBUTES_ONLY, _LONGEST_TAG)
-    if tag.start() != source.pos:
-        raise NotACall
+    tag = yield from match_at(source, _ATTRIBUTES_ONLY, _LONGEST_TAG)
     writer.start(tag["name"])
     source.pos = tag.end()
     _write_attributes(writer, tag["rest"], all_known=True)

@@ -195,8 +195,7 @@ class CallWriter:
         if self._repeated:
             return
         if not self._arguments and isinstance(value, dict) and unwrapped({self._key: value}, self.tool) == value:
-            self.repair("wrapped-arguments", self._key)
-            self.whole(value)
+            self.whole({self._key: value})
             return
         wanted = self._coerced(value)
         if self._emits:
@@ -220,7 +219,10 @@ class CallWriter:
                 self.value(value)
             return
         wanted: dict[str, Any] = {}
-        for key, value in unwrapped(arguments, self.tool).items():
+        inner = unwrapped(arguments, self.tool)
+        if inner is not arguments:
+            self.repair("wrapped-arguments", next(iter(arguments)))
+        for key, value in inner.items():
             self._key = key
             wanted[key] = self._coerced(value)
         self._arguments = wanted

@@ -184,6 +184,26 @@ def until(source: Source, pattern: re.Pattern[str], limit: int) -> Reading[re.Ma
         yield
 
 
+def match_at(source: Source, pattern: re.Pattern[str], limit: int) -> Reading[re.Match[str]]:
+    """Return the match of `pattern` at `pos`, of at most `limit` characters, once it does not touch the end.
+
+    Raises:
+        NotACall: There is none.
+        Incomplete: The text ends before one.
+    """
+    while True:
+        size = len(source.text)
+        end = min(size, source.pos + limit)
+        found = pattern.match(source.text, source.pos, end)
+        if found and (found.end() < end or (end == size and source.final)):
+            return found
+        if end < size or end - source.pos == limit:
+            raise NotACall
+        if source.final:
+            raise Incomplete
+        yield
+
+
 def rest_of_line(source: Source) -> Reading[str]:
     """Consume what comes up to the end of the line and return it without white space around it.
 
