@@ -52,7 +52,7 @@ _AFTER_COMMA_IN_CALL = lazy_pattern(
 _MOST_BRACKETS = 200
 _CLOSED = lazy_pattern(rf"[}}\])\s]{{0,{_MOST_BRACKETS}}}")
 _CLOSER = {"{": "}", "[": "]", "(": ")"}
-_UNFINISHED_WORD = lazy_pattern(r"(?:[A-Za-z_][\w.\-\\]{0,64}\s*|\*|/(?:/[^\n]{0,400}|\*[^*]{0,400}\*?)?)\Z")
+_UNFINISHED_WORD = lazy_pattern(r"(?:[A-Za-z_][\w.\-\\]{0,64}\s*|\*|/(?:/[^\n]{0,400}|\*(?:[^*]|\*(?!/)){0,400})?)\Z")
 _AFTER_COMMA = {"[": _AFTER_COMMA_IN_LIST, "{": _AFTER_COMMA_IN_OBJECT, "(": _AFTER_COMMA_IN_CALL}
 _LOOK_AHEAD = 1024
 
