@@ -17,7 +17,7 @@ import pytest
 from naru.builtins.data.databases.catalogue import documents_of
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError, RefusedStatementError
-from naru.builtins.data.databases.gather import quoted
+from naru.builtins.data.databases.gather import quoted, text_literal
 from naru.builtins.data.databases.open import open_database
 from naru.config import DataSettings
 from tests.builtins.data.databases.schema import MYSQL, duckdb_file, sqlite_file
@@ -99,6 +99,14 @@ async def test_a_hundred_attacks_are_refused_and_nothing_changes(engine: Engine)
     assert not through
     assert await state(database) == before
     assert not list(Path("/tmp").glob(f"{Path(mine).name}*"))
+    await database.close()
+
+
+@pytest.mark.parametrize("text", ["it's", 'a"\\', "\\' OR 1 = 1 -- ", "C:\\new", "%_"])
+async def test_a_text_of_a_question_is_read_as_it_is(engine: Engine, text: str):
+    database = engine.open()
+    asked = f"SELECT {text_literal(text, database.dialect)} AS found"
+    assert (await database.query(asked)).records == [{"found": text}]
     await database.close()
 
 

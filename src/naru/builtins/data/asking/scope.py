@@ -10,7 +10,7 @@ from naru.builtins.data.asking.joins import WORDS_TYPE, Link, connected, links_o
 from naru.builtins.data.databases.catalogue import Catalogue, Table
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.errors import QueryError
-from naru.builtins.data.databases.gather import quoted
+from naru.builtins.data.databases.gather import quoted, text_literal
 
 TABLES_AT_MOST = 5
 TABLES_AT_LEAST = 3
@@ -59,7 +59,7 @@ async def find_scope(question: str, catalogue: Catalogue, search: Search, databa
     scores: dict[str, float] = {}
     for place, (name, _, _) in enumerate(nearest):
         scores.setdefault(name, 1.0 / (1 + place))  # its best column's; a wide table is not a better one
-    for name in {value.table for value in values}:
+    for name in dict.fromkeys(value.table for value in values):  # in their order: it decides between equals
         scores[name] = scores.get(name, 0.0) + VALUE_COUNTS
     for table in catalogue.tables:
         if is_named(table, question):
@@ -86,7 +86,7 @@ async def named_values(question: str, catalogue: Catalogue, database: Database) 
     if not phrases:
         return []
     mark = "`" if database.dialect == "MySQL" else '"'
-    literals = ", ".join("'" + phrase.replace("'", "''") + "'" for phrase in phrases)
+    literals = ", ".join(text_literal(phrase, database.dialect) for phrase in phrases)
     columns = [
         (table, column) for table in catalogue.tables for column in table.columns if WORDS_TYPE.search(column.type)
     ]

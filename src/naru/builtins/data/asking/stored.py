@@ -17,7 +17,7 @@ from naru.builtins.data.asking.tables import has_column, own_columns, sources_of
 from naru.builtins.data.databases.catalogue import Table
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.errors import QueryError
-from naru.builtins.data.databases.gather import quoted
+from naru.builtins.data.databases.gather import quoted, text_literal
 
 COMPARED_AT_MOST = 6
 """Texts of one statement that are looked up."""
@@ -90,8 +90,7 @@ async def _held(table: Table, column: str, text: str, database: Database) -> lis
     """Return the column's values that are the text, or have it in them; the text alone when it is one of them."""
     mark = "`" if database.dialect == "MySQL" else '"'
     name, source = quoted(column, mark), quoted(table.name, mark)
-    whole = "'" + text.replace("'", "''") + "'"
-    part = "'%" + text.lower().replace("'", "''") + "%'"
+    whole, part = text_literal(text, database.dialect), text_literal(f"%{text.lower()}%", database.dialect)
     tests = [f"{name} = {whole}"] + ([f"lower({name}) LIKE {part}"] if len(text) > 1 and "\\" not in text else [])
     for test in tests:
         # Names come out of the catalogue, texts are quoted, and the statement passes the guard like any other.

@@ -84,6 +84,12 @@ def quoted(name: str, mark: str) -> str:
     )
 
 
+def text_literal(text: str, dialect: str) -> str:
+    """Write a text as a statement must; only MySQL reads backslashes in it."""
+    plain = text.replace("\\", "\\\\") if dialect == "MySQL" else text
+    return "'" + plain.replace("'", "''") + "'"
+
+
 async def with_values(catalogue: Catalogue, query: Callable[[str], Awaitable[QueryResult]], mark: str) -> Catalogue:
     """Add the values of columns of words that have few; a column that cannot be read goes without."""
     tables = []
