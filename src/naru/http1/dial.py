@@ -43,14 +43,16 @@ async def dial(
         DialError: none came about; `__cause__` says why.
     """
     loop = asyncio.get_running_loop()
+    is_last = False
     while True:
         due = loop.time() + timeout_seconds
         try:
             async with asyncio.timeout_at(due):
                 return await _open(protocol, address, authorities, resolve)
         except TimeoutError as error:
-            if loop.time() < due + _AWAY_SECONDS:
+            if is_last or loop.time() < due + _AWAY_SECONDS:
                 raise DialError(f"cannot be reached: no answer in {timeout_seconds:g} s") from error
+            is_last = True
         except OSError as error:
             raise DialError(f"cannot be reached: {_reason(error)}") from error
 
