@@ -7,17 +7,19 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from naru.config import McpSettings, load_settings
+from naru.connections.elsewhere import VaultFollower
 from naru.connections.follow import Follower
 from naru.connections.manager import Manager
 from naru.records import ServerStatus
 from naru.stores.base import Store
 from naru.stores.open import open_store
-from tests.connections.conftest import QUICK, SERVERS, until
+from tests.connections.conftest import QUICK, SERVERS, managed, until
 
 SERVER = [str(SERVERS / "raw_server.py")]
 
@@ -184,3 +186,20 @@ async def test_a_server_that_another_process_registers_is_taken_up(tmp_path: Pat
         await elsewhere.delete("x")
         await until(lambda: "x" not in manager.connections)
         await elsewhere.close()
+
+
+async def test_what_is_kept_here_for_one_reads_nothing_of_the_others(tmp_path: Path) -> None:
+    async with managed(replace(QUICK, kept_in=tmp_path)) as manager:
+        vault = manager.signins.vault
+        for person in ("ada", "eve"):
+            vault.write(person, "s", "secrets", {})
+        follower = VaultFollower(manager)
+        await follower.start()
+        assert vault._connection is not None
+        asked: list[str] = []
+        vault._connection.set_trace_callback(asked.append)
+        vault.write("ada", "s", "secrets", {"TOKEN": "x"})
+        assert vault.delete("eve", "s", "secrets")
+        vault._connection.set_trace_callback(None)
+        assert [statement for statement in asked if statement.startswith("select")] == []
+        assert follower._known == {**vault.rows(), ("eve", "s", "secrets"): None}, "none of it is another process's"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import stat
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,26 @@ def test_a01_the_first_start_writes_an_admin_key_that_only_its_owner_can_read(ke
     assert found is not None
     assert found.role == "admin"
     assert keys.ensure_admin() is None
+
+
+def test_a01_two_hubs_that_start_together_on_one_folder_make_one_admin_key(
+    keys: KeyFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_have_looked = threading.Barrier(2)
+    look = KeyFile.is_empty
+
+    def looked(self: KeyFile) -> bool:
+        found = look(self)
+        both_have_looked.wait(60)
+        return found
+
+    monkeypatch.setattr(KeyFile, "is_empty", looked)
+    with ThreadPoolExecutor() as hubs:
+        told = sorted(map(str, hubs.map(lambda hub: hub.ensure_admin(), [KeyFile(keys.path), KeyFile(keys.path)])))
+    place = keys.path.with_name("admin.key")
+    assert told == [str(place), "None"]
+    (only,) = keys.list()
+    assert keys.find(place.read_text().strip().encode()) == only
 
 
 @pytest.mark.parametrize("weak", ["changeme", "x" * 40, "password" * 5, "0123456789abcdef", "admin123" + "q8Zk2" * 5])

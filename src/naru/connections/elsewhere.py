@@ -112,7 +112,7 @@ class VaultFollower:
         """Note what is kept now. Raises StoreError."""
         if not self._vault.is_a_copy:
             self._known = dict(await asyncio.to_thread(self._vault.rows))
-            self._vault.written = self._wrote
+            self._vault.written = self._known.__setitem__
 
     async def version(self) -> object:
         """Return what is another after another process has written. Raises StoreError."""
@@ -125,9 +125,6 @@ class VaultFollower:
         for place in [place for place in places if self._known.get(place) != now.get(place)]:
             await _follow(self._manager, [place])
             self._known[place] = now.get(place)
-
-    def _wrote(self, place: Place) -> None:
-        self._known[place] = self._vault.rows().get(place)
 
 
 async def _follow(manager: Manager, places: Sequence[Place]) -> None:

@@ -158,16 +158,8 @@ class KeyFile:
         """Make a key and return it with its secret, which is kept nowhere. Raises ConfigError, StoreError."""
         if role not in self._roles:
             raise ConfigError(f"There is no role {role!r}.", remedy=f"Use one of {', '.join(self._roles)}.")
-        secret = _new_secret()
-        key = ApiKey(
-            id=secrets.token_hex(6),
-            role=role,
-            owner=owner,
-            sha256=hashlib.sha256(secret.encode()).hexdigest(),
-            created_at=int(time.time() * 1000),
-            expires_at=expires_at,
-            rate_limit_per_minute=rate_limit_per_minute,
-            bounds=bounds,
+        key, secret = _new_key(
+            role, owner=owner, expires_at=expires_at, rate_limit_per_minute=rate_limit_per_minute, bounds=bounds
         )
         self._change(lambda keys: [*keys, key])
         return key, secret
@@ -213,18 +205,27 @@ class KeyFile:
         """
         if not self.is_empty():
             return None
-        _, secret = self.create("admin", owner="first start")
+        key, secret = _new_key("admin", owner="first start")
         place = self.path.with_name("admin.key")
-        replace_file(place, secret.encode() + b"\n", backup=False)
-        return place
 
-    def _change(self, edit: Callable[[Sequence[ApiKey]], Sequence[ApiKey]]) -> None:
+        def first(keys: Sequence[ApiKey]) -> Sequence[ApiKey]:
+            if keys:  # another hub on this folder started at the same moment
+                return keys
+            replace_file(place, secret.encode() + b"\n", backup=False)
+            return [key]
+
+        return place if key in self._change(first) else None
+
+    def _change(self, edit: Callable[[Sequence[ApiKey]], Sequence[ApiKey]]) -> Sequence[ApiKey]:
+        """Replace the keys by what `edit` makes of them while nobody else can; return those that there are then."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with file_lock(self.path):
-            self._reload(now=True)
-            document = {"format": 1, "keys": [key.kept() for key in edit(self.list())]}
-            replace_file(self.path, json.dumps(document, indent=1).encode() + b"\n")
-            self._reload(now=True)
+            before = self.list()
+            if (after := edit(before)) is not before:
+                document = {"format": 1, "keys": [key.kept() for key in after]}
+                replace_file(self.path, json.dumps(document, indent=1).encode() + b"\n")
+                self._reload(now=True)
+        return after
 
     def look_again(self) -> None:
         """Read the keys at the next use: somebody said that they have changed."""
@@ -259,6 +260,13 @@ class KeyFile:
         if self._signature is not None and before != self._keys:
             logger.info("the keys in %s changed: there were %d, there are %d", self.path, len(before), len(self._keys))
         self._signature = signature
+
+
+def _new_key(role: str, **given: Any) -> tuple[ApiKey, str]:
+    secret = _new_secret()
+    digest = hashlib.sha256(secret.encode()).hexdigest()
+    key = ApiKey(secrets.token_hex(6), role, sha256=digest, created_at=int(time.time() * 1000), **given)
+    return key, secret
 
 
 def _new_secret() -> str:

@@ -67,8 +67,8 @@ class Vault:
         self._order = threading.RLock()
         """Held while a common row and its copy change, so that an older one never follows a newer."""
         self._leases = FileLeases(folder.expanduser() if folder else None)
-        self.written: Callable[[Place], None] = lambda place: None
-        """Told of each row that was changed here."""
+        self.written: Callable[[Place, bytes | None], None] = lambda place, sealed: None
+        """Told of each row that was changed here, sealed as it is; None for one that is no more."""
 
     @property
     def is_a_copy(self) -> bool:
@@ -107,7 +107,7 @@ class Vault:
             if self._common is not None:
                 self._common.write(row)
             self._put(row)
-        self.written(row.place)
+        self.written(row.place, sealed)
 
     def take(self, person: str, server: str, kind: str) -> dict[str, Any] | None:
         """Return an object and forget it, so that it is had once; None when there is none. Raises StoreError."""
@@ -135,7 +135,7 @@ class Vault:
                 return
             gone = self._run("delete from sealed where server = ? returning person, server, kind", (server,))
         for person, name, kind in gone:
-            self.written((person, name, kind))
+            self.written((person, name, kind), None)
 
     def pull(self, person: str, server: str, kind: str) -> None:
         """Bring the copy of a row to what is common now. Raises StoreError."""
@@ -248,7 +248,7 @@ class Vault:
             if self._common is None and rows:
                 value = rows[0][0]
         if value is not None:
-            self.written(place)
+            self.written(place, None)
         return value
 
     def _run(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
