@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,15 +23,15 @@ def python_environment(*requirements: str, without: Sequence[str] = ()) -> Path:
 
     `without` names packages that are asked for, and are never imported: engines of gigabytes.
     """
-    folder = _folder("py", [sys.version, *requirements, *without])
+    folder = CACHE / _name("py", [sys.version, *requirements, *without])
     python = folder / "bin" / "python"
-    if not (folder / ".ready").exists():
-        uv = Path(sys.executable).parent / "uv"
-        _run([str(uv), "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
-        (folder / "without.txt").write_text("".join(f"{name} ; sys_platform == 'never'\n" for name in without))
-        left_out = ["--override", str(folder / "without.txt")] if without else []
-        _run([str(uv), "pip", "install", "--quiet", "--python", str(python), *left_out, *requirements])
-        (folder / ".ready").touch()
+    with made_once(folder) as is_made:
+        if not is_made:
+            uv = Path(sys.executable).parent / "uv"
+            _run([str(uv), "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
+            (folder / "without.txt").write_text("".join(f"{name} ; sys_platform == 'never'\n" for name in without))
+            left_out = ["--override", str(folder / "without.txt")] if without else []
+            _run([str(uv), "pip", "install", "--quiet", "--python", str(python), *left_out, *requirements])
     return python
 
 
@@ -37,30 +39,34 @@ def node_environment(packages: dict[str, str]) -> Path:
     """Return a folder whose `node_modules` holds these packages; skips when Node or they cannot be had."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip("node and npm are missing: apt-get install nodejs npm")
-    folder = _folder("node", [f"{name}@{version}" for name, version in sorted(packages.items())])
-    if not (folder / ".ready").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        manifest = {"private": True, "type": "module", "dependencies": packages}
-        (folder / "package.json").write_text(json.dumps(manifest))
-        _run(
-            [
-                "npm",
-                "install",
-                "--silent",
-                "--no-audit",
-                "--no-fund",
-                "--fetch-retries=1",
-                "--fetch-timeout=60000",
-                "--prefix",
-                str(folder),
-            ]
-        )
-        (folder / ".ready").touch()
+    folder = CACHE / _name("node", [f"{name}@{version}" for name, version in sorted(packages.items())])
+    with made_once(folder) as is_made:
+        if not is_made:
+            folder.mkdir(exist_ok=True)
+            manifest = {"private": True, "type": "module", "dependencies": packages}
+            (folder / "package.json").write_text(json.dumps(manifest))
+            how = "--silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=60000"
+            _run(["npm", "install", *how.split(), "--prefix", str(folder)])
     return folder
 
 
-def _folder(kind: str, parts: list[str]) -> Path:
-    return CACHE / f"{kind}-{hashlib.sha256(' '.join(parts).encode()).hexdigest()[:16]}"
+def _name(kind: str, parts: list[str]) -> str:
+    return f"{kind}-{hashlib.sha256(' '.join(parts).encode()).hexdigest()[:16]}"
+
+
+@contextlib.contextmanager
+def made_once(folder: Path) -> Iterator[bool]:
+    """Tell whether a folder has been made, and hold it meanwhile; what is done without an error has made it.
+
+    The two workers of `make test` come to the same one within moments: npm leaves a folder that two installed into
+    without some of its packages, and calls it done.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    ready = folder / ".ready"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield ready.exists()
+        ready.touch()
 
 
 def _run(command: list[str]) -> None:

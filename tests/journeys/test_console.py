@@ -355,8 +355,8 @@ def test_everything_on_a_page_is_reached_by_keyboard(browser: Browser, page: str
     browser.open(page)
     wanted = browser.reachable()
     browser.driver.execute_script("document.getElementById('skip').focus()")
-    reached = {browser.find("#skip").get_attribute("outerHTML")[:160]}
-    reached |= {element.get_attribute("outerHTML")[:160] for element in browser.tab(2 * len(wanted) + 12)}
+    reached = {browser.focused()}
+    reached |= {browser.focused() for _ in browser.tab(2 * len(wanted) + 12)}
     # Logs and the audit log are live: a row that newer ones have pushed out meanwhile is no longer to be reached.
     assert (wanted & browser.reachable()) - reached == set()
 
