@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import time
 from multiprocessing.connection import Connection
@@ -37,7 +38,7 @@ def test_r27_nobody_waits_while_others_have_turn_after_turn(tmp_path: Path) -> N
         later - earlier - 1
         for number in range(PROCESSES)
         for turns in [[turn for turn, who in enumerate(took) if who == number]]
-        for earlier, later in zip(turns, turns[1:], strict=False)
+        for earlier, later in itertools.pairwise(turns)
     ]
     # In order it is 7; by luck the longest of 232 waits was 32 and 38 turns, and then 8 and 12.
     assert max(waits) <= 20, took
@@ -49,7 +50,8 @@ def test_who_gave_up_waiting_holds_nothing_later(tmp_path: Path) -> None:
     ours, theirs = context.Pipe()
     other = context.Process(target=hold_until_told, args=(path, theirs))
     other.start()
-    assert ours.poll(60) and ours.recv() == "held"
+    assert ours.poll(60)
+    assert ours.recv() == "held"
     with pytest.raises(StoreError, match=r"locked by another process for 0.05 s"), file_lock(path, wait_seconds=0.05):
         pytest.fail("two hold it")
     ours.send("release")
