@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ COLUMNS = [
     ("ball", "id", "int", "공"),
     ("ball", "qty", "", ""),
 ]
+HEADINGS = ("table", "column", "type", "description")
 WANTED = {"lot.id": "lot.id (int): 번호", "lot.qty": "lot.qty (int): 수량", "ball.id": "ball.id (int): 공"}
 
 
@@ -54,8 +56,25 @@ FORMS: dict[str, tuple[str, bytes]] = {
         as_csv("TABLE_NAME", "COLUMN_NAME", "DATA_TYPE", "COMMENTS", delimiter=";").encode("utf-16"),
     ),
     "csv as Korean Excel saves it": ("x.csv", as_csv("테이블명", "컬럼명", "데이터 타입", "컬럼 설명").encode("cp949")),
+    "csv of a Korean table definition": (
+        "x.csv",
+        as_csv("물리 테이블명", "물리 컬럼명", "타입", "논리 컬럼명").encode(),
+    ),
+    "csv with the readers' names": ("x.csv", as_csv("테이블 영문명", "컬럼 영문명", "자료형", "컬럼 한글명").encode()),
     "tsv": ("x.tsv", as_csv("Table", "Field", "Type", "Comment", delimiter="\t").encode()),
     "json list": ("x.json", json.dumps(rows("table", "column", "type", "description")).encode()),
+    "json lists": ("x.json", json.dumps([["table", "column", "type", "description"], *COLUMNS]).encode()),
+    "json by columns": ("x.json", json.dumps(dict(zip(HEADINGS, zip(*COLUMNS, strict=True), strict=True))).encode()),
+    "json by columns and numbers": (
+        "x.json",
+        json.dumps(
+            {name: {str(number): row[at] for number, row in enumerate(COLUMNS)} for at, name in enumerate(HEADINGS)}
+        ).encode(),
+    ),
+    "json with the headings beside": (
+        "x.json",
+        json.dumps({"columns": HEADINGS, "index": [0, 1, 2, 3], "data": COLUMNS}).encode(),
+    ),
     "json lines": (
         "x.jsonl",
         "\n".join(json.dumps(row) for row in rows("tableName", "columnName", "dataType", "desc")).encode(),
@@ -81,6 +100,17 @@ FORMS: dict[str, tuple[str, bytes]] = {
     "defog": (
         "x.json",
         json.dumps({"table_metadata": nested("column_name", "data_type", "column_description")}).encode(),
+    ),
+    "yaml of dbt": (
+        "x.yml",
+        yaml.safe_dump(
+            {
+                "version": 2,
+                "models": [
+                    {"name": table, "columns": found} for table, found in nested("name", "type", "text").items()
+                ],
+            }
+        ).encode(),
     ),
     "yaml": (
         "x.yaml",

@@ -68,7 +68,7 @@ def test_whatever_stands_in_a_folder_is_read_or_named(tmp_path: Path):
         "pipe.csv": device,
         "s.json": device,
         "empty/x.csv": "the file is empty",
-        "empty/headings.csv": "it holds nothing to index",
+        "empty/headings.csv": "it holds nothing below its headings",
     }
 
 
@@ -114,6 +114,28 @@ def test_every_encoding_gives_the_same_document(name: str, raw: bytes, tmp_path:
     assert read(tmp_path, name, raw) == ({"a": "a: 하나"}, {})
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "1,Größe\n".encode("latin-1"),
+        "歩留まり 率\n".encode("shift_jis"),
+        "歩留まり\n".encode("euc-jp"),
+        "수율\n".encode("johab"),
+    ],
+    ids=["Western", "Shift JIS", "EUC-JP", "Johab"],
+)
+def test_what_is_written_otherwise_is_named_and_not_read_as_korean(raw: bytes, tmp_path: Path):
+    assert read(tmp_path, "x.txt", raw) == (
+        {},
+        {"x.txt": "it is neither UTF-8, UTF-16 nor CP949 text; save it as UTF-8"},
+    )
+
+
+def test_korean_of_windows_is_read_with_its_signs_and_rare_syllables(tmp_path: Path):
+    text = "펲시콜라 저항 (Ω)은 온도 ±5℃에서 잰 값이다. 漢字로도 쓴다."
+    assert read(tmp_path, "x.txt", text.encode("cp949")) == ({"x.txt#1": text}, {})
+
+
 def test_html_is_read_as_it_declares_itself(tmp_path: Path):
     raw = '<head><meta charset="iso-8859-1"><title>T</title><body><p>café'.encode("latin-1")
     assert read(tmp_path, "x.html", raw) == ({"x.html#1": "café"}, {})
@@ -132,13 +154,45 @@ def test_html_is_read_as_it_declares_itself(tmp_path: Path):
         ('id,text\na,"one\n\ntwo"\n', {"a": "a: one\n\ntwo"}, {}),
         ("id,text,text\na,b,c\n", {"a": "a: b; text: c"}, {}),
         ("id,text\na,b\0c\n\0,\0\n", {"a": "a: b c"}, {"x.csv#2": "it has no text"}),
+        ("id,text\n", {}, {"x.csv": "it holds nothing below its headings"}),
+        (
+            "표준 테이블 정의서,,,\n작성일: 2026-01-01,,,\n\n테이블명,컬럼명,타입,설명\nlot,yield,numeric,수율\n",
+            {
+                "x.csv#1": "표준 테이블 정의서",
+                "x.csv#2": "작성일: 2026-01-01",
+                "lot.yield": "lot.yield (numeric): 수율",
+            },
+            {},
+        ),
+        (
+            "lot,yield,수율\nlot,qty,수량\n",
+            {"x.csv#1": "lot; yield; 수율", "x.csv#2": "lot; qty; 수량"},
+            {},
+        ),
+        (
+            "lot.yield,수율\nball.pitch,피치\n",
+            {"x.csv#1": "lot.yield; 수율", "x.csv#2": "ball.pitch; 피치"},
+            {},
+        ),
         (
             'id,text\na,b\nc,"d\ne,f\ng,h\n',
             {"a": "a: b"},
-            {"x.csv": "a quote in the row that begins with 'c' is never closed; it and 3 lines after it are left out"},
+            {"x.csv": "a quote in the row that begins with 'c' is never closed; it and 2 lines after it are left out"},
         ),
     ],
-    ids=["sep", "commas in a heading", "ragged", "lines in quotes", "headings twice", "NUL", "an open quote"],
+    ids=[
+        "sep",
+        "commas in a heading",
+        "ragged",
+        "lines in quotes",
+        "headings twice",
+        "NUL",
+        "headings alone",
+        "a title above the headings",
+        "no headings, the table in each line",
+        "no headings, columns with their tables",
+        "an open quote",
+    ],
 )
 def test_odd_csv(raw: str, documents: dict[str, str], refused: dict[str, str], tmp_path: Path):
     found, left_out = read(tmp_path, "x.csv", raw)

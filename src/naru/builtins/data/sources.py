@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from naru.builtins.data.databases.catalogue import Catalogue, documents_of
 from naru.builtins.data.databases.database import Database
-from naru.builtins.data.databases.open import label_of, open_database
+from naru.builtins.data.databases.open import label_of, open_database, own_label_of
 from naru.builtins.data.demo.columns import COLUMNS
 from naru.builtins.data.documents import Document
 from naru.builtins.data.embeddings.choose import choose_embedder
@@ -36,7 +36,7 @@ class DataSources:
         self.embedder: Embedder = choose_embedder(self.settings)
         self._database: Database | None = None
         self.store: VectorStore = choose_store(self.settings)
-        self.columns: VectorStore = choose_store(self.settings, database=label_of(self.settings))
+        self.columns: VectorStore = choose_store(self.settings, database=own_label_of(self.settings))
         """The columns of the database, as `index_database` found them."""
         self._demo_index: VectorStore | None = None
         self._catalogue: Catalogue | None = None

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from naru.builtins.data.databases.open import label_of
+from naru.builtins.data.databases.open import label_of, own_label_of
 from naru.builtins.data.demo.reader import READER, mysql_reader_sql, reader_sql
 from naru.builtins.data.documents import Reading, Refused, read_documents
 from naru.builtins.data.indexing import Indexed
@@ -155,7 +155,7 @@ async def _index(path: Path | None, settings: DataSettings, *, replace: bool, va
             async for report in indexing:
                 progress.update(task, completed=report.done)
         return _IndexResult(
-            collection=collection_name(settings, "" if path else label_of(settings)),
+            collection=collection_name(settings, "" if path else own_label_of(settings)),
             documents=await (sources.store if path else sources.columns).count(),
             embeddings=sources.embedder.status,
             read=len(reading.documents) + len(reading.refused) if path else report.done,

@@ -11,7 +11,7 @@ import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
 
 import pymysql
 from pymysql.constants import FIELD_TYPE
@@ -30,6 +30,7 @@ from naru.builtins.data.databases.errors import (
 from naru.builtins.data.databases.gather import gathered
 from naru.builtins.data.databases.mysql_rights import grants_of, strong_rights, writes
 from naru.builtins.data.databases.mysql_statement import judge
+from naru.builtins.data.databases.open import split_of
 from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
 from naru.config import DataSettings
@@ -78,7 +79,7 @@ class MysqlDatabase(CheckedDatabase):
 
     def __init__(self, settings: DataSettings) -> None:
         super().__init__(settings)
-        split = urlsplit(settings.naru_database_url)
+        split = split_of(settings.naru_database_url, of_one_host=True)
         self._schema = unquote(split.path.strip("/"))
         self._options: dict[str, Any] = {
             "host": split.hostname or "localhost",

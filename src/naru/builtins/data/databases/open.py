@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import importlib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from naru.builtins.data.databases.database import Database, Limits
 from naru.config import DataSettings
@@ -22,10 +24,14 @@ _ENGINES = {
 """By scheme: module, class, extra, and what that extra brings."""
 _ALIASES = {"postgres": "postgresql", "mariadb": "mysql", "sqlite3": "sqlite"}
 _SUFFIXES = dict.fromkeys((".db", ".sqlite", ".sqlite3", ".db3"), "sqlite") | {".duckdb": "duckdb", ".ddb": "duckdb"}
+_BEGINNINGS = {b"SQLite format 3\0": "sqlite", b"DUCK": "duckdb"}
+"""Within the first bytes of a file, whatever it is called."""
 _FORMS = (
     "postgresql://user:password@host/name, mysql://user:password@host/name, sqlite:///file.db, duckdb:///file.duckdb, "
     "or the path of such a file, or of a folder with CSV or Parquet files"
 )
+
+_MARK_LETTERS = 8
 
 
 def open_database(settings: DataSettings) -> Database:
@@ -54,7 +60,7 @@ def engine_of(url: str) -> str:
     Raises:
         ConfigError: it is of none.
     """
-    scheme = urlsplit(url).scheme.partition("+")[0].casefold()
+    scheme = split_of(url).scheme.partition("+")[0].casefold()
     engine = _ALIASES.get(scheme, scheme)
     if engine in _ENGINES:
         return engine
@@ -63,13 +69,38 @@ def engine_of(url: str) -> str:
         return "duckdb"
     if path.suffix.lower() in _SUFFIXES and "://" not in url:
         return _SUFFIXES[path.suffix.lower()]
+    if path.is_file():
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            begins = file.read(16)
+            if engine := next((name for mark, name in _BEGINNINGS.items() if mark in begins), ""):
+                return engine
     raise ConfigError(f"{_plain(url)!r} names no database that is read here.", remedy=f"Write {_FORMS}.")
 
 
+def split_of(url: str, *, of_one_host: bool = False) -> SplitResult:
+    """Part a URL, or a path, which is one with nothing but a path; of one host, the port is a number or none.
+
+    Raises:
+        ConfigError: it cannot be read so; its text may be a password's, and is not told.
+    """
+    try:
+        split = urlsplit(url)
+        if of_one_host:
+            _ = split.port
+    except ValueError as error:
+        raise ConfigError(
+            "The database's URL has no host and port that can be read.",
+            remedy="Write scheme://user:password@host:port/name, with %-codes for special characters (%40 for @).",
+        ) from error
+    return split
+
+
 def path_of(url: str) -> Path:
-    """Return the file of `sqlite:///relative.db`, `sqlite:////absolute.db` or a plain path."""
+    """Return the file of `sqlite:///relative.db`, `sqlite:////absolute.db` or a plain path; `my%20file.db` too."""
     _, mark, rest = url.partition("://")
-    return Path(rest.removeprefix("/") if mark else url).expanduser()
+    path = Path(rest.removeprefix("/") if mark else url).expanduser()
+    decoded = Path(unquote(str(path)))
+    return decoded if mark and decoded.exists() and not path.exists() else path
 
 
 def label_of(settings: DataSettings) -> str:
@@ -79,7 +110,21 @@ def label_of(settings: DataSettings) -> str:
         return settings.postgresql_db_name or ("postgres" if settings.postgresql_db_host else "demo")
     if engine_of(url) in ("sqlite", "duckdb"):
         return path_of(url).stem or "folder"
-    return urlsplit(url).path.strip("/") or engine_of(url)
+    return split_of(url).path.strip("/") or engine_of(url)
+
+
+def own_label_of(settings: DataSettings) -> str:
+    """Return a label that no other database has: two files of one name, or two servers' databases, are told apart."""
+    url = settings.naru_database_url
+    if not url:
+        where = f"{settings.postgresql_db_host}:{settings.postgresql_db_port}" if settings.postgresql_db_host else ""
+    elif engine_of(url) in ("sqlite", "duckdb"):
+        where = str(path_of(url).absolute())
+    else:
+        split = split_of(url)
+        where = f"{split.netloc.rpartition('@')[2]}{split.path}"
+    mark = hashlib.sha256(where.encode("utf-8", "replace")).hexdigest()[:_MARK_LETTERS]
+    return f"{label_of(settings)}-{mark}" if where else label_of(settings)
 
 
 def limits_of(settings: DataSettings) -> Limits:
@@ -94,5 +139,5 @@ def limits_of(settings: DataSettings) -> Limits:
 
 def _plain(url: str) -> str:
     """Leave out what may hold a password."""
-    split = urlsplit(url)
+    split = split_of(url)
     return f"{split.scheme}://…@{split.hostname or ''}{split.path}" if split.password else url

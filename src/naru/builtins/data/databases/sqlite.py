@@ -59,6 +59,7 @@ _LIMITS = (
 _STEPS_BETWEEN_LOOKS = 1_000
 BUSY_SECONDS = 2.0
 _DENIED = "not authorized"
+_STOPPED = "interrupted"
 MUST_BE_REFUSED = (
     "CREATE TABLE naru_self_test (a)",
     "DELETE FROM sqlite_master",
@@ -133,6 +134,9 @@ class SqliteDatabase(CheckedDatabase):
             try:
                 connection.set_progress_handler(lambda: stop.is_set() or time.monotonic() > ends, _STEPS_BETWEEN_LOOKS)
                 return work(connection)
+            except sqlite3.Error as error:
+                seconds = self._limits.statement_seconds
+                raise stopped(seconds) if str(error) == _STOPPED else QueryError(f"{error} (SQLite)") from error
             finally:
                 connection.close()
 
@@ -153,7 +157,7 @@ class SqliteDatabase(CheckedDatabase):
         if sql := await self._run(written):
             raise UnsafeDatabaseError(f"Self-test: the engine ran {sql!r}.")
         count = len(MUST_BE_REFUSED) + len(MUST_FAIL_IN_THE_ENGINE)
-        return Checked(f"SQLite {sqlite3.sqlite_version}", count)
+        return Checked(f"SQLite {sqlite3.sqlite_version}", count, await self._run(_left_out))
 
 
 class _Guard:
@@ -249,7 +253,7 @@ def _error(error: sqlite3.Error, guard: _Guard, limits: Limits, bounds: str) -> 
         )
     if isinstance(error, sqlite3.ProgrammingError | sqlite3.Warning) and "one statement" in told:
         return RefusedStatementError("Only one statement is run, and these are more.", remedy=ONE_SELECT)
-    if told == "interrupted":
+    if told == _STOPPED:
         return stopped(limits.statement_seconds)
     if "too big" in told and bounds:
         return QueryError(f"{told} (SQLite): {bounds}.", remedy="Leave the function out, or give it shorter values.")
@@ -258,28 +262,42 @@ def _error(error: sqlite3.Error, guard: _Guard, limits: Limits, bounds: str) -> 
     return QueryError(f"{told} (SQLite)")
 
 
+def _left_out(connection: sqlite3.Connection) -> list[str]:
+    """Name the views and virtual tables whose own tables or modules are not there, with the engine's reason."""
+    found = []
+    for (table,) in connection.execute(_TABLES).fetchall():
+        try:
+            connection.execute(_COLUMNS, (table,)).fetchall()
+        except sqlite3.Error as error:
+            found.append(f"{table} is left out: {error}")
+    return found
+
+
 def _read_catalogue(connection: sqlite3.Connection) -> Catalogue:
     columns, keys = [], []
     for (table,) in connection.execute(_TABLES).fetchall():
-        asked = "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden IN (0, 2, 3)"
-        for name, type_, key in connection.execute(asked, (table,)):
-            columns.append({"table": table, "column": name, "type": type_.lower(), "is_key": key})
+        with contextlib.suppress(sqlite3.Error):  # named by the check
+            for name, type_, key in connection.execute(_COLUMNS, (table,)).fetchall():
+                columns.append({"table": table, "column": name, "type": type_.lower(), "is_key": key})
         asked = 'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq'
         parts: dict[int, list[tuple[str, str, str | None]]] = {}
         for id_, other, own, theirs in connection.execute(asked, (table,)):
             parts.setdefault(id_, []).append((other, own, theirs))
         for found in parts.values():
-            key_of_other = [name for (name,) in connection.execute(_KEY_OF, (found[0][0],))]
-            theirs_all = [theirs or key_of_other[place] for place, (_, _, theirs) in enumerate(found)]
+            other_columns = [theirs for _, _, theirs in found if theirs]
+            other_columns = other_columns or [name for (name,) in connection.execute(_KEY_OF, (found[0][0],))]
+            if len(other_columns) != len(found):
+                continue  # it refers to a table that is not there, or to no key of it: there is nothing to join
             keys.append(
                 {
                     "table": table,
                     "other": found[0][0],
                     "columns": json.dumps([own for _, own, _ in found]),
-                    "other_columns": json.dumps(theirs_all),
+                    "other_columns": json.dumps(other_columns),
                 }
             )
     return gathered(columns, keys, usual_schema="")
 
 
+_COLUMNS = "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden IN (0, 2, 3)"
 _KEY_OF = "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk"

@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from naru.builtins.data.documents.document import Document, Reading, UnreadableError
-from naru.builtins.data.documents.headings import is_table_of_columns
+from naru.builtins.data.documents.headings import are_headings, is_table_of_columns
 from naru.builtins.data.documents.office import parts_of
 from naru.builtins.data.documents.rows import Row, document_of, nested_rows, table_rows
 from naru.builtins.data.documents.sections import Section, html_sections, markdown_sections, paragraphs_of, pieces
@@ -28,6 +28,9 @@ from naru.errors import ConfigError
 DELIMITERS = ",;\t|"
 MAX_FILE_BYTES = 256 * 2**20
 _LINES_LOOKED_AT = 20
+_HEADINGS_ALONE = "it holds nothing below its headings"
+_LINES_ABOVE = 10
+"""A table's headings stand in one of so many lines."""
 _CHARACTERS_LOOKED_AT = 65_536
 _SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 """How Excel is told what stands between the cells."""
@@ -147,8 +150,33 @@ def _csv(raw: bytes, name: str, reading: Reading) -> None:
     text = text[told.end() :] if told else text
     delimiter = told[1] if told else _delimiter(text)
     lines = csv.reader(itertools.chain(io.StringIO(text, newline=""), [_END]), delimiter=delimiter)
-    for row in table_rows(_closed(lines)):
-        _add(row, f"{name}#", reading)
+    whole: list[list[str]] = []
+    try:
+        whole.extend(line for line in _closed(lines) if line)
+    finally:
+        below = _table(whole, f"{name}#", (), reading)
+    if whole and not below:
+        raise UnreadableError(_HEADINGS_ALONE)
+
+
+def _table(lines: Sequence[Sequence[str]], before: str, names: tuple[str, ...], reading: Reading) -> int:
+    """Add a table's rows and return how many lines they take; what stands above the headings is a document a line."""
+    start = next((at for at, line in enumerate(lines[:_LINES_ABOVE]) if is_table_of_columns(line)), 0)
+    if any(_filled(line) >= _filled(lines[start]) for line in lines[:start]):  # no title: it has just such words
+        start = 0
+    for above in range(start):
+        place = f"{before}{above + 1}"
+        reading.add(Document(place, "; ".join(filter(None, lines[above])), place))
+    begin = lines[start : start + _LINES_LOOKED_AT]
+    if begin and not are_headings(begin):
+        lines, start = [[""] * len(lines[0]), *lines], 0
+    for row in table_rows(lines[start:], names):
+        _add(row, before, reading)
+    return len(lines) - start - 1
+
+
+def _filled(line: Sequence[str]) -> int:
+    return sum(bool(cell.strip()) for cell in line)
 
 
 def _delimiter(text: str) -> str:
@@ -178,9 +206,10 @@ def _closed(lines: Iterator[list[str]]) -> Iterator[list[str]]:
         held = line
     if held != [_END]:
         begins = next(filter(None, held), "")[:40].split("\n", 1)[0]
-        left = "\n".join(held).count("\n") - len(held) + 1
+        left = "\n".join(held).rstrip(f"\n{_END}").count("\n") - len(held) + 1
+        after = f"{left} line{'s' * (left != 1)} after it"
         raise UnreadableError(
-            f"a quote in the row that begins with {begins!r} is never closed; it and {left} lines after it are left out"
+            f"a quote in the row that begins with {begins!r} is never closed; it and {after} are left out"
         )
 
 
@@ -219,15 +248,9 @@ def _excel(raw: bytes, name: str, reading: Reading) -> None:
             reading.refuse(f"{name}#{number}", f"the sheet is broken: {part}")
             continue
         sheet, lines = part
-        start = next((at for at, line in enumerate(lines[:10]) if is_table_of_columns(line)), 0)
-        for above in range(start):
-            place = f"{name}#{sheet}!{above + 1}"
-            reading.add(Document(place, "; ".join(filter(None, lines[above])), place))
         names = () if _SHEET_NUMBER.fullmatch(sheet) else (sheet,)
-        for row in table_rows(lines[start:], names):
-            _add(row, f"{name}#{sheet}!", reading)
-        if len(lines) == start + 1:
-            reading.refuse(f"{name}#{sheet}", "it holds nothing below its headings")
+        if not _table(lines, f"{name}#{sheet}!", names, reading):
+            reading.refuse(f"{name}#{sheet}", _HEADINGS_ALONE)
 
 
 def _pdf(raw: bytes, name: str, reading: Reading) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Literal
 
 Role = Literal["id", "schema", "table", "column", "name", "type", "text", "table text", ""]
@@ -17,17 +18,24 @@ _TEXT = (
     r"(text|documents?|desc|description|content|contents|body|comments?|meaning|definition|remarks?"
     r"|설명|내용|의미|정의|코멘트|주석|비고|본문)"
 )
-_TABLE = r"(table|tbl|relation|테이블)"
+_TABLE = r"(table|tbl|relation|entity|테이블|엔티티)"
+_COLUMN = r"(column|col|field|attribute|컬럼|칼럼|필드|항목|속성|열)"
+_PHYSICAL = r"(physical|물리|영문)?"
+_LOGICAL = r"(logical|논리|한글|국문)"
+"""What readers call it; the physical name is the one that statements use."""
 _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("schema", re.compile(rf"(table)?(schema|스키마){_NAME}")),
-    ("table text", re.compile(rf"{_TABLE}.*{_TEXT}")),
-    ("table", re.compile(rf"{_TABLE}{_NAME}")),
-    ("text", re.compile(rf".*{_TEXT}")),
+    ("table text", re.compile(rf"{_TABLE}.*{_TEXT}|{_LOGICAL}{_TABLE}{_NAME}|{_TABLE}{_LOGICAL}{_NAME}")),
+    ("table", re.compile(rf"{_PHYSICAL}{_TABLE}{_NAME}")),
+    ("text", re.compile(rf".*{_TEXT}|{_LOGICAL}{_COLUMN}{_NAME}|{_COLUMN}{_LOGICAL}{_NAME}")),
     ("type", re.compile(r"((data|column|col|field|sql)?(type|dtype)|(데이터|컬럼|칼럼)?(타입|유형|형식|형)|자료형)")),
-    ("column", re.compile(rf"(column|col|field|attribute|컬럼|칼럼|필드|항목|속성|열){_NAME}")),
+    ("column", re.compile(rf"{_PHYSICAL}{_COLUMN}{_NAME}")),
     ("id", re.compile(r"(id|key|uid|uuid|(doc|document)id|아이디|식별자)")),
     ("name", re.compile(r"(name|title|이름|명칭|제목)")),
 )
+
+_BEGINS_A_ROW = re.compile(r"\d+|\w+(\.\w+)+")
+"""A number, or a column with its table."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -38,7 +46,17 @@ def role_of(heading: str) -> Role:
     return next((role for role, pattern in _ROLES if pattern.fullmatch(squeezed)), "")
 
 
-def is_table_of_columns(headings: list[str]) -> bool:
+def is_table_of_columns(headings: Sequence[str]) -> bool:
     """Tell whether a table's first row names what a catalogue of columns, or of documents, has."""
     roles = {role_of(heading) for heading in headings} - {""}
     return len(roles) > 1 and bool(roles & {"text", "column"})
+
+
+def are_headings(lines: Sequence[Sequence[str]]) -> bool:
+    """Tell a table's first line from one more of its rows: it is like those below it, and no heading is known."""
+    first, *below = lines
+    if not below or any(map(role_of, first)):
+        return True
+    if all(line and _BEGINS_A_ROW.fullmatch(line[0].strip()) for line in (first, below[0])):
+        return False
+    return not any(cell.strip() and cell == line[at] for line in below for at, cell in enumerate(first[: len(line)]))

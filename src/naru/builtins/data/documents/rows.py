@@ -9,15 +9,15 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from naru.builtins.data.documents.document import Document, Scalar
-from naru.builtins.data.documents.headings import Role, role_of
+from naru.builtins.data.documents.headings import Role, is_table_of_columns, role_of
 
 _CONTAINERS = frozenset(
     "tables columns fields schemas items data documents docs rows records cols properties tablemetadata databases "
-    "catalog catalogue table schema definitions entries results".split()
+    "catalog catalogue table schema definitions entries results models sources".split()
 )
 """Keys that say what their values are, and are no names of things."""
 _METADATA = frozenset({"metadata", "meta"})
@@ -60,13 +60,40 @@ def nested_rows(value: Any, place: str = "", names: tuple[str, ...] = (), *, is_
 
     `is_record` says that it is an item of a list, so that a mapping is one row and not an entry for each key.
     """
-    if isinstance(value, list):
+    if lines := _lines_of(value, is_record=is_record):
+        for row in table_rows(lines, names):
+            yield replace(row, place=_join(place, row.place))
+    elif isinstance(value, list):
         for number, item in enumerate(value, 1):
             yield from nested_rows(item, _join(place, str(number)), names, is_record=True)
     elif isinstance(value, Mapping):
         yield from _mapping_rows(value, place, names, is_record=is_record)
     else:
         yield Row([("text", value)], place)
+
+
+def _lines_of(value: Any, *, is_record: bool) -> list[list[Any]]:
+    """Return the lines of a table, headings first: a list of lists, or headings beside or above columns.
+
+    `{"columns": ["id", "text"], "data": [["a", "one"]]}`, `{"id": ["a"], "text": ["one"]}`, and with `{"0": "a"}` for
+    `["a"]`: as programs export tables.
+    """
+    if isinstance(value, list):
+        are_lines = len(value) > 1 and all(isinstance(line, list) for line in value)
+        return value if are_lines and is_table_of_columns([str(cell) for cell in value[0]]) else []
+    if not isinstance(value, Mapping) or is_record or not value:
+        return []
+    headings, data = value.get("columns"), value.get("data")
+    if isinstance(headings, list) and isinstance(data, list):
+        are_lines = all(isinstance(line, list) and len(line) == len(headings) for line in data)
+        return [headings, *data] if are_lines and all(isinstance(heading, str) for heading in headings) else []
+    columns = [list(column.values()) if isinstance(column, Mapping) else column for column in value.values()]
+    if not is_table_of_columns([str(heading) for heading in value]) or not all(
+        isinstance(one, list) for one in columns
+    ):
+        return []
+    keys = {tuple(column) if isinstance(column, Mapping) else len(column) for column in value.values()}
+    return [[str(heading) for heading in value], *map(list, zip(*columns, strict=True))] if len(keys) == 1 else []
 
 
 def _mapping_rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 from naru.builtins.data.documents.document import UnreadableError
 
@@ -14,6 +15,9 @@ _MARKS = (
 )
 _ZEROS_IN_WIDE_TEXT = 1 / 16
 """Of its bytes; blanks, commas and digits have one each, in every script."""
+_EASTERN = re.compile("[ㄱ-ㆎ㐀-鿿가-힣豈-﫿]")
+_KOREAN = 3 / 4
+"""Of the Eastern letters in a Korean text: syllables that people write. Other encodings' bytes give others."""
 
 
 def decoded(raw: bytes, declared: str = "") -> str:
@@ -25,9 +29,11 @@ def decoded(raw: bytes, declared: str = "") -> str:
     marked = next((name for mark, name in _MARKS if raw.startswith(mark)), "") or _wide(raw)
     for encoding in (marked,) if marked else ("utf-8-sig", declared, "cp949"):
         try:
-            return raw.decode(encoding or "utf-8-sig")
+            text = raw.decode(encoding or "utf-8-sig")
         except (UnicodeError, LookupError):
             continue
+        if encoding != "cp949" or _is_korean(text):
+            return text
     if marked:
         raise UnreadableError(f"it begins as {marked.upper()} and does not go on so; save it as UTF-8")
     raise UnreadableError("it is neither UTF-8, UTF-16 nor CP949 text; save it as UTF-8")
@@ -39,3 +45,10 @@ def _wide(raw: bytes) -> str:
     if len(raw) % 2 or not even + odd > len(raw) * _ZEROS_IN_WIDE_TEXT or (even and odd):
         return ""
     return "utf-16-be" if even else "utf-16-le"
+
+
+def _is_korean(text: str) -> bool:
+    """Tell Korean from what Western, Japanese or Chinese bytes happen to spell in CP949."""
+    letters = _EASTERN.findall(text)
+    written = {letter for letter in set(letters) if "가" <= letter <= "힣" and len(letter.encode("euc-kr")) == 2}
+    return sum(letter in written for letter in letters) >= _KOREAN * len(letters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import psycopg
@@ -43,10 +44,11 @@ def unreachable(error: BaseException, parameters: Mapping[str, str]) -> Database
     for key in ("password", "user", "host", "dbname"):
         value = parameters.get(key, "")
         if value and not (key == "host" and value in _LOOPBACK):
-            reason = reason.replace(value, "…")
+            reason = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "…", reason)
     return DatabaseUnavailableError(
         f"No connection to PostgreSQL at {_address(parameters)}: {reason.removesuffix('.')}.",
-        remedy="Check that it runs and that the POSTGRESQL_DB_… settings are right; the next call tries again.",
+        remedy="Check that it runs and that NARU_DATABASE_URL or the POSTGRESQL_DB_… settings are right; the next call "
+        "tries again.",
     )
 
 
