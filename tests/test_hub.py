@@ -19,8 +19,9 @@ from naru.records import ServerRecord
 from naru.stores.embedded_postgres import EmbeddedPostgres, find_binaries
 from naru.stores.occupied import occupied
 from naru.stores.open import open_store
-from tests.connections.conftest import SERVERS, until
+from tests.connections.conftest import SERVERS
 from tests.sizes import within
+from tests.waiting import until
 
 
 def settings(folder: Path, store: str) -> Settings:

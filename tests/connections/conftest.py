@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,8 @@ from tests.ports import free_port
 SERVERS = Path(__file__).parent.parent / "fixtures" / "servers"
 QUICK = ConnectionSettings(
     connect_timeout_seconds=60,
-    probe_timeout_seconds=2,
+    probe_timeout_seconds=10,
+    queue_timeout_seconds=60,
     reconnect=ReconnectPolicy(initial_delay_seconds=0.2, max_delay_seconds=2, stable_seconds=0.5),
 )
 """Defaults with waits fit for tests."""
@@ -40,15 +40,6 @@ def stdio(name: str, script: str, *arguments: str, **config) -> ServerRecord:
 
 def http(name: str, url: str, transport: TransportType | None = TransportType.HTTP, **config) -> ServerRecord:
     return ServerRecord(name=name, transport_type=transport, config={"url": url, **config})
-
-
-async def until(condition: Callable[[], bool], seconds: float = 60) -> float:
-    """Wait until something holds; return how long it took."""
-    start = time.monotonic()
-    async with asyncio.timeout(seconds):
-        while not condition():
-            await asyncio.sleep(0.01)
-    return time.monotonic() - start
 
 
 @contextlib.asynccontextmanager

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from naru.connections.session.deadline import Deadline
+from naru.connections.state.deadline import Deadline, bound
 
 
 async def wait_under(seconds: float, *, move_to: float | None = None) -> tuple[str, int]:
@@ -94,3 +94,25 @@ async def test_work_that_ends_otherwise_leaves_no_cancellation_behind() -> None:
         return task.cancelling()
 
     assert await asyncio.create_task(work()) == 0
+
+
+async def test_time_in_which_nothing_ran_here_is_had_once_more_for_a_minute_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = asyncio.get_running_loop()
+    clock = loop.time
+
+    def sleep_until(moment: float) -> None:
+        monkeypatch.setattr(loop, "time", lambda: clock() + moment)
+
+    async def work() -> None:
+        sleep_until(10_000)
+        await asyncio.sleep(0.01)  # in which an answer that is there is read
+        sleep_until(10_055)
+        await asyncio.sleep(0.01)
+        sleep_until(20_000)
+        await asyncio.sleep(3600)
+
+    with pytest.raises(TimeoutError), bound(30):
+        await work()
+    assert clock() + 20_000 <= loop.time() < clock() + 20_100, "and no hour of waiting"

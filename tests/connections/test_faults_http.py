@@ -21,11 +21,12 @@ from naru.connections.state.settings import ConnectionSettings
 from naru.errors import ToolError
 from naru.records import ServerStatus, TransportType
 from naru.tools.toolset import CallContext
-from tests.connections.conftest import QUICK, http, managed, stdio, until
+from tests.connections.conftest import QUICK, http, managed, stdio
 from tests.connections.fake_http import FakeHttpServer, events
 from tests.connections.test_faults_stdio import forget_peak, peak_mib, worst_lag
 from tests.ports import free_port
 from tests.sizes import sized, within
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -173,11 +174,12 @@ async def test_a_failing_server_is_left_alone_and_probed(manager: Manager) -> No
             with pytest.raises(ToolError):
                 await echo(manager, "x")
         sent = server.seen["tools/call"]
+        probes = int(time.monotonic() - start)  # one a second at most
         print(f"R-34 503: {sent} requests sent for 200 offered")
-        assert sent == 5
+        assert 5 <= sent <= 5 + probes
         assert manager.get_status("web") is ServerStatus.DEGRADED
         state["down"] = False
-        await until(lambda: time.monotonic() - start > 1.1)
+        manager.connection("web")._breaker._open_until = 0.0
         assert await echo(manager, "ok") == "ok"
         assert manager.get_status("web") is ServerStatus.CONNECTED
 
@@ -338,7 +340,7 @@ async def test_a_server_that_asks_for_rest_gets_it(manager: Manager, status: int
     """R-12"""
     async with FakeHttpServer() as server:
         await connected(manager, server)
-        answers = [web.Response(status=status, headers={"Retry-After": "1"})]
+        answers = [web.Response(status=status, headers={"Retry-After": "60"})]
 
         async def busy(request: web.Request, message: dict[str, Any]) -> web.StreamResponse | None:
             return answers.pop() if answers else None
@@ -346,16 +348,15 @@ async def test_a_server_that_asks_for_rest_gets_it(manager: Manager, status: int
         server.behave = on_call(busy)
         with pytest.raises(LinkError) as caught:
             await manager.connection("web").request("tools/call", {"name": "echo", "arguments": {}})
-        heard = time.monotonic()
-        assert caught.value.failure.retry_after_seconds == 1
+        assert caught.value.failure.retry_after_seconds == 60
         before = server.seen.total()
         for _ in range(50):
             with pytest.raises(BusyError, match="Left alone"):
                 await manager.connection("web").request("tools/call", {"name": "echo", "arguments": {}})
         assert server.seen.total() == before
-        await until(lambda: time.monotonic() - heard > 1.05)
+        manager.connection("web")._breaker._open_until -= 60
         assert await echo(manager, "rested") == "rested"
-        print(f"R-12 {status}: 0 requests in the window of 1 s")
+        print(f"R-12 {status}: 0 requests in the window that it asked for")
 
 
 @pytest.mark.parametrize("kind", ["json", "stream", "chunked"])
@@ -563,9 +564,11 @@ async def test_idle_connections_that_a_proxy_drops_cost_no_call() -> None:
         await until(lambda: server.seen["ping"] >= 2)
         assert await echo(manager, "first") == "first"
         assert server._runner is not None
-        for connection in list(server._runner.server.connections):  # type: ignore[union-attr]
+        dropped = list(server._runner.server.connections)  # type: ignore[union-attr]
+        for connection in dropped:
             connection.transport.close()
-        await asyncio.sleep(0.02)
+        await until(lambda: all(connection.transport is None for connection in dropped))
+        await asyncio.sleep(0.01)  # the loop's next look at its sockets finds their ends
         assert await echo(manager, "second") == "second"
 
 
@@ -575,14 +578,16 @@ async def test_parallel_calls_some_cancelled_get_the_right_answers(manager: Mana
         await connected(manager, server)
 
         async def slow(request: web.Request, message: dict[str, Any]) -> web.StreamResponse | None:
-            await asyncio.sleep(float(message["params"]["arguments"]["text"]) / 20)
+            await go_on.wait()
             return None
 
+        go_on = asyncio.Event()
         server.behave = on_call(slow)
         tasks = [asyncio.ensure_future(echo(manager, str(10 + n))) for n in range(10)]
-        await asyncio.sleep(0.03)
+        await until(lambda: server.seen["tools/call"] == 10)
         for task in tasks[::3]:
             task.cancel()
+        go_on.set()
         results = await asyncio.gather(*tasks, return_exceptions=True)
         assert [r if n % 3 else "cancelled" for n, r in enumerate(results)] == [
             str(10 + n) if n % 3 else "cancelled" for n in range(10)
@@ -759,9 +764,10 @@ async def test_changes_are_heard_in_the_modern_era_and_after_a_cut(manager: Mana
             streams.append(response)
             acknowledged = {"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {}}
             await response.write(events(acknowledged))
-            await asyncio.sleep(0.5 if len(streams) == 1 else 60)
+            await (cut if len(streams) == 1 else asyncio.Event()).wait()
             return response
 
+        cut = asyncio.Event()
         server.behave = listen
         await connected(manager, server)
         await until(lambda: len(streams) == 1)
@@ -769,6 +775,7 @@ async def test_changes_are_heard_in_the_modern_era_and_after_a_cut(manager: Mana
         await streams[0].write(events({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {}}))
         await until(lambda: "second" in manager.connection("web").catalogue)
         server.tools.append("third")  # while nobody listens
+        cut.set()
         await until(lambda: len(streams) == 2)
         await until(lambda: "third" in manager.connection("web").catalogue)
 

@@ -13,8 +13,9 @@ from aiohttp import web
 from naru.connections.manager import Manager
 from naru.errors import ToolError
 from naru.records import ServerStatus, TransportType
-from tests.connections.conftest import http, until
+from tests.connections.conftest import http
 from tests.sizes import within
+from tests.waiting import until
 
 
 class FakeSseServer:

@@ -26,12 +26,11 @@ from naru.connections.transports.descendants import VARIABLE
 from naru.errors import ToolError, ToolTimeoutError
 from naru.records import ServerStatus
 from naru.tools.toolset import CallContext
-from tests.connections.conftest import QUICK, managed, stdio, until
+from tests.connections.conftest import QUICK, managed, stdio
 from tests.sizes import IS_FULL, sized, within
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
-
-SECOND = CallContext(timeout_seconds=1.0)
 
 
 async def connected(manager: Manager, *modes: str, name: str = "raw") -> None:
@@ -97,7 +96,7 @@ async def test_a_late_answer_is_dropped_and_counted(manager: Manager) -> None:
     """R-02"""
     await connected(manager)
     with pytest.raises(ToolTimeoutError):
-        await call(manager, "sleep", seconds=0.3, context=CallContext(timeout_seconds=0.1))
+        await call(manager, "late", context=CallContext(timeout_seconds=0.1))
     await until(lambda: manager.connection("raw").counters.strays == 1)
     assert await call(manager, "echo", text="next") == "next"
 
@@ -105,8 +104,8 @@ async def test_a_late_answer_is_dropped_and_counted(manager: Manager) -> None:
 async def test_a_cancelled_caller_cancels_its_call_alone(manager: Manager) -> None:
     """a28: 20 calls side by side, 5 of them cancelled; the 21st works."""
     await connected(manager)
-    tasks = [asyncio.ensure_future(call(manager, "sleep", seconds=0.6 + 0.01 * n)) for n in range(20)]
-    await asyncio.sleep(0.02)
+    tasks = [asyncio.ensure_future(call(manager, "sleep", seconds=0.6 if n % 4 else 600)) for n in range(20)]
+    await until(lambda: manager.connection("raw").in_flight >= 5)
     for task in tasks[::4]:
         task.cancel()
     results = await asyncio.gather(*tasks, return_exceptions=True)
@@ -166,7 +165,7 @@ async def test_an_answer_with_both_or_neither_of_result_and_error_ends_its_call(
     """R-06, a06"""
     await connected(manager)
     with pytest.raises(ToolError, match="result"):
-        await call(manager, tool, context=SECOND)
+        await call(manager, tool)
     assert manager.connection("raw").counters.malformed == 1
     assert await call(manager, "echo", text="ok") == "ok"
 

@@ -19,7 +19,8 @@ from naru.connections.manager import Manager
 from naru.records import ServerStatus
 from naru.stores.base import Store
 from naru.stores.open import open_store
-from tests.connections.conftest import QUICK, SERVERS, managed, until
+from tests.connections.conftest import QUICK, SERVERS, managed
+from tests.waiting import until
 
 SERVER = [str(SERVERS / "raw_server.py")]
 

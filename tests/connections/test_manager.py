@@ -13,8 +13,9 @@ from naru.connections.manager import Manager
 from naru.errors import ConflictError, NotFoundError, ToolError, UnknownToolError
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.tools.toolset import CallContext
-from tests.connections.conftest import http, managed, start_http, stdio, until
+from tests.connections.conftest import http, managed, start_http, stdio
 from tests.ports import free_port
+from tests.waiting import until
 
 
 def record_for(kind: str, port: int):

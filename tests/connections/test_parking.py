@@ -20,8 +20,9 @@ from naru.errors import ToolError, UnknownToolError
 from naru.records import ServerRecord, ServerStatus
 from naru.stores.base import Store
 from naru.stores.memory import MemoryStore
-from tests.connections.conftest import QUICK, http, managed, stdio, until
+from tests.connections.conftest import QUICK, http, managed, stdio
 from tests.connections.fake_http import FakeHttpServer
+from tests.waiting import until
 
 SOON = replace(QUICK, idle_stop_seconds=0.2)
 

@@ -11,7 +11,8 @@ from naru.connections.link import private_links
 from naru.connections.manager import Manager
 from naru.errors import ToolError
 from naru.tools.toolset import CallContext
-from tests.connections.conftest import managed, stdio, until
+from tests.connections.conftest import managed, stdio
+from tests.waiting import until
 
 
 async def pid(manager: Manager, caller: str) -> str:

@@ -22,9 +22,10 @@ from naru.messages import ResourcePart
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.tools.toolset import CallContext
 from tests.client_environments import node_environment, python_environment
-from tests.connections.conftest import SERVERS, managed, until
+from tests.connections.conftest import SERVERS, managed
 from tests.ports import free_port
 from tests.sizes import IS_FULL
+from tests.waiting import until
 
 NPM = {
     "@modelcontextprotocol/server-everything": "2026.8.31",

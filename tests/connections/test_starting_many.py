@@ -15,7 +15,8 @@ from naru.connections.state.starts import INSTALL_SECONDS, Starts, may_install, 
 from naru.connections.transports.base import LogRing
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.secrets.values import SecretValues
-from tests.connections.conftest import QUICK, managed, stdio, until
+from tests.connections.conftest import QUICK, managed, stdio
+from tests.waiting import until
 
 _FAILURE = Failure("connect", "exited", "it ended.")
 SLOW = """
@@ -52,8 +53,11 @@ def slow(folder: Path, name: str, seconds: float, *, talks: bool = False, **conf
 
 
 @pytest.mark.slow
-async def test_no_more_start_at_a_time_than_the_budget_and_all_of_them_connect(tmp_path: Path) -> None:
+async def test_no_more_start_at_a_time_than_the_budget_and_all_of_them_connect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Twelve that need two seconds each, two at a time, with a patience that all twelve together would use up."""
+    monkeypatch.setattr("naru.connections.state.starts._HELD_SECONDS", 60)
     settings = replace(QUICK, max_connecting=2, connect_timeout_seconds=12)
     async with managed(settings) as manager:
         for number in range(12):

@@ -12,6 +12,7 @@ import aiohttp
 from naru.config import ServerSettings
 from naru.gateway.requests.core import GatewaySettings
 from tests.gateway.by_hand import META, Client, gateway, next_event, request
+from tests.waiting import until
 
 
 @contextlib.asynccontextmanager
@@ -76,9 +77,7 @@ async def test_a_session_ends_with_its_stream() -> None:
     async with gateway() as client:
         async with stream(client) as (_, endpoint):
             assert len(client.engine.sessions) == 1
-        async with asyncio.timeout(30):
-            while client.engine.sessions:
-                await asyncio.sleep(0.01)
+        await until(lambda: not client.engine.sessions)
         async with client.http.post(endpoint, json=request("ping")) as response:
             assert response.status == 404
 

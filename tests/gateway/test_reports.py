@@ -16,6 +16,7 @@ from naru.gateway.sessions.session import Session
 from naru.gateway.upstreams.upstream import Relay
 from tests.gateway.by_hand import Json, gateway, request
 from tests.gateway.scripted import ScriptedUpstream
+from tests.waiting import until
 
 
 def test_the_endpoint_keeps_the_prefix_that_the_app_is_mounted_under() -> None:
@@ -40,27 +41,26 @@ async def test_a_browser_may_read_the_session_id() -> None:
 @pytest.mark.slow
 async def test_parallel_calls_of_which_some_are_cancelled_all_end_rightly() -> None:
     begun: list[int] = []
+    go_on = asyncio.Event()
 
     async def nap(params: Json, relay: Relay | None) -> Json:
         begun.append(params["arguments"]["n"])
-        await asyncio.sleep(params["arguments"]["seconds"])
+        await go_on.wait()
         return {"content": [{"type": "text", "text": str(params["arguments"]["n"])}]}
 
     async with gateway(ScriptedUpstream("a", {"nap": nap})) as client:  # a28
         session = await client.initialize()
 
         async def call(number: int) -> Json | list[Json]:
-            arguments = {"n": number, "seconds": 2 + number * 0.02}
-            message = request("tools/call", {"name": "a__nap", "arguments": arguments}, number)
+            message = request("tools/call", {"name": "a__nap", "arguments": {"n": number}}, number)
             return (await client.post(message, mcp_session_id=session))[1]
 
         running = [asyncio.create_task(call(number)) for number in range(20)]
-        async with asyncio.timeout(60):
-            while len(begun) < 20:
-                await asyncio.sleep(0.01)
+        await until(lambda: len(begun) == 20)
         for number in range(0, 20, 4):
             note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
             await client.post(note, mcp_session_id=session)
+        go_on.set()
         answers = await asyncio.gather(*running)
         for number, answer in enumerate(answers):
             if number % 4 == 0:

@@ -23,6 +23,7 @@ from naru.web.one_write import OneWriteProtocol
 from tests.gateway.by_hand import META, Client, Json, events, gateway, next_event, request
 from tests.gateway.scripted import ScriptedUpstream
 from tests.sizes import sized
+from tests.waiting import until
 
 """Run what has a number in SECURITY.md at that number; minutes instead of seconds."""
 
@@ -49,12 +50,6 @@ class Slow:
             raise
         self.finished += 1
         return words("slept")
-
-
-async def until(condition: Any, seconds: float = 60) -> None:
-    async with asyncio.timeout(seconds):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 async def abort(client: Client, message: Json, started: Any, **headers: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from naru.gateway.upstreams.servers import ServerUpstreams
-from tests.connections.conftest import http, managed, stdio, until
+from tests.connections.conftest import http, managed, stdio
 from tests.connections.fake_http import FakeHttpServer
+from tests.waiting import until
 
 
 class ResourceServer(FakeHttpServer):

@@ -27,7 +27,10 @@ class RawServer:
 
 @asynccontextmanager
 async def serve_raw(*answers: Sequence[bytes | object | None]) -> AsyncIterator[RawServer]:
-    """Answer the n-th request with the n-th answer's pieces (the last one for all others), each in its own write."""
+    """Answer the n-th request with the n-th answer's pieces (the last one for all others), each in its own write.
+
+    An event among them is waited for.
+    """
     server = RawServer()
     tasks: set[asyncio.Task[None]] = set()
 
@@ -40,6 +43,9 @@ async def serve_raw(*answers: Sequence[bytes | object | None]) -> AsyncIterator[
                 if piece is HANG:
                     await reader.read()
                     return
+                if isinstance(piece, asyncio.Event):
+                    await piece.wait()
+                    continue
                 assert isinstance(piece, bytes)
                 writer.write(piece)
                 await writer.drain()

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.http1.raw_server import CLOSE, HANG, RawServer, chunked, serve_raw, whole
+from tests.waiting import until
 from yarl import URL
 
 from naru.http1.connection import MAX_HEAD_BYTES, MAX_WAITING_BYTES, Limits
@@ -197,9 +198,7 @@ async def test_an_answer_let_go_in_its_middle_closes_the_connection() -> None:
 async def test_a_request_cancelled_before_the_head_closes_the_connection() -> None:
     async with serve_raw([HANG]) as server:
         asking = asyncio.create_task(pool_to(server).post())
-        async with asyncio.timeout(60):
-            while not server.requests:
-                await asyncio.sleep(0)
+        await until(lambda: server.requests)
         asking.cancel()
         await asyncio.wait_for(server.gone.wait(), 60)
 
@@ -310,6 +309,18 @@ async def test_a_slow_reader_is_not_taken_for_a_silent_server() -> None:
         answer = await Asking(server.base_url, Limits(silence_seconds=0.05)).post()
         await asyncio.sleep(0.2)
         assert len(await read_all(answer)) == size
+
+
+async def test_time_in_which_nothing_ran_here_is_not_a_servers_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, go_on = asyncio.get_running_loop(), asyncio.Event()
+    clock = loop.time
+    async with serve_raw([go_on, *whole(b"late")]) as server:
+        asking = asyncio.create_task(Asking(server.base_url, Limits(silence_seconds=60)).post())
+        await until(lambda: server.requests)
+        monkeypatch.setattr(loop, "time", lambda: clock() + 1000)  # the machine has slept
+        await asyncio.sleep(0.01)
+        go_on.set()
+        assert await read_all(await asking) == b"late"
 
 
 async def test_silence_before_the_head_and_in_the_body_is_given_up() -> None:

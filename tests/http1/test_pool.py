@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
+from tests.waiting import until
 from yarl import URL
 
 from naru.http1.connection import MAX_WAITING_BYTES, Limits
@@ -83,7 +84,7 @@ async def posting(
         poster.pool.close()
         listener.close()
         server.end.set()
-        await asyncio.wait_for(asyncio.gather(*server.tasks, return_exceptions=True), 5)
+        await asyncio.wait_for(asyncio.gather(*server.tasks, return_exceptions=True), 60)
 
 
 async def body_of(reply: Reply) -> bytes:
@@ -144,7 +145,7 @@ async def test_a_connection_that_says_more_than_it_was_asked_is_not_used_again()
 async def test_a_connection_that_the_server_closed_is_not_used_again() -> None:
     async with posting([WHOLE, None], [WHOLE]) as (server, poster, url):
         assert await body_of(await poster.post(url, b"{}", {})) == b'{"a": 1}'
-        await asyncio.sleep(0.05)
+        await until(lambda: not poster.pool._open)
         assert await body_of(await poster.post(url, b"{}", {})) == b'{"a": 1}'
         assert server.connections == 2
 
@@ -155,7 +156,7 @@ async def test_a_stream_left_after_its_answer_gives_its_connection_back() -> Non
         reply = await poster.post(url, b"{}", {})
         assert await reply.read()
         reply.release()
-        await asyncio.sleep(0.05)
+        await until(lambda: poster.pool._idle)
         assert await body_of(await poster.post(url, b"{}", {})) == b'{"a": 1}'
         assert server.connections == 1
 
@@ -171,9 +172,7 @@ async def test_a_request_given_up_before_its_reply_closes_its_connection() -> No
     async with posting([]) as (server, poster, url):
         server.scripts.append([b""])
         task = asyncio.create_task(poster.post(url, b"{}", {}))
-        async with asyncio.timeout(60):
-            while not server.requests:
-                await asyncio.sleep(0)
+        await until(lambda: server.requests)
         task.cancel()
         await asyncio.wait_for(server.closed.wait(), 60)
 
@@ -183,9 +182,7 @@ async def test_a_reader_that_is_slow_is_not_read_ahead_of_without_bound() -> Non
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size
     async with posting([head, b"x" * size]) as (_, poster, url):
         reply = await poster.post(url, b"{}", {})
-        async with asyncio.timeout(60):
-            while reply.waiting_bytes <= MAX_WAITING_BYTES / 2:
-                await asyncio.sleep(0.01)
+        await until(lambda: reply.waiting_bytes > MAX_WAITING_BYTES / 2)
         await asyncio.sleep(0.1)  # in which more would come
         assert MAX_WAITING_BYTES / 2 < reply.waiting_bytes < MAX_WAITING_BYTES + 1024 * 1024
         assert len(await body_of(reply)) == size
@@ -238,9 +235,7 @@ async def test_what_broke_off_after_a_byte_is_not_asked_again() -> None:
 async def test_a_connection_serves_again_before_the_body_on_it_has_been_read() -> None:
     async with posting([WHOLE], [WHOLE]) as (server, poster, url):
         first = await poster.post(url, b"{}", {})
-        async with asyncio.timeout(60):
-            while not first.is_whole:
-                await asyncio.sleep(0)
+        await until(lambda: first.is_whole)
         second = await poster.post(url, b"{}", {})
         first.close()
         first.release()

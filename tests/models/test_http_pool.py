@@ -6,10 +6,10 @@ import asyncio
 import importlib
 import socket
 import sys
-from collections.abc import Callable
 
 import pytest
 from tests.http1.raw_server import CLOSE, HANG, chunked, serve_raw, whole
+from tests.waiting import until
 
 from naru.errors import ConfigError, ModelError
 from naru.models.transport.endpoint import Endpoint
@@ -27,12 +27,6 @@ async def ask(pool: HttpPool, body: bytes = b"{}") -> bytes:
     text = await answer.read_some(1 << 20)
     answer.release()
     return text
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not true():
-            await asyncio.sleep(0.01)
 
 
 async def test_a_request_is_one_write_with_the_key_and_the_length() -> None:

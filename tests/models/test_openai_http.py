@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.models.fake_endpoint import Answering, FakeEndpoint, Reply, delta, json_reply, serve, sse, tool_delta
+from tests.waiting import until
 
 from naru.errors import ConfigError, ModelError
 from naru.messages import (
@@ -231,9 +232,7 @@ async def test_e26_cancelling_before_the_first_chunk_closes_the_upstream_as_well
     async with serve([Reply([b": \n\n"], hang=True)]) as fake:
         backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
         waiting = asyncio.ensure_future(anext(aiter(backend.stream(ASK))))
-        async with asyncio.timeout(60):
-            while not fake.bodies:
-                await asyncio.sleep(0.01)
+        await until(lambda: fake.bodies)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.waiting import until
 
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Finish, Message, Usage
@@ -31,9 +32,7 @@ async def redis_url(tmp_path: Path) -> AsyncIterator[str]:
         stdout=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        async with asyncio.timeout(30):
-            while not socket.exists():
-                await asyncio.sleep(0.02)
+        await until(lambda: socket.exists())
         yield f"unix://{socket}"
     finally:
         process.terminate()

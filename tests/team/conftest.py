@@ -19,7 +19,7 @@ from naru.models.router import Route, Router
 from naru.models.scripted import ScriptedBackend
 from naru.persons import Bounds
 from naru.web.app import App, open_app
-from tests.connections.conftest import until
+from tests.waiting import until
 
 NOTED = Path(__file__).with_name("noted_server.py")
 BASE_URL = "http://127.0.0.1:20006"

@@ -19,8 +19,8 @@ from naru.web.gate.access import KeyRing
 from naru.web.gate.access_tokens import AccessTokens
 from naru.web.gate.logins import Logins
 from naru.web.oidc.refusals import REASONS
-from tests.connections.conftest import until
 from tests.team.oidc import BACK, BASE_URL, CLIENT, KEY, SCOPES, Visitor, published, settings, signed, visited
+from tests.waiting import until
 
 ROLES = {"server": {"roles": {"analyst": {"access": "user", "servers": ["hr"]}}}}
 

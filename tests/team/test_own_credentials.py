@@ -18,10 +18,10 @@ from naru.messages import JsonObject
 from naru.records import ServerRecord
 from naru.stores.secrets.redact import REDACTOR
 from naru.stores.secrets.vault import Vault
-from tests.connections.conftest import until
 from tests.team.authority import say_yes
 from tests.team.conftest import Team, call_mcp, declared, team
 from tests.team.test_sign_in import BACK, upstream
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.connections.conftest import until
+from tests.waiting import until
 
 from naru.tools.functions.registry import REGISTRY
 from naru.tools.functions.reloading import ReloadingToolset

@@ -88,9 +88,9 @@ async def test_a_description_is_replaced():
 
 
 async def test_a_limited_call_ends_in_time_and_its_text_is_cut_with_the_notice_counted():
-    limited = LimitedToolset(toolset(), timeout_seconds=0.05, max_characters=60)
     with pytest.raises(ToolTimeoutError, match=r"within 0\.05 s"):
-        await limited.call("slow", {"seconds": 30}, CALL)
+        await LimitedToolset(toolset(), timeout_seconds=0.05).call("slow", {"seconds": 30}, CALL)
+    limited = LimitedToolset(toolset(), timeout_seconds=60, max_characters=60)
     text = (await limited.call("set_two", {}, CALL)).text
     assert len(text.replace("\n[", "[")) <= 60
     assert "[cut: 100 characters, the limit is 60]" in text

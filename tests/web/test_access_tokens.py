@@ -27,7 +27,7 @@ from naru.web.gate import issuer as keeper
 from naru.web.gate.access_tokens import AccessTokens
 from naru.web.gate.admission import auth_is_on
 from naru.web.routes import Access
-from tests.connections.conftest import until
+from tests.waiting import until
 
 RESOURCE = "http://127.0.0.1:20006/mcp"
 RSA_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)

@@ -17,7 +17,7 @@ from naru.web.gate.access import KeyRing
 from naru.web.gate.admission import auth_is_on, who_may_come
 from naru.web.gate.hosts import host_name
 from naru.web.gate.security import Gate, guard
-from tests.connections.conftest import until
+from tests.waiting import until
 from tests.web.test_app_security import opened
 from tests.web.test_security import TABLE, ask, echo
 

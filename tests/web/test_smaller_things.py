@@ -17,9 +17,10 @@ from naru.hub import Hub, open_hub
 from naru.models.scripted import ScriptedBackend
 from naru.records import ServerRecord, TransportType
 from naru.web.app import open_app
-from tests.connections.conftest import http, managed, until
+from tests.connections.conftest import http, managed
 from tests.connections.fake_http import FakeHttpServer
 from tests.fixtures.odd_server import OddServer, serve_http
+from tests.waiting import until
 from tests.web.conftest import served
 
 

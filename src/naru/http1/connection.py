@@ -10,6 +10,7 @@ import httptools
 
 from naru.http1.faults import CutError, ExchangeError, NotHttpError, SilenceError, UnansweredError
 from naru.http1.reply import Fault, Reply
+from naru.turns import owed
 
 MAX_HEAD_BYTES = 64 * 1024
 MAX_WAITING_BYTES = 256 * 1024
@@ -64,6 +65,8 @@ class Connection(asyncio.Protocol):
         self._head_bytes = 0
         self._is_interim = self._is_paused = False
         self._heard_at = 0.0
+        self._was_away = False
+        """The reply under way had more time, since nothing ran here when it was over."""
         self._watch: asyncio.TimerHandle | None = None
         self._lingering: asyncio.TimerHandle | None = None
 
@@ -79,6 +82,7 @@ class Connection(asyncio.Protocol):
             return UnansweredError("closed the connection without an answer")
         self._reply = reply = Reply(self, self._owner.fault)
         self._head_bytes = 0
+        self._was_away = False
         self._heard_at = self._loop.time()
         if self._watch is None and self._limits.silence_seconds is not None:
             self._watch = self._loop.call_later(self._limits.silence_seconds, self._look)
@@ -188,8 +192,11 @@ class Connection(asyncio.Protocol):
         if self._reply is None or limit is None:
             return
         # While it is paused, it is our reader that is slow.
-        due = limit + (self._loop.time() if self._is_paused else self._heard_at)
-        if self._loop.time() >= due:
+        now = self._loop.time()
+        due = limit + (now if self._is_paused else self._heard_at)
+        if not self._was_away and (more := owed(now - due)):
+            self._was_away, due = True, now + more
+        if now >= due:
             self._fail(SilenceError(f"sent nothing for {limit:g} s"))
         else:
             self._watch = self._loop.call_at(due, self._look)

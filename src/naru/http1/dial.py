@@ -16,11 +16,10 @@ import aiohappyeyeballs
 
 from naru.http1.faults import DialError
 from naru.http1.head import Address
+from naru.turns import owed
 
 _OTHER_ADDRESS_SECONDS = 0.25
 """After which the next address of the host is tried beside the first."""
-_AWAY_SECONDS = 1.0
-"""By how much a deadline is seen too late where it was this machine that slept, or a process that had no turn."""
 P = TypeVar("P", bound=asyncio.Protocol)
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Gets host and port; returns the addresses that may be connected to. Raises OSError."""
@@ -50,7 +49,7 @@ async def dial(
             async with asyncio.timeout_at(due):
                 return await _open(protocol, address, authorities, resolve)
         except TimeoutError as error:
-            if is_last or loop.time() < due + _AWAY_SECONDS:
+            if is_last or not owed(loop.time() - due):
                 raise DialError(f"cannot be reached: no answer in {timeout_seconds:g} s") from error
             is_last = True
         except OSError as error:

@@ -13,29 +13,46 @@ from naru.connections.transports.stdio import StdioTransport
 from naru.connections.wire import messages as wire
 from naru.messages import JsonObject
 from naru.stores.secrets.values import SecretValues
-from tests.connections.conftest import until
+from tests.waiting import until
 
 _CLOSES_STDIN = "import os, sys, time; print('no room', file=sys.stderr, flush=True); os.close(0); time.sleep(600)"
+_ENDS_SLOWLY = "import os, time; os.close(1); time.sleep(0.5); os._exit(7)"
 
 
 class Inbox:
     """Hears nothing but the end."""
 
+    def __init__(self) -> None:
+        self.heard = ""
+
     def receive(self, message: JsonObject, call: Outgoing | None) -> None:
         raise AssertionError(message)
 
     def lost(self, failure: Failure) -> None:
-        assert "closed its output" in failure.message
+        self.heard = failure.message
 
 
 async def test_a_write_to_a_program_that_closed_its_stdin_says_why() -> None:
     config = {"command": sys.executable, "args": ["-c", _CLOSES_STDIN]}
     transport = StdioTransport(config, SecretValues(), ConnectionSettings())
-    await transport.open(Inbox())
+    inbox = Inbox()
+    await transport.open(inbox)
     try:
         assert transport._stdin is not None
         await until(transport._stdin.is_closing)
         with pytest.raises(LinkError, match="closed its output"):
             await transport.send(wire.encode({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+    finally:
+        await transport.close()
+    assert "closed its output" in inbox.heard
+
+
+async def test_a_program_that_closes_its_output_before_it_ends_is_told_by_its_exit_code() -> None:
+    config = {"command": sys.executable, "args": ["-c", _ENDS_SLOWLY]}
+    transport, inbox = StdioTransport(config, SecretValues(), ConnectionSettings()), Inbox()
+    await transport.open(inbox)
+    try:
+        await until(lambda: inbox.heard)
+        assert inbox.heard == "the process exited with code 7."
     finally:
         await transport.close()

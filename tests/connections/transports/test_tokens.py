@@ -22,8 +22,9 @@ from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.memory import MemoryStore
 from naru.stores.secrets.redact import REDACTOR, masked_config
 from naru.stores.secrets.values import secrets_of
-from tests.connections.conftest import QUICK, http, until
+from tests.connections.conftest import QUICK, http
 from tests.connections.fake_http import FakeHttpServer
+from tests.waiting import until
 
 
 class Authority:

@@ -39,7 +39,7 @@ async def ask(engine: EngineAddress, **body: Any) -> tuple[int, Any]:
         **body,
     }
     headers = {"Authorization": f"Bearer {engine.api_key}"}
-    timeout = aiohttp.ClientTimeout(total=110)
+    timeout = aiohttp.ClientTimeout(total=240)
     async with (
         aiohttp.ClientSession(timeout=timeout) as session,
         session.post(f"{engine.base_url}/chat/completions", json=request, headers=headers) as response,

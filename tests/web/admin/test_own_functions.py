@@ -22,7 +22,7 @@ from naru.records import ServerRecord
 from naru.stores.brought import BroughtStore
 from naru.stores.open import open_store
 from naru.web.app import open_app
-from tests.connections.conftest import until
+from tests.waiting import until
 
 SOURCE = '''
 from naru.tools import register_tool

@@ -18,9 +18,10 @@ from naru.errors import ToolTimeoutError
 from naru.records import ServerRecord, TransportType
 from naru.stores.files import atomic as atomic_file
 from naru.stores.open import open_store
-from tests.connections.conftest import SERVERS, sdk_port, start_http, until  # noqa: F401  # sdk_port: fixture
+from tests.connections.conftest import SERVERS, sdk_port, start_http  # noqa: F401  # sdk_port: fixture
 from tests.ports import free_port
 from tests.sizes import within
+from tests.waiting import until
 from tests.web.admin.hub import AdminHub, admin_hub
 
 BASE = "/api/mcp/servers"

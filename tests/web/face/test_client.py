@@ -24,6 +24,7 @@ from naru.web.face import client as client_end
 from naru.web.face import endpoint
 from naru.web.one_write import OneWriteProtocol
 from tests.http1.raw_server import HANG, serve_raw
+from tests.waiting import until
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 
 ASK = [{"role": "user", "content": "go"}]
@@ -67,12 +68,6 @@ async def _connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter
     return await asyncio.open_connection(parts.hostname, parts.port)
 
 
-async def _until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.005)
-
-
 async def _abort(
     aborts: int,
     ask: Callable[[], Awaitable[asyncio.StreamWriter]],
@@ -83,10 +78,10 @@ async def _abort(
     """Let clients leave, twenty at a time, once the work for all of them has begun; wait until it has ended."""
     for total in range(20, aborts + 1, 20):
         clients = await asyncio.gather(*(ask() for _ in range(20)))
-        await _until(partial(_equal, begun, total))
+        await until(partial(_equal, begun, total))
         for client in clients:
             client.transport.abort()
-        await _until(partial(_equal, ended, total))
+        await until(partial(_equal, ended, total))
 
 
 def _equal(count: Callable[[], int], total: int) -> bool:
@@ -149,7 +144,7 @@ async def test_a_client_that_does_not_read_holds_the_model_back() -> None:
     async with served(application(MemoryHub(backend))) as url:
         async with unread(url):
             assert 0 < await _stopped_at(lambda: backend.said) < 10_000
-        await _until(lambda: backend.open == 0)
+        await until(lambda: backend.open == 0)
 
 
 # R-37
@@ -216,9 +211,11 @@ async def test_a_quiet_stream_is_started_and_kept_alive_by_comments(monkeypatch:
 
 
 async def test_an_error_after_the_stream_was_started_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = asyncio.Event()
+
     class Late(ScriptedBackend):
         async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
-            await asyncio.sleep(1)
+            await started.wait()
             raise ModelError("Too late.", status=429)
             yield Text("")
 
@@ -229,6 +226,7 @@ async def test_an_error_after_the_stream_was_started_is_an_event(monkeypatch: py
         session.post(f"{url}/v1/chat/completions", json={"model": "m", "messages": ASK, "stream": True}) as response,
     ):
         assert response.status == 200
+        started.set()
         text = await response.text()
     events = [json.loads(line[6:]) for line in text.split("\n\n") if line.startswith("data:")]
     assert [list(event) for event in events] == [["error"]]
@@ -303,7 +301,7 @@ async def test_a_server_that_stops_says_so(words: int) -> None:  # R-29
     ):
         body = {"model": "m", "messages": ASK, "stream": True}
         asking = asyncio.ensure_future(session.post(f"{url}/v1/chat/completions", json=body))
-        await _until(lambda: backend.open == 1 and backend.said == words)
+        await until(lambda: backend.open == 1 and backend.said == words)
         tasks[0].cancel()
         response = await asking
         text = await response.text()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +10,7 @@ from naru.connections.session.asking import allowed_questions
 from naru.connections.session.catalogue import Listing, ToolCatalogue, read_list, read_tools
 from naru.connections.session.negotiation import PROTOCOLS, negotiate
 from naru.connections.session.session import Hooks, Listener, Session
+from naru.connections.state.deadline import bound
 from naru.connections.state.faults import Failure, LinkError, RpcError
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.state.starts import Starts, patience
@@ -120,13 +119,12 @@ class Opener:
     async def _attempt(self, kind: TransportType, make: MakeTransport, plan: Plan, seconds: float) -> Opened:
         session = Session(self.record.name, make(), self.listener, settings=self.settings, hooks=self.hooks)
         self.listener.begun(session)
-        is_program = kind is TransportType.STDIO
         try:
+            if kind is not TransportType.STDIO:
+                with bound(seconds):
+                    return await self._steps(session, kind, plan)
             # The wait for its turn is no time of its own.
-            async with (
-                self.starts.turn(self.record) if is_program else contextlib.nullcontext(),
-                patience(seconds, session.transport.logs) if is_program else asyncio.timeout(seconds),
-            ):
+            async with self.starts.turn(self.record), patience(seconds, session.transport.logs):
                 return await self._steps(session, kind, plan)
         except TimeoutError:
             tail = session.transport.logs.tail()

@@ -23,8 +23,8 @@ from typing import Any, Protocol
 
 from naru import __version__
 from naru.connections.session.asking import find_asked
-from naru.connections.session.deadline import Deadline
 from naru.connections.session.listening import ChangeListener
+from naru.connections.state.deadline import Deadline
 from naru.connections.state.faults import Failure, LinkError, RpcError
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.transports.base import Outgoing, Transport

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
+from naru.connections.state.deadline import bound
 from naru.connections.state.faults import BusyError, Failure
 
 
@@ -36,7 +37,7 @@ class Bulkhead:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._line.append(turn)
         try:
-            async with asyncio.timeout(self.queue_timeout_seconds):
+            with bound(self.queue_timeout_seconds):
                 await turn
         except TimeoutError:
             self._leave(turn)

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from pathlib import PurePath
 from typing import Final, Protocol
 
+from naru.connections.state.deadline import Deadline, bound
 from naru.records import ServerRecord
 
 LAUNCHERS: Final = frozenset({"npx", "bunx", "pnpm", "yarn", "deno", "uvx", "uv", "pipx", "docker", "podman"})
@@ -70,15 +71,15 @@ async def patience(seconds: float, logs: Log) -> AsyncIterator[None]:
     loop = asyncio.get_running_loop()
     last = loop.time() + _MOST * seconds
 
-    async def look(limit: asyncio.Timeout) -> None:
+    async def look(limit: Deadline) -> None:
         seen = logs.total_bytes
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             if logs.total_bytes != seen:
                 seen = logs.total_bytes
-                limit.reschedule(min(last, loop.time() + seconds))
+                limit.move(min(last, loop.time() + seconds))
 
-    async with asyncio.timeout(seconds) as limit:
+    with bound(seconds) as limit:
         looking = loop.create_task(look(limit))
         try:
             yield

@@ -30,6 +30,8 @@ _WHY_NOT_STARTED = {
     errno.ENOEXEC: "It is no program for this machine, or a script whose first line names no interpreter.",
     errno.E2BIG: "Its arguments and variables are too long together.",
 }
+_ENDING_SECONDS = 2.0
+"""How long a process that closed its output may take to end: a busy machine lets that take a while."""
 _LAST_WORDS_SECONDS = 0.25
 """How long answers may still arrive after the process ended, when something else holds its stdout open."""
 
@@ -141,8 +143,10 @@ class StdioTransport(asyncio.SubprocessProtocol):
         self._die()
 
     def _die_soon(self) -> None:
-        if self._last_words is None:
-            self._last_words = asyncio.get_running_loop().call_later(_LAST_WORDS_SECONDS, self._die)
+        if self._last_words is not None:
+            self._last_words.cancel()
+        seconds = _LAST_WORDS_SECONDS if self._exited.is_set() else _ENDING_SECONDS
+        self._last_words = asyncio.get_running_loop().call_later(seconds, self._die)
 
     def _die(self) -> None:
         if self._last_words is not None:

@@ -1,14 +1,21 @@
-"""The deadline of one request: as `asyncio.timeout`, which took a twentieth of a forwarded call, without its states."""
+"""Deadlines of what servers do: as `asyncio.timeout`, which took a twentieth of a forwarded call, without its states.
+
+Time in which nothing ran here is not held against the server: it has it once more, up to a minute.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from naru.turns import owed
 
 
 class Deadline:
     """Cancels the task that made it when the time is up, unless lifted before."""
 
-    __slots__ = ("_cancellations", "_handle", "_is_taken_back", "_loop", "_task", "has_passed")
+    __slots__ = ("_cancellations", "_handle", "_is_extended", "_is_taken_back", "_loop", "_task", "has_passed")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, when: float) -> None:
         """Set it, to a time of the loop."""
@@ -17,8 +24,8 @@ class Deadline:
         self._loop = loop
         self._task = task
         self._cancellations = task.cancelling()
-        self._handle = loop.call_at(when, self._pass)
-        self.has_passed = self._is_taken_back = False
+        self._handle = loop.call_at(max(when, loop.time()), self._pass)
+        self.has_passed = self._is_taken_back = self._is_extended = False
 
     def move(self, when: float) -> None:
         """Set it anew, if it has not passed."""
@@ -41,5 +48,25 @@ class Deadline:
         return self._task.uncancel()
 
     def _pass(self) -> None:
+        now = self._loop.time()
+        if not self._is_extended and (more := owed(now - self._handle.when())):
+            self._is_extended = True
+            self._handle = self._loop.call_at(now + more, self._pass)
+            return
         self.has_passed = True
         self._task.cancel()
+
+
+@contextmanager
+def bound(seconds: float) -> Iterator[Deadline]:
+    """Bound what this task does in the block. Raises TimeoutError."""
+    loop = asyncio.get_running_loop()
+    deadline = Deadline(loop, loop.time() + seconds)
+    try:
+        yield deadline
+    except asyncio.CancelledError as error:
+        if deadline.explains():
+            raise TimeoutError from error
+        raise
+    finally:
+        deadline.lift()
