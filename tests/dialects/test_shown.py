@@ -361,3 +361,25 @@ def test_the_end_of_a_call_comes_before_the_end_of_the_reply_where_the_prompt_is
     parser = StreamParser(talk.TOOLS, generation_prompt="")
     events = parser.feed(CALL + after + "\n\nMore.")
     assert any(isinstance(event, CallEnd) for event in events)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "Wrong: {u}\nRight: {v}",
+        "❌ {u}\n✅ {v}",
+        "✗ {u}\n✓ {v}",
+        "错误：{u}\n正确：{v}",
+        "Falsch: {u}\nDa fehlt ein Wert.\nRichtig: {v}",
+        "Instead of {u}\nwrite {v}",
+        "오답 → {u}\n정답 → {v}",
+    ],
+)
+@pytest.mark.parametrize("form", [form for form in talk.MORE_FORMS if form not in talk.BLOCKS_ONLY])
+def test_two_calls_that_are_set_against_each_other_are_both_shown(frame, form):
+    """Issue 15, 1: ticks and crosses are labels, and a label right before the next call answers the first."""
+    write = talk.MORE_FORMS[form]
+    first, second = write("read_file", {"path": "/etc/hosts"}, ""), write("read_file", {"path": "/etc/passwd"}, "")
+    text = frame.format(u=first, v=second)
+    parsed = read_every_way(text, talk.TOOLS)
+    assert (parsed.calls, parsed.content) == ((), text)

@@ -119,6 +119,12 @@ def stray_closers() -> Tokens:
     return Tokens(token for token, marker in markers().table.items() if marker.kind in ("closer", "stop"))
 
 
+@lru_cache(maxsize=1)
+def call_closers() -> Tokens:
+    """Return the closing tags of calls and of what stands around them."""
+    return Tokens(token for token, marker in markers().table.items() if marker.kind == "closer")
+
+
 @lru_cache(maxsize=256)
 def first_body(prompt: str) -> Body | None:
     """Tell from the end of the prompt what the reply begins inside of; None for plain text."""

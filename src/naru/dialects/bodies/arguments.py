@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from naru.dialects.bodies.values import capture, collect_quoted, delimited, quoted
+from naru.dialects.calls.keys import role_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.literal import (
     BARE_KEY,
@@ -23,16 +24,18 @@ from naru.dialects.texts.source import (
     Reading,
     Source,
     literal_at,
+    match_at,
     need,
     skip_space,
     space_end,
-    until,
 )
 
 _SEPARATORS = (*COMMAS, "/", "#", "\\")
 _WRITTEN_BREAKS = ("\\n", "\\r", "\\t")
 _INSIDE = {quote: lazy_pattern(rf"(?:[^{quote}\\]|\\.)*", re.DOTALL) for quote in "\"'"}
 _COMMENT = lazy_pattern(r"(?://|#)[^\n]*\n|/\*.*?\*/", re.DOTALL)
+_LABEL = lazy_pattern(r"(?:[a-z]{1,8} )?([A-Za-z_]{2,24})[:：]")
+_LABEL_SO_FAR = lazy_pattern(r"[A-Za-z_ ]{1,40}\Z")
 _FENCE_LINE = lazy_pattern(r"```[\w+\-]*[ \t]*\n?")
 
 TYPE_CHECKING = False
@@ -85,10 +88,7 @@ def _skip_separator(source: Source) -> Reading[None]:
     if source.text[source.pos] == "\\":
         yield from _skip_written_break(source)
         return
-    comment = yield from until(source, _COMMENT, 400)
-    if comment.start() != source.pos:
-        raise NotACall
-    source.pos = comment.end()
+    source.pos = (yield from match_at(source, _COMMENT, 400)).end()
 
 
 def _skip_written_break(source: Source) -> Reading[None]:
@@ -112,9 +112,7 @@ def read_key(source: Source) -> Reading[str]:
     if source.text[source.pos] in CLOSERS:
         key = yield from collect_quoted(source, "{", key=True)
     else:
-        found = yield from until(source, BARE_KEY, 200)
-        if found.start() != source.pos:
-            raise NotACall
+        found = yield from match_at(source, BARE_KEY, 200)
         key = found[0].strip()
         source.pos = found.end()
     following = yield from json_space(source)
@@ -152,6 +150,19 @@ def read_any_arguments(source: Source, writer: CallWriter, first: str) -> Readin
     return True
 
 
+def skip_arguments_label(source: Source, first: str) -> Reading[str]:
+    """Consume words such as `with arguments:` before arguments; return the character that then comes, else `first`."""
+    if not first.isalpha():
+        return first
+    while not source.final and _LABEL_SO_FAR.match(source.text, source.pos):
+        yield
+    label = _LABEL.match(source.text, source.pos)
+    if label is None or role_of(label[1]) != "arguments":
+        return first
+    source.pos = label.end()
+    return (yield from skip_space(source))
+
+
 def _read_fenced_arguments(source: Source, writer: CallWriter) -> Reading[None]:
     closer = (yield from literal_at(source, ("```",))) or "`"
     if closer == "`":
@@ -171,10 +182,7 @@ def _read_fenced_arguments(source: Source, writer: CallWriter) -> Reading[None]:
 
 def skip_fence_line(source: Source) -> Reading[None]:
     """Consume the line that opens or closes a code fence."""
-    line = yield from until(source, _FENCE_LINE, 40)
-    if line.start() != source.pos:
-        raise NotACall
-    source.pos = line.end()
+    source.pos = (yield from match_at(source, _FENCE_LINE, 40)).end()
 
 
 def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:

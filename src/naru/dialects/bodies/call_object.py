@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from naru.dialects.bodies.pythonic import keyword_arguments
-from naru.dialects.calls.keys import are_arguments, is_around_calls, is_kind, names_tool, role_of, unwrapped
+from naru.dialects.calls.keys import are_arguments, is_around_calls, names_tool, role_of, says_call, unwrapped
 from naru.dialects.calls.offered import Offered, properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.literal import encodable, parse_literal
@@ -50,7 +50,7 @@ def name_in(fields: Mapping[str, Any], offered: Offered) -> tuple[str, str]:
         if isinstance(value, str) and role_of(key) == "name":
             if offered.find(value) is not None:
                 return value, key
-            if not is_kind(value) and key not in _MAY_NAME:
+            if not says_call(value) and key not in _MAY_NAME:
                 return "", key
     return "", ""
 

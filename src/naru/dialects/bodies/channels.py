@@ -119,7 +119,7 @@ def read_element(source: Source, writer: CallWriter) -> Reading[Body | None]:
     if tag.start() != source.pos:
         raise NotACall
     name = tag[2]
-    if tag[1] == "open" and name == "call":
+    if tag[1] == "open" and name in ("call", "toolscall"):  # with or without the tokens between the two
         yield from read_xml(source, writer)
         return None
     source.pos = tag.end()

@@ -8,7 +8,7 @@ from functools import lru_cache
 from naru.dialects.bodies.arguments import read_any_arguments, skip_fence_line
 from naru.dialects.bodies.json_calls import read_json
 from naru.dialects.bodies.pythonic import read_pythonic
-from naru.dialects.bodies.xml_parameters import read_xml
+from naru.dialects.bodies.tagged import read_tag
 from naru.dialects.calls.offered import required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
@@ -189,7 +189,7 @@ def _read_arguments(source: Source, writer: CallWriter, row: Dialect, name: str,
         name = _KIMI_NAME.fullmatch(name)[1] if name else name  # type: ignore[index] # it matches any name
     first = yield from skip_space(source)
     if first == "<":
-        yield from read_xml(source, writer)
+        yield from read_tag(source, writer)
         yield from _close(source, writer, marks)
         return
     tool = writer.start(name, identifier)

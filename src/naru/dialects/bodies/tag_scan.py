@@ -13,7 +13,7 @@ from collections.abc import Callable
 from naru.dialects.bodies.endings import LONGEST_TAG, MOST_CLOSERS, End, Ending, plain_name
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
-from naru.dialects.scanner import markers, stray_closers
+from naru.dialects.scanner import call_closers, markers, stray_closers
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, space_end
 
@@ -197,12 +197,17 @@ class _Scan:
                 before = self._right_before(self.at)
                 self.implied = before or End(self.at, 0, "missing-tag")
         if role == "opener":
-            if not self.opened and not (self.tail + self._source.text[self._source.pos :][: self.at]).strip():
+            if not self.opened and self._is_empty(self.at):
                 self.doubled = True
             self.depth += 1
             self.opened = True
         self.at += len(token)
         return False
+
+    def _is_empty(self, at: int) -> bool:
+        """Tell whether nothing but white space stands in the value up to `at`."""
+        start = self._source.pos
+        return not (self.tail + self._source.text[start : start + at]).strip()
 
     def _is_nameless(self) -> bool:
         """Tell whether the opening tag here says nothing but what the value's closing tag says."""
@@ -222,7 +227,7 @@ class _Scan:
 
     def _at_closer(self, size: int) -> Reading[bool]:
         at = self.at
-        source, offset, doubled = self._source, at + size, False
+        source, last, offset, doubled = self._source, at, at + size, False
         following = yield from space_end(source, offset)
         if self.depth and not (self.nameless and (yield from self._ends_all(following))):
             self.depth -= 1
@@ -232,8 +237,10 @@ class _Scan:
         for _ in range(MOST_CLOSERS):
             if not (yield from literal_at(source, (self._ending.closer,), following)):
                 break
-            offset, doubled = following + size, True
+            last, offset, doubled = following, following + size, True
             following = yield from space_end(source, offset)
+        if doubled and self._is_empty(at):
+            at, doubled = last, False  # an empty value is not closed twice: it is the closing tag
         end = End(at, offset - at, "doubled-tag" if doubled else "")
         if source.pos + following >= len(source.text):
             self._end(end)
@@ -247,6 +254,9 @@ class _Scan:
                 self._end(end)
                 return True
             self.full = end
+        elif self._ending.mends and (yield from self._section_ends(following)):
+            self._end(end)
+            return True
         self.passed = True
         self.loose = end
         self.at = offset
@@ -256,6 +266,11 @@ class _Scan:
         """Tell whether the call's own end stands at `offset`, and nothing but closing tags after it."""
         end = yield from literal_at(self._source, self._ending.ends, offset)
         return bool(end) and (yield from self._is_over(offset + len(end), or_another=False))
+
+    def _section_ends(self, offset: int) -> Reading[bool]:
+        """Tell whether the closing tag of what stands around calls is at `offset`, and nothing after it."""
+        closer = yield from literal_at(self._source, call_closers(), offset)
+        return bool(closer) and (yield from self._is_over(offset + len(closer), or_another=False))
 
     def _at_call_end(self, size: int) -> Reading[bool]:
         """Look at a closing tag of the call that no closing tag of the value stands before."""

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
-from naru.dialects.bodies.arguments import read_any_arguments, skip_fence_line
+from naru.dialects.bodies.arguments import read_any_arguments, skip_arguments_label, skip_fence_line
 from naru.dialects.bodies.call_tags import child_tags, tags_until
 from naru.dialects.bodies.json_calls import read_calls_as_text, read_complete_object, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
@@ -18,6 +18,7 @@ from naru.dialects.bodies.xml_parameters import (
     read_parameters,
     read_xml,
 )
+from naru.dialects.calls.keys import role_of
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
@@ -168,11 +169,23 @@ def read_unit(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> R
         yield from read_parameters(source, writer, child_tags(tag[1:-1]))
         writer.end(source.offset)
     elif first in _XML_STARTS:
-        yield from read_xml(source, writer)
+        yield from read_tag(source, writer)
     elif first == '"':
         yield from read_calls_as_text(source, writer, marked=True)
     else:
         yield from _read_named(source, writer, closers)
+
+
+def read_tag(source: Source, writer: CallWriter) -> Reading[None]:
+    """Read the call whose tag stands at `pos`, or the one in a tag that says that one follows."""
+    closer = yield from read_xml(source, writer)
+    if not closer:
+        return
+    yield from read_unit(source, writer, (closer,))
+    offset = yield from space_end(source)
+    if (yield from literal_at(source, (closer,), offset)):
+        source.pos += offset + len(closer)
+        writer.extend(source.offset)
 
 
 @lru_cache(maxsize=64)
@@ -199,7 +212,7 @@ def _read_named(source: Source, writer: CallWriter, closers: tuple[str, ...]) ->
     if found is None:
         found = yield from _awaited_name(source, writer)
     name = found[0]
-    if name == "function" and writer.offered.find(name) is None:  # Step-Audio names the kind first
+    if role_of(name.removesuffix(":")) == "name" and writer.offered.find(name) is None:  # Step-Audio: `function f`
         source.pos += len(name)
         yield from skip_space(source)
         name = (yield from _awaited_name(source, writer))[0]
@@ -217,8 +230,11 @@ def _read_named(source: Source, writer: CallWriter, closers: tuple[str, ...]) ->
         return
     if not following:
         raise Incomplete
+    if following == "<" and writer.offered.find(name) is None:
+        name, offset = writer.offered.without_argument(name)
     tool = writer.start(name)
     source.pos += offset
+    following = yield from skip_arguments_label(source, following)
     if not (yield from read_any_arguments(source, writer, following)):
         yield from _read_pairs(source, writer, closers, tool)
     writer.end(source.offset)

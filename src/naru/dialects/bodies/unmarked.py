@@ -13,9 +13,9 @@ from naru.dialects.bodies.call_tags import child_tags, tags_until
 from naru.dialects.bodies.gemma import read_gemma
 from naru.dialects.bodies.json_calls import read_calls_as_text, read_escaped_calls, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
-from naru.dialects.bodies.tagged import read_tagged
-from naru.dialects.bodies.xml_parameters import read_parameters, read_xml
-from naru.dialects.calls.keys import letters
+from naru.dialects.bodies.tagged import read_tag, read_tagged
+from naru.dialects.bodies.xml_parameters import read_parameters
+from naru.dialects.calls.keys import letters, says_call
 from naru.dialects.calls.offered import Offered, properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.catalog.marked import MARKED, STOPS
@@ -32,6 +32,7 @@ from naru.dialects.texts.source import (
     space_end,
     until,
 )
+from naru.dialects.texts.tokens import Tokens
 from naru.dialects.tool import Tool
 
 _LINE_END = lazy_pattern(r"[ \t]{0,200}([}\];,]{0,200})[ \t]{0,200}(\r?\n|\Z)")
@@ -47,18 +48,15 @@ _NAME_AND_BRACKET = lazy_pattern(r"([A-Za-z_][\w.\-]{0,100}(?::\d{0,4})?)(?:\s{0
 _USE = lazy_pattern(r"[A-Za-z_]\w*[ \t]*=[ \t]*(?=[A-Za-z_][\w.]*\()|print\([A-Za-z_]\w*\)[ \t]*(?:\n|\Z)")
 _ESCAPED = ('{\\"', '[{\\"')
 _GEMMA = next(row for row in MARKED if row.reader == "gemma")
+_ENDS_OF_LINES = Tokens((*STOPS, *(opener for row in MARKED for opener in row.openers)))
+"""What may follow a unit on its line: the end of the reply, or more calls."""
 ARGUMENT_MARKS = tuple(token for row in MARKED for token, role in row.marks if role == "arguments" and token[0] in "<[")
 """The tokens before arguments that stay where an engine leaves out only the one before the name."""
 _FENCED_WITH_TAGS = tuple(row for row in MARKED if row.reader == "tagged")
-CALL_LABELS = frozenset(
-    "json toolcode toolcall toolcalls tool tools tooluse toolrequest function functioncall functioncalls functions "
-    "action mcp call".split()
+_LANGUAGES = frozenset(
+    ("", *"json json5 jsonc jsonl javascript python py python3 xml html text txt plaintext plain".split())
 )
-"""What says that calls follow, without strokes."""
-FENCE_LANGUAGES = CALL_LABELS | frozenset(
-    " json5 jsonc jsonl javascript python py python3 xml html text txt plaintext plain".split(" ")
-)
-"""What a fence that holds calls may be labelled, nothing included."""
+"""Languages that calls in a fence may be labelled as."""
 
 
 def read_bare(source: Source, writer: CallWriter) -> Reading[None]:
@@ -89,7 +87,7 @@ def end_of_line(source: Source, writer: CallWriter) -> Reading[None]:
     found = _LINE_END.match(source.text, source.pos)
     if not found:
         offset = yield from space_end(source)
-        if (yield from literal_at(source, STOPS, offset)):
+        if (yield from literal_at(source, _ENDS_OF_LINES, offset)):
             return
         closer = yield from literal_at(source, stray_closers(), offset)
         if not closer or closer[0] != "<":
@@ -221,7 +219,7 @@ def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
     if name := _labelled_tool(fence, writer.offered):
         yield from _read_labelled(source, writer, name, fence[1])
         return
-    if not FENCE_LANGUAGES.issuperset((letters(fence[2]), letters(fence[3] or ""))):
+    if not (_may_label_calls(fence[2]) and _may_label_calls(fence[3] or "")):
         raise NotACall
     yield from _read_fenced(source, writer, fence[1], runs=fence[2] == "tool_code")
     yield from end_of_line(source, writer)
@@ -251,10 +249,14 @@ def _read_fenced(source: Source, writer: CallWriter, mark: str, *, runs: bool) -
             yield from _read_fenced_unit(source, writer, first)
 
 
+def _may_label_calls(label: str) -> bool:
+    return letters(label) in _LANGUAGES or says_call(label)
+
+
 def _labelled_tool(fence: re.Match[str], offered: Offered) -> str:
     """Return the tool that a fence's label names; one word alone may be a language's name."""
     if fence[3] is not None:
-        name, is_certain = fence[3], letters(fence[2]) in FENCE_LANGUAGES
+        name, is_certain = fence[3], _may_label_calls(fence[2])
     else:
         name, is_certain = fence[2], not fence[2].isalpha()
     return name if is_certain and name in offered.names else ""
@@ -320,7 +322,7 @@ def _read_fenced_tag(source: Source, writer: CallWriter) -> Reading[None]:
     if found in openers:
         yield from read_tagged(source, writer, openers[found], found)
     elif found:
-        yield from read_xml(source, writer)
+        yield from read_tag(source, writer)
         offset = yield from space_end(source)
         closer = yield from literal_at(source, ("</tool_call>",), offset)
         source.pos += offset + len(closer) if closer else 0

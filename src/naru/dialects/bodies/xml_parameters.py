@@ -14,11 +14,11 @@ from naru.dialects.bodies.call_object import arguments_from
 from naru.dialects.bodies.call_tags import XTML_TAGS, Tags, call_tags, children_until, tags_until
 from naru.dialects.bodies.elements import elements_reader
 from naru.dialects.bodies.endings import Ending
-from naru.dialects.bodies.json_calls import read_json
 from naru.dialects.bodies.tagged_values import read_tagged_text
-from naru.dialects.calls.keys import role_of
+from naru.dialects.calls.keys import role_of, says_call
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
+from naru.dialects.scanner import call_closers
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import (
     Incomplete,
@@ -35,10 +35,10 @@ from naru.dialects.texts.source import (
 
 _VENDOR = r"(?:[｜|]{1,2}\w+[｜|]{1,2}\s?|\w+:|\w+\|)?"
 _MINIMAX = "]<]minimax[>["
-_KINDS = "function_call|function|invoke|tool_call|tool_use|tool|call"
+_TAG_NAME = r"[A-Za-z][A-Za-z_\-]{1,24}"
 _QUOTED = r"(?:\"[^\"<>]*\"|'[^'<>]*')"
 _HEAD_TEXT = (
-    rf"(?P<lead>{re.escape(_MINIMAX)})?<(?P<vendor>{_VENDOR})(?P<tag>{_KINDS})"
+    rf"(?P<lead>{re.escape(_MINIMAX)})?<(?P<vendor>{_VENDOR})(?P<tag>{_TAG_NAME})"
     rf"(?:\s*=\s*|(?P<before>(?:\s+(?!name|tool|function)[\w\-]+\s*=\s*{_QUOTED})*)\s+(?:name|tool|function)\s*=\s*)"
     r"(?P<quote>[\"']?)(?P<name>[^\"'<>{\n]+?)(?P=quote)(?P<rest>\s(?!\s*\{)[^<>]*?)?(?P<end>/?)>"
 )
@@ -47,7 +47,7 @@ _RUN_TOGETHER = lazy_pattern(r"<function[=(/\s]\s*(?P<name>[\w.\-]{1,100})\)?>?\
 _ENDS_RUN_TOGETHER = ("></function>", "</function>", "<function>", "<function/>", ">")
 _ANY_HEAD = lazy_pattern(
     rf"(?:{_HEAD_TEXT})|(?P<together><function[=(/\s]\s*[\w.\-]{{1,100}}\)?>?\s*\{{)"
-    rf"|<(?P<unnamed>{_KINDS})(?:\s[^<>]*)?>"
+    rf"|<(?P<unnamed>{_TAG_NAME})(?:\s[^<>]*)?>"
 )
 NAME_TAGS = ("<name>", "<tool_name>", "<function_name>", "<tool>", "<function>")
 _NAME_ELEMENT = lazy_pattern(
@@ -56,7 +56,7 @@ _NAME_ELEMENT = lazy_pattern(
 _ELEMENT = lazy_pattern(r"<(\w{3,24})>")
 _ELEMENT_END = lazy_pattern(r"</\w{3,24}>")
 _ELEMENT_SO_FAR = lazy_pattern(r"<\w{0,24}\Z")
-_XTML_HEAD = lazy_pattern(r"<\|open\|>call\b(?P<rest>[^<>]*)<\|sep\|>")
+_XTML_HEAD = lazy_pattern(r"<\|open\|>(?:tools)?call\b(?P<rest>[^<>]*)<\|sep\|>")
 _WRITTEN_ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>/]+))")
 _ID_ATTRIBUTES = ("id", "call_id", "type")
 _ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*\"([^\"]*)\"")
@@ -76,23 +76,23 @@ def _unescaped(attribute: str) -> str:
     return attribute
 
 
-def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read the call whose tag stands at `pos`."""
+def read_xml(source: Source, writer: CallWriter) -> Reading[str]:
+    """Read the call whose tag stands at `pos`; one that names no tool is passed over: its closing tag is returned."""
     head = match_here(source, _HEAD, _LONGEST_TAG)
     if head is None:
         if (yield from literal_at(source, ("<|open|>",))):
             yield from _read_xtml(source, writer)
-            return
+            return ""
         head = yield from until(source, _ANY_HEAD, _LONGEST_TAG)
         if head.start() != source.pos:
             raise NotACall
         if head["together"] is not None:
             yield from _read_run_together(source, writer)
-            return
+            return ""
         if head["unnamed"] is not None:
             source.pos = head.end()
-            yield from _read_unnamed(source, writer, f"</{head['unnamed']}>")
-            return
+            return f"</{_checked(head['unnamed'])}>"
+    _checked(head["tag"])
     writer.start(_unescaped(head["name"]))
     source.pos = head.end()
     attributes = (head["before"] or "") + (head["rest"] or "")
@@ -102,6 +102,18 @@ def read_xml(source: Source, writer: CallWriter) -> Reading[None]:
         tags = call_tags(head["lead"] or "", head["vendor"], head["tag"], head["name"])
         yield from read_parameters(source, writer, tags)
     writer.end(source.offset)
+    return ""
+
+
+def _checked(tag: str) -> str:
+    """Return a tag's name.
+
+    Raises:
+        NotACall: It does not say that a call follows.
+    """
+    if not says_call(tag):
+        raise NotACall
+    return tag
 
 
 def _write_attributes(writer: CallWriter, written: str, *, all_known: bool) -> None:
@@ -163,18 +175,6 @@ def _read_xtml(source: Source, writer: CallWriter) -> Reading[None]:
     writer.end(source.offset)
 
 
-def _read_unnamed(source: Source, writer: CallWriter, closer: str) -> Reading[None]:
-    """Read what stands in a tag that names no tool: JSON, or elements for the name and the arguments (Claude 2)."""
-    if (yield from skip_space(source)) == "{":
-        yield from read_json(source, writer, marked=True, closers=(closer,))
-    else:
-        yield from read_named_elements(source, writer, (closer,))
-    offset = yield from space_end(source)
-    if (yield from literal_at(source, (closer,), offset)):
-        source.pos += offset + len(closer)
-        writer.extend(source.offset)
-
-
 def read_named_elements(source: Source, writer: CallWriter, closers: tuple[str, ...] = ()) -> Reading[None]:
     """Read `<name>N</name>` and the arguments: in an element of their own, or elements up to one of `closers`."""
     head = yield from until(source, _NAME_ELEMENT, _LONGEST_TAG)
@@ -190,6 +190,8 @@ def read_named_elements(source: Source, writer: CallWriter, closers: tuple[str, 
         yield from read_element_of_arguments(source, writer)
     elif first == "<" and ends and not (yield from literal_at(source, ends)):
         yield from read_parameters(source, writer, tags_until(ends))
+    elif (yield from read_any_arguments(source, writer, first)):
+        pass
     elif required_of(tool):
         raise NotACall
     writer.end(source.offset)
@@ -263,7 +265,7 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
         elif found or first == tags.child[:1]:
             head = yield from until(source, tags.head, _LONGEST_TAG)
             yield from _read_parameter(source, writer, tags, head)
-        elif (yield from literal_at(source, ("</tool_call>",))):
+        elif tags.mends and (yield from literal_at(source, call_closers())):
             writer.repair("missing-tag", "", tags.call_end[0])
             return
         elif first == "<" and tags.plain:

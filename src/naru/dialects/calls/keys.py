@@ -14,22 +14,21 @@ if TYPE_CHECKING:
 
     Role = Literal["", "name", "arguments", "id", "outcome"]
 
-_NAME = lazy_pattern(
-    r"name|(?:tool|function|func|fn|api|action|command|recipient|method|(?:tool|function)?call)(?:name)?|tooltouse"
-)
-_ARGUMENTS = lazy_pattern(
-    r"(?:tool|function|func|action|command|call|api)?(?:arguments?|args|parameters?|params|inputs?|kwargs)"
-)
-_AROUND = lazy_pattern(
-    r"(?:next)?(?:tool|function|action|command)?(?:call|use|invoke)s?|(?:next)?(?:tool|function|action|command)|actions|params|message"
-)
-_KIND = lazy_pattern(r"(?:call|use|run)?(?:tool|function|mcp)s?(?:call|use)?")
+_THINGS = ("tool", "function", "func", "fn", "action", "api", "mcp", "call", "invoke")
+_ACTS = ("use", "run", "request", "execute", "next", "code", "to", "name")
+_BEGINNINGS = {word[:size] for word in _THINGS + _ACTS for size in range(len(word))}
+_WORD = rf"(?:(?:{'|'.join(_THINGS + _ACTS)})s?)"
+_SAYS_CALL = lazy_pattern(rf"(?=.*(?:{'|'.join(_THINGS)})){_WORD}{{1,4}}")
+_SAYS_CALL_SO_FAR = lazy_pattern(rf"{_WORD}{{0,4}}(?:{'|'.join(sorted(_BEGINNINGS, reverse=True))})")
+_NAME = lazy_pattern(r"name|(?:command|recipient|method)(?:name)?")
+_ARGUMENTS = lazy_pattern(rf"(?:{_WORD}|command)*(?:arguments?|args|parameters?|params|inputs?|kwargs)")
+_AROUND = lazy_pattern(r"(?:next)?command(?:call|use)?s?|params|message")
+_DEFINITIONS = ("tools", "functions")
 _IDS = frozenset({"id", "tool_call_id", "call_id"})
-_OUTCOME = frozenset({
-    "result", "results", "output", "outputs", "response", "observation", "error", "expected", "returned",
-    "return_value", "status", "success", "took", "latency", "latency_ms", "duration", "duration_ms", "timestamp",
-    "example",
-})  # fmt: skip
+_OUTCOME = lazy_pattern(
+    r"(?:tool|function|call)?(?:results?|outputs?|response|observation|errors?|status|success)|expected|returned|took"
+    r"|(?:return|exit)(?:value|code)|(?:latency|duration|elapsed)(?:ms|seconds)?|timestamp|example"
+)
 _THOUGHTS = frozenset({"thought", "thoughts", "reasoning", "reason"})
 _LONGEST = 24
 
@@ -40,14 +39,26 @@ def letters(word: str) -> str:
 
 
 @lru_cache(maxsize=256)
+def says_call(word: str) -> bool:
+    """Tell whether a tag, a label or a key is made of nothing but words for tools and for calling them."""
+    return len(word) <= _LONGEST and _SAYS_CALL.fullmatch(letters(word)) is not None
+
+
+@lru_cache(maxsize=256)
+def may_say_call(begun: str) -> bool:
+    """Tell whether a word that is still arriving may become one that `says_call`."""
+    return len(begun) <= _LONGEST and _SAYS_CALL_SO_FAR.fullmatch(letters(begun)) is not None
+
+
+@lru_cache(maxsize=256)
 def role_of(key: str) -> Role:
     """Tell what a key of a call's object holds; an object with an outcome tells of a call that was made."""
-    if key in _OUTCOME:
-        return "outcome"
     if key in _IDS:
         return "id"
     word = letters(key) if len(key) <= _LONGEST else ""
-    if _NAME.fullmatch(word):
+    if _OUTCOME.fullmatch(word):
+        return "outcome"
+    if _NAME.fullmatch(word) or (says_call(word) and not word.endswith("s")):
         return "name"
     return "arguments" if _ARGUMENTS.fullmatch(word) else ""
 
@@ -55,7 +66,8 @@ def role_of(key: str) -> Role:
 @lru_cache(maxsize=256)
 def is_around_calls(key: str) -> bool:
     """Tell whether calls may stand under a key."""
-    return len(key) <= _LONGEST and _AROUND.fullmatch(letters(key)) is not None
+    word = letters(key) if len(key) <= _LONGEST else ""
+    return (says_call(word) and word not in _DEFINITIONS) or _AROUND.fullmatch(word) is not None
 
 
 def tells_thoughts(key: str) -> bool:
@@ -67,11 +79,6 @@ def tells_thoughts(key: str) -> bool:
 def names_tool(key: str) -> bool:
     """Tell whether a key says that a tool's name stands under it, so that its arguments may lie beside it."""
     return (role_of(key) == "name" and "tool" in key.lower()) or key == "function_name"
-
-
-def is_kind(value: str) -> bool:
-    """Tell whether a value says that this is a call, as `"action": "call_tool"` does, instead of naming a tool."""
-    return len(value) <= _LONGEST and _KIND.fullmatch(letters(value)) is not None
 
 
 def are_arguments(value: Any, tool: Tool) -> bool:

@@ -42,6 +42,13 @@ class Offered:
                 return self._tools[candidate]
         return self._spelled_alike(bare)
 
+    def without_argument(self, written: str) -> tuple[str, int]:
+        """Return the tool's name that an argument's name was written onto without its tag, and its length."""
+        for tool in self._tools.values():
+            if written.startswith(tool.name) and written[len(tool.name) :] in tool.properties:
+                return tool.name, len(tool.name)
+        return written, len(written)
+
     def begins_a_name(self, character: str) -> bool:
         """Tell whether some tool's name begins with this character."""
         if self._initials is None:

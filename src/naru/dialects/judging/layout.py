@@ -20,12 +20,14 @@ _FEW_LETTERS = 6
 _LONGEST_LABEL = 40
 _PUNCTUATION = lazy_pattern(r"[^\w\s<>{}\[\]]\s*\Z|[:：]\s|^\s*(?:#|[-*+•]\s|\d{1,2}[.)]\s)")
 """What makes a sentence, a label, a heading or an item of a word or two."""
-PREFIX = lazy_pattern(r"\s*(?:(>|\||#{1,6}\s)|([-*+•]|\d{1,2}[.)])\s)")
-_ITEM = lazy_pattern(r"\s*(?:[-+*•]|\d{1,2}[.)])\s")
+_BULLET = r"(?:[-*+•]|[\u2190-\u2bff\U0001f300-\U0001faff]\ufe0f?|\d{1,2}[.)])"
+"""What an item of a list begins with: a mark, any arrow, tick, cross or picture, or a number."""
+PREFIX = lazy_pattern(rf"\s*(?:(>|\||#{{1,6}}\s)|({_BULLET})\s)")
+_ITEM = lazy_pattern(rf"\s*{_BULLET}\s")
 _LABEL = lazy_pattern(
     r"[ \t]{0,8}(?:#{1,6} [^\n]{1,60}|(\*\*|__)[^*\n]{1,40}\1[:：]?[ \t]{0,8}(?=\n|\Z)"
     r"|\(?[^\W_]{1,2}[.)](?=\s|\Z)|<[\w.@-]{1,24}>(?= \S|\Z)|[←→»]|In \[\d+\]:|Out\[\d+\]:"
-    r"|(?:(?:[-+*•]|\d{1,2}[.)]) )?[^\s:：<>|]{1,24}(?: [^\s:：<>|]{1,24}){0,2} {0,8}[:：>|—–](?=\s|\Z))"
+    r"|(?:(?:[-+*•]|\d{1,2}[.)]) )?[^\s:：<>|]{1,24}(?: [^\s:：<>|]{1,24}){0,2} {0,8}(?:：|[:>|—–](?=\s|\Z)))"
 )
 _STAMP = lazy_pattern(
     r"[ \t]{0,8}[\[(]?(?:\d{4}-\d\d-\d\d[T ]|[^\s\d]{1,5}\.? {1,2}\d{1,2},? |\d{1,2}\S{1,3}\d{1,2}\S? )?"

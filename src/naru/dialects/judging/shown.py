@@ -161,20 +161,20 @@ def _is_over_an_exhibit(text: str, prose: str) -> bool:
     return is_label(last_line(text)) or (len(prose) < len(text) and is_short_line(prose))
 
 
-def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall]) -> Iterator[str]:
-    """Yield what the text after calls, of which there is some, tells."""
+def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall], *, leads_on: bool) -> Iterator[str]:
+    """Yield what the text after calls, of which there is some, tells; `leads_on` says that more calls may follow it."""
     if text.startswith("-->"):
         yield "comment closed"
     if text.startswith(_POINTERS if "\n" in gap else (*_POINTERS, *_REMARKS)):
         yield "pointed at"
     if "list item" in before.facts and not before.some and is_item(text):
         yield "list goes on"
-    if _sentence_goes_on(before, gap, text):
+    if _sentence_goes_on(before, gap, text, leads_on=leads_on and before.same_line):
         yield "sentence goes on"
         if not before.some and gap and not _is_about(calls, text):
             yield "sentence opened"
     said = prose_of(text)
-    answers = _answers(before.last_line, text)
+    answers = _answers(before.last_line, text) or (leads_on and _answers(before.last_line, last_line(said)))
     if not answers and not says_something(said):
         return
     if before.some:
@@ -263,13 +263,13 @@ def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(_HUMP.sub(" ", text))]
 
 
-def _sentence_goes_on(before: Before, gap: str, text: str) -> bool:
+def _sentence_goes_on(before: Before, gap: str, text: str, *, leads_on: bool) -> bool:
     first = text[0]
     letter = unicodedata.category(first)
     if not gap and (first in QUOTES or (letter in ("Pe", "Pf") and first not in "}]")):
         return True
     if "\n" in gap:
-        return first.islower() and says_something(first_line(text))
+        return first.islower() and (leads_on or says_something(first_line(text)))
     if first in _GOES_ON:
         return True
     return (first.islower() or letter == "Lo") and says_something(text.split("\n", 1)[0])
@@ -291,7 +291,8 @@ def facts(before: Before, opener: str, gap: str, after: str, calls: Sequence[Par
     stop = _NO_WORDS.search(after)
     text = after[: stop.start()] if stop is not None else after
     if text:
-        found += _facts_after(before, gap, text, calls)
+        leads_on = stop is not None or len(prose_of(text)) < len(text)
+        found += _facts_after(before, gap, text, calls, leads_on=leads_on)
     elif before.some and speaks_of_showing(
         before.text,
         is_over=calls[0].dialect not in _UNMARKED,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from naru.dialects.bodies.channels import read_element, read_header
 from naru.dialects.bodies.gemma import read_gemma
 from naru.dialects.bodies.marks import read_marks
-from naru.dialects.bodies.tagged import read_tagged
-from naru.dialects.bodies.xml_parameters import read_xml
+from naru.dialects.bodies.tagged import read_tag, read_tagged
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.judging.shown import NOTHING_BEFORE, Before
@@ -120,7 +119,7 @@ def read_marked(source: Source, writer: CallWriter, row: Dialect, opener: str) -
     if row.reader == "xtml":
         return read_element(source, writer)
     if row.reader == "xml":
-        return _read_with_closer(source, writer, row, read_xml(source, writer))
+        return _read_with_closer(source, writer, row, read_tag(source, writer))
     if row.reader == "tagged":
         return read_tagged(source, writer, row, opener)
     if row.reader == "marks":

@@ -6,22 +6,23 @@ import re
 
 from naru.dialects.bodies.react import read_action
 from naru.dialects.bodies.unmarked import end_of_line, read_line
+from naru.dialects.calls.keys import may_say_call, says_call
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.scanner import Body
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import NotACall, Reading, Source, literal_at, need, space_end
 
-LABELS = (
-    "action", "tool", "function", "call", "tool name", "tool call", "tool_call", "function name", "function call",
-    "function_call",
-)  # fmt: skip
-"""What stands before a colon and a tool's name, in any case; after the first the input may be text."""
-LABEL = lazy_pattern(rf"\*{{0,2}}(?P<word>{'|'.join(LABELS)})(?: \d{{1,2}})?(?:\*\*)?[:：](?:\*\*)?", re.IGNORECASE)
-LABEL_SO_FAR = lazy_pattern(
-    rf"\*{{0,2}}(?:|{'|'.join({word[:size] for word in LABELS for size in range(1, len(word))})}"
-    rf"|(?:{'|'.join(LABELS)})(?: \d{{0,2}})?(?:\*{{0,2}}|(?:\*\*)?[:：]\*?))\Z",
-    re.IGNORECASE,
+LABEL_INITIALS = "AaCcFfTt"
+"""What labels begin with; other letters begin too many sentences to wait for more."""
+_LABEL_WORDS = rf"(?P<words>[{LABEL_INITIALS}][A-Za-z]{{0,20}}(?:[ _\-][A-Za-z]{{1,20}}){{0,3}}?)"
+_LABEL = lazy_pattern(rf"\*{{0,2}}{_LABEL_WORDS}(?: \d{{1,2}})?(?:\*\*)?[:：](?:\*\*)?")
+_LABEL_SO_FAR = lazy_pattern(
+    rf"\*{{0,2}}(?:{_LABEL_WORDS}[ _\-]?(?P<after>(?: ?\d{{1,2}})?(?:\*{{0,2}}|(?:\*\*)?[:：]\*?)))?\Z"
 )
+_NAME = r"[A-Za-z_][\w.\-]{0,100}"
+CALLED = lazy_pattern(rf"(?:call:\s{{0,8}}({_NAME})\s?[{{(]|(?:[a-z][a-z_]{{1,15}}:){{1,3}}({_NAME})\{{)")
+CALLED_SO_FAR = lazy_pattern(rf"(?:call:\s{{0,8}}(?:{_NAME}\s?)?|(?:[a-z][a-z_]{{1,15}}:){{1,3}}(?:{_NAME})?)\Z")
+"""A name after words with colons, such as `call:`, as Gemma writes them."""
 _CALL_SO_FAR = r"(?:([A-Za-z_][\w.]{0,100})\(|[\w.]{0,100}\Z)"
 AWAITED = lazy_pattern(rf"[ \t]{{1,8}}{_CALL_SO_FAR}")
 _VALUE_SO_FAR = rf"[ \t]{{0,8}}(?:\Z|=(?!=)[ \t]{{0,8}}(?:await[ \t]{{1,8}})?{_CALL_SO_FAR})"
@@ -29,6 +30,20 @@ ASSIGNED = lazy_pattern(_VALUE_SO_FAR)
 JAVASCRIPT = ("const", "let", "var")
 DECLARED = lazy_pattern(rf"[ \t]{{1,8}}(?:[A-Za-z_]\w{{0,32}})?{_VALUE_SO_FAR}")
 """What comes after a name in `x = f(`, or a part of it at the end of the text."""
+
+
+def label_at(text: str, at: int) -> re.Match[str] | None:
+    """Return the label before a tool's name, of words that say that it is one."""
+    found = _LABEL.match(text, at)
+    return found if found is not None and says_call(found["words"]) else None
+
+
+def may_become_label(text: str, at: int) -> bool:
+    """Tell whether the text from `at` on, which is still arriving, may become such a label."""
+    begun = _LABEL_SO_FAR.match(text, at)
+    if begun is None or not begun["words"]:
+        return begun is not None
+    return says_call(begun["words"]) if begun["after"] else may_say_call(begun["words"])
 
 
 def after(source: Source, prefix: str, reader: Reading[None]) -> Reading[None]:
@@ -39,14 +54,14 @@ def after(source: Source, prefix: str, reader: Reading[None]) -> Reading[None]:
 
 def read_labelled(source: Source, writer: CallWriter, label: re.Match[str]) -> Reading[None]:
     """Read the action after a label; where that is not ReAct's own, nothing but another such may follow."""
-    takes_text = label["word"].lower() == LABELS[0]
+    takes_text = label["words"].lower() == "action"
     source.pos += len(label[0])
     yield from read_action(source, writer, takes_text=takes_text)
     if not takes_text:
         offset = yield from space_end(source)
-        while not source.final and LABEL_SO_FAR.match(source.text, source.pos + offset):
+        while not source.final and may_become_label(source.text, source.pos + offset):
             yield
-        if source.pos + offset < len(source.text) and not LABEL.match(source.text, source.pos + offset):
+        if source.pos + offset < len(source.text) and not label_at(source.text, source.pos + offset):
             raise NotACall
 
 

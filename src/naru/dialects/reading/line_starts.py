@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 
-from naru.dialects.bodies.odd_tags import may_become_tag, read_in_tags, tag_name
+from naru.dialects.bodies.odd_tags import (
+    announces_call,
+    half_tag,
+    may_become_half_tag,
+    may_become_tag,
+    read_half_tag,
+    read_in_tags,
+)
 from naru.dialects.bodies.unmarked import (
     ARGUMENT_MARKS,
     read_bare,
@@ -26,12 +33,15 @@ from naru.dialects.reading.attempt import read_marked
 from naru.dialects.reading.line_readers import (
     ASSIGNED,
     AWAITED,
+    CALLED,
+    CALLED_SO_FAR,
     DECLARED,
     JAVASCRIPT,
-    LABEL,
-    LABEL_SO_FAR,
+    LABEL_INITIALS,
     after,
     invented,
+    label_at,
+    may_become_label,
     read_assigned,
     read_labelled,
     stripped_body,
@@ -42,7 +52,7 @@ from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Reading, Source
 
 _WORD = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
-_WORDS = ("functools[", "print(", "default_api.", "Observation:", "functions.", "call:")
+_WORDS = ("functools[", "print(", "default_api.", "Observation:", "functions.")
 _ADDRESSES = ("assistantcommentary to=", "commentary to=", "assistant to=", "to=functions.")
 _CHANNELS = (*_ADDRESSES, "assistantfinal", "analysis")
 """What headers of gpt-oss's messages look like without their special tokens; the last are words but for its hint."""
@@ -63,7 +73,7 @@ _CHANNEL = lazy_pattern(r"(?:assistant)?(?: ?commentary)? ?to=(?:functions\.)?([
 _PAIR = "<arg_key>"
 _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = tuple(marker for marker in markers().table if marker[0] == "[")
-_FIRSTS = frozenset("{[`~<>-* \t\rAacfpdCOTF_\\")
+_FIRSTS = frozenset("{[`~<>-=* \t\rO_\\" + LABEL_INITIALS)
 _HEADER = " to="
 _COLON = lazy_pattern(r"[:：!.][*`\"' \t]*\Z")
 _BEFORE_CODE = lazy_pattern(r"[:：]\s*\Z|\n[ \t]*\n[ \t]*\Z")
@@ -167,6 +177,7 @@ class LineStarts:
             ("{[", self._bracket),
             ("<", self._tag),
             ("->", self._symbol),
+            ("=", self._half_tag),
             ('"', self._string),
         ):
             if first in characters:
@@ -241,11 +252,11 @@ class LineStarts:
 
     def _odd_tag(self, source: Source, at: int) -> Candidate | None:
         """Return the candidate that begins with a tag that says that calls follow, but is no dialect's marker."""
-        name = tag_name(source.text, at)
-        if name:
-            offered = name in self._writer.offered.names
-            return None if offered else self._make(source, at, read_in_tags(source, self._writer), "line", "json")
-        return WAIT if not source.final and may_become_tag(source.text, at) else None
+        if not source.final and may_become_tag(source.text, at):
+            return WAIT
+        if markers().tokens.at(source.text, at) or not announces_call(source.text, at):
+            return None
+        return self._make(source, at, read_in_tags(source, self._writer), "line", "json")
 
     def _symbol(self, source: Source, at: int) -> Candidate | None:
         text, writer = source.text, self._writer
@@ -261,15 +272,16 @@ class LineStarts:
 
     def _word(self, source: Source, at: int) -> Candidate | None:
         text, writer = source.text, self._writer
-        if text[at : at + _LONGEST_WORD] in _UNFINISHED_WORDS or (not source.final and LABEL_SO_FAR.match(text, at)):
+        if text[at : at + _LONGEST_WORD] in _UNFINISHED_WORDS or (not source.final and self._is_unfinished(text, at)):
             return WAIT
         if self.acted and text.startswith("Observation:", at):
             return Candidate(invented(source, at), "invented")
         if text.startswith("functools[", at):
             return self._make(source, at, read_prefixed(source, writer, "functools"), "line", "phi4-mini")
-        if text.startswith("call:", at) and self._code_may_begin():
+        called = CALLED.match(text, at)
+        if called and writer.offered.find(called[1] or called[2]) and self._code_may_begin():
             return self._make(source, at, read_called(source, writer), "line", "gemma4")
-        if label := LABEL.match(text, at):
+        if label := label_at(text, at):
             return self._make(source, at, read_labelled(source, writer, label), "action", "react")
         channels = _CHANNELS if self.channels_may_follow else _ADDRESSES if writer.offered.names else ()
         if text.startswith(channels, at):
@@ -278,6 +290,17 @@ class LineStarts:
             return WAIT
         found = _WORD.match(text, at)
         return self._named(source, at, found[0], found.end()) if found else None
+
+    def _half_tag(self, source: Source, at: int) -> Candidate | None:
+        """Return the candidate that is a call whose tag lost its beginning."""
+        if not source.final and may_become_half_tag(source.text, at):
+            return WAIT
+        tag = half_tag(source.text, at, self._writer.offered)
+        return self._make(source, at, read_half_tag(source, self._writer, tag), "line", "xml-tag") if tag else None
+
+    def _is_unfinished(self, text: str, at: int) -> bool:
+        """Tell whether a label, or the words before one of Gemma's calls, may still come."""
+        return may_become_label(text, at) or (CALLED_SO_FAR.match(text, at) is not None and self._code_may_begin())
 
     def _stripped_channel(self, source: Source, at: int) -> Candidate | None:
         """Return the candidate that is a message of gpt-oss whose special tokens were left out."""
@@ -309,6 +332,8 @@ class LineStarts:
             return None
         if text[end] == " " and not said.has_content and writer.offered.find(word):
             return self._named_json(source, at)
+        if text[end] in " =" and word == "function":
+            return self._half_tag(source, at)
         if text[end] in " \t=" and _may_be_variable(word):
             return self._assigned(source, at, end)
         if text[end] in "\r\n{:<[":

@@ -125,7 +125,7 @@ class TextReader:
         while True:
             found = search(text, at)
             if found is None or found.start() >= end:
-                state.say_upto(end)
+                self._say_rest(end)
                 return False
             place = found.start()
             first = text[place]
@@ -164,6 +164,21 @@ class TextReader:
         source.pos = len(source.text)
         state.writer.leave_out(rest)
         return True
+
+    def _say_rest(self, end: int) -> None:
+        """Say the text up to `end`; a special token that lacks but its bracket at the reply's end is left out."""
+        state, source = self._state, self._state.source
+        text = source.text.rstrip() if source.final else ""
+        place = state.markers.tokens.unfinished(text, source.pos)
+        marker = state.markers.table.get(f"{text[place:]}>")
+        if state.in_code or marker is None or marker.kind not in _MAY_FOLLOW_CALLS or text[place + 1] not in "|｜/":
+            state.say_upto(end)
+            return
+        state.say_upto(place)
+        state.said.settle(source.offset)
+        source.pos = end
+        state.said.leave("dropped", source.offset)
+        state.writer.leave_out(text[place:])
 
     def _new_line(self, at: int) -> bool:
         self._state.say_upto(at)

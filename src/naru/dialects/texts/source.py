@@ -7,7 +7,7 @@ relative to `pos` stay valid, since what was consumed is dropped: memory holds t
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import lru_cache
 
 from naru.dialects.texts.patterns import lazy_pattern
@@ -171,33 +171,24 @@ def until(source: Source, pattern: re.Pattern[str], limit: int) -> Reading[re.Ma
         NotACall: There is none.
         Incomplete: The text ends before one.
     """
-    while True:
-        size = len(source.text)
-        end = min(size, source.pos + limit)
-        found = pattern.search(source.text, source.pos, end)
-        if found and (found.end() < end or (end == size and source.final)):
-            return found
-        if end < size:
-            raise NotACall
-        if source.final:
-            raise Incomplete
-        yield
+    return _awaited(source, pattern.search, limit)
 
 
 def match_at(source: Source, pattern: re.Pattern[str], limit: int) -> Reading[re.Match[str]]:
-    """Return the match of `pattern` at `pos`, of at most `limit` characters, once it does not touch the end.
+    """Return the match of `pattern` at `pos` as `until` would, whatever of it may match after that."""
+    return _awaited(source, pattern.match, limit)
 
-    Raises:
-        NotACall: There is none.
-        Incomplete: The text ends before one.
-    """
+
+def _awaited(
+    source: Source, find: Callable[[str, int, int], re.Match[str] | None], limit: int
+) -> Reading[re.Match[str]]:
     while True:
         size = len(source.text)
         end = min(size, source.pos + limit)
-        found = pattern.match(source.text, source.pos, end)
+        found = find(source.text, source.pos, end)
         if found and (found.end() < end or (end == size and source.final)):
             return found
-        if end < size or end - source.pos == limit:
+        if end < size:
             raise NotACall
         if source.final:
             raise Incomplete
