@@ -151,8 +151,17 @@ def _suffixed_layout(source: Source) -> Reading[_Layout]:
     return _Layout((f"</tool_call:{suffix}", f"</tool_calls:{suffix}"), (f"<tool_call:{suffix}",))
 
 
-def read_unit(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> Reading[None]:
-    """Read one call, or one list of calls, in the notation that its first character tells."""
+def read_unit(
+    source: Source, writer: CallWriter, closers: tuple[str, ...], *, in_unnamed: bool = False
+) -> Reading[None]:
+    """Read one call, or one list of calls, in the notation that its first character tells.
+
+    Args:
+        source: Stands before it.
+        writer: Takes the calls.
+        closers: What ends the region.
+        in_unnamed: Whether a tag that names no tool was opened, in which no other may.
+    """
     first = yield from skip_space(source)
     if not first:
         raise Incomplete
@@ -169,19 +178,21 @@ def read_unit(source: Source, writer: CallWriter, closers: tuple[str, ...]) -> R
         yield from read_parameters(source, writer, child_tags(tag[1:-1]))
         writer.end(source.offset)
     elif first in _XML_STARTS:
-        yield from read_tag(source, writer)
+        yield from read_tag(source, writer, in_unnamed=in_unnamed)
     elif first == '"':
         yield from read_calls_as_text(source, writer, marked=True)
     else:
         yield from _read_named(source, writer, closers)
 
 
-def read_tag(source: Source, writer: CallWriter) -> Reading[None]:
+def read_tag(source: Source, writer: CallWriter, *, in_unnamed: bool = False) -> Reading[None]:
     """Read the call whose tag stands at `pos`, or the one in a tag that says that one follows."""
     closer = yield from read_xml(source, writer)
     if not closer:
         return
-    yield from read_unit(source, writer, (closer,))
+    if in_unnamed:
+        raise NotACall
+    yield from read_unit(source, writer, (closer,), in_unnamed=True)
     offset = yield from space_end(source)
     if (yield from literal_at(source, (closer,), offset)):
         source.pos += offset + len(closer)
