@@ -23,6 +23,7 @@ BATCH = 64
 _TYPE = re.compile(r"\A(\w+(?:[._]\w+)+) \((?:[^()]|\([^()]*\))*\)(?=[:;]|\Z)")
 """After the name that a document of a column begins with."""
 _IDENTIFIER = re.compile(r"\b[A-Za-z]\w*(?:[._]\w+)+", re.ASCII)
+_BETWEEN_WORDS = re.compile(r"[._]|(?<=[a-z0-9])(?=[A-Z])")
 
 
 class SentenceEncoder:
@@ -73,7 +74,7 @@ class SentenceEncoder:
 def readable(text: str) -> str:
     """Cut a text, leave out a column's type, and write identifiers as words.
 
-    The models know `bga lot yield pct`, not `bga_lot.yield_pct (numeric)`; a type is near to any other's question.
+    The models know `bga lot yield pct`, not `bga_lot.yieldPct (numeric)`; a type is near to any other's question.
     """
     whole = _TYPE.sub(r"\1", text[:MAX_CHARACTERS].encode("utf-8", "replace").decode())
-    return _IDENTIFIER.sub(lambda found: found[0].replace("_", " ").replace(".", " "), whole)
+    return _IDENTIFIER.sub(lambda found: _BETWEEN_WORDS.sub(" ", found[0]), whole)
