@@ -7,6 +7,7 @@ import logging
 import math
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, Protocol
 
@@ -105,11 +106,12 @@ class Closeness:
         return [replace(one, closeness=asked[n], ordered=tilts[n], talk=talk) for one in ranked if (n := one.tool.name)]
 
     async def near(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return how near texts lie to a question in meaning, -1 to 1; nothing of them is kept. Raises NaruError."""
-        if not self._tells_closeness:
-            return [0.0] * len(texts)
-        asked = await self._embed([question], "query")
-        return [_cosine(asked[0], one) for one in await self._embed(list(texts), "passage")]
+        """Return how near texts lie to a question in meaning, -1 to 1; 0 where nothing can tell. Nothing is kept."""
+        if self._tells_closeness:
+            with suppress(NaruError):  # Ranking has told of it.
+                asked = await self._embed([question], "query")
+                return [_cosine(asked[0], one) for one in await self._embed(list(texts), "passage")]
+        return [0.0] * len(texts)
 
     async def _by_meaning(
         self, tools: Sequence[ToolDefinition], texts: Sequence[str]

@@ -18,7 +18,7 @@ Missing = Callable[[Sequence[Outcome]], str]
 Rank = Callable[[Sequence[ToolDefinition], Sequence[str]], Awaitable[Sequence[Ranked]]]
 """Orders tools by a question and what was said before it, in place of the question's words alone (H13)."""
 Near = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
-"""Tells how near each text lies to a question in meaning, -1 to 1. Raises NaruError."""
+"""Tells how near each text lies to a question in meaning, -1 to 1; 0 of each where nothing can tell."""
 INSISTED = 2
 """How often a model is told that a required result is missing."""
 

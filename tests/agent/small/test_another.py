@@ -11,6 +11,7 @@ from bench.tongues.law import breaches
 from pydantic import Field
 from tests.agent.small.conftest import asked, calls
 
+from naru.agent.closeness import Closeness
 from naru.agent.recall import Recall
 from naru.agent.selection import Ranked
 from naru.errors import NaruError
@@ -197,10 +198,9 @@ async def test_a_long_text_without_spaces_costs_no_more_comparisons_than_a_short
 
 
 async def test_without_meaning_ids_are_told_by_their_form_alone() -> None:
-    async def fails(value: str, texts: Sequence[str]) -> list[float]:
+    async def fails(texts: Sequence[str], kind: str) -> list[list[float]]:
         raise NaruError("no encoder")
 
-    record, _ = await asked(
-        "Warmer: Lisbon or Madrid?", [said("weather", city="Lisbon"), "16."], (weather,), near=fails
-    )
+    script = [said("weather", city="Lisbon"), "16."]
+    record, _ = await asked("Warmer: Lisbon or Madrid?", script, (weather,), near=Closeness(fails).near)
     assert len(calls(record)) == 1

@@ -40,7 +40,10 @@ async def both(question: str, texts: Sequence[str]) -> list[float]:
 
 
 async def away(question: str, texts: Sequence[str]) -> list[float]:
-    raise UpstreamError("the encoder is away.")
+    async def embed(texts: Sequence[str], kind: str) -> list[list[float]]:
+        raise UpstreamError("the encoder is away.")
+
+    return await Closeness(embed).near(question, texts)
 
 
 async def found(question: str, value: object, near=None) -> list[str]:

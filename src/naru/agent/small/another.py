@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from naru.agent.hooks import Near
-from naru.agent.small.parameters import Parameter, form_of, parameters
-from naru.agent.small.sources import Text, bare, spans
-from naru.errors import NaruError
-from naru.messages import ToolDefinition
+from naru.agent.small.parameters import Parameter, form_of, leaves, parameters
+from naru.agent.small.sources import Text, bare, digits, spans
+from naru.messages import ToolCall, ToolDefinition
 
 ALIKE = 0.4
 """How near a name lies to another of its kind: two cities, two persons, two ships."""
@@ -22,12 +22,16 @@ MOST = 12
 
 
 async def others(
-    question: Text, tool: ToolDefinition, given: Mapping[str, Any], near: Near | None, *, found: bool
+    question: Text, tool: ToolDefinition, made: Sequence[ToolCall], near: Near | None, *, found: bool
 ) -> dict[str, list[str]]:
-    """Return by parameter what a question names beside the values of a call; where it found nothing, also these."""
+    """Return by parameter what a question names beside the values of the calls made, of the kind of the last one's.
+
+    Where that found nothing, what means the same is another thing as well.
+    """
+    taken = {bare(str(value)) for call in made for value in leaves(call.arguments)} - {""}
     beside: dict[str, list[str]] = {}
     for one in parameters(tool):
-        value = str(given.get(one.name, ""))
+        value = str(made[-1].arguments.get(one.name, ""))
         named: list[str] = []
         if value and one.is_choice:
             named = await _listed(one, question, near)
@@ -35,25 +39,23 @@ async def others(
             named = [each for each in question.spans if form_of(each) == form_of(value)]
         elif value and one.is_plain_text:
             named = await _alike(value, question, near, SAME if found else 2.0)
-        if named := [each for each in named if bare(value) not in bare(each)]:
+        if named := [each for each in named if not any(_is_of(each, other) for other in taken)]:
             beside[one.name] = named
     return beside
 
 
-def in_full(question: str, asked: Sequence[str], was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Return a follow-up after the fullest earlier question of the same kind, put to the thing that it is about.
+def _is_of(named: str, value: str) -> bool:
+    """Tell whether a word is a value, perhaps with an ending, or a part of it; of an id a part is another one."""
+    return bare(named) == value or (value in bare(named) and not digits(named))
 
-    Args:
-        question: the follow-up.
-        asked: what the person said before.
-        was: arguments of an earlier call.
-        now: arguments of the same tool's call for the follow-up.
-    """
+
+def in_full(question: str, asked: Sequence[str], was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Return a follow-up after the fullest of what was `asked` before, put to the thing that it is about `now`."""
     told: list[str] = []
     for name, value in now.items():
         old = str(was.get(name, value))
-        places = [(one, one.casefold().find(old.casefold())) for one in asked if old and old != str(value)]
-        told += [f"{one[:at]}{value}{one[at + len(old) :]}" for one, at in places if at >= 0]
+        places = [(one, re.search(re.escape(old), one, re.IGNORECASE)) for one in asked if old != str(value)]
+        told += [f"{one[: at.start()]}{value}{one[at.end() :]}" for one, at in places if at and at[0]]
     return f"{max(told, key=len)} {question}" if told else question
 
 
@@ -78,14 +80,9 @@ async def _alike(value: str, question: Text, near: Near | None, most: float) -> 
 async def _nearness(value: str, question: Text, near: Near | None) -> dict[str, float]:
     """Return how near each word lies to a value, with its endings or without; nothing where nothing can tell."""
     forms = [(word, form) for word in list(question.words)[:MOST] for form in _forms(word)]
-    if near is None or not forms:
-        return {}
-    try:
-        degrees = await near(value, [form for _, form in forms])
-    except NaruError:  # Ranking has told of it.
-        return {}
+    degrees = await near(value, [form for _, form in forms]) if near and forms else []
     found: dict[str, float] = {}
-    for (word, _), degree in zip(forms, degrees, strict=True):
+    for (word, _), degree in zip(forms, degrees, strict=False):
         found[word] = max(found.get(word, degree), degree)
     return found
 

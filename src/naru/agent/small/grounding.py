@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Set
-from dataclasses import dataclass, replace
+from collections.abc import Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 import jsonschema_rs
 
+from naru.agent.planner import Verdict
 from naru.agent.small.parameters import Parameter, parameters
 from naru.agent.small.sources import Sources, bare, digits, numbers, spans
 from naru.messages import JsonObject, ToolCall, ToolDefinition
@@ -24,29 +25,13 @@ _YEARS = range(1900, 2101)
 """What `this year` and the like can mean."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grounded:
-    """A call that may run, or why it may not; `at_fault` names the parameter whose value came from nowhere."""
-
-    call: ToolCall
-    refusal: str = ""
-    at_fault: str = ""
-
-
-def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, numbered: Set[str]) -> Grounded:
-    """Drop what the tool does not know, complete ids, refuse invented ones.
-
-    Args:
-        call: as the model wrote it.
-        tool: the tool that it means.
-        sources: what values may come from.
-        numbered: names of whole-number parameters that name a thing.
-    """
+def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, numbered: Set[str]) -> Verdict:
+    """Drop what the tool does not know, complete ids, refuse invented ones; `numbered` are of `shared_numbers`."""
     known = {one.name: one for one in parameters(tool)}
     is_open = bool(tool.input_schema.get("additionalProperties")) or "properties" not in tool.input_schema
     arguments: dict[str, Any] = {}
     for written, value in call.arguments.items():
-        name = written if written in known else _meant(written, known, call.arguments)
+        name = written if written in known else alike(written, [one for one in known if one not in call.arguments])
         if not name:
             arguments |= {written: value} if is_open else {}
             continue
@@ -56,19 +41,17 @@ def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, numbered: Set
         mended = _completed(one, value, sources)
         if why := _fault(one, mended, sources, numbered):
             if one.required:
-                return Grounded(call, why, name)
+                return Verdict(call, why)
             continue
         arguments[name] = mended
-    return Grounded(replace(call, arguments=arguments))
+    return Verdict(replace(call, arguments=arguments))
 
 
-def _meant(written: str, known: dict[str, Parameter], given: dict[str, Any]) -> str:
-    """Return the parameter that a misspelt key means: `memberNo`, `member-no`."""
-    free = {bare(name): name for name in known if name not in given}
-    if bare(written) in free:
-        return free[bare(written)]
-    close = difflib.get_close_matches(bare(written), list(free), n=1, cutoff=_ALIKE)
-    return free[close[0]] if close else ""
+def alike(written: str, names: Sequence[str]) -> str:
+    """Return the name that a misspelt one means: `member_no` for `memberNo`; empty for none."""
+    known = {bare(name): name for name in names}
+    close = difflib.get_close_matches(bare(written), list(known), n=1, cutoff=_ALIKE)
+    return known[close[0]] if close else ""
 
 
 def _says_something(value: Any, one: Parameter, tool: ToolDefinition) -> bool:

@@ -6,14 +6,13 @@ result gave leads on to a tool that takes it and lies nearer to the question tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from naru.agent.execute import Outcome
 from naru.agent.selection import Ranked, index_of, plain_name
-from naru.agent.small.parameters import Parameter, leaves, parameters
+from naru.agent.small.parameters import Parameter, entries, leaves, parameters, shared_numbers
 from naru.agent.small.reading import decoded, is_nothing
 from naru.agent.small.shown import known_values
 from naru.agent.small.sources import TELLING_NUMBER, Sources, bare, digits
@@ -37,6 +36,10 @@ TELLING_CHOICE = 2
 """Letters above which a listed value that stands in the question says something."""
 TELLING_NAME = 3
 """Letters from which the beginning of a key says which parameter is meant: `film` for `film_id`."""
+FAR = 0.15
+"""Closeness below which a call that holds nothing of what was said is none that anybody asked for."""
+TALK = 0.25
+"""Closeness of the question to talk from which such a call is refused."""
 MAY_CHANGE = 0.17
 """How far to changing a tool that says nothing of itself must point to count so (75 of 122 such, 16 of 156 others)."""
 READS = 0.05
@@ -51,27 +54,27 @@ def reads(tool: ToolDefinition) -> bool | None:
 class Offering:
     """The tools of one run, nearest first, and what became of them."""
 
-    def __init__(self, ranked: Sequence[Ranked], sources: Sources, numbered: frozenset[str]) -> None:
+    def __init__(self, ranked: Sequence[Ranked], sources: Sources) -> None:
         self._sources = sources
-        self._numbered = numbered
-        self._standing = {one.tool.name: self._stands(one) for one in ranked}
-        self._ranked = sorted(ranked, key=lambda one: -self._standing[one.tool.name])
+        self.numbered = shared_numbers([one.tool for one in ranked])
         self._of = {one.tool.name: one for one in ranked}
-        self._set_aside: set[str] = set()
+        self._standing = {name: self._stands(one) for name, one in self._of.items()}
+        self._ranked = sorted(ranked, key=lambda one: -self._standing[one.tool.name])
+        self._in_vain: list[str] = []
+        """Tools that found nothing, asked without their options too."""
         self._led_from: ToolDefinition | None = None
-        self._has_led = False
-        self._tried: set[str] = set()
         self.chosen = ""
         """The tool that the model called of itself, for want of whose id others are asked."""
-        self.changing: frozenset[str] = frozenset(
+        self.changing = frozenset(
             one.tool.name
             for one in ranked
             if reads(one.tool) is False or (reads(one.tool) is None and one.ordered > MAY_CHANGE)
         )
+        self.is_talk = any(one.talk > TALK for one in ranked)
 
     def _stands(self, one: Ranked) -> float:
         """Return how near a tool stands to the question: in meaning, and by the values that its schema takes."""
-        names = [name for name in self._sources.question.names if name not in self.used]
+        names = [name for name in self._sources.question.names if name not in self._sources.used]
         fits = self.fits(one.tool, self._sources.subject) + bool(names and _lone_text(one.tool))
         return one.score + FITS * fits - LACKS * len(self.lacks(one.tool))
 
@@ -80,14 +83,26 @@ class Offering:
         """Tell whether nothing says which tool is near: no meaning, no word that is shared, no value that one takes."""
         return all(one.closeness is None and self._standing[one.tool.name] <= 0 for one in self._ranked)
 
+    @property
+    def margin(self) -> float:
+        """How much nearer to the question the nearest tool lies than talk does; -1 where nothing measures it."""
+        first = self._ranked[0]
+        fits = self.fits(first.tool, self._sources.question.spans)
+        return -1.0 if first.closeness is None else first.closeness + FITS * fits - first.talk
+
+    def is_asked_for(self, call: ToolCall) -> bool:
+        """Tell whether a call has to do with what was said: no talk, a tool that lies near, or a value."""
+        closeness = self._of[call.name].closeness
+        is_open = not self.is_talk or bool(self._sources.results) or closeness is None or closeness > FAR
+        return is_open or any(map(self._sources.hold, leaves(call.arguments)))
+
     def fits(self, tool: ToolDefinition, given: Sequence[str]) -> int:
         """Count the parameters that take a value of the question: a listed one, an id of their shape, a number."""
-        asked = self._sources.question
         found = 0
         for one in parameters(tool):
             if one.is_choice:
                 listed = [value for value in one.schema.get("enum") or () if isinstance(value, str)]
-                found += any(len(value) > TELLING_CHOICE and asked.holds(value) for value in listed)
+                found += any(len(each) > TELLING_CHOICE and self._sources.question.holds(each) for each in listed)
             else:
                 found += any(self._is_for(one, value) for value in given)
         return found
@@ -100,27 +115,6 @@ class Offering:
         given = [span for span in asked.spans if any(one.takes_id and one.fits(span) for one in taken)]
         fresh = [value for value in (*listed, *given) if not any(text.holds(value) for text in before)]
         return bool(before) and any(len(value) > TELLING_CHOICE for value in fresh)
-
-    @property
-    def margin(self) -> float | None:
-        """How much nearer to the question the nearest tool lies than talk does; None where nothing measures it."""
-        first = self._ranked[0] if self._ranked else None
-        if first is None or first.closeness is None:
-            return None
-        return first.closeness + FITS * self.fits(first.tool, self._sources.question.spans) - first.talk
-
-    def nearest(self) -> list[ToolDefinition]:
-        """Return the tools that lie about as near as the nearest and can be called now, or what leads up to it."""
-        able = [one.tool for one in self._ranked if self.may_be_forced(one.tool) and not self.lacks(one.tool)]
-        if not able or self.margin is None:
-            return []
-        first = self._ranked[0].tool
-        leads = self.leading_to(first) if self.lacks(first) else []
-        near = leads or [tool for tool in able if self._is_about_as_near(tool, first)] or able[:1]
-        return self._in_order(near[:AT_ONCE])
-
-    def _is_about_as_near(self, tool: ToolDefinition, other: ToolDefinition) -> bool:
-        return self._standing[tool.name] > self._standing[other.name] - LEAD
 
     def may_be_forced(self, tool: ToolDefinition) -> bool:
         """Tell whether a call of this tool may be asked for: it reads, or nothing lies nearer to the question.
@@ -135,108 +129,113 @@ class Offering:
         return is_harmless and (not counts or bool(self._sources.spans()))
 
     def lacks(self, tool: ToolDefinition) -> list[Parameter]:
-        """Return the ids that a tool needs and no source holds."""
-        return [
-            one
-            for one in parameters(tool)
-            if self._is_open(one)
-            and not known_values(one, self._sources, self._numbered)
-            and not self._has_number_of(one)
-        ]
+        """Return the ids that a tool needs and no source holds; `88123` may be `ORD-88123` without its letters."""
+        has_number = any(len(span) >= TELLING_NUMBER and span.isdigit() for span in self._sources.subject)
+        needed = [one for one in parameters(tool) if one.required]
+        counted = [one for one in needed if one.kind == "integer" and one.name in self.numbered]
+        open_ones = [one for one in needed if one in counted or (one.takes_id and not has_number)]
+        return [one for one in open_ones if not known_values(one, self._sources, self.numbered)]
 
-    def _has_number_of(self, one: Parameter) -> bool:
-        """Tell whether the question gives an id without its letters: `88123` for `ORD-88123`."""
-        return one.takes_id and any(len(s) >= TELLING_NUMBER and s.isdigit() for s in self._sources.subject)
-
-    def _is_open(self, one: Parameter) -> bool:
-        return one.required and (one.takes_id or (one.kind == "integer" and one.name in self._numbered))
-
-    def first(self, most: int = AT_ONCE) -> list[ToolDefinition]:
+    def first(self) -> list[ToolDefinition]:
         """Return what to show for the question: the nearest that can be called, and what leads to the very nearest."""
-        left = [one.tool for one in self._ranked if one.tool.name not in self._set_aside]
+        left = [one.tool for one in self._ranked if one.tool.name not in self._in_vain]
         if len(left) <= ALL:
-            return self._in_order(left)
+            return self._in_order(left, ALL)
         ready = [tool for tool in left if not self.lacks(tool)]
-        chosen = [tool for tool in left[:most] if tool in ready] or left[:1]
-        if self.lacks(left[0]):
-            chosen = [*self.leading_to(left[0]), *chosen]
-        chosen += [tool for tool in ready if tool not in chosen]
-        return self._in_order(list(dict.fromkeys(tool.name for tool in chosen))[:most])
+        leads = self._leading_to(left[0]) if self.lacks(left[0]) else []
+        return self._in_order([*leads, *([tool for tool in left[:AT_ONCE] if tool in ready] or left[:1]), *ready])
 
     def prefer(self, name: str) -> list[ToolDefinition]:
         """Take a tool for the nearest, since the model picked it; return what to show."""
         self._ranked.sort(key=lambda one: one.tool.name != name)
         return self.first()
 
-    def _in_order(self, tools: Sequence[ToolDefinition | str]) -> list[ToolDefinition]:
+    def nearest(self) -> list[ToolDefinition]:
+        """Return what to ask for: tools about as near as the nearest that can be called now, or what leads up to it."""
+        first = self._ranked[0]
+        able = [one.tool for one in self._ranked if self.may_be_forced(one.tool) and not self.lacks(one.tool)]
+        if not able or first.closeness is None:
+            readers = [tool for tool in self.first() if self.may_be_forced(tool)]
+            return [tool for tool in readers if tool in able] or readers
+        leads = self._leading_to(first.tool) if self.lacks(first.tool) else []
+        return self._in_order(leads or [one for one in able if self._is_about_as_near(one, first.tool)] or able[:1])
+
+    def instead_of(self, refused: ToolDefinition) -> list[ToolDefinition]:
+        """Return what to ask for when a call holds a value of nowhere: the tool again, or what leads up to its id."""
+        knows = [] if self.lacks(refused) else [refused]
+        others = [tool for tool in self.first() if not self.lacks(tool) and tool.name != refused.name]
+        return [*knows, *self._leading_to(refused)] or others
+
+    def _is_about_as_near(self, tool: ToolDefinition, other: ToolDefinition) -> bool:
+        return self._standing[tool.name] > self._standing[other.name] - LEAD
+
+    def _in_order(self, tools: Sequence[ToolDefinition], most: int = AT_ONCE) -> list[ToolDefinition]:
         """Return tools nearest first, which is what a small model takes; where all are shown, by name: one prompt."""
-        names = {one if isinstance(one, str) else one.name for one in tools}
+        names = list(dict.fromkeys(one.name for one in tools))[:most]
         found = [one.tool for one in self._ranked if one.tool.name in names]
         return found if len(self._ranked) > ALL else sorted(found, key=lambda tool: tool.name)
 
-    def leading_to(self, tool: ToolDefinition) -> list[ToolDefinition]:
+    def _leading_to(self, tool: ToolDefinition) -> list[ToolDefinition]:
         """Return tools that can be called now and speak of the ids that this one needs."""
         open_ones = [one for one in parameters(tool) if one.required and not one.is_choice]
         wanted = " ".join(f"{plain_name(one.name)} {one.schema.get('description', '')}" for one in open_ones)
         others = [
-            one.tool
-            for one in self._ranked
-            if one.tool.name != tool.name
-            and one.tool.server == tool.server
-            and one.tool.name not in self._set_aside
-            and self.may_be_forced(one.tool)
-            and not self.lacks(one.tool)
-            and not {p.name for p in parameters(one.tool)} & {p.name for p in open_ones}
+            one
+            for one in self._left()
+            if one.name != tool.name
+            and one.server == tool.server
+            and not self.lacks(one)
+            and not {p.name for p in parameters(one)} & {p.name for p in open_ones}
         ]
         self._led_from = tool
         spoken = index_of(others).rank(f"{wanted} {plain_name(tool.name)}") if others else []
         return [one.tool for one in spoken if one.score > spoken[0].score * SPOKEN_OF][:LEADS]
 
-    def after(self, last: Outcome) -> list[ToolDefinition]:
-        """Return the tools to go on with after a call; none when the search is over."""
+    def _left(self) -> list[ToolDefinition]:
+        """Return the tools that may be asked for and have not been asked in vain."""
+        tools = [one.tool for one in self._ranked if one.tool.name not in self._in_vain]
+        return [tool for tool in tools if self.may_be_forced(tool)]
+
+    def after(self, last: Outcome, beside: Mapping[str, Sequence[str]]) -> list[ToolDefinition]:
+        """Return the tools to go on with, if any; `beside` is what the question names and no call took."""
         tool = self._of[last.call.name].tool
-        self._tried |= {bare(str(value)) for value in leaves(last.call.arguments)}
-        again = self._again(tool)
+        again = _for_another(tool, beside) if beside and self.may_be_forced(tool) else []
         if is_nothing(last):
-            if tool.name in self.changing or again:
-                return again
-            if (wider := _without_options(tool, last)) is not None:
-                return [wider]
-            self._set_aside.add(tool.name)
-            if ids := self._sources.subject:
-                if not (taking := self._taking(ids)):
-                    return self._trying(ids, last)
-                # The nearest tool has said that there is none: others of the same parameter say other things of it.
-                told = {one.name for one in parameters(tool)} if tool is self._ranked[0].tool else set()
-                left = [one for one in taking if one.name not in self._set_aside and self.may_be_forced(one)]
-                left = [one for one in left if not told & {each.name for each in parameters(one)}]
-                return self._in_order(left[:AT_ONCE])
-            if self._has_led:
-                return []
-            self._has_led, self.chosen = True, tool.name
-            others = [one.tool for one in self._ranked if one.tool.name not in self._set_aside]
-            others = [one for one in others if self.may_be_forced(one) and not self.lacks(one)]
-            leads = self.leading_to(tool)[:1]
-            return [*leads, *self._in_order([one for one in others[: AT_ONCE - 1] if one not in leads])]
-        able = [one.tool for one in self._ranked if one.tool is not tool and self.may_be_forced(one.tool)]
-        takes = [one for one in able if self._takes_from(one, last)]
-        is_lead = self._is_lead(last, takes)
-        self.leads |= {last.call.id} if is_lead else set()
-        led = self._led_from
-        if led and (led.name not in self.changing or led.name == self.chosen) and self._takes_from(led, last):
-            self._led_from = None
-            near = [led, *(one for one in takes if self._is_about_as_near(one, led))]
-            return [_fed(one, last) for one in self._in_order(near[:AT_ONCE])]
-        stands = {one.tool.name: self._stands(one) for one in self._ranked}
-        follow = [one for one in takes if stands[one.name] > stands[tool.name]] or (takes if is_lead else [])
-        return [*(_fed(one, last) for one in self._in_order(follow[:AT_ONCE])), *again]
+            return again or ([] if tool.name in self.changing else self._elsewhere(tool, last))
+        led, entries, takes = self._led_from, _fresh(last), self._taking_from(last)
+        if led and (led.name not in self.changing or led.name == self.chosen) and _takes(led, entries):
+            self._led_from, again = None, []
+            follow = [led, *(one for one in takes if self._is_about_as_near(one, led))]
+        else:
+            stands = {name: self._stands(one) for name, one in self._of.items()}
+            nearer = [one for one in takes if stands[one.name] > stands[tool.name]]
+            follow = nearer or (takes if self.is_lead(last) else [])
+        return [*(_fed(one, entries) for one in self._in_order(follow)), *again]
+
+    def _elsewhere(self, tool: ToolDefinition, last: Outcome) -> list[ToolDefinition]:
+        """Return what to ask where a call found nothing: the tool without options, those for its id, else the next."""
+        if (wider := _without_options(tool, last)) is not None:
+            return [wider]
+        self._in_vain.append(tool.name)
+        if ids := self._sources.subject:
+            if not (taking := self._taking(ids)):
+                return self._trying(ids, last)
+            # The nearest tool has said that there is none: others of the same parameter say other things of it.
+            told = {one.name for one in parameters(tool)} if tool is self._ranked[0].tool else set()
+            left = [one for one in taking if one in self._left()]
+            return self._in_order([one for one in left if not told & {each.name for each in parameters(one)}])
+        if len(self._in_vain) > 1:
+            return []
+        leads = self._leading_to(tool)[:1]
+        ready = [one for one in self._left() if not self.lacks(one)][: AT_ONCE - 1]
+        return [*leads, *self._in_order([one for one in ready if one not in leads])]
 
     def _trying(self, ids: Sequence[str], last: Outcome) -> list[ToolDefinition]:
         """Return the tools that need one text of no told shape, held to ids that were not found: once."""
-        given = {str(value) for value in leaves(last.call.arguments)}
-        left = [one.tool for one in self._ranked if len(self._set_aside) < AT_ONCE and self.may_be_forced(one.tool)]
-        again = [tool for tool in left if tool.name not in self._set_aside or not given.issuperset(ids)]
-        return [_held_to(tool, text.name, ids) for tool in again if (text := _lone_text(tool))][:AT_ONCE]
+        is_new = not {str(value) for value in leaves(last.call.arguments)}.issuperset(ids)
+        every = [one.tool for one in self._ranked if self.may_be_forced(one.tool)] if is_new else self._left()
+        trying = [_held_to(tool, text.name, ids) for tool in every if (text := _lone_text(tool))]
+        return trying[:AT_ONCE] if len(self._in_vain) < AT_ONCE else []
 
     def _taking(self, ids: Sequence[str]) -> list[ToolDefinition]:
         """Return the tools that an id which was not found is one for, by its shape: it was looked up in another."""
@@ -266,36 +265,33 @@ class Offering:
     def _is_for(self, one: Parameter, value: str) -> bool:
         return one.fits(value) if one.takes_id else one.required and one.kind == "integer" and value.isdigit()
 
-    def _takes_from(self, tool: ToolDefinition, last: Outcome) -> bool:
-        """Tell whether a tool takes a value that a result gave and the call did not."""
-        return any(_meets(one, *entry) for one in parameters(tool) if one.required for entry in _fresh(last))
+    def _taking_from(self, last: Outcome) -> list[ToolDefinition]:
+        """Return the other tools that take a value which a result gave and the call did not."""
+        able = [one.tool for one in self._ranked if one.tool.name != last.call.name and self.may_be_forced(one.tool)]
+        return [tool for tool in able if _takes(tool, _fresh(last))]
 
-    def _is_lead(self, last: Outcome, takes: Sequence[ToolDefinition]) -> bool:
+    def is_lead(self, last: Outcome) -> bool:
         """Tell whether a result gives nothing but ids that other tools take: then it is no answer yet."""
         sought = [bare(str(value)) for value in leaves(last.call.arguments)]
         told = [entry for entry in _fresh(last) if not any(one and one in bare(str(entry[1])) for one in sought)]
-        needed = [one for tool in takes for one in parameters(tool) if one.required]
+        needed = [one for tool in self._taking_from(last) for one in parameters(tool) if one.required]
         return bool(needed) and all(any(_meets(one, *entry) for one in needed) for entry in told)
 
-    def _again(self, tool: ToolDefinition) -> list[ToolDefinition]:
-        """Return the tool that ran, held to what else the question names of the kind that it took."""
-        if not self.may_be_forced(tool):
-            return []
-        again = tool
-        for one in parameters(tool):
-            named = self.others.get(one.name, ())
-            left = [each for each in named if not any(value in bare(each) for value in self._tried)]
-            # Endings stick to the words of scripts without capitals: those the model writes itself.
-            is_told = one.is_choice or any(each.isascii() for each in left)
-            again = _held_to(again, one.name, left) if left and is_told else replace(again) if left else again
-        return [again] if again is not tool else []
 
-    others: Mapping[str, Sequence[str]] = MappingProxyType({})
-    """What the question names beside the values of the last call, by parameter."""
-    leads: frozenset[str] = frozenset()
-    """Ids of calls whose results only led on to the next."""
-    used: frozenset[str] = frozenset()
-    """Values that calls of this run have taken."""
+def _takes(tool: ToolDefinition, entries: Sequence[tuple[str, Any]]) -> bool:
+    return any(_meets(one, *entry) for one in parameters(tool) if one.required for entry in entries)
+
+
+def _for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> list[ToolDefinition]:
+    """Return a tool held to what else the question names of the kind that it took.
+
+    Endings stick to the words of scripts without capitals: those the model writes itself.
+    """
+    for one in parameters(tool):
+        named = beside.get(one.name, ())
+        if named and (one.is_choice or any(each.isascii() for each in named)):
+            tool = _held_to(tool, one.name, named)
+    return [tool]
 
 
 def _lone_text(tool: ToolDefinition) -> Parameter | None:
@@ -320,10 +316,10 @@ def _held_to(tool: ToolDefinition, name: str, values: Sequence[str]) -> ToolDefi
     return replace(tool, input_schema={**tool.input_schema, "properties": kept})
 
 
-def _fed(tool: ToolDefinition, last: Outcome) -> ToolDefinition:
+def _fed(tool: ToolDefinition, entries: Sequence[tuple[str, Any]]) -> ToolDefinition:
     """Return a tool that follows on a result; the one text that it needs can only be a value of that."""
     text = _lone_text(tool)
-    values = [str(value) for key, value in _fresh(last) if text and _meets(text, key, value)]
+    values = [str(value) for key, value in entries if text and _meets(text, key, value)]
     return _held_to(tool, text.name, values) if text and values else tool
 
 
@@ -332,19 +328,9 @@ def _fresh(last: Outcome) -> list[tuple[str, Any]]:
     found = decoded(last.result.text.strip())
     given = {bare(str(value)) for value in leaves(last.call.arguments)}
     inner = found.values() if isinstance(found, dict) else ()
-    given |= {str(len(one)) for one in inner if isinstance(one, list)}
-    return [(key, value) for key, value in _entries(found) if bare(str(value)) not in given]
-
-
-def _entries(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _entries(inner, str(name))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _entries(inner)  # A bare value in a list has no key of its own.
-    elif isinstance(value, str | int) and not isinstance(value, bool) and str(value):
-        yield key, value
+    given |= {str(len(one)) for one in inner if isinstance(one, list)} | {""}
+    told = [(key, value) for key, value in entries(found) if isinstance(value, str | int) and value is not True]
+    return [(key, value) for key, value in told if value is not False and bare(str(value)) not in given]
 
 
 def _meets(one: Parameter, key: str, value: Any) -> bool:

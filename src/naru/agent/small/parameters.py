@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from naru.agent.small.sources import bare, folded
@@ -124,16 +123,11 @@ def _samples(schema: JsonObject) -> Iterator[str]:
         yield lead[0]
 
 
-@lru_cache(maxsize=512)
-def _pattern(text: str) -> re.Pattern[str] | None:
+def _compiled(pattern: Any) -> re.Pattern[str] | None:
     try:
-        return re.compile(text)
+        return re.compile(pattern) if isinstance(pattern, str) else None
     except re.error:
         return None
-
-
-def _compiled(pattern: Any) -> re.Pattern[str] | None:
-    return _pattern(pattern) if isinstance(pattern, str) else None
 
 
 def shared_numbers(tools: Sequence[ToolDefinition]) -> frozenset[str]:
@@ -149,13 +143,18 @@ def shared_numbers(tools: Sequence[ToolDefinition]) -> frozenset[str]:
     return frozenset(name for name, count in counted.items() if count > 1 and name in alone)
 
 
-def leaves(value: Any) -> Iterator[Any]:
-    """Return the single values in arguments."""
+def entries(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Return the single values in arguments or a result, with their keys; those in a list have none of their own."""
     if isinstance(value, dict):
-        for inner in value.values():
-            yield from leaves(inner)
+        for name, inner in value.items():
+            yield from entries(inner, str(name))
     elif isinstance(value, list):
         for inner in value:
-            yield from leaves(inner)
+            yield from entries(inner)
     else:
-        yield value
+        yield key, value
+
+
+def leaves(value: Any) -> list[Any]:
+    """Return the single values in arguments."""
+    return [inner for _, inner in entries(value)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -15,9 +14,9 @@ from naru.agent.planner import Verdict
 from naru.agent.selection import Ranked
 from naru.agent.small.another import in_full, others
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
-from naru.agent.small.grounding import ground
+from naru.agent.small.grounding import alike, ground
 from naru.agent.small.offering import ALL, Offering
-from naru.agent.small.parameters import leaves, shared_numbers
+from naru.agent.small.parameters import leaves
 from naru.agent.small.prompts import answer_in, done_turn, final_turn, language_of, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.rows import nearest
@@ -36,16 +35,13 @@ MAYBE = -0.05
 Of 102 questions 91 lie nearer, of 462 pairs of talk and tools 24."""
 GUESSED = -0.15
 """The same for words with a value of no source: all questions lie nearer, of talk 92."""
-FAR = 0.15
-"""Closeness below which a call that holds nothing of what was said is none that anybody asked for."""
-TALK = 0.25
-"""Closeness of the question to talk from which such a call is refused."""
 REFUSED_AT_MOST = 2
 TELLING_LETTERS = 20
 """A shorter text says too little of its language."""
 
-Way = Literal["menu", "free", "pick", "guided", "talk"]
-"""How the next round is asked: which name; free; a call or "none"; a call with known ids; without tools."""
+Way = Literal["menu", "free", "pick", "anew", "guided", "talk", "over"]
+"""How the next round is asked: which name; free; a call or "none"; the call of the turn before for another thing;
+a call with known ids; without tools; not at all."""
 
 
 class SmallPlanner:
@@ -65,35 +61,29 @@ class SmallPlanner:
         self._request = request
         self._note = note
         self._context_tokens = context_tokens
-        self._asked_at = max((at for at, turn in enumerate(request.messages) if turn.role == "user"), default=0)
-        self._question = request.messages[self._asked_at].text if request.messages else ""
+        self._near = near
+        asked_at = max((at for at, turn in enumerate(request.messages) if turn.role == "user"), default=0)
+        self._before = request.messages[:asked_at]
+        self._question = request.messages[asked_at].text if request.messages else ""
         self._real = _shown_names([one.tool for one in ranked])
         self._named = {tool.name: name for name, tool in self._real.items()}
         own = [replace(one, tool=replace(one.tool, name=self._named[one.tool.name])) for one in ranked]
-        self._closeness = {one.tool.name: one.closeness for one in own}
-        self._is_talk = any(one.talk > TALK for one in own)
         self._tools = {one.tool.name: one.tool for one in own}
-        self._numbered = shared_numbers(list(self._tools.values()))
-        self._sources = Sources(self._question, [_said(turn) for turn in request.messages[: self._asked_at]])
-        self._offering = Offering(own, self._sources, self._numbered)
-        self._earlier = [call for turn in request.messages[: self._asked_at] for call in turn.tool_calls]
-        self._earlier = [one for one in self._earlier if one.name in self._named]
-        self._spoken_of = self._tools[self._named[self._earlier[-1].name]] if self._earlier else None
-        """The tool whose result is in view: a follow-up about another thing needs it again."""
-        self._meant: set[str] = set()
-        """What such a follow-up names by its form, or means of what the tool lists."""
-        self._menu = menu([one.tool for one in own]) if len(own) > ALL and self._offering.is_untold else []
+        self._sources = Sources(self._question, [_said(turn) for turn in self._before])
+        self._offering = Offering(own, self._sources)
+        made = [call for turn in self._before for call in turn.tool_calls if call.name in self._named]
+        self._earlier = [self._as_shown(call) for call in made]
+        self._menu = menu(list(self._tools.values())) if len(own) > ALL and self._offering.is_untold else []
         self._offered = self._offering.first()
         self._way: Way = "menu" if self._menu else "free" if self._offered else "talk"
-        self._near = near
+        self._doubt: Way = "pick"
+        """How words are doubted: "guided" where they name a value of no source, or the question another thing."""
+        self._meant: set[str] = set()
+        """What a follow-up about another thing names by its form, or means of what the tool lists."""
         self._rows: dict[str, list[str]] = {}
         """Of each call, the rows of its result that lie nearest to the question."""
-        self._outcomes: list[Outcome] = []
+        self._ran: list[Outcome] = []
         self._refused = 0
-        self._doubted = False
-        self._has_guessed = False
-        """Its own words named a value of no source, or a follow-up names another thing, and that is no talk: look."""
-        self._over = False
         self._own = ""
         self._missing = ""
 
@@ -109,27 +99,21 @@ class SmallPlanner:
 
     @property
     def _found(self) -> list[Outcome]:
-        return [one for one in self._outcomes if not is_nothing(one)]
-
-    @property
-    def _ran(self) -> list[Outcome]:
-        return [one for one in self._outcomes if one.ran]
+        return [one for one in self._ran if not is_nothing(one)]
 
     def next_request(self) -> ChatRequest | None:
         """Ask the question anew, with the results so far in front and the few tools that may still help."""
-        if self._over:
+        if self._way == "over":
             return None
         if self._way == "talk" or not self._offered:
             return None if self._ran else self._ask(self._question, (), TALK_TOKENS)
-        tools = [shown(tool) for tool in self._offered]
-        said = self._with_results()
+        question = "\n".join(filter(None, (self._question, self._missing)))
+        said = "\n\n".join([*map(told, self._found), question])
         if self._way == "free":
-            return self._ask(said, tools, CALL_TOKENS)
+            return self._ask(said, [shown(tool) for tool in self._offered], CALL_TOKENS)
         tools = self._menu if self._way == "menu" else []
-        tools = tools or [narrowed(tool, self._sources, self._numbered, self._offering.used) for tool in self._offered]
-        if self._way == "menu" or (self._way == "pick" and not self._has_guessed):
-            tools = [*tools, NONE]
-        asked = self._ask(said, tools, CALL_TOKENS)
+        tools = tools or [narrowed(tool, self._sources, self._offering.numbered) for tool in self._offered]
+        asked = self._ask(said, [*tools, NONE] if self._way in ("menu", "pick") else tools, CALL_TOKENS)
         return replace(asked, tool_choice="required", extra={**asked.extra, OVERRIDE: "guided"})
 
     def _ask(
@@ -143,7 +127,7 @@ class SmallPlanner:
         system = "\n\n".join(
             filter(None, [*own, self._note, instruction or ("" if tools else answer_in(self._question))])
         )
-        turns = [*([Message("system", system)] if system else []), *self._before(), Message("user", said)]
+        turns = [*([Message("system", system)] if system else []), *self._told_before(), Message("user", said)]
         return replace(
             self._request,
             messages=trimmed(turns, self._context_tokens, tools),
@@ -152,26 +136,15 @@ class SmallPlanner:
             max_tokens=self._request.max_tokens or most,
         )
 
-    def _before(self) -> list[Message]:
+    def _told_before(self) -> list[Message]:
         """Return the conversation before the question as plain turns; results stand with the answer they led to."""
-        turns: list[Message] = []
-        for turn in self._request.messages[: self._asked_at]:
-            if turn.role == "tool":
-                turns.append(Message("user", turn.text))
-            elif turn.role != "system" and turn.text:
-                turns.append(Message(turn.role, turn.text))
-        return turns
-
-    def _with_results(self) -> str:
-        said = "\n".join(filter(None, (self._question, self._missing)))
-        if not self._found:
-            return said
-        return "\n\n".join([*map(told, self._found), said])
+        turns = [turn for turn in self._before if turn.role == "tool" or (turn.role != "system" and turn.text)]
+        return [Message("user" if turn.role == "tool" else turn.role, turn.text) for turn in turns]
 
     def judge(self, call: ToolCall) -> Verdict:
         """Mend or refuse a call; refused ones are asked for once more under a grammar."""
         if call.name == NONE.name:
-            self._over = True
+            self._way = "over"
             return Verdict(call, "No tool is needed.")
         name = self._resolved(call.name)
         if not name:
@@ -179,94 +152,78 @@ class SmallPlanner:
         if self._way == "menu":
             self._way, self._offered = "free", self._offering.prefer(name)
             return Verdict(call, f"{name} is shown now.")
-        tool = self._tools[name]
         if self._way == "free":
             self._offering.chosen = name
-        grounded = ground(replace(call, name=name), tool, self._sources, self._numbered)
+        tool, written = self._tools[name], replace(call, name=name)
+        grounded = ground(written, tool, self._sources, self._offering.numbered)
         if grounded.refusal:
-            fits = [one for one in self._offering.first() if not self._offering.lacks(one) and one.name != name]
-            knows = [] if self._offering.lacks(tool) else [tool]
-            return self._again(call, grounded.refusal, [*knows, *self._offering.leading_to(tool)] or fits)
-        if not self._refused and (owners := self._offering.meant_for(replace(call, name=name))):
+            return self._again(call, grounded.refusal, self._offering.instead_of(tool))
+        if not self._refused and (owners := self._offering.meant_for(written)):
             return self._again(call, f"Nothing that {name} takes was asked about.", owners)
-        if not self._is_asked_for(grounded.call):
+        if not self._offering.is_asked_for(grounded.call):
             self._way = "talk"
             return Verdict(call, f"Nothing of what was asked is in this call of {name}.")
         made = replace(grounded.call, name=self._real[name].name)
-        is_known = self._way == "pick" and self._offered == [self._spoken_of] and not self._is_fresh(grounded.call)
-        if is_known or canonical(made) in {canonical(one.call) for one in self._ran}:
-            self._over = True
+        is_old = self._way == "anew" and not self._is_fresh(grounded.call)
+        if is_old or canonical(grounded.call) in {canonical(one.call) for one in self._ran}:
+            self._way = "over"
             return Verdict(made, "This call has been made already.")
         return Verdict(made)
 
     def _again(self, call: ToolCall, why: str, offered: Sequence[ToolDefinition]) -> Verdict:
         """Refuse, and ask once more with what can be called now."""
         self._refused += 1
-        own = self._resolved(call.name)
-        own = "" if own in self._offering.changing else own
-        allowed = [tool for tool in offered if self._offering.may_be_forced(tool) or tool.name == own]
+        own = {self._resolved(call.name)} - self._offering.changing
+        allowed = {tool.name: tool for tool in offered if self._offering.may_be_forced(tool) or tool.name in own}
+        self._way, self._offered = "guided", list(allowed.values())
         if self._refused > REFUSED_AT_MOST or not allowed:
-            self._way, self._over = "talk", bool(self._ran)
-        else:
-            self._way, self._offered = "guided", list({tool.name: tool for tool in allowed}.values())
+            self._way = "talk"
         return Verdict(call, why)
-
-    def _is_asked_for(self, call: ToolCall) -> bool:
-        """Tell whether a call has to do with what was said: no talk, a tool that lies near, or a value."""
-        closeness = self._closeness[call.name]
-        is_open = not self._is_talk or bool(self._ran) or closeness is None or closeness > FAR
-        return is_open or any(map(self._sources.hold, leaves(call.arguments)))
 
     def _resolved(self, name: str) -> str:
         """Return the shown name that a model meant: small ones drop prefixes and add endings."""
-        if name in self._tools:
-            return name
-        last = _bare(name)
-        if last in self._tools:
-            return last
-        close = difflib.get_close_matches(last, [tool.name for tool in self._offered], n=1, cutoff=0.75)
-        return close[0] if close else ""
+        known = [one for one in (name, _bare(name)) if one in self._tools]
+        return known[0] if known else alike(_bare(name), [tool.name for tool in self._offered])
 
     async def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
         """Take in what came of the calls, and decide what may come next."""
-        for one in outcomes:
-            self._outcomes.append(one)
-            if one.ran:
-                self._sources.add_result(one.result.text)
-                if not is_nothing(one):
-                    self._rows[one.call.id] = await nearest(self._sources.question, one.result.text, self._near)
-                    self._offering.used |= {str(value) for value in leaves(one.call.arguments)}
-        if not any(one.ran for one in outcomes):
+        ran = [replace(one, call=self._as_shown(one.call)) for one in outcomes if one.ran]
+        for one in ran:
+            self._ran.append(one)
+            self._sources.add_result(one.result.text, () if is_nothing(one) else leaves(one.call.arguments))
+            if not is_nothing(one):
+                self._rows[one.call.id] = await nearest(self._sources.question, one.result.text, self._near)
+        if not ran:
             return
-        last = next(one for one in reversed(outcomes) if one.ran)
-        last = replace(last, call=replace(last.call, name=self._named[last.call.name]))
-        tool, asked = self._tools[last.call.name], self._sources.question
-        self._offering.others = await others(asked, tool, last.call.arguments, self._near, found=not is_nothing(last))
-        self._offered = self._offering.after(last)
-        self._way = "guided"
-        self._over = not self._offered
+        last, asked = ran[-1], self._sources.question
+        made = [one.call for one in self._ran]
+        beside = await others(asked, self._tools[last.call.name], made, self._near, found=not is_nothing(last))
+        self._way, self._offered = "guided", self._offering.after(last, beside)
+
+    def _as_shown(self, call: ToolCall) -> ToolCall:
+        return replace(call, name=self._named[call.name])
 
     def accept_answer(self, text: str) -> bool:
         """Take words as the answer, unless a call is still wanted."""
-        if self._way in ("menu", "pick", "guided"):
+        if self._way not in ("free", "talk"):
             # Words where only a call was asked for, from an endpoint that no grammar holds.
-            self._over = True
             return bool(self._ran and self.judge_answer(text))
         is_nothing_said = is_no_answer(text, self._question)
         if not is_nothing_said and not self._ran:
             self._own = tidy(text)
-        is_garbled = is_nothing_said and bool(text.strip())
-        self._has_guessed = not self._is_talk and (is_garbled or self._guesses(text) or self._offering.is_of_another())
-        is_doubtful = is_nothing_said or self._is_near() or self._guesses(text) or self._may_be_of_another
-        if self._way == "free" and not self._doubted and is_doubtful:
+        guesses = self._offering.margin > GUESSED and bool(invented(text, self._sources))
+        if self._way == "free" and (is_nothing_said or guesses or self._is_near() or self._in_view):
+            is_garbled = is_nothing_said and bool(text.strip())
+            is_sure = not self._offering.is_talk and (is_garbled or guesses or self._offering.is_of_another())
+            self._doubt = "guided" if is_sure else "pick"
             return False
         return not self._ran and not is_nothing_said
 
     @property
-    def _may_be_of_another(self) -> bool:
-        """Tell whether a question with a result in view may be about another thing than that."""
-        tool = self._spoken_of
-        return tool is not None and not self._ran and not self._is_talk and self._offering.may_be_forced(tool)
+    def _in_view(self) -> ToolCall | None:
+        """The call whose result the conversation holds: a question may be about another thing than that."""
+        last = self._earlier[-1] if self._earlier and not self._ran and not self._offering.is_talk else None
+        return last if last and self._offering.may_be_forced(self._tools[last.name]) else None
 
     def _is_fresh(self, call: ToolCall) -> bool:
         """Tell whether a call holds something that the question names, or means, and no turn before it held."""
@@ -275,34 +232,25 @@ class SmallPlanner:
 
     def _is_near(self) -> bool:
         """Tell whether the question is likely one for a tool: near in meaning, or with a value that it takes."""
-        margin = self._offering.margin
         given = [span for span in self._sources.question.spans if not span.isdigit()]
-        is_near = margin is not None and margin > MAYBE
-        return is_near or any(self._offering.fits(tool, given) for tool in self._offered)
-
-    def _guesses(self, text: str) -> bool:
-        """Tell whether words hold an id or number of no source, for a question that may be one for a tool."""
-        margin = self._offering.margin
-        return margin is not None and margin > GUESSED and bool(invented(text, self._sources))
+        return self._offering.margin > MAYBE or any(self._offering.fits(tool, given) for tool in self._offered)
 
     async def asks_again(self) -> bool:
         """Ask once more with the names and "none" to pick from, when words came where a call was likely."""
-        if self._over or self._doubted or self._way != "free":
+        if self._way != "free":
             return False
-        readers = [tool for tool in self._offered if self._offering.may_be_forced(tool)]
-        able = [tool for tool in readers if not self._offering.lacks(tool)]
-        self._doubted, self._way, self._offered = True, "pick", self._offering.nearest() or able or readers
-        if self._may_be_of_another and not self._has_guessed:
-            self._has_guessed, self._offered = True, [tool for tool in [self._spoken_of] if tool]
-            was, asked = self._earlier[-1].arguments, self._sources.question
-            meant = await others(asked, self._offered[0], was, self._near, found=True)
+        if self._doubt == "pick" and (last := self._in_view):
+            self._way, self._offered = "anew", [self._tools[last.name]]
+            meant = await others(self._sources.question, self._offered[0], [last], self._near, found=True)
             self._meant = {one for named in meant.values() for one in named}
+        else:
+            self._way, self._offered = self._doubt, self._offering.nearest()
         return bool(self._offered)
 
     def insist(self, text: str, missing: str) -> None:
         """Put what is missing with the question: each round is a fresh one."""
         self._missing = missing
-        self._offered, self._way, self._over = self._offering.first(), "free", False
+        self._way, self._offered = "free", self._offering.first()
 
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Put the results in front and the question last, with no tools; a second try is a little freer."""
@@ -312,13 +260,12 @@ class SmallPlanner:
             instruction, said = translation(self._own, language_of(self._question))
         elif not self._ran:
             instruction, said = answer_in(self._question), self._question
-        elif self._found and any(_bare(one.call.name) in self._offering.changing for one in self._found):
+        elif any(one.call.name in self._offering.changing for one in self._found):
             instruction, said = done_turn(self._question, "\n\n".join(map(told, self._found)))
         elif self._found:
             # A single result needs no heading, which looks like a part of the answer, but says what a follow-up is of.
-            told_on = [one for one in self._found if one.call.id not in self._offering.leads]
-            shown = [one for one in self._ran if one is self._ran[-1] or one in told_on]
-            is_alone = len(shown) == 1 and not self._before()
+            shown = [one for one in self._ran if one is self._ran[-1] or self._is_answer(one)]
+            is_alone = len(shown) == 1 and not self._told_before()
             results = [lines_of(one) if is_alone else told(one) for one in shown]
             rows = [row for one in shown for row in self._rows.get(one.call.id, ())]
             instruction, said = final_turn(self._in_full(), "\n\n".join([*results, *rows]), attempt)
@@ -327,9 +274,12 @@ class SmallPlanner:
             instruction, said = nothing_turn(self._question, ", ".join(sought) or call_line(self._ran[-1].call))
         return self._ask(said, (), ANSWER_TOKENS, instruction, 0.0 if attempt == 1 else 0.4)
 
+    def _is_answer(self, one: Outcome) -> bool:
+        return not is_nothing(one) and not self._offering.is_lead(one)
+
     def _in_full(self) -> str:
         """Return the question; where it is a follow-up about another thing, after what was asked of the first."""
-        asked = [turn.text for turn in self._request.messages[: self._asked_at] if turn.role == "user"]
+        asked = [turn.text for turn in self._before if turn.role == "user"]
         now = self._ran[-1].call
         was = [one.arguments for one in self._earlier if one.name == now.name]
         return max((in_full(self._question, asked, one, now.arguments) for one in was), key=len, default=self._question)

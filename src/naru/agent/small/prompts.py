@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -25,17 +25,16 @@ _LANGUAGES = {
     "zh": "Chinese",
 }
 """The languages that the embedded encoder was trained on; Chinese in both scripts."""
-_DETECTOR = "py3langid"
 
 
 @lru_cache(maxsize=1)
 def _detector() -> Any:
     """Return the language detector, loaded at the first question; None where the extra is missing."""
-    if importlib.util.find_spec(_DETECTOR) is None:
-        return None
-    detector = importlib.import_module(_DETECTOR)
-    detector.set_languages(list(_LANGUAGES))
-    return detector
+    with suppress(ImportError):
+        detector = importlib.import_module("py3langid")
+        detector.set_languages(list(_LANGUAGES))
+        return detector
+    return None
 
 
 @lru_cache(maxsize=64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from naru.agent.execute import Outcome
@@ -90,31 +91,23 @@ def _words(key: str) -> str:
     return key.replace("_", " ")
 
 
-def _lines(value: Any, depth: int = 0) -> list[str]:
-    if depth > _DEEPEST:
-        return [json.dumps(value, ensure_ascii=False)]
+def _lines(value: Any, depth: int = 0) -> Iterator[str]:
     pad = "  " * depth
-    if isinstance(value, dict):
-        lines = []
+    if depth > _DEEPEST:
+        yield json.dumps(value, ensure_ascii=False)
+    elif isinstance(value, dict) and value:
         for key, inner in value.items():
-            if isinstance(inner, dict | list) and inner:
-                lines += [f"{pad}{_words(str(key))}:", *_lines(inner, depth + 1)]
-            else:
-                lines.append(f"{pad}{_words(str(key))}: {_scalar(inner)}")
-        return lines
-    if isinstance(value, list):
-        if not value:
-            return [f"{pad}(none)"]
-        lines = []
+            is_deep = isinstance(inner, dict | list) and inner
+            yield f"{pad}{_words(str(key))}:{'' if is_deep else f' {_scalar(inner)}'}"
+            yield from _lines(inner, depth + 1) if is_deep else ()
+    elif isinstance(value, list) and value:
         for item in value:
-            if isinstance(item, dict) and all(not isinstance(one, dict | list) for one in item.values()):
-                lines.append(f"{pad}- {row_line(item)}")
-            else:
-                inner = _lines(item, depth + 1)
-                lines.append(f"{pad}- {inner[0].strip()}")
-                lines += inner[1:]
-        return lines
-    return [f"{pad}{_scalar(value)}"]
+            is_row = isinstance(item, dict) and not any(isinstance(one, dict | list) for one in item.values())
+            first, *rest = [row_line(item)] if is_row else _lines(item, depth + 1)
+            yield f"{pad}- {first.strip()}"
+            yield from rest
+    else:
+        yield f"{pad}{_scalar(value)}"
 
 
 def _scalar(value: Any) -> str:

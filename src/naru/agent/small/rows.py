@@ -5,7 +5,6 @@ from __future__ import annotations
 from naru.agent.hooks import Near
 from naru.agent.small.reading import decoded, row_line
 from naru.agent.small.sources import Text
-from naru.errors import NaruError
 
 ABOUT_AS_NEAR = 0.03
 """Rows that lie no further behind the nearest are meant as well (of 24 questions for all rows 19 lie so)."""
@@ -22,10 +21,7 @@ async def nearest(question: Text, result: str, near: Near | None) -> list[str]:
     given = [*question.spans, *question.names]
     chosen = [row for row in rows if any(map(Text(row).holds, given))] or rows
     if near is not None and len(chosen) > 1:
-        try:
-            closeness = await near(question.text, chosen[:MOST])
-        except NaruError:  # Ranking has told of it.
-            return []
+        closeness = await near(question.text, chosen[:MOST])
         least = max(closeness) - ABOUT_AS_NEAR
         chosen = [row for row, one in zip(chosen, closeness, strict=False) if one > least]
     return chosen if len(chosen) < len(rows) else []

@@ -48,28 +48,27 @@ def _plain(schema: Any, root: JsonObject, depth: int) -> Any:
     return kept
 
 
-def narrowed(tool: ToolDefinition, sources: Sources, numbered: frozenset[str], used: frozenset[str]) -> ToolDefinition:
+def narrowed(tool: ToolDefinition, sources: Sources, numbered: frozenset[str]) -> ToolDefinition:
     """Return a shown tool whose ids can only be those that are known: an `enum` is what a grammar holds a model to."""
     plain = shown(tool)
     properties = dict(plain.input_schema["properties"])
     for one in parameters(tool):
-        values = known_values(one, sources, numbered)
-        fresh = [value for value in values if str(value) not in used] or values
-        if fresh:
+        if values := known_values(one, sources, numbered):
             kept = {key: value for key, value in properties[one.name].items() if key in ("description", "type")}
-            properties[one.name] = {**kept, "enum": fresh}
+            properties[one.name] = {**kept, "enum": values}
         elif one.form:
             properties[one.name] = {**properties[one.name], "format": one.form}
     return replace(plain, input_schema={**plain.input_schema, "properties": properties})
 
 
 def known_values(one: Parameter, sources: Sources, numbered: frozenset[str]) -> Sequence[Any]:
-    """Return the values that a parameter for ids could take; none where it takes anything else."""
+    """Return the values that a parameter for ids could take, those that no call took yet; none for anything else."""
+    values: list[Any] = []
     if one.takes_id:
-        return [span for span in sources.spans() if one.fits(span)]
-    if one.required and one.kind == "integer" and one.name in numbered:
-        return [int(span) for span in sources.spans() if span.isascii() and span.isdigit()]
-    return []
+        values = [span for span in sources.spans() if one.fits(span)]
+    elif one.required and one.kind == "integer" and one.name in numbered:
+        values = [int(span) for span in sources.spans() if span.isascii() and span.isdigit()]
+    return [value for value in values if str(value) not in sources.used] or values
 
 
 def menu(tools: Sequence[ToolDefinition]) -> list[ToolDefinition]:

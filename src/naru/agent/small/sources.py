@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _SPAN = re.compile(r"[A-Za-z0-9]+(?:[-_./:#@][A-Za-z0-9]+)*", re.ASCII)
-_NUMBER = re.compile(r"\d+(?:[., \u00a0]\d{3})*(?:[.,]\d+)?")
+_NUMBER = re.compile(r"\d+(?:[., ]\d{3})*(?:[.,]\d+)?")
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+|[^\W\d_A-Za-z\u00c0-\u024f]+|[^\w\s]")
 """A word or a mark; Latin letters end where those of another script begin."""
 TELLING_NUMBER = 3
@@ -65,18 +66,12 @@ def numbers(text: str) -> set[float]:
     """Return the numbers in a text, whichever way thousands and decimals are written."""
     found: set[float] = set()
     for written in _NUMBER.findall(folded(text)):
-        found.update(_readings(written))
+        plain = written.replace(" ", "")
+        # `1.250` is a thousand and more, or a little over one.
+        for reading in (plain.replace(",", ""), plain.replace(".", "").replace(",", "."), plain.replace(",", ".")):
+            with suppress(ValueError):
+                found.add(float(reading))
     return found
-
-
-def _readings(written: str) -> Iterable[float]:
-    """Return what a number can mean: `1.250` is a thousand and more, or a little over one."""
-    plain = re.sub(r"[ \u00a0]", "", written)
-    for candidate in (plain.replace(",", ""), plain.replace(".", "").replace(",", "."), plain.replace(",", ".")):
-        try:
-            yield float(candidate)
-        except ValueError:
-            continue
 
 
 class Text:
@@ -118,10 +113,13 @@ class Sources:
         self.question = Text(question)
         self.before = [Text(one) for one in before]
         self.results: list[Text] = []
+        self.used: set[str] = set()
+        """Values that calls took which found something."""
 
-    def add_result(self, text: str) -> None:
-        """Take in a result."""
+    def add_result(self, text: str, taken: Iterable[Any] = ()) -> None:
+        """Take in a result, and the values that its call took."""
         self.results.append(Text(text))
+        self.used.update(map(str, taken))
 
     @property
     def all(self) -> list[Text]:
