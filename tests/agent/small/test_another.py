@@ -161,6 +161,25 @@ async def test_a_follow_up_about_another_thing_is_answered_as_the_question_befor
     assert backend.requests[-1].messages[-1].text.endswith("Question: How warm is it in Madrid? And Madrid?")
 
 
+async def test_an_earlier_question_is_put_to_another_thing_at_its_place_whatever_letters_stand_before_it() -> None:
+    recall, turns = Recall(), [Message("user", "Ist die Hauptstraße bei LISBON nass?")]
+    first, _ = await asked(turns, [said("weather", city="Lisbon"), "Ja."], (weather, exhibit), recall=recall)
+    turns += [Message("assistant", first["answer"]), Message("user", "Und bei Madrid?")]
+    _, backend = await asked(turns, [said("weather", city="Madrid"), "Nein."], (weather, exhibit), recall=recall)
+    last = backend.requests[-1].messages[-1].text
+    assert last.endswith("Question: Ist die Hauptstraße bei Madrid nass? Und bei Madrid?")
+
+
+async def test_an_option_of_the_first_call_hides_no_second_id_that_holds_its_digit() -> None:
+    def plate(number: str, size: int = 1, note: str = "") -> dict:
+        """Year of a plate."""
+        return {"number": number, "year": 1894}
+
+    script = [said("plate", number="A-1077", size=1, note=""), said("plate", number="A-1021"), "Both."]
+    record, _ = await asked("Which is older, A-1077 or A-1021?", script, (plate,), near=near)
+    assert [arguments["number"] for _, arguments in calls(record)] == ["A-1077", "A-1021"]
+
+
 @pytest.mark.parametrize(("question", "runs"), [("And low water?", False), ("내일은?", True)])
 async def test_a_listed_value_is_looked_up_in_a_follow_up_where_a_word_of_it_means_that_value(
     question: str, runs: bool

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from naru.agent.hooks import Near
 from naru.agent.small.parameters import Parameter, form_of, leaves, parameters
@@ -49,10 +49,11 @@ def _is_of(named: str, value: str) -> bool:
     return bare(named) == value or (value in bare(named) and not digits(named))
 
 
-def in_full(question: str, asked: Sequence[str], was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Return a follow-up after the fullest of what was `asked` before, put to the thing that it is about `now`."""
+def in_full(question: str, asked: Sequence[str], made: Sequence[ToolCall], now: ToolCall) -> str:
+    """Return a follow-up after the fullest of what was asked before, put to the thing that it is about now."""
     told: list[str] = []
-    for name, value in now.items():
+    given = [one.arguments for one in made if one.name == now.name]
+    for was, (name, value) in product(given, now.arguments.items()):
         old = str(was.get(name, value))
         places = [(one, re.search(re.escape(old), one, re.IGNORECASE)) for one in asked if old != str(value)]
         told += [f"{one[: at.start()]}{value}{one[at.end() :]}" for one, at in places if at and at[0]]

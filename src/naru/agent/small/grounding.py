@@ -6,9 +6,8 @@ which no source holds. Names, dates, sums and choices are the model's to derive.
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +16,10 @@ import jsonschema_rs
 from naru.agent.planner import Verdict
 from naru.agent.small.parameters import Parameter, parameters
 from naru.agent.small.sources import Sources, bare, digits, numbers, spans
-from naru.messages import JsonObject, ToolCall, ToolDefinition
-from naru.models.asking.grammar import resolved
+from naru.messages import ToolCall, ToolDefinition
+from naru.tools.arguments.misspelt import meant
+from naru.tools.arguments.validate import ArgumentsValidator
 
-_ALIKE = 0.75
 _YEARS = range(1900, 2101)
 """What `this year` and the like can mean."""
 
@@ -31,12 +30,12 @@ def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, numbered: Set
     is_open = bool(tool.input_schema.get("additionalProperties")) or "properties" not in tool.input_schema
     arguments: dict[str, Any] = {}
     for written, value in call.arguments.items():
-        name = written if written in known else alike(written, [one for one in known if one not in call.arguments])
+        name = written if written in known else meant(written, known, call.arguments)
         if not name:
             arguments |= {written: value} if is_open else {}
             continue
         one = known[name]
-        if value in (None, "") and not one.required and not _says_something(value, one, tool):
+        if _is_left_out(value, one, tool):
             continue
         mended = _completed(one, value, sources)
         if why := _fault(one, mended, sources, numbered):
@@ -47,23 +46,13 @@ def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, numbered: Set
     return Verdict(replace(call, arguments=arguments))
 
 
-def alike(written: str, names: Sequence[str]) -> str:
-    """Return the name that a misspelt one means: `member_no` for `memberNo`; empty for none."""
-    known = {bare(name): name for name in names}
-    close = difflib.get_close_matches(bare(written), list(known), n=1, cutoff=_ALIKE)
-    return known[close[0]] if close else ""
-
-
-def _says_something(value: Any, one: Parameter, tool: ToolDefinition) -> bool:
-    """Tell whether an empty value is one: the schema takes it (`null` for nobody), and it is not what is left out."""
-    schema = resolved(tool.input_schema["properties"][one.name], tool.input_schema)
-    if not isinstance(schema, dict) or "default" in schema or not {"type", "anyOf", "oneOf"} & schema.keys():
+def _is_left_out(value: Any, one: Parameter, tool: ToolDefinition) -> bool:
+    """Tell whether an empty value stands for none: the schema has a default, does not take it, or says nothing."""
+    if value not in (None, "") or one.required:
         return False
-    try:
-        root: JsonObject = {key: tool.input_schema[key] for key in ("$defs", "definitions") if key in tool.input_schema}
-        return jsonschema_rs.is_valid({**root, **schema}, value)
-    except (jsonschema_rs.ValidationError, ValueError):
-        return False
+    if "default" in one.schema or not {"type", "anyOf", "oneOf"} & one.schema.keys():
+        return True
+    return bool(ArgumentsValidator({**tool.input_schema, "required": []}).problems({one.name: value}))
 
 
 def _completed(one: Parameter, value: Any, sources: Sources) -> Any:
@@ -85,7 +74,8 @@ def _completed(one: Parameter, value: Any, sources: Sources) -> Any:
 def _fault(one: Parameter, value: Any, sources: Sources, numbered: Set[str]) -> str:
     """Say why a value cannot be; empty when it can."""
     if isinstance(value, str) and one.takes_id and not sources.hold(value):
-        if one.shows(value) and len(digits(value)) != 1:  # `Q1` is a code that words can mean, `EMP001` is an id.
+        # `Q1` is a code that words can mean, `EMP001` is an id.
+        if bare(value) in map(bare, one.samples) and len(digits(value)) != 1:
             return f"{value!r} is an example of {one.name}, not a value that was given."
         if bare(one.name) in bare(value):
             return f"{value!r} is no value of {one.name}."

@@ -61,7 +61,7 @@ class Offering:
         self._standing = {name: self._stands(one) for name, one in self._of.items()}
         self._ranked = sorted(ranked, key=lambda one: -self._standing[one.tool.name])
         self._in_vain: list[str] = []
-        """Tools that found nothing, asked without their options too."""
+        """Tools that found nothing, without their options too, for what the question is about."""
         self._led_from: ToolDefinition | None = None
         self.chosen = ""
         """The tool that the model called of itself, for want of whose id others are asked."""
@@ -153,7 +153,7 @@ class Offering:
     def nearest(self) -> list[ToolDefinition]:
         """Return what to ask for: tools about as near as the nearest that can be called now, or what leads up to it."""
         first = self._ranked[0]
-        able = [one.tool for one in self._ranked if self.may_be_forced(one.tool) and not self.lacks(one.tool)]
+        able = [tool for tool in self._left() if not self.lacks(tool)]
         if not able or first.closeness is None:
             readers = [tool for tool in self.first() if self.may_be_forced(tool)]
             return [tool for tool in readers if tool in able] or readers
@@ -179,14 +179,9 @@ class Offering:
         """Return tools that can be called now and speak of the ids that this one needs."""
         open_ones = [one for one in parameters(tool) if one.required and not one.is_choice]
         wanted = " ".join(f"{plain_name(one.name)} {one.schema.get('description', '')}" for one in open_ones)
-        others = [
-            one
-            for one in self._left()
-            if one.name != tool.name
-            and one.server == tool.server
-            and not self.lacks(one)
-            and not {p.name for p in parameters(one)} & {p.name for p in open_ones}
-        ]
+        open_names = {one.name for one in open_ones}
+        able = [one for one in self._left() if one.server == tool.server and one is not tool and not self.lacks(one)]
+        others = [one for one in able if not open_names & {each.name for each in parameters(one)}]
         self._led_from = tool
         spoken = index_of(others).rank(f"{wanted} {plain_name(tool.name)}") if others else []
         return [one.tool for one in spoken if one.score > spoken[0].score * SPOKEN_OF][:LEADS]
@@ -202,40 +197,35 @@ class Offering:
         again = _for_another(tool, beside) if beside and self.may_be_forced(tool) else []
         if is_nothing(last):
             return again or ([] if tool.name in self.changing else self._elsewhere(tool, last))
-        led, entries, takes = self._led_from, _fresh(last), self._taking_from(last)
-        if led and (led.name not in self.changing or led.name == self.chosen) and _takes(led, entries):
+        led, given, takes = self._led_from, _fresh(last), self._taking_from(last)
+        if led and (led.name not in self.changing or led.name == self.chosen) and _taken(led, given):
             self._led_from, again = None, []
             follow = [led, *(one for one in takes if self._is_about_as_near(one, led))]
         else:
             stands = {name: self._stands(one) for name, one in self._of.items()}
             nearer = [one for one in takes if stands[one.name] > stands[tool.name]]
             follow = nearer or (takes if self.is_lead(last) else [])
-        return [*(_fed(one, entries) for one in self._in_order(follow)), *again]
+        return [*(_fed(one, given) for one in self._in_order(follow)), *again]
 
     def _elsewhere(self, tool: ToolDefinition, last: Outcome) -> list[ToolDefinition]:
         """Return what to ask where a call found nothing: the tool without options, those for its id, else the next."""
         if (wider := _without_options(tool, last)) is not None:
             return [wider]
-        self._in_vain.append(tool.name)
-        if ids := self._sources.subject:
-            if not (taking := self._taking(ids)):
-                return self._trying(ids, last)
+        ids = self._sources.subject
+        if not ids or set(ids) & set(map(str, leaves(last.call.arguments))):
+            self._in_vain.append(tool.name)
+        if len(self._in_vain) > (AT_ONCE - 1 if ids else 1):
+            return []
+        if taking := self._taking(ids):
             # The nearest tool has said that there is none: others of the same parameter say other things of it.
             told = {one.name for one in parameters(tool)} if tool is self._ranked[0].tool else set()
             left = [one for one in taking if one in self._left()]
             return self._in_order([one for one in left if not told & {each.name for each in parameters(one)}])
-        if len(self._in_vain) > 1:
-            return []
+        if ids:
+            return [_held_to(one, text.name, ids) for one in self._left() if (text := _lone_text(one))][:AT_ONCE]
         leads = self._leading_to(tool)[:1]
         ready = [one for one in self._left() if not self.lacks(one)][: AT_ONCE - 1]
         return [*leads, *self._in_order([one for one in ready if one not in leads])]
-
-    def _trying(self, ids: Sequence[str], last: Outcome) -> list[ToolDefinition]:
-        """Return the tools that need one text of no told shape, held to ids that were not found: once."""
-        is_new = not {str(value) for value in leaves(last.call.arguments)}.issuperset(ids)
-        every = [one.tool for one in self._ranked if self.may_be_forced(one.tool)] if is_new else self._left()
-        trying = [_held_to(tool, text.name, ids) for tool in every if (text := _lone_text(tool))]
-        return trying[:AT_ONCE] if len(self._in_vain) < AT_ONCE else []
 
     def _taking(self, ids: Sequence[str]) -> list[ToolDefinition]:
         """Return the tools that an id which was not found is one for, by its shape: it was looked up in another."""
@@ -268,7 +258,7 @@ class Offering:
     def _taking_from(self, last: Outcome) -> list[ToolDefinition]:
         """Return the other tools that take a value which a result gave and the call did not."""
         able = [one.tool for one in self._ranked if one.tool.name != last.call.name and self.may_be_forced(one.tool)]
-        return [tool for tool in able if _takes(tool, _fresh(last))]
+        return [tool for tool in able if _taken(tool, _fresh(last))]
 
     def is_lead(self, last: Outcome) -> bool:
         """Tell whether a result gives nothing but ids that other tools take: then it is no answer yet."""
@@ -278,8 +268,10 @@ class Offering:
         return bool(needed) and all(any(_meets(one, *entry) for one in needed) for entry in told)
 
 
-def _takes(tool: ToolDefinition, entries: Sequence[tuple[str, Any]]) -> bool:
-    return any(_meets(one, *entry) for one in parameters(tool) if one.required for entry in entries)
+def _taken(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> list[str]:
+    """Return the values, given by key, that a tool takes."""
+    needed = [one for one in parameters(tool) if one.required]
+    return [str(value) for one in needed for key, value in given if _meets(one, key, value)]
 
 
 def _for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> list[ToolDefinition]:
@@ -316,10 +308,9 @@ def _held_to(tool: ToolDefinition, name: str, values: Sequence[str]) -> ToolDefi
     return replace(tool, input_schema={**tool.input_schema, "properties": kept})
 
 
-def _fed(tool: ToolDefinition, entries: Sequence[tuple[str, Any]]) -> ToolDefinition:
+def _fed(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> ToolDefinition:
     """Return a tool that follows on a result; the one text that it needs can only be a value of that."""
-    text = _lone_text(tool)
-    values = [str(value) for key, value in entries if text and _meets(text, key, value)]
+    text, values = _lone_text(tool), _taken(tool, given)
     return _held_to(tool, text.name, values) if text and values else tool
 
 
@@ -329,8 +320,7 @@ def _fresh(last: Outcome) -> list[tuple[str, Any]]:
     given = {bare(str(value)) for value in leaves(last.call.arguments)}
     inner = found.values() if isinstance(found, dict) else ()
     given |= {str(len(one)) for one in inner if isinstance(one, list)} | {""}
-    told = [(key, value) for key, value in entries(found) if isinstance(value, str | int) and value is not True]
-    return [(key, value) for key, value in told if value is not False and bare(str(value)) not in given]
+    return [entry for entry in entries(found) if type(entry[1]) in (str, int) and bare(str(entry[1])) not in given]
 
 
 def _meets(one: Parameter, key: str, value: Any) -> bool:

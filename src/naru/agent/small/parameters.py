@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from naru.agent.small.sources import bare, folded
+from naru.agent.small.sources import folded
 from naru.messages import JsonObject, ToolDefinition
 from naru.models.asking.grammar import resolved
 
@@ -59,10 +59,6 @@ class Parameter:
     def form(self) -> str:
         """The form of its texts that the schema names: `date`, `uuid`; empty for any."""
         return str(self.schema.get("format") or "") if self.kind == "string" else ""
-
-    def shows(self, value: str) -> bool:
-        """Tell whether a value is one of the schema's own examples, which small models copy."""
-        return any(bare(value) == bare(one) for one in self.samples)
 
     def fits(self, value: str) -> bool:
         """Tell whether an id has the letters that this parameter's ids begin with, or matches its pattern."""

@@ -14,7 +14,7 @@ from naru.agent.planner import Verdict
 from naru.agent.selection import Ranked
 from naru.agent.small.another import in_full, others
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
-from naru.agent.small.grounding import alike, ground
+from naru.agent.small.grounding import ground
 from naru.agent.small.offering import ALL, Offering
 from naru.agent.small.parameters import leaves
 from naru.agent.small.prompts import answer_in, done_turn, final_turn, language_of, nothing_turn, translation
@@ -24,6 +24,7 @@ from naru.agent.small.shown import NONE, menu, narrowed, shown
 from naru.agent.small.sources import Sources
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 from naru.models.asking.strategy import OVERRIDE
+from naru.tools.arguments.misspelt import meant
 
 CALL_TOKENS = 300
 ANSWER_TOKENS = 400
@@ -39,9 +40,9 @@ REFUSED_AT_MOST = 2
 TELLING_LETTERS = 20
 """A shorter text says too little of its language."""
 
-Way = Literal["menu", "free", "pick", "anew", "guided", "talk", "over"]
+Way = Literal["menu", "free", "pick", "anew", "guided", "talk"]
 """How the next round is asked: which name; free; a call or "none"; the call of the turn before for another thing;
-a call with known ids; without tools; not at all."""
+a call with known ids; without tools, where there is nothing to answer from yet."""
 
 
 class SmallPlanner:
@@ -65,14 +66,17 @@ class SmallPlanner:
         asked_at = max((at for at, turn in enumerate(request.messages) if turn.role == "user"), default=0)
         self._before = request.messages[:asked_at]
         self._question = request.messages[asked_at].text if request.messages else ""
+        talked = [turn for turn in self._before if turn.role == "tool" or (turn.role != "system" and turn.text)]
+        self._talked = [Message("user" if turn.role == "tool" else turn.role, turn.text) for turn in talked]
+        """The conversation before the question as plain turns; results stand with the answer that they led to."""
         self._real = _shown_names([one.tool for one in ranked])
         self._named = {tool.name: name for name, tool in self._real.items()}
         own = [replace(one, tool=replace(one.tool, name=self._named[one.tool.name])) for one in ranked]
         self._tools = {one.tool.name: one.tool for one in own}
         self._sources = Sources(self._question, [_said(turn) for turn in self._before])
         self._offering = Offering(own, self._sources)
-        made = [call for turn in self._before for call in turn.tool_calls if call.name in self._named]
-        self._earlier = [self._as_shown(call) for call in made]
+        made = [call for turn in self._before for call in turn.tool_calls]
+        self._earlier = [self._as_shown(call) for call in made if call.name in self._named]
         self._menu = menu(list(self._tools.values())) if len(own) > ALL and self._offering.is_untold else []
         self._offered = self._offering.first()
         self._way: Way = "menu" if self._menu else "free" if self._offered else "talk"
@@ -103,16 +107,14 @@ class SmallPlanner:
 
     def next_request(self) -> ChatRequest | None:
         """Ask the question anew, with the results so far in front and the few tools that may still help."""
-        if self._way == "over":
-            return None
         if self._way == "talk" or not self._offered:
-            return None if self._ran else self._ask(self._question, (), TALK_TOKENS)
+            return None if self._ran or self._own else self._ask(self._question, (), TALK_TOKENS)
         question = "\n".join(filter(None, (self._question, self._missing)))
         said = "\n\n".join([*map(told, self._found), question])
         if self._way == "free":
             return self._ask(said, [shown(tool) for tool in self._offered], CALL_TOKENS)
-        tools = self._menu if self._way == "menu" else []
-        tools = tools or [narrowed(tool, self._sources, self._offering.numbered) for tool in self._offered]
+        held = [narrowed(tool, self._sources, self._offering.numbered) for tool in self._offered]
+        tools = self._menu if self._way == "menu" else held
         asked = self._ask(said, [*tools, NONE] if self._way in ("menu", "pick") else tools, CALL_TOKENS)
         return replace(asked, tool_choice="required", extra={**asked.extra, OVERRIDE: "guided"})
 
@@ -127,7 +129,7 @@ class SmallPlanner:
         system = "\n\n".join(
             filter(None, [*own, self._note, instruction or ("" if tools else answer_in(self._question))])
         )
-        turns = [*([Message("system", system)] if system else []), *self._told_before(), Message("user", said)]
+        turns = [*([Message("system", system)] if system else []), *self._talked, Message("user", said)]
         return replace(
             self._request,
             messages=trimmed(turns, self._context_tokens, tools),
@@ -136,15 +138,10 @@ class SmallPlanner:
             max_tokens=self._request.max_tokens or most,
         )
 
-    def _told_before(self) -> list[Message]:
-        """Return the conversation before the question as plain turns; results stand with the answer they led to."""
-        turns = [turn for turn in self._before if turn.role == "tool" or (turn.role != "system" and turn.text)]
-        return [Message("user" if turn.role == "tool" else turn.role, turn.text) for turn in turns]
-
     def judge(self, call: ToolCall) -> Verdict:
         """Mend or refuse a call; refused ones are asked for once more under a grammar."""
         if call.name == NONE.name:
-            self._way = "over"
+            self._way = "talk"
             return Verdict(call, "No tool is needed.")
         name = self._resolved(call.name)
         if not name:
@@ -166,7 +163,7 @@ class SmallPlanner:
         made = replace(grounded.call, name=self._real[name].name)
         is_old = self._way == "anew" and not self._is_fresh(grounded.call)
         if is_old or canonical(grounded.call) in {canonical(one.call) for one in self._ran}:
-            self._way = "over"
+            self._way = "talk"
             return Verdict(made, "This call has been made already.")
         return Verdict(made)
 
@@ -175,15 +172,13 @@ class SmallPlanner:
         self._refused += 1
         own = {self._resolved(call.name)} - self._offering.changing
         allowed = {tool.name: tool for tool in offered if self._offering.may_be_forced(tool) or tool.name in own}
-        self._way, self._offered = "guided", list(allowed.values())
-        if self._refused > REFUSED_AT_MOST or not allowed:
-            self._way = "talk"
+        self._way, self._offered = "guided" if self._refused <= REFUSED_AT_MOST else "talk", list(allowed.values())
         return Verdict(call, why)
 
     def _resolved(self, name: str) -> str:
         """Return the shown name that a model meant: small ones drop prefixes and add endings."""
         known = [one for one in (name, _bare(name)) if one in self._tools]
-        return known[0] if known else alike(_bare(name), [tool.name for tool in self._offered])
+        return known[0] if known else meant(_bare(name), [tool.name for tool in self._offered], ())
 
     async def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
         """Take in what came of the calls, and decide what may come next."""
@@ -212,7 +207,9 @@ class SmallPlanner:
         if not is_nothing_said and not self._ran:
             self._own = tidy(text)
         guesses = self._offering.margin > GUESSED and bool(invented(text, self._sources))
-        if self._way == "free" and (is_nothing_said or guesses or self._is_near() or self._in_view):
+        given = [span for span in self._sources.question.spans if not span.isdigit()]
+        is_near = self._offering.margin > MAYBE or any(self._offering.fits(tool, given) for tool in self._offered)
+        if self._way == "free" and (is_nothing_said or guesses or is_near or self._in_view):
             is_garbled = is_nothing_said and bool(text.strip())
             is_sure = not self._offering.is_talk and (is_garbled or guesses or self._offering.is_of_another())
             self._doubt = "guided" if is_sure else "pick"
@@ -230,19 +227,14 @@ class SmallPlanner:
         values = [one for one in leaves(call.arguments) if not any(text.holds(one) for text in self._sources.before)]
         return any(self._sources.question.holds(one) or str(one) in self._meant for one in values)
 
-    def _is_near(self) -> bool:
-        """Tell whether the question is likely one for a tool: near in meaning, or with a value that it takes."""
-        given = [span for span in self._sources.question.spans if not span.isdigit()]
-        return self._offering.margin > MAYBE or any(self._offering.fits(tool, given) for tool in self._offered)
-
     async def asks_again(self) -> bool:
         """Ask once more with the names and "none" to pick from, when words came where a call was likely."""
         if self._way != "free":
             return False
         if self._doubt == "pick" and (last := self._in_view):
             self._way, self._offered = "anew", [self._tools[last.name]]
-            meant = await others(self._sources.question, self._offered[0], [last], self._near, found=True)
-            self._meant = {one for named in meant.values() for one in named}
+            beside = await others(self._sources.question, self._offered[0], [last], self._near, found=True)
+            self._meant = {one for named in beside.values() for one in named}
         else:
             self._way, self._offered = self._doubt, self._offering.nearest()
         return bool(self._offered)
@@ -264,38 +256,30 @@ class SmallPlanner:
             instruction, said = done_turn(self._question, "\n\n".join(map(told, self._found)))
         elif self._found:
             # A single result needs no heading, which looks like a part of the answer, but says what a follow-up is of.
-            shown = [one for one in self._ran if one is self._ran[-1] or self._is_answer(one)]
-            is_alone = len(shown) == 1 and not self._told_before()
+            led_on = [one for one in self._ran[:-1] if is_nothing(one) or self._offering.is_lead(one)]
+            shown = [one for one in self._ran if one not in led_on]
+            is_alone = len(shown) == 1 and not self._talked
             results = [lines_of(one) if is_alone else told(one) for one in shown]
             rows = [row for one in shown for row in self._rows.get(one.call.id, ())]
-            instruction, said = final_turn(self._in_full(), "\n\n".join([*results, *rows]), attempt)
+            asked = [turn.text for turn in self._before if turn.role == "user"]
+            question = in_full(self._question, asked, self._earlier, self._ran[-1].call)
+            instruction, said = final_turn(question, "\n\n".join([*results, *rows]), attempt)
         else:
             sought = [str(value) for value in leaves(self._ran[-1].call.arguments) if self._sources.hold(value)]
             instruction, said = nothing_turn(self._question, ", ".join(sought) or call_line(self._ran[-1].call))
         return self._ask(said, (), ANSWER_TOKENS, instruction, 0.0 if attempt == 1 else 0.4)
 
-    def _is_answer(self, one: Outcome) -> bool:
-        return not is_nothing(one) and not self._offering.is_lead(one)
-
-    def _in_full(self) -> str:
-        """Return the question; where it is a follow-up about another thing, after what was asked of the first."""
-        asked = [turn.text for turn in self._before if turn.role == "user"]
-        now = self._ran[-1].call
-        was = [one.arguments for one in self._earlier if one.name == now.name]
-        return max((in_full(self._question, asked, one, now.arguments) for one in was), key=len, default=self._question)
-
     def judge_answer(self, text: str) -> str:
         """Return the answer without fences; empty when it must be asked for again."""
         answer = tidy(text)
         if is_no_answer(answer, self._question):
-            if is_data(answer, self._sources.results):  # Perhaps it was asked for.
-                self._own = self._own or answer
-            return ""
-        is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)
-        if is_sound and not self._is_foreign(answer):
-            return answer
-        if is_sound or self._found or not self._ran:
-            self._own = self._own or answer  # It may be worked out from what was found.
+            may_stand = is_data(answer, self._sources.results)  # Perhaps it was asked for.
+        else:
+            is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)
+            if is_sound and not self._is_foreign(answer):
+                return answer
+            may_stand = bool(is_sound or self._found or not self._ran)  # It may be worked out from what was found.
+        self._own = self._own or (answer if may_stand else "")
         return ""
 
     def _is_foreign(self, text: str) -> bool:

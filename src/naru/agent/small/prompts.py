@@ -46,8 +46,7 @@ def language_of(question: str) -> str:
 
 def answer_in(question: str) -> str:
     """Say in which language to answer: small models drift to that of the results."""
-    language = language_of(question)
-    return f"Answer in {language}." if language else "Answer in the language of the question."
+    return f"Answer in {language_of(question) or 'the language of the question'}."
 
 
 def final_turn(question: str, results: str, attempt: int) -> tuple[str, str]:

@@ -98,8 +98,6 @@ class Text:
         if isinstance(value, int | float):
             return float(value) in self.numbers
         wanted = bare(str(value))
-        if not wanted:
-            return False
         if wanted in self._runs or wanted.lstrip("0") in self._runs:
             return True
         # Scripts without spaces, and particles that stick to a word: letters on both sides are no border.
