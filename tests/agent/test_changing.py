@@ -68,7 +68,7 @@ async def test_issue_14_a_thing_that_is_only_looked_up_may_be_asked_for(
     ranked: Ranking, tools, name: str, question: str
 ) -> None:
     near = await ranked(await FunctionToolset(tools).tools(), question)
-    offering = Offering(near, Sources(question), frozenset())
+    offering = Offering(near, Sources(question))
     assert name not in offering.changing
     assert offering.may_be_forced(next(one.tool for one in near if one.tool.name == name))
     assert "reject_applicant" not in {one.tool.name for one in near} - offering.changing
@@ -79,4 +79,4 @@ async def test_an_annotation_stands_before_the_guess(ranked: Ranking) -> None:
         ToolDefinition("bill", "Bill of a guest.", annotations={"readOnlyHint": False}),
         ToolDefinition("send_mail", "Send a mail.", annotations={"readOnlyHint": True}),
     ]
-    assert Offering(await ranked(tools), Sources("Who owes what?"), frozenset()).changing == {"bill"}
+    assert Offering(await ranked(tools), Sources("Who owes what?")).changing == {"bill"}

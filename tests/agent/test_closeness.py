@@ -13,7 +13,7 @@ from naru.agent.hooks import Hooks
 from naru.agent.limits import Limits
 from naru.agent.loop import run
 from naru.agent.selection import first_of, index_of
-from naru.agent.small.planner import TALK
+from naru.agent.small.offering import TALK
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.errors import UpstreamError
 from naru.messages import ChatRequest, Message, ToolDefinition
