@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from naru.connections.state.deadline import Deadline, bound
+from naru.deadlines import Deadline, bound
 
 
 async def wait_under(seconds: float, *, move_to: float | None = None) -> tuple[str, int]:

@@ -8,9 +8,9 @@ from typing import Protocol, cast
 
 import httptools
 
+from naru.deadlines import owed
 from naru.http1.faults import CutError, ExchangeError, NotHttpError, SilenceError, UnansweredError
 from naru.http1.reply import Fault, Reply
-from naru.turns import owed
 
 MAX_HEAD_BYTES = 64 * 1024
 MAX_WAITING_BYTES = 256 * 1024

@@ -14,9 +14,9 @@ from typing import TypeVar
 
 import aiohappyeyeballs
 
+from naru.deadlines import owed
 from naru.http1.faults import DialError
 from naru.http1.head import Address
-from naru.turns import owed
 
 _OTHER_ADDRESS_SECONDS = 0.25
 """After which the next address of the host is tried beside the first."""

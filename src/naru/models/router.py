@@ -10,6 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
+from naru.deadlines import bound
 from naru.errors import NaruError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest
 from naru.models.backend import Backend, InBatches, Take, batches_of, deliver, for_model, inform
@@ -131,7 +132,7 @@ class Router(InBatches):
         if time.monotonic() - route.listed_at < _LISTED_SECONDS:
             return
         try:
-            async with asyncio.timeout(_LIST_TIMEOUT_SECONDS):
+            with bound(_LIST_TIMEOUT_SECONDS):
                 listed = await route.backend.models()
         except (NaruError, TimeoutError) as error:
             _log.warning("endpoint %s lists no models: %s", route.name, str(error) or "no answer in time")

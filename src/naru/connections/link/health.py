@@ -15,6 +15,7 @@ from naru.connections.state.faults import Failure, LinkError
 from naru.connections.state.lifecycle import Lifecycle
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.state.waiters import Waiters
+from naru.deadlines import bound
 from naru.records import ServerStatus
 
 _MISSES = 2
@@ -132,7 +133,7 @@ async def _opens(address: str) -> bool:
         url = URL(address)
         if not url.host:
             return False
-        async with asyncio.timeout(_KNOCK_TIMEOUT_SECONDS):
+        with bound(_KNOCK_TIMEOUT_SECONDS):
             _, writer = await asyncio.open_connection(url.host, url.port)
     except (OSError, TimeoutError, ValueError):
         return False

@@ -10,7 +10,6 @@ from naru.connections.session.asking import allowed_questions
 from naru.connections.session.catalogue import Listing, ToolCatalogue, read_list, read_tools
 from naru.connections.session.negotiation import PROTOCOLS, negotiate
 from naru.connections.session.session import Hooks, Listener, Session
-from naru.connections.state.deadline import bound
 from naru.connections.state.faults import Failure, LinkError, RpcError
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.state.starts import Starts, patience
@@ -19,6 +18,7 @@ from naru.connections.transports.choose import MakeTransport, candidates
 from naru.connections.transports.http_client import HttpClient
 from naru.connections.transports.once import Once, OnceTransport
 from naru.connections.wire.protocol import METHOD_NOT_FOUND, Era
+from naru.deadlines import bound
 from naru.records import ServerRecord, TransportType
 from naru.stores.secrets.values import SecretValues
 

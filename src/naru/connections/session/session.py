@@ -24,7 +24,6 @@ from typing import Any, Protocol
 from naru import __version__
 from naru.connections.session.asking import find_asked
 from naru.connections.session.listening import ChangeListener
-from naru.connections.state.deadline import Deadline
 from naru.connections.state.faults import Failure, LinkError, RpcError
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.transports.base import Outgoing, Transport
@@ -39,6 +38,7 @@ from naru.connections.wire.protocol import (
     Era,
 )
 from naru.connections.wire.results import is_well_formed, sloppy_content, well_formed
+from naru.deadlines import Deadline
 from naru.facts import fact
 from naru.messages import Json, JsonObject
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
-from naru.connections.state.deadline import bound
 from naru.connections.state.faults import BusyError, Failure
+from naru.deadlines import bound
 
 
 class Bulkhead:

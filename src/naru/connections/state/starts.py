@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from pathlib import PurePath
 from typing import Final, Protocol
 
-from naru.connections.state.deadline import Deadline, bound
+from naru.deadlines import Deadline, bound
 from naru.records import ServerRecord
 
 LAUNCHERS: Final = frozenset({"npx", "bunx", "pnpm", "yarn", "deno", "uvx", "uv", "pipx", "docker", "podman"})

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Callable
 
+from naru.deadlines import bound
 from naru.gateway.wire import frames
 from naru.gateway.wire.frames import Frame
 from naru.gateway.wire.protocol import INTERNAL_ERROR, RpcError
@@ -109,7 +110,7 @@ class Session:
         self._asked[ask_id] = future
         emit(frames.request(ask_id, method, params))
         try:
-            async with asyncio.timeout(timeout_seconds):
+            with bound(timeout_seconds):
                 return await future
         except TimeoutError:
             self._take_back(ask_id, "deadline passed", emit)

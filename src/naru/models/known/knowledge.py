@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import math
@@ -15,6 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from naru.deadlines import bound
 from naru.errors import NaruError
 from naru.messages import JsonObject
 from naru.models.known.adapt import Learned
@@ -173,7 +173,7 @@ class Knowledge:
             if time.monotonic() < learned.ask_again_at:
                 return
             try:
-                async with asyncio.timeout(_ASK_SECONDS):
+                with bound(_ASK_SECONDS):
                     said = await ask()
             except (NaruError, TimeoutError) as error:
                 _log.info("endpoint %s says nothing of %s: %s", self.endpoint, model, error or "no answer")

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from naru.deadlines import bound
 from naru.errors import ConfigError, ModelError
 from naru.extras import install_command
 from naru.models.local.weights import check_gguf
@@ -27,7 +28,7 @@ from naru.models.local.weights import check_gguf
 _LOG_LINES_KEPT = 40
 _LOG_LINES_SHOWN = 4
 _STOP_SECONDS = 3.0
-_DEATH_NOTICED_SECONDS = 1.0
+_DEATH_NOTICED_SECONDS = 5.0
 _DEATHS_AT_MOST = 3
 _DEATHS_WITHIN_SECONDS = 300.0
 _log = logging.getLogger(__name__)
@@ -110,7 +111,7 @@ class LocalEngine:
         )
         self._log_reader = asyncio.get_running_loop().create_task(self._keep_log(self._process), name="engine log")
         try:
-            async with asyncio.timeout(self._options.start_timeout_seconds):
+            with bound(self._options.start_timeout_seconds):
                 self.base_url = await self._announce(self._process) + "/v1"
         except TimeoutError:
             await self.stop()
@@ -125,9 +126,8 @@ class LocalEngine:
     async def has_died(self) -> bool:
         """Tell whether the child is gone; waits a moment for a death that has not been noticed yet."""
         if self._process is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_DEATH_NOTICED_SECONDS):
-                    await self._process.wait()
+            with suppress(TimeoutError), bound(_DEATH_NOTICED_SECONDS):
+                await self._process.wait()
         return not self.is_running
 
     async def ensure_running(self) -> None:
@@ -230,7 +230,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     if process.stdin is not None:
         process.stdin.close()
     try:
-        async with asyncio.timeout(_STOP_SECONDS):
+        with bound(_STOP_SECONDS):
             await process.wait()
     except TimeoutError:
         with suppress(ProcessLookupError):

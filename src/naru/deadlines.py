@@ -1,6 +1,6 @@
-"""Deadlines of what servers do: as `asyncio.timeout`, which took a twentieth of a forwarded call, without its states.
+"""Deadlines on what others do. Time in which this process had no turn is not held against them.
 
-Time in which nothing ran here is not held against the server: it has it once more, up to a minute.
+The machine slept, or others had it: what is seen a second or more too late is had once more, a minute at most.
 """
 
 from __future__ import annotations
@@ -9,11 +9,21 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from naru.turns import owed
+_AWAY_SECONDS = 1.0
+"""By how much a deadline is seen too late where nothing ran here."""
+_MOST_SECONDS = 60.0
+
+
+def owed(late_seconds: float) -> float:
+    """Return how long the other side still has, once, where a deadline is seen so late; 0 where it is over."""
+    return min(late_seconds, _MOST_SECONDS) if late_seconds >= _AWAY_SECONDS else 0.0
 
 
 class Deadline:
-    """Cancels the task that made it when the time is up, unless lifted before."""
+    """Cancels the task that made it when the time is up, unless lifted before.
+
+    As `asyncio.timeout`, which took a twentieth of a forwarded call, without its states.
+    """
 
     __slots__ = ("_cancellations", "_handle", "_is_extended", "_is_taken_back", "_loop", "_task", "has_passed")
 
