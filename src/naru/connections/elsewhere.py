@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from naru.config import Settings
 from naru.connections.changes import Change
@@ -18,6 +17,7 @@ from naru.messages import Json
 from naru.persons import nobodys_context
 from naru.stores.secrets.common_rows import Place
 from naru.stores.shared.commons import Commons
+from naru.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 _LISTS = ("tools", "prompts", "resources")
@@ -32,7 +32,7 @@ class Elsewhere:
         manager.http.once = Once(commons, key, tuple(settings.server.allowed_hosts), settings.server.port)
         self._manager = manager
         self._vault = manager.signins.vault
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
         commons.hear("sealed", self._heard)  # which the database tells; workers have one file, and `VaultFollower`
         commons.hear("listed", self._listed)
         self._forget = manager.subscribe(lambda change: self._changed(change, commons))
@@ -48,9 +48,7 @@ class Elsewhere:
     async def close(self) -> None:
         """Give up what is being followed."""
         self._forget()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.end()
 
     def _heard(self, what: Json) -> None:
         if isinstance(what, list) and len(what) == 3:
@@ -66,7 +64,7 @@ class Elsewhere:
     def _listed(self, server: Json) -> None:
         once = self._manager.http.once
         if once is not None and once.where.get(str(server), HERE) != HERE:
-            self._own(self._relist(str(server)))
+            self._tasks.begin(self._relist(str(server)), context=nobodys_context())
 
     async def _relist(self, server: str) -> None:
         connection = self._manager.connections.get(server)
@@ -77,12 +75,7 @@ class Elsewhere:
                 logger.warning("server %s: what it offers now is not known: %s", server, error)
 
     def _begin(self, place: Place | None) -> None:
-        self._own(self._follow(place))
-
-    def _own(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work, context=nobodys_context())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.begin(self._follow(place), context=nobodys_context())
 
     async def _follow(self, place: Place | None) -> None:
         """Take up one row, or all where notices may have been missed."""

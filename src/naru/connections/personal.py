@@ -6,7 +6,6 @@ Where nobody asks, it is a connection that is never open.
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from naru.errors import ConfigError
 from naru.messages import ToolDefinition, ToolResult
 from naru.persons import Person, current_person
 from naru.records import ServerRecord, TransportType
+from naru.tasks import Tasks
 from naru.tools.supervision.calls import Supervision
 
 MOST_PROCESSES, MOST_LINKS = 32, 1000
@@ -66,7 +66,7 @@ class PersonalLinks:
         self._signins = signins
         self._start = start
         self._links: dict[str, OrderedDict[str, Own]] = {}
-        self._closing: set[asyncio.Task[None]] = set()
+        self._closing = Tasks()
         self.servers: set[str] = set()
         """Servers whose credentials are each person's own."""
 
@@ -138,7 +138,7 @@ class PersonalLinks:
         """Close all."""
         for server in list(self._links):
             await self.drop(server)
-        await asyncio.gather(*self._closing, return_exceptions=True)
+        await self._closing.ended()
 
     def _make_room(self, record: ServerRecord, links: OrderedDict[str, Own]) -> bool:
         most = MOST_PROCESSES if record.transport_type is TransportType.STDIO else MOST_LINKS
@@ -148,9 +148,7 @@ class PersonalLinks:
         longest = next(resting, None)
         if longest is None:
             return False
-        closing = asyncio.get_running_loop().create_task(links.pop(longest).connection.close())
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
+        self._closing.begin(links.pop(longest).connection.close())
         return True
 
     def _make(self, base: Connection, person: Person) -> Own:

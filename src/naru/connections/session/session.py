@@ -41,6 +41,7 @@ from naru.connections.wire.results import is_well_formed, sloppy_content, well_f
 from naru.deadlines import Deadline
 from naru.facts import fact
 from naru.messages import Json, JsonObject
+from naru.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +163,7 @@ class Session:
         self._hooks = hooks
         self._ids = itertools.count(1)
         self._in_flight: dict[int, Outgoing] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
         self._changes = ChangeListener(self)
         self._endless = 0
         self._loop = asyncio.get_running_loop()
@@ -379,17 +380,13 @@ class Session:
 
     def own(self, work: Coroutine[Any, Any, None]) -> None:
         """Run something until it ends or the session is closed."""
-        task = self._loop.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.begin(work)
 
     async def close(self) -> None:
         """End the conversation and its transport; what still waits fails."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
+        self._tasks.cancel()
         await self.transport.close()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.ended()
 
 
 def _own_token(params: Mapping[str, Json] | None, options: RequestOptions) -> Json:

@@ -22,6 +22,7 @@ from naru.connections.transports.responses import refusal
 from naru.connections.wire import messages as wire
 from naru.messages import Json, JsonObject
 from naru.stores.secrets.values import SecretValues
+from naru.tasks import Tasks
 
 _STREAM_TYPES = ("text/event-stream", "text/plain", "application/octet-stream")
 """aiohttp takes a missing type for the last; whether it is a stream of events is told by its endpoint event."""
@@ -47,7 +48,7 @@ class SseTransport:
         self._prefix = str(config.get("endpointPrefix") or "").rstrip("/")
         self._failure: Failure | None = None
         self._closing = False
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
 
     @property
     def unfinished_bytes(self) -> int:
@@ -58,7 +59,7 @@ class SseTransport:
         """Open the stream and wait for its `endpoint` event. Raises LinkError."""
         self._inbox = inbox
         self._post_to = asyncio.get_running_loop().create_future()
-        self._own(self._read_stream())
+        self._tasks.begin(self._read_stream())
         await asyncio.shield(self._post_to)
 
     async def _read_stream(self) -> None:
@@ -186,7 +187,7 @@ class SseTransport:
         """Tell the server that nobody waits any more."""
         notification = cancelled(call, reason)
         if notification and self._failure is None:
-            self._own(self._send_quietly(wire.encode(notification), call.version))
+            self._tasks.begin(self._send_quietly(wire.encode(notification), call.version))
 
     async def _send_quietly(self, body: bytes, version: str) -> None:
         with contextlib.suppress(LinkError, TimeoutError):
@@ -196,18 +197,10 @@ class SseTransport:
     def listen(self, version: str) -> None:
         """Do nothing: the stream carries everything."""
 
-    def _own(self, work: Any) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     async def close(self) -> None:
         """End the stream."""
         self._closing = True
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.end()
         self._fail(LinkError(Failure("close", "closed", "the connection was closed.")))
         if self._post_to is not None and self._post_to.done():
             self._post_to.exception()  # taken note of, so that it is not reported as never retrieved

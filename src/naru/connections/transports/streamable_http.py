@@ -26,6 +26,7 @@ from naru.connections.wire.protocol import header_value
 from naru.http1.reply import Reply
 from naru.messages import Json, JsonObject
 from naru.stores.secrets.values import SecretValues
+from naru.tasks import Tasks
 
 _RESUME_SECONDS = 1.0
 _LISTEN_PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0)
@@ -56,7 +57,7 @@ class StreamableHttpTransport:
         self._is_forgotten = False
         self._are_texts: bool | None = None
         self._used_at = 0.0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
 
     @property
     def unfinished_bytes(self) -> int:
@@ -251,11 +252,6 @@ class StreamableHttpTransport:
                 self.counters.strays += 1
         return None
 
-    def _own(self, work: Any) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     def _get_headers(self) -> dict[str, str]:
         headers = {**self._headers, "Accept": "text/event-stream"}
         del headers["Content-Type"]
@@ -288,7 +284,7 @@ class StreamableHttpTransport:
         """Tell a legacy server by notification; a modern one was told by the closed response."""
         notification = cancelled(call, reason)
         if call.era == "legacy" and notification and self.session_id:
-            self._own(self._send_quietly(wire.encode(notification), call.version))
+            self._tasks.begin(self._send_quietly(wire.encode(notification), call.version))
 
     async def _send_quietly(self, body: bytes, version: str) -> None:
         with contextlib.suppress(LinkError, TimeoutError):
@@ -299,7 +295,7 @@ class StreamableHttpTransport:
         """Open the legacy GET stream and keep it open."""
         self._version = version
         if self.session_id:
-            self._own(self._listen())
+            self._tasks.begin(self._listen())
 
     async def _listen(self) -> None:
         parser = EventStreamParser(self._settings.max_body_bytes)
@@ -337,10 +333,7 @@ class StreamableHttpTransport:
 
     async def close(self) -> None:
         """Stop the streams and give the session back."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.end()
         session_id, self.session_id = self.session_id, ""
         if not session_id or self._is_forgotten:
             return

@@ -22,6 +22,7 @@ from naru.gateway.wire.protocol import (
     RpcError,
 )
 from naru.messages import Json, JsonObject
+from naru.tasks import Tasks
 
 TOGETHER_SECONDS = 0.01
 
@@ -144,13 +145,11 @@ class Parking:
         self._per_caller = per_caller
         self._total = total
         self._calls: dict[str, ParkedCall] = {}
-        self._running: set[asyncio.Task[JsonObject]] = set()
+        self._running = Tasks()
 
     def start(self, call: ParkedCall, work: Coroutine[Any, Any, JsonObject]) -> None:
         """Start the request upstream in a task of its own, which this object owns."""
-        call.task = asyncio.create_task(work, name=f"call of {call.caller or 'client'}")
-        self._running.add(call.task)
-        call.task.add_done_callback(self._running.discard)
+        call.task = self._running.begin(work, name=f"call of {call.caller or 'client'}")
         call.task.add_done_callback(call.forget_questions)
 
     def park(self, call: ParkedCall) -> str:
@@ -206,10 +205,7 @@ class Parking:
             if call.expiry is not None:
                 call.expiry.cancel()
         self._calls.clear()
-        running = list(self._running)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await self._running.end()
 
 
 def input_required(questions: JsonObject, state: str) -> JsonObject:

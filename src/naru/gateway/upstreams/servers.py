@@ -32,6 +32,7 @@ from naru.gateway.wire.protocol import (
 )
 from naru.messages import JsonObject, ToolDefinition
 from naru.persons import current_person
+from naru.tasks import Tasks
 from naru.tools.supervision.calls import Call, Came
 
 logger = logging.getLogger(__name__)
@@ -291,7 +292,7 @@ class ServerUpstreams:
         self._listeners: list[Callable[[Change], None]] = []
         self._told: dict[str, tuple[Connection, bool, int]] = {}
         """Server → the connection that listeners know of, whether it could be used, and the number of its link."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks()
         manager.subscribe(self._changed)
         manager.hear(self._heard)
 
@@ -381,9 +382,7 @@ class ServerUpstreams:
         self._tell(Change(name, "servers"))
         if connection.is_live and (before[0], before[2]) != (connection, connection.generation):
             # A new link knows nothing of what the old one was asked for.
-            task = asyncio.get_running_loop().create_task(self._upstream(name).reconnected())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks.begin(self._upstream(name).reconnected())
 
     def _heard(self, server: str, method: str, params: JsonObject) -> None:
         upstream = self._known.get((server, ""))

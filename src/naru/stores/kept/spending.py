@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from naru.stores.files.unusable import unusable
 from naru.stores.files.write_ahead import write_ahead
+from naru.stores.shared.untold import Untold
 
 DAY_SECONDS = 86_400
 _KEPT_DAYS = 35
@@ -36,25 +36,12 @@ class Spent:
     tokens: int = 0
 
 
-class Spending:
+class Spending(Untold):
     """Counts by person and day. Use in one thread; other processes may use the same file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.expanduser()
         self._connection: sqlite3.Connection | None = None
-        self._unsaid: Counter[str] | None = None
-        """What was counted since hubs with a file of their own were told; None where there are none."""
-
-    def share(self) -> None:
-        """Count for hubs with a file of their own, too: they are told `unsaid`, and what they tell is `heard`."""
-        self._unsaid = Counter()
-
-    def unsaid(self) -> Mapping[str, int]:
-        """Return what was counted since the last time."""
-        if not self._unsaid:
-            return {}
-        told, self._unsaid = self._unsaid, Counter()
-        return told
 
     def heard(self, counts: Mapping[str, int]) -> None:
         """Count what another hub has counted. Raises StoreError."""
@@ -70,11 +57,7 @@ class Spending:
     def give_back(self, person: str) -> None:
         """Take back one request: another hub answers it, and counts it. Raises StoreError."""
         self.heard({f"requests {person}": -1})
-        self._tell("requests", person, -1)
-
-    def _tell(self, column: str, person: str, count: int) -> None:
-        if self._unsaid is not None:
-            self._unsaid[f"{column} {person}"] += count
+        self._tell(f"requests {person}", -1)
 
     def take_request(self, person: str, limit: int) -> bool:
         """Count a request unless that many were made today; tell whether it may be made. Raises StoreError."""
@@ -86,7 +69,7 @@ class Spending:
             (person, today(), limit),
         )
         if made:
-            self._tell("requests", person, 1)
+            self._tell(f"requests {person}", 1)
         return bool(made)
 
     def add_tokens(self, person: str, tokens: int) -> None:
@@ -96,7 +79,7 @@ class Spending:
             "on conflict (person, day) do update set tokens = tokens + excluded.tokens",
             (person, today(), tokens),
         )
-        self._tell("tokens", person, tokens)
+        self._tell(f"tokens {person}", tokens)
 
     def of(self, person: str) -> Spent:
         """Return what a person has used today. Raises StoreError."""

@@ -14,7 +14,7 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,11 +24,9 @@ from naru.errors import StoreError
 from naru.messages import Json
 from naru.stores.files.atomic import share
 from naru.stores.postgres import failure, place_of
-from naru.stores.secrets.common_rows import Lease
-from naru.stores.shared.commons import Hear
 from naru.stores.shared.leases import Leases
 from naru.stores.shared.link import Connection, Link, connect
-from naru.stores.shared.mirror import Mirror
+from naru.stores.shared.member import Member
 
 logger = logging.getLogger(__name__)
 
@@ -56,23 +54,21 @@ _KEEP_FIRST = (
 )
 
 
-class PostgresCommons:
+class PostgresCommons(Member):
     """A member of those that share one database; `open` it before anything reads the folder, `close` it last."""
 
     def __init__(self, url: str, folder: Path, address: str, port: int) -> None:
         """Share `folder` by the database at `url`; the others reach this one at `address`, or at `auto` and `port`."""
-        self.me = secrets.token_hex(4)
+        me = secrets.token_hex(4)
+        self._leases = Leases(Link(url, me))
+        super().__init__(me, folder, self._leases)
         self._url, self._port = url, port
         self._address = address
         self._place = place_of(url)
-        self._mirror = Mirror(folder)
         self._busy = threading.RLock()
         """Held while documents are read or written, so that an older one never follows a newer."""
         self._writer = Link(url)
-        self._leases = Leases(Link(url, self.me))
         self._life = secrets.randbelow(2**31)
-        self._members: dict[str, str] = {}
-        self._hearers: dict[str, list[Hear]] = {}
         self._outbox = ThreadPoolExecutor(1, thread_name_prefix="naru-tells")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_linked = threading.Event()
@@ -103,10 +99,6 @@ class PostgresCommons:
 
     # What others hear and say.
 
-    def members(self) -> Mapping[str, str]:
-        """Return the addresses of the others that are there now, by id."""
-        return self._members
-
     def lost(self, member: str) -> None:
         """Note that a member did not answer, and look who is there."""
         self._members = {name: address for name, address in self._members.items() if name != member}
@@ -121,27 +113,7 @@ class PostgresCommons:
         with contextlib.suppress(RuntimeError):  # the outbox was closed meanwhile
             self._outbox.submit(self._quietly, lambda writer: writer.execute("select pg_notify('naru', %s)", [notice]))
 
-    def hear(self, topic: str, hear: Hear) -> None:
-        """Have a function told what others tell about a topic."""
-        self._hearers.setdefault(topic, []).append(hear)
-
-    def lease(self, name: str) -> Lease:
-        """Return a lease of what one member alone may hold."""
-        return self._leases.lease(name)
-
-    def holds(self, name: str) -> bool:
-        """Tell whether this member has a lease now. Raises StoreError."""
-        return self._leases.holds(name)
-
-    def holder(self, name: str) -> str:
-        """Return which member has a lease; empty for nobody. Raises StoreError."""
-        return self._leases.holder(name)
-
     # Whole files, for `atomic_file`.
-
-    def covers(self, name: str) -> bool:
-        """Tell whether this file of the folder is common."""
-        return self._mirror.covers(name)
 
     @contextlib.contextmanager
     def turn(self, name: str) -> Iterator[None]:
@@ -254,10 +226,6 @@ class PostgresCommons:
         if loop is not None and not loop.is_closed():
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._pass_on, topic, what)
-
-    def _pass_on(self, topic: str, what: Json) -> None:
-        for hear in self._hearers.get(topic, ()):
-            hear(what)
 
     def _pull(self, link: Connection, name: str) -> None:
         if not self._mirror.covers(name):

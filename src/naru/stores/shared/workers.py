@@ -7,31 +7,27 @@ import contextlib
 import json
 import secrets
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from naru.messages import Json
 from naru.stores.files.atomic import share
-from naru.stores.secrets.common_rows import FileLeases, Lease
-from naru.stores.shared.commons import Hear
-from naru.stores.shared.mirror import Mirror
+from naru.stores.secrets.common_rows import FileLeases
+from naru.stores.shared.member import Member
 
 _NOTICES, _REQUESTS = ".notices", ".http"
 _MOST_BYTES = 60_000
 
 
-class WorkerCommons:
+class WorkerCommons(Member):
     """One of the processes of `naru serve --workers`; `open` it before anything reads the folder, `close` it last."""
 
     def __init__(self, folder: Path, sockets: Path, *, scheme: str) -> None:
         """Share the data folder; `sockets` is a folder for this run alone, with a short path."""
+        me = f"w{secrets.token_hex(3)}"
+        super().__init__(me, folder, FileLeases(folder.expanduser(), me))
         self._scheme = scheme
-        self.me = f"w{secrets.token_hex(3)}"
         self._sockets = sockets
-        self._names = Mirror(folder)
-        self._leases = FileLeases(folder.expanduser(), self.me)
-        self._hearers: dict[str, list[Hear]] = {}
-        self._members: dict[str, str] = {}
         self._notices: socket.socket | None = None
 
     def listen(self) -> socket.socket:
@@ -48,23 +44,19 @@ class WorkerCommons:
         self._notices.bind(str(self._sockets / f"{self.me}{_NOTICES}"))
         self._notices.setblocking(False)
         asyncio.get_running_loop().add_reader(self._notices, self._read)
-        share(self._names.folder, self)
+        share(self._mirror.folder, self)
         self._look()
         self.tell("member", None)
 
     async def close(self) -> None:
         """Leave; the others hear of it."""
-        share(self._names.folder, None)
+        share(self._mirror.folder, None)
         for kind in (_REQUESTS, _NOTICES):
             (self._sockets / f"{self.me}{kind}").unlink(missing_ok=True)
         if self._notices is not None:
             self.tell("member", None)
             asyncio.get_running_loop().remove_reader(self._notices)
             self._notices.close()
-
-    def members(self) -> Mapping[str, str]:
-        """Return the sockets of the others that are there now, by id."""
-        return self._members
 
     def lost(self, member: str) -> None:
         """Strike out a member that does not answer."""
@@ -82,27 +74,7 @@ class WorkerCommons:
                 with contextlib.suppress(OSError):
                     self._notices.sendto(notice, str(path))
 
-    def hear(self, topic: str, hear: Hear) -> None:
-        """Have a function told what others tell about a topic."""
-        self._hearers.setdefault(topic, []).append(hear)
-
-    def lease(self, name: str) -> Lease:
-        """Return a lease of what one member alone may hold."""
-        return self._leases.lease(name)
-
-    def holds(self, name: str) -> bool:
-        """Tell whether this member has a lease now."""
-        return self._leases.holds(name)
-
-    def holder(self, name: str) -> str:
-        """Return which member has a lease, or had it last."""
-        return self._leases.holder(name)
-
     # Whole files, for `atomic_file`: they are common as they are, and the others hear that they have changed.
-
-    def covers(self, name: str) -> bool:
-        """Tell whether the others are told of this file."""
-        return self._names.covers(name)
 
     @contextlib.contextmanager
     def turn(self, name: str) -> Iterator[None]:
@@ -127,5 +99,4 @@ class WorkerCommons:
                 said = json.loads(self._notices.recv(_MOST_BYTES))
                 if said["topic"] == "member":
                     self._look()
-                for hear in self._hearers.get(said["topic"], ()):
-                    hear(said["what"])
+                self._pass_on(said["topic"], said["what"])

@@ -14,6 +14,7 @@ from naru.errors import PolicyError
 from naru.persons import WHOLE, Reach
 from naru.stores.kept.spending import Spending, seconds_to_tomorrow
 from naru.stores.secrets.keys import ROLES, ApiKey, KeyFile
+from naru.stores.shared.untold import Untold
 from naru.web.gate.logins import Login, Logins
 from naru.web.gate.principal import Principal, TokenFacts
 from naru.web.routes import Access
@@ -123,7 +124,7 @@ class _Bucket:
     at: float
 
 
-class RateLimiter:
+class RateLimiter(Untold):
     """A token bucket for each key, a count of failures for each address; both bounded in number."""
 
     def __init__(self, per_minute: int, spending: Spending | None = None) -> None:
@@ -133,21 +134,8 @@ class RateLimiter:
         self._spending = spending
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
         self._failures: OrderedDict[str, _Bucket] = OrderedDict()
-        self._unsaid: Counter[str] | None = None
-        """What was counted since others were told; None where nobody is to be told."""
         self._debts: Counter[str] = Counter()
         """What others have counted since the last request here."""
-
-    def share(self) -> None:
-        """Count for others, too: they are told what `unsaid` returns, and what they tell is `heard`."""
-        self._unsaid = Counter()
-
-    def unsaid(self) -> Mapping[str, int]:
-        """Return what was counted since the last time."""
-        if not self._unsaid:
-            return {}
-        told, self._unsaid = self._unsaid, Counter()
-        return told
 
     def heard(self, counts: Mapping[str, int]) -> None:
         """Count what others have counted."""
@@ -160,8 +148,7 @@ class RateLimiter:
         if self._spending is not None and principal.reach.requests_per_day is not None:
             self._spending.give_back(principal.id)
         self._debts[f"key {principal.id}"] -= 1
-        if self._unsaid is not None:
-            self._unsaid[f"key {principal.id}"] -= 1
+        self._tell(f"key {principal.id}", -1)
 
     def request(self, principal: Principal) -> float:
         """Count a request of a key; return the seconds to wait, 0 when it may pass."""
@@ -180,11 +167,9 @@ class RateLimiter:
         return self._count(self._failures, f"from {address}", FAILURES, FAILURE_SECONDS)
 
     def _count(self, buckets: OrderedDict[str, _Bucket], name: str, limit: int, seconds: float) -> float:
-        if self._unsaid is None:
-            return _take(buckets, name, limit, seconds)
         wait = _take(buckets, name, limit, seconds, debt=self._debts.pop(name, 0))
         if not wait:
-            self._unsaid[name] += 1
+            self._tell(name, 1)
         return wait
 
 

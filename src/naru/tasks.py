@@ -1,0 +1,44 @@
+"""Tasks that belong to somebody: held while they run, since the loop holds them weakly, and ended with their owner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextvars import Context
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Tasks:
+    """The tasks of one owner. Use inside one event loop."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()
+
+    def __len__(self) -> int:
+        """Return how many are under way."""
+        return len(self._running)
+
+    def begin(
+        self, work: Coroutine[Any, Any, T], *, context: Context | None = None, name: str | None = None
+    ) -> asyncio.Task[T]:
+        """Run something until it ends or its owner does."""
+        task = asyncio.get_running_loop().create_task(work, context=context, name=name)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    def cancel(self) -> None:
+        """Give up all."""
+        for task in list(self._running):
+            task.cancel()
+
+    async def ended(self) -> None:
+        """Wait until none is under way, however they end."""
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def end(self) -> None:
+        """Give up all, and wait until they have ended."""
+        self.cancel()
+        await self.ended()
