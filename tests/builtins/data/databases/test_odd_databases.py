@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
 from pathlib import Path
 
@@ -42,6 +43,43 @@ async def test_a_broken_view_and_a_key_to_nothing_are_passed_over_and_the_view_i
         "lot.id (integer); primary key",
     ]
     assert list((await database.check()).warnings) == ["gone is left out: no such table: main.missing"]
+    await database.close()
+
+
+async def test_a_duckdb_view_that_no_reader_can_ask_is_named(tmp_path: Path):
+    duckdb = pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    (tmp_path / "lots.csv").write_text("a,b\n1,2\n")
+    with duckdb.connect(str(tmp_path / "odd.duckdb")) as made:
+        made.execute("CREATE TABLE gone (a INT); CREATE VIEW broken AS SELECT a FROM gone; DROP TABLE gone")
+        made.execute(f"CREATE VIEW outside AS SELECT * FROM read_csv('{tmp_path / 'lots.csv'}')")
+        made.execute('CREATE SCHEMA "My S"; CREATE TABLE "My S"."Lots" ("Id" INT)')
+        made.execute('CREATE VIEW "My S".fine AS SELECT * FROM "My S"."Lots"')
+    database = open_database(settings(str(tmp_path / "odd.duckdb"), tmp_path))
+    assert {one.id for one in documents_of(await database.catalogue(), "odd")} == {"My S.Lots.Id", "My S.fine.Id"}
+    told = dict(one.split(" is left out: ") for one in (await database.check()).warnings)
+    assert told.keys() == {"broken", "outside"}
+    assert "gone does not exist" in told["broken"]
+    await database.close()
+
+
+async def test_of_a_folder_every_table_is_asked_and_every_other_file_is_named(tmp_path: Path):
+    pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    for name, text in {
+        "a.csv": "x\n1\n",
+        "b.jsonl": '{"x": 1}\n',
+        "c.tab": "x\ty\n1\t2\n",
+        "d.xlsx": "",
+        "e": "",
+    }.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "f.csv.gz").write_bytes(gzip.compress(b"x\n1\n"))
+    database = open_database(settings(str(tmp_path), tmp_path))
+    for table in "abcf":
+        assert (await database.query(f"SELECT x FROM {table}")).records == [{"x": 1}]
+    assert list((await database.check()).warnings) == [
+        "d.xlsx is left out: no reader for .xlsx",
+        "e is left out: no reader for a name without a suffix",
+    ]
     await database.close()
 
 

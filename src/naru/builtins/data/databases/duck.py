@@ -12,7 +12,7 @@ import contextlib
 import functools
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,14 @@ _LOCKED = ("enable_external_access = false", "python_enable_replacements = false
 _PIVOT = (
     "Name them: PIVOT lot ON line IN ('A', 'B') USING sum(qty); SELECT DISTINCT line FROM lot tells which there are."
 )
-_READERS = {".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet", ".json": "read_json"}
+_READERS = {
+    ".parquet": "read_parquet",
+    **dict.fromkeys((".csv", ".tsv", ".tab"), "read_csv"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "read_json"),
+}
+_PACKED = ".gz"
+_TOLD = 5
+"""Files of a folder that holds no table."""
 MAX_DEPTH = 400
 MUST_BE_REFUSED = (
     "CREATE TABLE naru_self_test (a INT)",
@@ -110,6 +117,8 @@ class DuckDatabase(CheckedDatabase):
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._judge: _Judge | None = None
         self._left_out: list[str] = []
+        self._broken: Set[tuple[str, str]] = frozenset()
+        """Views that cannot be read, by schema and name."""
 
     async def _catalogue(self) -> Catalogue:
         """Read tables, views, columns, comments and keys."""
@@ -118,6 +127,7 @@ class DuckDatabase(CheckedDatabase):
 
         def read() -> Catalogue:
             columns, keys = _dicts(cursor.execute(_COLUMNS)), _dicts(cursor.execute(_KEYS))
+            columns = [one for one in columns if (one["schema"], one["table"]) not in self._broken]
             return gathered(columns, [{**key, "other_schema": key["schema"]} for key in keys], usual_schema="main")
 
         return await self._worker.run(read, functools.partial(_interrupt, cursor))
@@ -149,6 +159,10 @@ class DuckDatabase(CheckedDatabase):
         if self._connection is None:
             connection, self._left_out = await asyncio.to_thread(_open, self._path)
             self._connection, self._judge = connection, _Judge(connection.cursor())
+            if not self._path.is_dir():  # whose views have just been made
+                broken = await asyncio.to_thread(_broken_views, connection.cursor())
+                self._broken = broken.keys()
+                self._left_out = [f"{name} is left out: {told}" for (_, name), told in broken.items()]
         await self._prove_refused(MUST_BE_REFUSED)
         cursor = self._connection.cursor()
         for sql in MUST_FAIL_IN_THE_ENGINE:
@@ -311,10 +325,16 @@ def _view_files(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[str
     left_out: list[str] = []
     for file in sorted(folder.rglob("*")):
         within = file.relative_to(folder)
-        reader = _READERS.get(file.suffix.lower())
-        if reader is None or file.is_dir() or any(part[0] == "." for part in within.parts):
+        if file.is_dir() or any(part[0] == "." for part in within.parts):
             continue
-        stem = "_".join(within.with_suffix("").parts).replace(".", "_")
+        bare = within.with_suffix("") if within.suffix.lower() == _PACKED else within
+        reader = _READERS.get(bare.suffix.lower())
+        if reader is None:
+            left_out.append(
+                f"{within.as_posix()} is left out: no reader for {within.suffix or 'a name without a suffix'}"
+            )
+            continue
+        stem = "_".join(bare.with_suffix("").parts).replace(".", "_")
         name = stem if stem.casefold() not in seen else stem + file.suffix.replace(".", "_")
         source = str(file).replace("'", "''")
         try:
@@ -327,8 +347,21 @@ def _view_files(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[str
         else:
             seen.add(name.casefold())
     if not seen:
-        raise duckdb.Error("; ".join([f"no CSV, Parquet or JSON files in {folder}", *left_out]))
+        raise duckdb.Error("; ".join([f"no CSV, Parquet or JSON files in {folder}", *left_out[:_TOLD]]))
     return left_out
+
+
+def _broken_views(cursor: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], str]:
+    """Name the views whose tables, files or extensions are not there for a reader, with the engine's reason."""
+    found = {}
+    asked = "SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
+    for schema, view in cursor.execute(asked).fetchall():
+        name = ".".join(MARK + part.replace(MARK, MARK * 2) + MARK for part in (schema, view))
+        try:
+            cursor.execute(f"SELECT * FROM {name} LIMIT 0")  # noqa: S608  # quoted
+        except duckdb.Error as error:
+            found[schema, view] = _first_line(error)
+    return found
 
 
 def _dicts(cursor: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
