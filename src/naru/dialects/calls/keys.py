@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     Role = Literal["", "name", "arguments", "id", "outcome"]
 
-_THINGS = ("tool", "function", "func", "fn", "action", "api", "mcp", "call", "invoke")
+THINGS = ("tool", "function", "func", "fn", "action", "api", "mcp", "call", "invoke")
 _ACTS = ("use", "run", "request", "execute", "next", "code", "to", "name")
-_BEGINNINGS = {word[:size] for word in _THINGS + _ACTS for size in range(len(word))}
-_WORD = rf"(?:(?:{'|'.join(_THINGS + _ACTS)})s?)"
-_SAYS_CALL = lazy_pattern(rf"(?=.*(?:{'|'.join(_THINGS)})){_WORD}{{1,4}}")
+_BEGINNINGS = {word[:size] for word in THINGS + _ACTS for size in range(len(word))}
+_WORD = rf"(?:(?:{'|'.join(THINGS + _ACTS)})s?)"
+_SAYS_CALL = lazy_pattern(rf"(?=.*(?:{'|'.join(THINGS)})){_WORD}{{1,4}}")
 _SAYS_CALL_SO_FAR = lazy_pattern(rf"{_WORD}{{0,4}}(?:{'|'.join(sorted(_BEGINNINGS, reverse=True))})")
 _NAME = lazy_pattern(r"name|(?:command|recipient|method)(?:name)?")
 _ARGUMENTS = lazy_pattern(rf"(?:{_WORD}|command)*(?:arguments?|args|parameters?|params|inputs?|kwargs)")

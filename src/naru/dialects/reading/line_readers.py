@@ -6,7 +6,7 @@ import re
 
 from naru.dialects.bodies.react import read_action
 from naru.dialects.bodies.unmarked import end_of_line, read_line
-from naru.dialects.calls.keys import may_say_call, says_call
+from naru.dialects.calls.keys import THINGS, may_say_call, says_call
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.scanner import Body
 from naru.dialects.texts.patterns import lazy_pattern
@@ -14,6 +14,12 @@ from naru.dialects.texts.source import NotACall, Reading, Source, literal_at, ne
 
 LABEL_INITIALS = "AaCcFfTt"
 """What labels begin with; other letters begin too many sentences to wait for more."""
+_BEGINNINGS = (
+    {"", "*", "**"}
+    | {stars + word[: 2 - len(stars)] for word in THINGS if word[0] in LABEL_INITIALS for stars in ("", "*")}
+    | set(LABEL_INITIALS.lower())
+)
+"""The first two characters of labels."""
 _LABEL_WORDS = rf"(?P<words>[{LABEL_INITIALS}][A-Za-z]{{0,20}}(?:[ _\-][A-Za-z]{{1,20}}){{0,3}}?)"
 _LABEL = lazy_pattern(rf"\*{{0,2}}{_LABEL_WORDS}(?: \d{{1,2}})?(?:\*\*)?[:：](?:\*\*)?")
 _LABEL_SO_FAR = lazy_pattern(
@@ -34,12 +40,16 @@ DECLARED = lazy_pattern(rf"[ \t]{{1,8}}(?:[A-Za-z_]\w{{0,32}})?{_VALUE_SO_FAR}")
 
 def label_at(text: str, at: int) -> re.Match[str] | None:
     """Return the label before a tool's name, of words that say that it is one."""
+    if text[at : at + 2].lower() not in _BEGINNINGS:
+        return None
     found = _LABEL.match(text, at)
     return found if found is not None and says_call(found["words"]) else None
 
 
 def may_become_label(text: str, at: int) -> bool:
     """Tell whether the text from `at` on, which is still arriving, may become such a label."""
+    if text[at : at + 2].lower() not in _BEGINNINGS:
+        return False
     begun = _LABEL_SO_FAR.match(text, at)
     if begun is None or not begun["words"]:
         return begun is not None

@@ -168,17 +168,17 @@ class TextReader:
     def _say_rest(self, end: int) -> None:
         """Say the text up to `end`; a special token that lacks but its bracket at the reply's end is left out."""
         state, source = self._state, self._state.source
-        text = source.text.rstrip() if source.final else ""
-        place = state.markers.tokens.unfinished(text, source.pos)
-        marker = state.markers.table.get(f"{text[place:]}>")
-        if state.in_code or marker is None or marker.kind not in _MAY_FOLLOW_CALLS or text[place + 1] not in "|｜/":
+        place = source.text.rfind("<", source.pos) if source.final and not state.in_code else -1
+        token = source.text[place:].rstrip() if place >= 0 else ""
+        marker = state.markers.table.get(f"{token}>") if token[1:2] in "|｜/" else None
+        if marker is None or marker.kind not in _MAY_FOLLOW_CALLS:
             state.say_upto(end)
             return
         state.say_upto(place)
         state.said.settle(source.offset)
         source.pos = end
         state.said.leave("dropped", source.offset)
-        state.writer.leave_out(text[place:])
+        state.writer.leave_out(token)
 
     def _new_line(self, at: int) -> bool:
         self._state.say_upto(at)
