@@ -89,6 +89,16 @@ def test_lists_of_definitions_stand_under_keys_of_their_own():
         (f"{UNIT}<tool_call>{UNIT}</tool_call>", [SELECT, SELECT]),
         ('declaration:default_api:query_db{sql:"SELECT 1"}', [SELECT]),
         ("call:default_api:query_db{sql:SELECT 1}", [SELECT]),
+        ("_call:query_db{sql:SELECT 1}", [SELECT]),
+        (f"call_tool('query_db', {OBJECT})", [SELECT]),
+        ("[invoke(tool='query_db', sql='SELECT 1', limit=2)]", [LIMITED]),
+        ("use_function(name='list_rooms', arguments={})", [ROOMS]),
+        (
+            "```tool\nTOOL_NAME: query_db\nBEGIN_ARG: sql\nSELECT 1\nEND_ARG\nBEGIN_ARG: limit\n2\nEND_ARG\n```",
+            [LIMITED],
+        ),
+        ("TOOL_NAME: query_db\nBEGIN_ARG: sql\nSELECT 1\nEND_ARG\n", [SELECT]),
+        ("```tool\nTOOL_NAME: list_rooms\n```", [ROOMS]),
         (
             '<|open|>toolscall tool="query_db" index="1"<|sep|>\n<|open|>argument key="sql" type="string"<|sep|>SELECT 1'
             "<|close|>argument<|sep|>\n<|close|>call<|sep|>\n<|close|>toolsmessage<|sep|>",
@@ -125,6 +135,10 @@ def test_a_call_is_read_by_the_words_around_it(text, calls):
         f'{{"tool": "query_db", "arguments": {OBJECT}, "exitCode": 0}}',
         f'{{"tools": [{UNIT}]}}',
         "<call to action> of the page",
+        "call_tool('query_db')",
+        "call_tool('query_db', {'other': 1})",
+        "TOOL_NAME: query_db is a line\nBEGIN_ARG: sql\nSELECT 1\nEND_ARG",
+        "TOOL_NAME: query_db\nBEGIN_ARG: sql\nSELECT 1\nEND_ARG\nand the block is over.",
     ],
 )
 def test_what_other_words_stand_around_is_text(text):
@@ -157,3 +171,10 @@ def test_a_special_token_that_lacks_but_its_bracket_at_the_end_is_left_out_and_n
     assert [mended.before for mended in parsed.repairs] == ["<｜DSML｜function_calls"]
     for text in ("A tag is written <tool_call", "`<|tool_call`", "Less is <", "Read `a` <｜DSML｜func"):
         assert read_every_way(text, TOOLS).content == text
+
+
+def test_a_value_between_lines_holds_the_line_that_ends_it_where_text_follows():
+    value = "first\nEND_ARG\nsecond\n\nEND_ARG is no end"
+    text = f"```tool\nTOOL_NAME: apply_patch\nBEGIN_ARG: patch\n{value}\nEND_ARG\nBEGIN_ARG: file\n\nEND_ARG\n```"
+    parsed = read_every_way(text, TOOLS)
+    assert [call.arguments for call in parsed.calls] == [{"patch": value, "file": ""}]

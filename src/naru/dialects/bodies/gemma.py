@@ -25,7 +25,7 @@ from naru.dialects.texts.source import (
     until,
 )
 
-_HEAD = lazy_pattern(r"(?:[a-z][a-z_]{1,15}:){0,3}\s*([^\s{}()<>]+?)\s*([{(])")
+_HEAD = lazy_pattern(r"_?(?:[a-z][a-z_]{1,15}:){0,3}\s*([^\s{}()<>]+?)\s*([{(])")
 _KEY = lazy_pattern(r"[^:：=(){}\[\],\"<>\n]+[:：=]")
 _JSON_CONTAINER = lazy_pattern(r"[\[{][\s\[{]*[\"\]}]")
 _CONTAINER_SO_FAR = lazy_pattern(r"[\[{][\s\[{]{0,200}\Z")

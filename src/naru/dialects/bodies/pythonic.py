@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from naru.dialects.bodies.values import capture
-from naru.dialects.calls.keys import are_arguments
-from naru.dialects.calls.offered import properties_of
+from naru.dialects.calls.keys import are_arguments, role_of, says_call
+from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.literal import parse_literal, read_value
 from naru.dialects.texts.patterns import lazy_pattern
@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_CALL = Tool("", {"properties": {"name": {}, "arguments": {}}})
+"""What a function that calls tools takes, in order."""
 _NAME = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _OPEN = lazy_pattern(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
 _KEYWORD = lazy_pattern(r"\s*([A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
@@ -37,11 +39,30 @@ def read_pythonic(source: Source, writer: CallWriter) -> Reading[None]:
             raise NotACall
         source.pos += 1
         return
+    if says_call(name) and writer.offered.find(name) is None:
+        _write_named(parse_arguments((yield from capture(source))[1:-1], _CALL), writer)
+        writer.end(source.offset)
+        return
     tool = tool_called(name, writer)
     arguments = parse_arguments((yield from capture(source))[1:-1], tool)
     writer.start(name if writer.offered.find(name) else tool.name)
     writer.whole(arguments)
     writer.end(source.offset)
+
+
+def _write_named(fields: dict[str, Any], writer: CallWriter) -> None:
+    """Begin the call whose tool's name is an argument of another, as in `call_tool("f", {…})`, and write its own."""
+    for key, value in fields.items():
+        tool = writer.offered.find(value) if role_of(key) == "name" else None
+        if tool is not None:
+            rest = {name: item for name, item in fields.items() if name != key}
+            inner = rest.get("arguments", rest) if len(rest) == 1 else rest
+            if not isinstance(inner, dict) or not (are_arguments(inner, tool) or (not inner and not required_of(tool))):
+                break
+            writer.start(value)
+            writer.whole(inner)
+            return
+    raise NotACall
 
 
 def read_call_name(source: Source) -> Reading[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from naru.dialects.bodies.arguments import read_any_arguments
+from naru.dialects.bodies.begun_arguments import BEGIN, read_begun_arguments
 from naru.dialects.bodies.call_object import arguments_from
 from naru.dialects.bodies.json_calls import read_json
 from naru.dialects.bodies.pythonic import read_pythonic
@@ -80,6 +81,11 @@ def _read_after_name(source: Source, writer: CallWriter, name: str, *, takes_tex
     if first == "{" or first == "`":
         writer.start(name)
         yield from read_any_arguments(source, writer, first)
+        writer.end(source.offset)
+        return
+    if (yield from literal_at(source, (BEGIN,))):
+        writer.start(name)
+        yield from read_begun_arguments(source, writer)
         writer.end(source.offset)
         return
     while not source.final and _ACTION_INPUT_SO_FAR.match(source.text, source.pos):

@@ -9,6 +9,7 @@ import re
 
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.arguments import read_any_arguments
+from naru.dialects.bodies.begun_arguments import NAME, read_named_block
 from naru.dialects.bodies.call_tags import child_tags, tags_until
 from naru.dialects.bodies.gemma import read_gemma
 from naru.dialects.bodies.json_calls import read_calls_as_text, read_escaped_calls, read_json
@@ -308,6 +309,8 @@ def _read_fenced_unit(source: Source, writer: CallWriter, first: str) -> Reading
         yield from read_calls_as_text(source, writer, marked=False)
     elif first == "<":
         yield from _read_fenced_tag(source, writer)
+    elif first == NAME[0] and (yield from literal_at(source, (NAME,))):
+        yield from read_named_block(source, writer)
     elif first.isidentifier():
         named = yield from _another_name(source, writer)
         writer.dialect = "name-json" if named else "pythonic"

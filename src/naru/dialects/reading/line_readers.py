@@ -26,8 +26,10 @@ _LABEL_SO_FAR = lazy_pattern(
     rf"\*{{0,2}}(?:{_LABEL_WORDS}[ _\-]?(?P<after>(?: ?\d{{1,2}})?(?:\*{{0,2}}|(?:\*\*)?[:：]\*?)))?\Z"
 )
 _NAME = r"[A-Za-z_][\w.\-]{0,100}"
-CALLED = lazy_pattern(rf"(?:call:\s{{0,8}}({_NAME})\s?[{{(]|(?:[a-z][a-z_]{{1,15}}:){{1,3}}({_NAME})\{{)")
-CALLED_SO_FAR = lazy_pattern(rf"(?:call:\s{{0,8}}(?:{_NAME}\s?)?|(?:[a-z][a-z_]{{1,15}}:){{1,3}}(?:{_NAME})?)\Z")
+CALLED = lazy_pattern(rf"(?:_?call:\s{{0,8}}({_NAME})\s?[{{(]|(?:[a-z][a-z_]{{1,15}}:){{1,3}}({_NAME})\{{)")
+CALLED_SO_FAR = lazy_pattern(
+    rf"(?:_(?:c(?:al{{0,2}})?)?|_?call:\s{{0,8}}(?:{_NAME}\s?)?|(?:[a-z][a-z_]{{1,15}}:){{1,3}}(?:{_NAME})?)\Z"
+)
 """A name after words with colons, such as `call:`, as Gemma writes them."""
 _CALL_SO_FAR = r"(?:([A-Za-z_][\w.]{0,100})\(|[\w.]{0,100}\Z)"
 AWAITED = lazy_pattern(rf"[ \t]{{1,8}}{_CALL_SO_FAR}")

@@ -27,6 +27,7 @@ from naru.dialects.bodies.unmarked import (
     tool_named,
 )
 from naru.dialects.bodies.xml_parameters import read_attributes
+from naru.dialects.calls.keys import says_call
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.catalog.marked import MARKED
 from naru.dialects.reading.attempt import read_marked
@@ -326,10 +327,9 @@ class LineStarts:
             waits = called or writer.offered.could_begin(word) or (_may_be_variable(word) and self._code_may_begin())
             return WAIT if waits else None
         if text[end] == "(":
-            known = writer.offered.find(word.removesuffix(".call")) or word == "print"
-            if known and self._code_may_begin():
-                return self._make(source, at, read_line(source, writer), "line", "pythonic")
-            return None
+            known = writer.offered.find(word.removesuffix(".call")) or word == "print" or says_call(word)
+            code = known and self._code_may_begin()
+            return self._make(source, at, read_line(source, writer), "line", "pythonic") if code else None
         if text[end] == " " and not said.has_content and writer.offered.find(word):
             return self._named_json(source, at)
         if text[end] in " =" and word == "function":
