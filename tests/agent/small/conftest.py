@@ -12,6 +12,7 @@ from naru.messages import ChatRequest, JsonObject, Message
 from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.tools.functions.toolset import FunctionToolset
+from naru.tools.toolset import Toolset
 
 
 class Kept:
@@ -27,7 +28,7 @@ class Kept:
 async def asked(
     question: str | Sequence[Message],
     answers: Sequence[str] | Callable[[ChatRequest], str],
-    tools: Sequence[Callable[..., Any]],
+    tools: Sequence[Callable[..., Any]] | Toolset,
     rank: Rank | None = None,
     near: Near | None = None,
     recall: Recall | None = None,
@@ -37,7 +38,8 @@ async def asked(
     kept = Kept()
     backend = ScriptedBackend(answers, profile=Profile(small=True, guided="grammar"))
     hooks = Hooks(journal=kept, rank=rank, near=near, recall=recall)
-    async for _ in run(backend, FunctionToolset(tools), ChatRequest("scripted", tuple(turns)), hooks=hooks):
+    toolset = FunctionToolset(tools) if isinstance(tools, Sequence) else tools
+    async for _ in run(backend, toolset, ChatRequest("scripted", tuple(turns)), hooks=hooks):
         pass
     return kept.run, backend
 

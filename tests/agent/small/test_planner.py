@@ -12,6 +12,8 @@ from tests.agent.small.conftest import asked, calls
 
 from naru.agent.selection import Ranked
 from naru.messages import Message
+from naru.tools.combined import CombinedToolset
+from naru.tools.functions.toolset import FunctionToolset
 
 ORDERS = {"ORD-88123": {"order_id": "ORD-88123", "ordered_on": "2026-11-20", "eta": "2026-12-03", "status": "packed"}}
 
@@ -236,6 +238,21 @@ async def test_a_tool_that_changes_something_is_never_offered_under_a_forced_cho
     _, backend = await asked("What about ORD-88123?", [wrong, right, "Packed."], (order, cancel_order), ranked)
     assert [tool.name for tool in backend.requests[0].tools] == ["cancel_order", "order"]
     assert [tool.name for tool in backend.requests[1].tools] == ["order"]
+
+
+async def test_what_was_changed_is_told_as_done_also_where_two_servers_call_their_tool_the_same() -> None:
+    def cancel_order(order_id: str) -> dict:
+        """Cancel an order for good."""
+        return {"cancelled": order_id}
+
+    async def ranked(tools, texts):
+        return [Ranked(tool, 0.0, closeness=0.5, ordered=0.4) for tool in tools]
+
+    shops = CombinedToolset({name: FunctionToolset((cancel_order,)) for name in ("east", "west")})
+    script = ['{"name": "west__cancel_order", "arguments": {"order_id": "ORD-88123"}}', "ORD-88123 is cancelled."]
+    record, backend = await asked("Cancel ORD-88123 in the west.", script, shops, ranked)
+    assert calls(record) == [("west__cancel_order", {"order_id": "ORD-88123"})]
+    assert backend.requests[-1].messages[-1].text.startswith("Done: ")
 
 
 async def test_a_search_that_found_nothing_with_its_options_is_asked_wider() -> None:
