@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
@@ -9,6 +11,7 @@ from psycopg.conninfo import make_conninfo
 from naru.builtins.data.databases.catalogue import documents_of
 from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
 from naru.builtins.data.databases.open import open_database
+from naru.builtins.data.databases.postgresql import configured
 from naru.builtins.data.demo.reader import reader_sql
 from naru.config import DataSettings
 from tests.builtins.data.conftest import postgres_versions
@@ -68,6 +71,18 @@ async def test_the_catalogue_is_what_the_role_may_read_in_every_schema(bga: BgaS
         pytest.raises(psycopg.errors.ReadOnlySqlTransaction),
     ):
         connection.execute("DELETE FROM sales.later")
+    await database.close()
+
+
+async def test_a_catalogue_that_is_too_large_is_cut_and_the_cut_is_told(
+    bga: BgaServer, reader: str, monkeypatch: pytest.MonkeyPatch
+):
+    limits = replace(configured._CATALOGUE_LIMITS, rows=2)
+    monkeypatch.setattr(configured, "_CATALOGUE_LIMITS", limits)
+    database = open_database(settings_of(bga, reader))
+    assert len(documents_of(await database.catalogue(), "bga")) == 2
+    told = "only the first 2 columns are read; let the role read fewer tables"
+    assert told in (await database.check()).warnings
     await database.close()
 
 

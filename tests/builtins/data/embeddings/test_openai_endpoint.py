@@ -147,7 +147,7 @@ async def test_a_busy_endpoint_is_tried_again_after_the_time_it_asks_for(monkeyp
 async def test_an_endpoint_that_is_not_there_is_told_without_its_address(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(openai_endpoint, "FIRST_PAUSE_SECONDS", 0.01)
     embedder = OpenAIEmbedder(EndpointOptions("http://127.0.0.1:9/v1/embeddings", "m", api_key="canary-key"))
-    with pytest.raises(EmbeddingError, match="TEXT_EMBEDDING_MODEL_URL was not reached") as failure:
+    with pytest.raises(EmbeddingError, match="TEXT_EMBEDDING_MODEL_URL was not reached: Connection refused") as failure:
         await embedder.embed(["a"], "passage")
     assert "canary" not in str(failure.value)
     await embedder.close()

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -216,4 +217,10 @@ def _seconds(header: str | None) -> float | None:
 
 
 def _reason(error: BaseException) -> str:
-    return "no answer in time" if isinstance(error, TimeoutError) else type(error).__name__
+    """Say why nothing came, in the system's words; where the endpoint is stays out of them."""
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    number = error.errno if isinstance(error, OSError) else None
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return "its host is not known"
+    return os.strerror(number) if number and number > 0 else type(error).__name__

@@ -42,6 +42,7 @@ JOIN pg_class f ON f.oid = k.confrelid JOIN pg_namespace m ON m.oid = f.relnames
 WHERE k.contype = 'f' ORDER BY 1, 2, k.conname
 """
 _USUAL_SCHEMA = "public"
+_CUT = "only the first {count} columns are read; let the role read fewer tables"
 _CATALOGUE_LIMITS = Limits(rows=100_000, bytes=64 * 2**20, statement_seconds=60)
 
 
@@ -61,6 +62,7 @@ class PostgresDatabase:
             allow_superuser=settings.postgresql_db_allow_superuser,
         )
         self._pooled = Pooled(self._parameters, self._options)
+        self._cut: list[str] = []
 
     async def query(self, sql: str) -> QueryResult:
         """Run one SELECT; see `Database.query`."""
@@ -70,9 +72,9 @@ class PostgresDatabase:
         """Read tables, columns, comments and keys that this role may read."""
         wide = Pooled(self._parameters, replace(self._options, limits=_CATALOGUE_LIMITS, pool_min=1, pool_max=1))
         try:
-            columns = (await wide.query(_COLUMNS)).records
-            keys = (await wide.query(_KEYS)).records
-            found = gathered(columns, keys, usual_schema=_USUAL_SCHEMA)
+            columns, keys = await wide.query(_COLUMNS), await wide.query(_KEYS)
+            self._cut = [_CUT.format(count=len(columns.records))] if columns.is_truncated else []
+            found = gathered(columns.records, keys.records, usual_schema=_USUAL_SCHEMA)
             return await with_values(found, self.query, '"') if values else found
         finally:
             await wide.close()
@@ -82,7 +84,7 @@ class PostgresDatabase:
         await self.query("SELECT 1")
         proof = self._pooled.proof
         assert proof is not None, "a query has run, so the self-test has"
-        return Checked(f"PostgreSQL {proof.server_version // 10_000}", proof.refused, proof.warnings)
+        return Checked(f"PostgreSQL {proof.server_version // 10_000}", proof.refused, [*proof.warnings, *self._cut])
 
     async def close(self) -> None:
         """Close the pool, then a server of our own."""
