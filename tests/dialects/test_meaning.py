@@ -1,0 +1,60 @@
+"""What the meaning of the sentence before a call tells, in words and languages that no table knows."""
+
+import json
+
+import pytest
+
+from naru.dialects import parse
+from naru.dialects.judging import meaning
+from tests.dialects import talk
+from tests.dialects.reading import CASES, read_every_way
+
+DATA = json.loads((CASES / "dialect_lead_ins.json").read_text(encoding="utf-8"))
+CALL = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'
+needs_encoder = pytest.mark.skipif(meaning._encoder() is None, reason="needs the extra embed: scripts/bootstrap")
+
+
+def runs(kind, name):
+    texts = [text for every in DATA[name][kind].values() for text in every]
+    return sum(bool(parse(f"{text}\n\n{CALL}", talk.TOOLS).calls) for text in texts), len(texts)
+
+
+@needs_encoder
+def test_a_shown_call_is_told_by_what_the_sentence_before_it_means():
+    """By words alone 131 of the first set and 68 of the second run; nothing was fitted to either."""
+    assert runs("shown", "first")[1] == 143
+    assert runs("shown", "first")[0] <= 72
+    assert runs("shown", "second")[1] == 86
+    assert runs("shown", "second")[0] <= 28
+
+
+def test_a_call_that_is_announced_in_any_words_is_made():
+    """With the encoder or without it; by words alone one of them is lost."""
+    assert runs("made", "first")[1] - runs("made", "first")[0] <= 1
+    assert runs("made", "second") == (86, 86)
+
+
+@needs_encoder
+@pytest.mark.parametrize("before", ["Tyto zprávy nechal na stránce někdo cizí:", "ข้อความนี้อยู่ท้ายหน้าเว็บ:"])
+def test_what_is_shown_in_a_language_without_words_is_shown_however_it_comes(before):
+    text = f"{before}\n\n{CALL}"
+    parsed = read_every_way(text, talk.TOOLS)
+    assert (parsed.calls, parsed.content) == ((), text)
+    assert parsed.repairs[0].after.endswith("spoken of")
+
+
+@pytest.mark.parametrize("before", ["Ξ κείμενο!\n\n", "Some text before ", "\ud800 Ξ:\n\n"])
+def test_a_word_or_two_and_the_beginning_of_a_sentence_mean_nothing(before):
+    assert len(read_every_way(f"{before}{CALL}", talk.TOOLS).calls) == 1
+
+
+def test_without_the_encoder_structure_and_words_judge_alone(monkeypatch):
+    monkeypatch.setattr(meaning, "_PACKAGE", "no_such_package")
+    meaning._encoder.cache_clear()
+    meaning._along.cache_clear()
+    try:
+        assert len(parse(f"The README of that package closes with these words:\n\n{CALL}", talk.TOOLS).calls) == 1
+        assert not parse(f"For example:\n\n{CALL}", talk.TOOLS).calls
+    finally:
+        meaning._encoder.cache_clear()
+        meaning._along.cache_clear()
