@@ -40,6 +40,13 @@ def test_servers_keys_and_the_audit_log_come_back(naru, tmp_path: Path, monkeypa
     assert "later" in naru("servers", "list").stdout, "what was there is moved, not removed"
 
 
+def test_a_backup_that_is_not_there_is_said_before_what_is(naru) -> None:
+    naru("keys", "create", "user")
+    refused = naru("restore", "none.tar.gz", code=Exit.NOT_FOUND).stderr
+    assert "none.tar.gz" in refused
+    assert "--replace" not in refused
+
+
 def test_it_comes_back_on_another_machine(naru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     naru("servers", "add", "docs", "https://h/mcp")
     naru("backup", "copy.tar.gz")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from naru.builtins.data.databases import open as opening
 from naru.cli.data.command import app
-from naru.errors import ConfigError
+from naru.errors import ConfigError, NotFoundError
 
 
 @pytest.fixture(autouse=True)
@@ -62,3 +62,8 @@ def test_an_engine_without_its_extra_is_told_in_one_line(monkeypatch: pytest.Mon
 def test_an_unknown_database_is_told_with_the_forms_there_are(url: str):
     with pytest.raises(ConfigError, match="names no database"):
         CliRunner().invoke(app, ["index", "--database", url], catch_exceptions=False)
+
+
+def test_a_file_that_is_not_there_is_said_to_be_not_there() -> None:
+    with pytest.raises(NotFoundError, match=r"There is no file or folder none\.md\."):
+        run("index", "none.md")

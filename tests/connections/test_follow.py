@@ -196,11 +196,10 @@ async def test_what_is_kept_here_for_one_reads_nothing_of_the_others(tmp_path: P
             vault.write(person, "s", "secrets", {})
         follower = VaultFollower(manager)
         await follower.start()
-        assert vault._connection is not None
-        asked: list[str] = []
-        vault._connection.set_trace_callback(asked.append)
+        connection, asked = vault._file._opened(), list[str]()
+        connection.set_trace_callback(asked.append)
         vault.write("ada", "s", "secrets", {"TOKEN": "x"})
         assert vault.delete("eve", "s", "secrets")
-        vault._connection.set_trace_callback(None)
+        connection.set_trace_callback(None)
         assert [statement for statement in asked if statement.startswith("select")] == []
         assert follower._known == {**vault.rows(), ("eve", "s", "secrets"): None}, "none of it is another process's"

@@ -60,7 +60,7 @@ async def record_of(row: Row, over: str) -> AsyncIterator[ServerRecord]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("row", "over"), CASES, ids=[f"{row.name}-{over}" for row, over in CASES])
 async def test_an_odd_server_connects_or_is_told_what_to_mend(row: Row, over: str) -> None:
-    seconds = 20 if row.outcome == OK else 4
+    seconds = 20 if row.outcome == OK else 12 if over == "stdio" else 4
     settings = replace(QUICK, connect_timeout_seconds=seconds, probe_timeout_seconds=0.5)
     async with record_of(row, over) as record, managed(settings) as manager:
         await manager.register(record)

@@ -53,7 +53,7 @@ MEND = {
 @pytest.mark.slow
 async def test_n10_a_server_that_cannot_be_understood_is_told_what_to_mend() -> None:
     never_again = ReconnectPolicy(enabled=False)  # so that each can be asked why after the last one has had its turn
-    settings = ConnectionSettings(connect_timeout_seconds=4, probe_timeout_seconds=1, reconnect=never_again)
+    settings = ConnectionSettings(connect_timeout_seconds=15, probe_timeout_seconds=1, reconnect=never_again)
     async with managed(settings) as manager:
         for how in MEND:
             await manager.register(stdio(how, "sloppy_server.py", how))

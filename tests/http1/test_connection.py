@@ -303,11 +303,15 @@ async def test_a_long_rest_that_nobody_reads_costs_the_connection() -> None:
         assert await read_all(await asking.post()) == b"next"
 
 
-async def test_a_slow_reader_is_not_taken_for_a_silent_server() -> None:
-    size = 8 * MAX_WAITING_BYTES
+async def test_a_slow_reader_is_not_taken_for_a_silent_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    size, loop = 8 * MAX_WAITING_BYTES, asyncio.get_running_loop()
+    clock = loop.time
     async with serve_raw([b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size, b"x" * size]) as server:
-        answer = await Asking(server.base_url, Limits(silence_seconds=0.05)).post()
-        await asyncio.sleep(0.2)
+        answer = await Asking(server.base_url, Limits(silence_seconds=60)).post()
+        await until(lambda: answer.waiting_bytes > MAX_WAITING_BYTES)
+        for slow in (1000, 5000):
+            monkeypatch.setattr(loop, "time", lambda slow=slow: clock() + slow)
+            await asyncio.sleep(0.01)
         assert len(await read_all(answer)) == size
 
 

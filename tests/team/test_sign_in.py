@@ -209,7 +209,7 @@ async def test_tokens_are_sealed_and_open_only_as_what_they_were_kept_as(tmp_pat
             one.stat().st_mode & 0o077 for one in tmp_path.iterdir() if not one.name.endswith(("-wal", "-shm"))
         } == {0}
         vault = Vault(tmp_path)
-        vault._run("update sealed set person = ? where kind = 'tokens'", ("eve",))
+        vault._file.run("update sealed set person = ? where kind = 'tokens'", ("eve",))
         with pytest.raises(StoreError, match="cannot be opened"):
             vault.read("eve", "up", "tokens")
         vault.close()

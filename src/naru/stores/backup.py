@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from naru import __version__
-from naru.errors import ConfigError, ConflictError, StoreError
+from naru.errors import ConfigError, ConflictError, NotFoundError, StoreError
 from naru.stores.files.unusable import unusable
 
 MANIFEST = "naru-backup.json"
@@ -88,10 +88,13 @@ def restore(source: Path, folder: Path, *, replace: bool = False) -> tuple[Backu
         The backup, and where the old folder is now.
 
     Raises:
+        NotFoundError: there is no such file.
         ConfigError: it is no backup, one of a newer Naru, or damaged; nothing was changed.
         ConflictError: something is kept there already and `replace` was not said.
         StoreError: it cannot be written.
     """
+    if not source.exists():
+        raise NotFoundError(f"There is no backup {source}.", remedy="Make one with: naru backup FILE")
     folder = folder.expanduser()
     there = folder.is_dir() and any(folder.iterdir())
     if there and not replace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx2 as httpx
@@ -15,8 +15,6 @@ from naru.config import Settings
 from naru.connections.manager import Manager
 from naru.connections.rules.pins import PinBook
 from naru.connections.rules.policy import Policy, PolicyGuard
-from naru.connections.state.lifecycle import ReconnectPolicy
-from naru.connections.state.settings import ConnectionSettings
 from naru.errors import NaruError
 from naru.stores.base import Store
 from naru.stores.kept.spending import Spending
@@ -30,6 +28,7 @@ from naru.web.gate.security import guard
 from naru.web.jsonrpc import servers as rpc_servers
 from naru.web.problems import problem_of
 from naru.web.routes import Endpoint
+from tests.connections.conftest import QUICK
 
 BASE_URL = "http://127.0.0.1:20006"
 
@@ -81,12 +80,7 @@ async def admin_hub(folder: Path, store: Store | None = None, **settings: object
     pins = PinBook(folder / "pins.json")
     pins.load()
     policy = PolicyGuard(Policy(made.mcp.security), pins, quarantines=made.mcp.security.quarantine == "on")
-    quick = ConnectionSettings(
-        connect_timeout_seconds=10,
-        probe_timeout_seconds=2,
-        refresh_interval_seconds=0.05,
-        reconnect=ReconnectPolicy(initial_delay_seconds=0.2, max_delay_seconds=2, stable_seconds=0.5),
-    )
+    quick = replace(QUICK, connect_timeout_seconds=10, refresh_interval_seconds=0.05)
     manager = Manager(kept, settings=quick, guard=policy)
     hub = AdminHub(made, manager, KeyRing(KeyFile(folder / "keys.json")), Spending(folder / "spending.db"))
     try:

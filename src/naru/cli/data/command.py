@@ -20,6 +20,7 @@ from naru.cli.data.ask import ask_database
 from naru.cli.terminal.output import AsJson, console, print_json, print_warnings
 from naru.cli.terminal.working import working
 from naru.config import DataSettings
+from naru.errors import NotFoundError
 
 REFUSED_SHOWN = 20
 
@@ -76,6 +77,8 @@ def index(
 
     Without FILE it reads the columns of the database, into a collection of their own.
     """
+    if file is not None and not file.exists():
+        raise NotFoundError(f"There is no file or folder {file}.", remedy="Name one that holds documents.")
     result = asyncio.run(_index(file, _settings(database), replace=replace, values=values))
     if as_json:
         print_json(asdict(result))

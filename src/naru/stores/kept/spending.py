@@ -5,19 +5,17 @@ Kept for limited keys alone; one small statement each, so it is done where it is
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from naru.stores.files.unusable import unusable
-from naru.stores.files.write_ahead import write_ahead
+from naru.stores.files.small_database import SmallDatabase
 from naru.stores.shared.untold import Untold
 
 DAY_SECONDS = 86_400
-_KEPT_DAYS = 35
 _SCHEMA = """
+pragma synchronous = normal;
 create table if not exists spent (
     person text not null,
     day integer not null,
@@ -25,6 +23,7 @@ create table if not exists spent (
     tokens integer not null default 0,
     primary key (person, day)
 ) without rowid;
+delete from spent where day < cast(strftime('%s', 'now') as integer) / 86400 - 35;
 """
 
 
@@ -40,15 +39,15 @@ class Spending(Untold):
     """Counts by person and day. Use in one thread; other processes may use the same file."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path.expanduser()
-        self._connection: sqlite3.Connection | None = None
+        self._database = SmallDatabase(path, _SCHEMA, what="The budgets cannot be kept or read")
+        self.path = self._database.path
 
     def heard(self, counts: Mapping[str, int]) -> None:
         """Count what another hub has counted. Raises StoreError."""
         for name, count in counts.items():
             column, _, person = name.partition(" ")
             if column in ("requests", "tokens"):
-                self._run(
+                self._database.run(
                     f"insert into spent (person, day, {column}) values (?, ?, max(0, ?)) "  # noqa: S608  # one of two
                     f"on conflict (person, day) do update set {column} = max(0, {column} + ?)",
                     (person, today(), count, count),
@@ -63,7 +62,7 @@ class Spending(Untold):
         """Count a request unless that many were made today; tell whether it may be made. Raises StoreError."""
         if limit <= 0:
             return False
-        made = self._run(
+        made = self._database.run(
             "insert into spent (person, day, requests) values (?, ?, 1) "
             "on conflict (person, day) do update set requests = requests + 1 where requests < ? returning requests",
             (person, today(), limit),
@@ -74,7 +73,7 @@ class Spending(Untold):
 
     def add_tokens(self, person: str, tokens: int) -> None:
         """Count tokens that were used. Raises StoreError."""
-        self._run(
+        self._database.run(
             "insert into spent (person, day, tokens) values (?, ?, ?) "
             "on conflict (person, day) do update set tokens = tokens + excluded.tokens",
             (person, today(), tokens),
@@ -83,33 +82,12 @@ class Spending(Untold):
 
     def of(self, person: str) -> Spent:
         """Return what a person has used today. Raises StoreError."""
-        found = self._run("select requests, tokens from spent where person = ? and day = ?", (person, today()))
+        found = self._database.run("select requests, tokens from spent where person = ? and day = ?", (person, today()))
         return Spent(*found[0]) if found else Spent()
 
     def close(self) -> None:
         """Close the file."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _run(self, statement: str, values: tuple[object, ...]) -> list[tuple[int, ...]]:
-        try:
-            if self._connection is None:
-                self._connection = self._open()
-            with self._connection as connection:
-                return connection.execute(statement, values).fetchall()
-        except (sqlite3.Error, OSError) as error:
-            raise unusable(self.path, error, what="The budgets cannot be kept or read") from error
-
-    def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.path.touch(mode=0o600)
-        connection = sqlite3.connect(self.path, timeout=5, check_same_thread=False)
-        write_ahead(connection)
-        connection.executescript("pragma synchronous = normal;" + _SCHEMA)
-        connection.execute("delete from spent where day < ?", (today() - _KEPT_DAYS,))
-        connection.commit()
-        return connection
+        self._database.close()
 
 
 def today() -> int:

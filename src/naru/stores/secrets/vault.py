@@ -12,19 +12,17 @@ import importlib
 import json
 import logging
 import secrets
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from naru.config import check_private
 from naru.errors import ConfigError, StoreError
 from naru.stores.files.atomic import file_lock, replace_file
+from naru.stores.files.small_database import SmallDatabase
 from naru.stores.files.unusable import unusable
-from naru.stores.files.write_ahead import write_ahead
 from naru.stores.secrets.common_rows import CommonRows, FileLeases, Lease, Place, Sealed
 
 logger = logging.getLogger(__name__)
@@ -56,13 +54,14 @@ class Vault:
             key: a secret of 32 characters or more, `keyring`, or `file:PATH`; empty makes one beside the file.
             common: the rows that other hubs have too; `vault.db` is a copy of them then.
         """
-        self.path = Path(":memory:") if folder is None else folder.expanduser() / "vault.db"
+        path = folder / "vault.db" if folder is not None else None
+        what = "The credentials cannot be kept or read"
+        self._file = SmallDatabase(path, "pragma secure_delete = on;" + _SCHEMA, what=what)
+        self.path, self.exists = self._file.path, self._file.exists
         self._is_kept = folder is not None
         self._made = secrets.token_bytes(32)
         self._given = key
-        self._connection: sqlite3.Connection | None = None
         self._cipher: Any = None
-        self._lock = threading.Lock()
         self._common = common
         self._order = threading.RLock()
         """Held while a common row and its copy change, so that an older one never follows a newer."""
@@ -75,17 +74,13 @@ class Vault:
         """Whether the truth is in a database that other hubs have, too."""
         return self._common is not None
 
-    def exists(self) -> bool:
-        """Tell whether anything was ever kept."""
-        return self.path.exists() if self._is_kept else self._connection is not None
-
     def version(self) -> object:
         """Return what is another after another process has written; what was written here is known here.
 
         Raises:
             StoreError: the file cannot be read.
         """
-        return self._run("pragma data_version", ())[0][0] if self.exists() else None
+        return self._file.run("pragma data_version")[0][0] if self.exists() else None
 
     def rows(self) -> dict[Place, bytes]:
         """Return all that is kept, sealed as it is. Raises StoreError."""
@@ -95,7 +90,7 @@ class Vault:
         """Return what was kept; None when nothing was. Raises StoreError, ConfigError."""
         if not self.exists():
             return None
-        rows = self._run(_READ, (person, server, kind))
+        rows = self._file.run(_READ, (person, server, kind))
         return self._opened((person, server, kind), rows[0][0]) if rows else None
 
     def write(self, person: str, server: str, kind: str, value: dict[str, Any]) -> None:
@@ -120,7 +115,7 @@ class Vault:
         if self._common is not None:
             self._common.prune(kind, oldest)
         if self.exists():
-            self._run("delete from sealed where substr(kind, 1, ?) = ? and at < ?", (len(kind), kind, oldest))
+            self._file.run("delete from sealed where substr(kind, 1, ?) = ? and at < ?", (len(kind), kind, oldest))
 
     def delete(self, person: str, server: str, kind: str) -> bool:
         """Forget an object; tell whether there was one. Raises StoreError."""
@@ -133,7 +128,7 @@ class Vault:
                 self._common.forget_server(server)
             if not self.exists():
                 return
-            gone = self._run("delete from sealed where server = ? returning person, server, kind", (server,))
+            gone = self._file.run("delete from sealed where server = ? returning person, server, kind", (server,))
         for person, name, kind in gone:
             self.written((person, name, kind), None)
 
@@ -146,7 +141,7 @@ class Vault:
             if row is not None:
                 self._put(row)
             elif self.exists():
-                self._run(_REMOVE, (person, server, kind))
+                self._file.run(_REMOVE, (person, server, kind))
 
     def join(self) -> Sequence[Place]:
         """Bring the copy to what is common; return what changed. What a vault of its own held is brought in.
@@ -170,7 +165,7 @@ class Vault:
                 self._put(row)
             gone = [place for place in mine if place not in theirs]
             for place in gone:
-                self._run(_REMOVE, place)
+                self._file.run(_REMOVE, place)
         return [*gone, *(row.place for row in changed if row.place != _NAME_OF_ALL)]
 
     def lease(self, name: str) -> Lease:
@@ -184,24 +179,19 @@ class Vault:
         """Return who has kept something of that kind for a server. Raises StoreError."""
         if not self.exists():
             return []
-        return [row[0] for row in self._run("select person from sealed where server = ? and kind = ?", (server, kind))]
+        return [
+            row[0] for row in self._file.run("select person from sealed where server = ? and kind = ?", (server, kind))
+        ]
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        self._file.close()
         if self._common is not None:
             self._common.close()
 
     def _bring_in(self, rows: Sequence[Sealed]) -> None:
         """Give a vault of its own to all hubs, as far as their key opens it; a copy stays as `vault.db.bak`."""
-        kept = self.path.with_name("vault.db.bak")
-        kept.touch(mode=0o600)
-        with closing(sqlite3.connect(kept)) as copy, self._lock:
-            assert self._connection is not None
-            self._connection.backup(copy)
+        self._file.copy(self.path.with_name("vault.db.bak"))
         good = [row for row in rows if self._opens(row)]
         assert self._common is not None
         self._common.add(good)
@@ -234,42 +224,22 @@ class Vault:
     def _all(self) -> list[Sealed]:
         if not self.exists():
             return []
-        rows = self._run("select person, server, kind, value, at from sealed", ())
+        rows = self._file.run("select person, server, kind, value, at from sealed")
         return [Sealed((person, server, kind), value, at) for person, server, kind, value, at in rows]
 
     def _put(self, row: Sealed) -> None:
-        self._run("insert or replace into sealed values (?, ?, ?, ?, ?)", (*row.place, row.value, row.at))
+        self._file.run("insert or replace into sealed values (?, ?, ?, ?, ?)", (*row.place, row.value, row.at))
 
     def _take(self, place: Place) -> bytes | None:
         """Remove a row; return its value to the one who removed it."""
         with self._order:
             value = None if self._common is None else self._common.take(place)
-            rows = self._run(_REMOVE, place) if self.exists() else []
+            rows = self._file.run(_REMOVE, place) if self.exists() else []
             if self._common is None and rows:
                 value = rows[0][0]
         if value is not None:
             self.written(place, None)
         return value
-
-    def _run(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
-        try:
-            with self._lock:
-                if self._connection is None:
-                    self._connection = self._open()
-                with self._connection as connection:
-                    return connection.execute(statement, values).fetchall()
-        except (sqlite3.Error, OSError) as error:
-            raise unusable(self.path, error, what="The credentials cannot be kept or read") from error
-
-    def _open(self) -> sqlite3.Connection:
-        if self._is_kept:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self.path.touch(mode=0o600)
-        connection = sqlite3.connect(self.path, timeout=5, check_same_thread=False)
-        write_ahead(connection)
-        connection.executescript("pragma secure_delete = on;" + _SCHEMA)
-        connection.commit()
-        return connection
 
     def _box(self) -> Any:
         if self._cipher is None:
@@ -302,7 +272,7 @@ class Vault:
         if (
             self._is_kept
             and self.exists()
-            and self._run("select 1 from sealed where kind <> ? limit 1", _NAME_OF_ALL[2:])
+            and self._file.run("select 1 from sealed where kind <> ? limit 1", _NAME_OF_ALL[2:])
         ):
             raise StoreError(f"{key} is gone, and {self.path} was sealed with it.", remedy="Put it back.")
 
