@@ -173,6 +173,25 @@ def test_a_special_token_that_lacks_but_its_bracket_at_the_end_is_left_out_and_n
         assert read_every_way(text, TOOLS).content == text
 
 
+@pytest.mark.parametrize(
+    "labels", [("Wrong:\n\n", "Right:\n\n"), ("틀림:\n\n", "맞음:\n\n"), ("Muster A\n", "Muster B\n")]
+)
+@pytest.mark.parametrize(
+    "head", ["Tool request: {}\nInput: {}", "Tool: {}\nInput: {}", "TOOL_NAME: {}\nBEGIN_ARG: sql\n{}\nEND_ARG"]
+)
+def test_labelled_calls_under_labels_of_their_own_are_both_shown(labels, head):
+    """Issue 15, 1: the first was none, for what follows it, so that the second looked like a call that ends its reply."""
+    text = "\n\n".join(label + head.format("query_db", f'{{"sql": "{number}"}}') for number, label in enumerate(labels))
+    parsed = read_every_way(text, TOOLS)
+    assert (parsed.calls, parsed.content) == ((), text)
+
+
+def test_blocks_one_after_the_other_are_calls_of_their_own():
+    block = "TOOL_NAME: query_db\nBEGIN_ARG: sql\nSELECT 1\nEND_ARG"
+    parsed = read_every_way(f"{block}\n{block}\n\nTOOL_NAME: apply_patch\nBEGIN_ARG: file\na\nEND_ARG\n", TOOLS)
+    assert [call.name for call in parsed.calls] == ["query_db", "query_db", "apply_patch"]
+
+
 def test_a_value_between_lines_holds_the_line_that_ends_it_where_text_follows():
     value = "first\nEND_ARG\nsecond\n\nEND_ARG is no end"
     text = f"```tool\nTOOL_NAME: apply_patch\nBEGIN_ARG: patch\n{value}\nEND_ARG\nBEGIN_ARG: file\n\nEND_ARG\n```"

@@ -14,15 +14,15 @@ _END = "\nEND_ARG"
 
 
 def read_named_block(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read the line that names the tool, and the arguments."""
+    """Read the line that names the tool, and the arguments, in a code fence."""
     name = yield from match_at(source, _NAME_LINE, 200)
     writer.start(name[1])
     source.pos = name.end()
-    yield from read_begun_arguments(source, writer)
+    yield from read_begun_arguments(source, writer, in_fence=True)
     writer.end(source.offset)
 
 
-def read_begun_arguments(source: Source, writer: CallWriter) -> Reading[None]:
+def read_begun_arguments(source: Source, writer: CallWriter, *, in_fence: bool = False) -> Reading[None]:
     """Read the arguments of the call that was started, as long as lines begin some."""
     while True:
         offset = yield from space_end(source)
@@ -32,11 +32,11 @@ def read_begun_arguments(source: Source, writer: CallWriter) -> Reading[None]:
         head = yield from match_at(source, _BEGIN_LINE, 200)
         writer.key(head[1])
         source.pos = head.end()
-        writer.written((yield from _value(source)))
+        writer.written((yield from _value(source, in_fence=in_fence)))
 
 
-def _value(source: Source) -> Reading[str]:
-    """Read on to the end of an argument: the line that another argument, or the end of the block, comes after."""
+def _value(source: Source, *, in_fence: bool) -> Reading[str]:
+    """Read on to the line that ends an argument; in a fence another argument comes after it, or the fence's end."""
     parts: list[str] = []
     while True:
         end = source.text.find(_END, source.pos)
@@ -51,7 +51,8 @@ def _value(source: Source) -> Reading[str]:
         parts.append(source.text[source.pos : end])
         source.pos = end
         offset = yield from space_end(source, len(_END))
-        ended = source.pos + offset >= len(source.text) or (yield from literal_at(source, (BEGIN, "```"), offset))
+        ended = not in_fence or source.pos + offset >= len(source.text)
+        ended = ended or bool((yield from literal_at(source, (BEGIN, "```"), offset)))
         source.pos += len(_END)
         if ended:
             return "".join(parts)[1:]

@@ -163,6 +163,8 @@ class Attempts:
             state.no_marker_before = max(failed_at, attempt.start + 1)
             self._settle()
             return
+        if attempt.kind == "action" and len(writer.calls) > attempt.calls:
+            state.shown_upto = failed_at  # what follows it under its label is no other call
         marked = attempt.kind == "marked"
         lost = bool(begun) or (ended and source.cut and marked)
         if attempt.kind not in HELD and len(writer.calls) > attempt.calls:
