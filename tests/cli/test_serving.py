@@ -20,6 +20,7 @@ from aiohttp import web
 from tests.certificates import Certificates, make_certificates
 from tests.connections.conftest import http, managed
 from tests.connections.fake_http import FakeHttpServer
+from tests.loopback import listening
 
 from naru.cli.serve.listening import tls_of
 from naru.config import ServerSettings
@@ -171,11 +172,8 @@ async def test_a07_an_upstream_is_trusted_by_its_own_ca_file_and_never_unchecked
     fake = FakeHttpServer()
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", fake._serve)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=served)
-    await site.start()
-    url = f"https://127.0.0.1:{site._server.sockets[0].getsockname()[1]}/mcp"  # type: ignore[union-attr]
+    runner, port = await listening(app, tls=served)
+    url = f"https://127.0.0.1:{port}/mcp"
     (tmp_path / "none.pem").write_text("no certificate")
     async with managed() as manager:
         await manager.register(http("unknown", url))

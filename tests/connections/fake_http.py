@@ -11,6 +11,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.loopback import listening
+
 Handler = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse | None]]
 
 
@@ -45,11 +47,7 @@ class FakeHttpServer:
     async def start(self) -> None:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_route("*", "/{path:.*}", self._serve)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
-        await site.start()
-        self.port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
+        self._runner, self.port = await listening(app, port=self.port, shutdown_timeout=0.1)
 
     async def stop(self) -> None:
         """Die: connections are cut and all sessions forgotten."""

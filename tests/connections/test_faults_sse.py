@@ -14,6 +14,7 @@ from naru.connections.manager import Manager
 from naru.errors import ToolError
 from naru.records import ServerStatus, TransportType
 from tests.connections.conftest import http
+from tests.loopback import listening
 from tests.sizes import within
 from tests.waiting import until
 
@@ -33,11 +34,7 @@ class FakeSseServer:
         app = web.Application()
         app.router.add_get("/sse", self._stream)
         app.router.add_post("/messages", self._post)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.port = site._server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
+        self._runner, self.port = await listening(app, shutdown_timeout=0.1)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
+from tests.loopback import listening
 
 
 @dataclass
@@ -73,12 +74,8 @@ async def serve(answers: Answering) -> AsyncIterator[FakeEndpoint]:
 
     app = web.Application()
     app.router.add_route("*", "/{tail:.*}", handle)
-    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    host, port = runner.addresses[0][:2]
-    endpoint.base_url = f"http://{host}:{port}/v1"
+    runner, port = await listening(app, handler_cancellation=True, shutdown_timeout=0.1)
+    endpoint.base_url = f"http://127.0.0.1:{port}/v1"
     try:
         yield endpoint
     finally:

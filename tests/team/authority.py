@@ -28,6 +28,7 @@ from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
+from tests.loopback import listening
 from tests.web.conftest import served
 
 SCOPES = ["read", "write"]
@@ -178,11 +179,8 @@ async def protected(provider: Provider, issuer: str) -> AsyncIterator[Protected]
     app = web.Application()
     app.router.add_post("/mcp", made.answer)
     app.router.add_get("/.well-known/oauth-protected-resource/mcp", made.describe)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    made.url = f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}/mcp"  # type: ignore[union-attr]
+    runner, port = await listening(app)
+    made.url = f"http://127.0.0.1:{port}/mcp"
     try:
         yield made
     finally:

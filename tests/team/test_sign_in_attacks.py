@@ -15,6 +15,7 @@ from naru.connections.oauth.fetch import Fetch
 from naru.connections.oauth.signins import SignIns, SignInSettings, Wish
 from naru.connections.state.faults import LinkError
 from naru.stores.secrets.vault import Vault
+from tests.loopback import listening
 
 BACK = "http://127.0.0.1:9/oauth/callback"
 
@@ -72,11 +73,8 @@ async def hostile() -> AsyncIterator[Hostile]:
     made = Hostile()
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", made.answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    made.url = f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}/mcp"  # type: ignore[union-attr]
+    runner, port = await listening(app)
+    made.url = f"http://127.0.0.1:{port}/mcp"
     try:
         yield made
     finally:

@@ -27,6 +27,7 @@ from naru.web.gate import issuer as keeper
 from naru.web.gate.access_tokens import AccessTokens
 from naru.web.gate.admission import auth_is_on
 from naru.web.routes import Access
+from tests.loopback import listening
 from tests.waiting import until
 
 RESOURCE = "http://127.0.0.1:20006/mcp"
@@ -46,11 +47,8 @@ class Authority:
     async def start(self) -> None:
         app = web.Application()
         app.router.add_get("/{path:.*}", self._serve)
-        self._runner = web.AppRunner(app, access_log=None)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.url = f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}"  # type: ignore[union-attr]
+        self._runner, port = await listening(app)
+        self.url = f"http://127.0.0.1:{port}"
 
     async def stop(self) -> None:
         await self._runner.cleanup()

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from naru.models.known.profile import Profile
 from naru.models.wires.openai_http import Endpoint, OpenAIBackend
+from tests.loopback import listening
 
 
 @dataclass
@@ -98,12 +99,8 @@ async def upstream(script: list[Reply] | Callable[[dict[str, Any]], Reply]) -> A
     app.router.add_get("/v1/models", models)
     app.router.add_post("/v1/embeddings", plain)
     app.router.add_post("/v1/completions", plain)
-    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.2)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    host, port = runner.addresses[0][:2]
-    served.url = f"http://{host}:{port}"
+    runner, port = await listening(app, handler_cancellation=True, shutdown_timeout=0.2)
+    served.url = f"http://127.0.0.1:{port}"
     try:
         yield served
     finally:

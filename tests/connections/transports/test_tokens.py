@@ -24,6 +24,7 @@ from naru.stores.secrets.redact import REDACTOR, masked_config
 from naru.stores.secrets.values import secrets_of
 from tests.connections.conftest import QUICK, http
 from tests.connections.fake_http import FakeHttpServer
+from tests.loopback import listening
 from tests.waiting import until
 
 
@@ -46,11 +47,8 @@ class Authority:
     async def start(self) -> None:
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", self._serve)
-        self._runner = web.AppRunner(app, access_log=None)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.url = f"http://127.0.0.1:{site._server.sockets[0].getsockname()[1]}"  # type: ignore[union-attr]
+        self._runner, port = await listening(app)
+        self.url = f"http://127.0.0.1:{port}"
 
     async def stop(self) -> None:
         await self._runner.cleanup()
