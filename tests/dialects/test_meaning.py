@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from naru.dialects import parse
@@ -58,3 +59,22 @@ def test_without_the_encoder_structure_and_words_judge_alone(monkeypatch):
     finally:
         meaning._encoder.cache_clear()
         meaning._along.cache_clear()
+
+
+@pytest.mark.parametrize("after", ["\n\n", "\n<b>\n"])
+def test_a_reply_of_a_hundred_sentences_with_calls_asks_a_few(monkeypatch, after):
+    asked = []
+
+    class Counting:
+        def encode(self, texts, *, is_query):
+            asked.extend(texts)
+            return [np.ones(384)]
+
+    meaning._along.cache_clear()
+    monkeypatch.setattr(meaning, "_encoder", Counting)
+    try:
+        text = "".join(f"Şimdi sıra {turn} numarada duruyor bence:\n\n{CALL}{after}" for turn in range(100))
+        read_every_way(text, talk.TOOLS)
+    finally:
+        meaning._along.cache_clear()
+    assert 0 < len(asked) <= 64

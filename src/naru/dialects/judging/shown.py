@@ -117,10 +117,11 @@ class Before:
         self.facts = (*_facts_of_line(line), *_facts_before(text, line, prose)) if text.strip() else ()
         self.doubt = sum(WEIGHTS[fact] for fact in self.facts)
 
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether a call should not be announced before it is judged."""
-        return self.doubt >= DOUBTFUL or (self.some and speaks_of_showing(self.text, is_over=True))
+    def is_doubtful(self, *, by_meaning: bool) -> bool:
+        """Tell whether a call should not be announced before it is judged."""
+        return self.doubt >= DOUBTFUL or (
+            self.some and speaks_of_showing(self.text, is_over=True, by_meaning=by_meaning)
+        )
 
 
 def _facts_of_line(line: str) -> Iterator[str]:
@@ -275,7 +276,9 @@ def _sentence_goes_on(before: Before, gap: str, text: str, *, leads_on: bool) ->
     return (first.islower() or letter == "Lo") and says_something(text.split("\n", 1)[0])
 
 
-def facts(before: Before, opener: str, gap: str, after: str, calls: Sequence[ParsedCall]) -> list[str]:
+def facts(
+    before: Before, opener: str, gap: str, after: str, calls: Sequence[ParsedCall], *, by_meaning: bool
+) -> list[str]:
     """Return what speaks against calls' having been made.
 
     Args:
@@ -284,6 +287,7 @@ def facts(before: Before, opener: str, gap: str, after: str, calls: Sequence[Par
         gap: the white space after the last of them.
         after: the text after that, as much of it as is looked at; empty where nothing comes.
         calls: the calls.
+        by_meaning: whether a sentence before them is asked for its meaning.
     """
     found = list(before.facts)
     if opener and before.some and _is_named(opener, before.text):
@@ -297,6 +301,7 @@ def facts(before: Before, opener: str, gap: str, after: str, calls: Sequence[Par
         before.text,
         is_over=calls[0].dialect not in _UNMARKED,
         of_code=calls[0].dialect in _PYTHON and (len(calls) > 1 or _has_value_of(calls, before.text)),
+        by_meaning=by_meaning,
     ):
         found.append("spoken of")
     if before.introduces and before.same_line and before.text[-1] == " " and calls[0].dialect not in _UNMARKED:

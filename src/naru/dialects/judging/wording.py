@@ -50,17 +50,18 @@ _UPPER = lazy_pattern(r"\\.|[A-Z]")
 _BAR = lazy_pattern(r"[()\[\]]|\|")
 
 
-def speaks_of_showing(text: str, *, is_over: bool, of_code: bool = False) -> bool:
+def speaks_of_showing(text: str, *, is_over: bool, of_code: bool = False, by_meaning: bool = True) -> bool:
     """Tell whether the last sentence of a text speaks of a call that is not made by it.
 
     Args:
         text: what stands before the call.
         is_over: whether a sentence that has ended speaks of its call less: an unmarked call is often shown after one.
         of_code: whether the call is written as code: who is asked for code makes a call by saying what it would be.
+        by_meaning: whether its meaning is asked where words say nothing.
     """
     sentence = last_sentence(text)
     told = _tell(sentence, text, is_over=is_over, of_code=of_code)
-    if told is None and not of_code and _leads_on(text):
+    if told is None and by_meaning and not of_code and _leads_on(text):
         return means_showing(sentence)
     return told is True
 

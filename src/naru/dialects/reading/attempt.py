@@ -80,9 +80,9 @@ class Attempt:
             self._before = Before(text, text[-self.since_shown :]) if text else NOTHING_BEFORE
         return self._before
 
-    def is_doubtful(self) -> bool:
+    def is_doubtful(self, *, by_meaning: bool) -> bool:
         """Tell whether what stands before it speaks against a call, so that none should be announced."""
-        return self._before is None and self.before.is_doubtful
+        return self._before is None and self.before.is_doubtful(by_meaning=by_meaning)
 
 
 class Group:

@@ -17,6 +17,9 @@ from naru.dialects.texts.source import Incomplete, NotACall, Reading
 _KEEPS_SPACE = frozenset(row.name for row in MARKED if row.keep_space)
 _HEADERS = tuple(opener for row in MARKED if row.reader == "header" for opener in row.openers)
 _LONG_FAILURE = 2000
+_MOST_ASKED = 32
+"""Sentences of a reply that are asked for their meaning, before calls begin and when they are judged: each takes
+longer than reading ten pages, and a reply may have thousands."""
 _INDENT = 100
 """Characters: white space right before a call, as much of it as tells anything."""
 
@@ -26,6 +29,8 @@ class Attempts:
 
     def __init__(self, state: ReaderState) -> None:
         self._state = state
+        self._begun = 0
+        self._judged = 0
 
     def begin(self, reader: Reading[Body | None], kind: str, opener: str) -> None:
         """Begin an attempt at the source's position."""
@@ -34,6 +39,7 @@ class Attempts:
         before = ""
         if state.group is None and said.has_content and kind != "draft":
             before = said.recent() + said.space[-_INDENT:]
+        self._begun += 1
         source.mark()
         writer.span_start = source.offset
         state.attempt = Attempt(reader, kind, opener, before=before, source=source, writer=writer)
@@ -56,7 +62,7 @@ class Attempts:
         except NotACall:
             self._fail(attempt, ended=False)
             return True
-        if not attempt.held and attempt.is_doubtful():
+        if not attempt.held and attempt.is_doubtful(by_meaning=self._begun <= _MOST_ASKED):
             attempt.held = True
             self._state.writer.hold(attempt.events)
         return False
@@ -109,7 +115,9 @@ class Attempts:
         assert group is not None
         calls = state.writer.calls[group.first.calls :]
         first = group.first
-        found = facts(first.before, first.opener, "".join(state.said.gap), after, calls)
+        self._judged += 1
+        gap = "".join(state.said.gap)
+        found = facts(first.before, first.opener, gap, after, calls, by_meaning=self._judged <= _MOST_ASKED)
         if state.seen and state.seen.has(state.source.kept(first.start, group.end)):
             found.append("read in a tool's result")
         if state.shown_upto:
