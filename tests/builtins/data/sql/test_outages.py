@@ -21,7 +21,9 @@ from tests.sizes import within
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 
-SLEEPER = DatabaseOptions(allowed_functions=frozenset({"pg_sleep"}), pool_min=2, pool_max=2)
+SLEEPER = DatabaseOptions(
+    limits=Limits(statement_seconds=60), allowed_functions=frozenset({"pg_sleep"}), pool_min=2, pool_max=2
+)
 
 
 def through(proxy, bga: BgaServer, options: DatabaseOptions | None = None) -> Database:
@@ -31,6 +33,10 @@ def through(proxy, bga: BgaServer, options: DatabaseOptions | None = None) -> Da
 async def count_of(bga: BgaServer, condition: str) -> int:
     query = f"SELECT count(*) FROM pg_stat_activity WHERE usename = 'bga_reader' AND ({condition})"
     return bga.admin.execute(query.encode()).fetchone()[0]
+
+
+async def is_asleep(bga: BgaServer) -> bool:
+    return await count_of(bga, "state = 'active' AND query LIKE '%pg_sleep%'") == 1
 
 
 async def until(condition, seconds: float) -> float:
@@ -96,9 +102,9 @@ async def test_r23_a_database_that_falls_silent_mid_run_is_told_within_5_s(bga: 
     async with chaos_proxy(bga) as proxy:
         database = through(proxy, bga, SLEEPER)
         await database.query("SELECT 1")
+        running = asyncio.ensure_future(database.query("SELECT pg_sleep(50)"))
+        await until(lambda: is_asleep(bga), 60)
         start = time.monotonic()
-        running = asyncio.ensure_future(database.query("SELECT pg_sleep(4)"))
-        await asyncio.sleep(0.3)
         proxy.fall_silent()
         with pytest.raises(DatabaseUnavailableError, match="stopped answering"):
             await running
@@ -147,8 +153,8 @@ async def pool_of_three(bga: BgaServer) -> bool:
 async def test_g12_a_full_pool_queues_and_nothing_is_left_in_a_transaction(bga: BgaServer):
     database = bga.database(SLEEPER)
     await asyncio.gather(*(database.query("SELECT pg_sleep(0.3)") for _ in range(10)))
-    cancelled = asyncio.ensure_future(database.query("SELECT pg_sleep(4)"))
-    await asyncio.sleep(0.3)
+    cancelled = asyncio.ensure_future(database.query("SELECT pg_sleep(50)"))
+    await until(lambda: is_asleep(bga), 60)
     cancelled.cancel()
     with pytest.raises(asyncio.CancelledError):
         await cancelled
@@ -166,15 +172,19 @@ async def test_g12_a_full_pool_queues_and_nothing_is_left_in_a_transaction(bga: 
 
 async def test_g12_waiting_too_long_for_the_pool_says_that_it_is_busy(bga: BgaServer):
     options = DatabaseOptions(
-        limits=Limits(wait_seconds=0.2), allowed_functions=frozenset({"pg_sleep"}), pool_min=1, pool_max=1
+        limits=Limits(wait_seconds=0.2, statement_seconds=60),
+        allowed_functions=frozenset({"pg_sleep"}),
+        pool_min=1,
+        pool_max=1,
     )
     database = bga.database(options)
-    await database.query("SELECT 1")
-    running = asyncio.ensure_future(database.query("SELECT pg_sleep(3)"))
-    await asyncio.sleep(0.1)
+    running = asyncio.ensure_future(database.query("SELECT pg_sleep(50)"))
+    await until(lambda: is_asleep(bga), 60)
     with pytest.raises(DatabaseUnavailableError, match="busy"):
         await database.query("SELECT 1")
-    await running
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
     await database.close()
 
 
