@@ -212,6 +212,14 @@ async def test_a_row_larger_than_the_limit_is_an_error_that_says_how_large(bga: 
     await database.close()
 
 
+async def test_a_port_where_nothing_listens_is_told_as_the_reason_not_as_a_question():
+    async def parameters() -> dict[str, str]:
+        return {"host": "127.0.0.1", "port": "1", "user": "u", "password": "p", "dbname": "d"}
+
+    with pytest.raises(DatabaseUnavailableError, match=r"PostgreSQL at 127\.0\.0\.1:1: Connection refused\. Check"):
+        await Database(parameters).query("SELECT 1")
+
+
 @pytest.mark.parametrize("host", ["canary-host.invalid", "127.0.0.1"])
 async def test_s46_an_unknown_host_or_closed_port_shows_no_secret(host: str):
     async def parameters() -> dict[str, str]:

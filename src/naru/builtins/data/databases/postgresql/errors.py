@@ -40,7 +40,9 @@ def _place(error: psycopg.Error) -> str:
 def unreachable(error: BaseException, parameters: Mapping[str, str]) -> DatabaseUnavailableError:
     """Say why no connection came about; a host that is not this machine is named by its setting."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    reason = lines[-1].rpartition("failed: ")[2] if lines else type(error).__name__
+    # The last reason of several; libpq asks below some whether the server runs.
+    told = [line for line in lines if "failed: " in line] or lines or [type(error).__name__]
+    reason = told[-1].rpartition("failed: ")[2]
     for key in ("password", "user", "host", "dbname"):
         value = parameters.get(key, "")
         if value and not (key == "host" and value in _LOOPBACK):
