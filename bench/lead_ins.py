@@ -28,7 +28,7 @@ from naru.dialects.judging import meaning  # noqa: E402
 from naru.dialects.judging.wording import last_sentence  # noqa: E402
 
 DATA = json.loads((ROOT / "tests" / "cases" / "dialect_lead_ins.json").read_text(encoding="utf-8"))
-ASKED = ("first", "second")
+ASKED = ("first", "second", "third")
 LABELLED = ("first", "second")
 """Sets of exhibits whose calls stand under labels; structure tells them."""
 WEIGHT = 3.0

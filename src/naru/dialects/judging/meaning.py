@@ -1,8 +1,8 @@
 """Whether a sentence before a call means that the call is shown, as a sentence encoder of a hundred languages reads it.
 
 The third evidence, asked only where structure and words leave it open. How far the sentence points along one
-direction of the encoder's space tells; `bench/lead_ins.py` fits the direction. What it misjudges is one more sentence
-for its set. The encoder is that of `naru[embed]`; where it cannot be loaded nothing is told, and the call is made.
+direction of the encoder's space tells; `bench/lead_ins.py` fits the direction. The encoder is that of `naru[embed]`;
+where it cannot be loaded nothing is told, and the call is made.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Words with which people and models talk about calls, by what they say, in the languages that are met most.
 
 Second evidence alone, asked where structure cannot tell (`wording.py`). The table is closed: what it does not know is
-told by meaning (`meaning.py`), and a failure adds a sentence to that one's set, never a row here.
+told by meaning (`meaning.py`); a failure never adds a row here.
 """
 
 from __future__ import annotations
