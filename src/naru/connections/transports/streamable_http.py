@@ -30,7 +30,8 @@ from naru.tasks import Tasks
 
 _RESUME_SECONDS = 1.0
 _LISTEN_PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0)
-_IDLE_SECONDS = 0.5
+_IDLE_SECONDS = 0.05
+"""No server has died and come back sooner; one written in Python does in 0.4 s."""
 
 
 class StreamableHttpTransport:
