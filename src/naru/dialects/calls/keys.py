@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 THINGS = ("tool", "function", "func", "fn", "action", "api", "mcp", "call", "invoke")
 _ACTS = ("use", "run", "request", "execute", "next", "code", "to", "name")
+"""What formats name their fields, tags and labels by, whatever language is spoken in them: identifiers of protocols,
+put together freely (`toolCall`, `function_to_call`, `next-action`), so that no compound has a row of its own."""
 _BEGINNINGS = {word[:size] for word in THINGS + _ACTS for size in range(len(word))}
 _WORD = rf"(?:(?:{'|'.join(THINGS + _ACTS)})s?)"
 _SAYS_CALL = lazy_pattern(rf"(?=.*(?:{'|'.join(THINGS)})){_WORD}{{1,4}}")
