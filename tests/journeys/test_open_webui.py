@@ -53,6 +53,8 @@ return found.length > 0;"""
 READ = "return document.body.innerText"
 FIELD = "return document.querySelector('#chat-input')?.innerText.trim()"
 FOCUS = "document.querySelector('#chat-input')?.focus()"
+READY = """return document.activeElement === document.querySelector('#chat-input')
+  && document.querySelectorAll('button[aria-label="Available Tools"]').length === arguments[0]"""
 _SECONDS = 120
 
 
@@ -111,10 +113,14 @@ async def _answers(session: aiohttp.ClientSession, url: str) -> bool:
 
 
 def ask(browser: Browser, model: str, question: str, says: str, tools: str = "") -> None:
-    """Open a new chat, type the question, wait for the answer."""
+    """Open a new chat, type the question, wait for the answer.
+
+    The page shows its field while it still makes the new chat: a question sent then goes without the tools that the
+    address names. It is done when it has put the caret into the field, and shows that tools are chosen.
+    """
     driver = browser.driver
     driver.get(f"{browser.url}/?models={quote(model, safe='')}{tools}")
-    browser.wait(lambda: "Suggested" in driver.execute_script(READ), _SECONDS)
+    browser.wait(lambda: driver.execute_script(READY, len(tools and [tools])), _SECONDS)
 
     def typed() -> bool:
         if driver.execute_script(FIELD) == question:
