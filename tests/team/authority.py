@@ -134,6 +134,9 @@ class Protected:
             return web.Response(status=403, headers={"WWW-Authenticate": said})
         if "id" not in message:
             return web.Response(status=202)
+        if message["method"] == "initialize":
+            error = {"code": -32601, "message": "Method not found"}
+            return web.json_response({"jsonrpc": "2.0", "id": message["id"], "error": error}, status=404)
         return web.json_response({"jsonrpc": "2.0", "id": message["id"], "result": self._result(message, found)})
 
     def _result(self, message: dict[str, Any], token: AccessToken) -> dict[str, Any]:

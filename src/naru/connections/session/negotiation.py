@@ -11,6 +11,7 @@ from naru.connections.wire.protocol import (
     LATEST_MODERN,
     LEGACY_VERSIONS,
     META_SERVER_INFO,
+    METHOD_NOT_FOUND,
     MODERN_VERSIONS,
     UNSUPPORTED_VERSION,
     Era,
@@ -49,8 +50,9 @@ async def negotiate(session: Session, eras: tuple[Era, ...], *, probe_seconds: f
     except RpcError as error:
         versions = _supported(error)
         is_modern = error.error_code == UNSUPPORTED_VERSION and any(version in MODERN_VERSIONS for version in versions)
-        # Said by a server that a slow probe had already made modern.
-        if is_modern and "modern" in eras and await _discover(session, probe_seconds):
+        # Said by a server that a slow probe had already made modern, or that was too slow for one and is nothing else.
+        is_modern = is_modern or error.error_code == METHOD_NOT_FOUND
+        if is_modern and "modern" in eras and await _discover(session, None):
             return
         raise LinkError(_refused(error, versions)) from error
     except LinkError as error:
