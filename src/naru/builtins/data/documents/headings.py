@@ -34,8 +34,8 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("name", re.compile(r"(name|title|이름|명칭|제목)")),
 )
 
-_BEGINS_A_ROW = re.compile(r"\d+|\w+(\.\w+)+")
-"""A number, or a column with its table."""
+_NUMBER = re.compile(r"\d+")
+_COLUMN_OF_TABLE = re.compile(r"[^\W\d]\w*(\.\w+)+")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -55,8 +55,10 @@ def is_table_of_columns(headings: Sequence[str]) -> bool:
 def are_headings(lines: Sequence[Sequence[str]]) -> bool:
     """Tell a table's first line from one more of its rows: it is like those below it, and no heading is known."""
     first, *below = lines
-    if not below or any(map(role_of, first)):
+    if not below or any(map(role_of, first)) or all(_COLUMN_OF_TABLE.fullmatch(cell.strip()) for cell in first):
         return True
-    if all(line and _BEGINS_A_ROW.fullmatch(line[0].strip()) for line in (first, below[0])):
+    begins = [line[0].strip() if line else "" for line in (first, below[0])]
+    if any(all(map(form.fullmatch, begins)) for form in (_NUMBER, _COLUMN_OF_TABLE)):
         return False
-    return not any(cell.strip() and cell == line[at] for line in below for at, cell in enumerate(first[: len(line)]))
+    others = [line for line in below if line != first]  # headings that come again, of files put together
+    return not any(cell.strip() and cell == line[at] for line in others for at, cell in enumerate(first[: len(line)]))

@@ -85,6 +85,8 @@ def _lines(sheet: Any) -> list[list[str]]:
     lines = sheet.to_python()
     top, left = sheet.start or (0, 0)
     for (first, column), (last, _) in sheet.merged_cell_ranges or ():
+        if first < top or not left <= column < left + len(lines[0]):
+            continue  # merged, and empty: it lies outside of what the library gives
         for line in range(max(first + 1, top), min(last + 1, top + len(lines))):
             lines[line - top][column - left] = lines[first - top][column - left]
     return [[_cell(cell) for cell in line] for line in lines if any(str(cell).strip() for cell in line)]

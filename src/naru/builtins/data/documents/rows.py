@@ -73,27 +73,49 @@ def nested_rows(value: Any, place: str = "", names: tuple[str, ...] = (), *, is_
 
 
 def _lines_of(value: Any, *, is_record: bool) -> list[list[Any]]:
-    """Return the lines of a table, headings first: a list of lists, or headings beside or above columns.
+    """Return the lines of a table, headings first: a list of lists, or headings above columns.
 
-    `{"columns": ["id", "text"], "data": [["a", "one"]]}`, `{"id": ["a"], "text": ["one"]}`, and with `{"0": "a"}` for
-    `["a"]`: as programs export tables.
+    `{"id": ["a"], "text": ["one"]}`, and with `{"0": "a"}` for `["a"]`: as programs export tables.
     """
     if isinstance(value, list):
         are_lines = len(value) > 1 and all(isinstance(line, list) for line in value)
         return value if are_lines and is_table_of_columns([str(cell) for cell in value[0]]) else []
     if not isinstance(value, Mapping) or is_record or not value:
         return []
-    headings, data = value.get("columns"), value.get("data")
-    if isinstance(headings, list) and isinstance(data, list):
-        are_lines = all(isinstance(line, list) and len(line) == len(headings) for line in data)
-        return [headings, *data] if are_lines and all(isinstance(heading, str) for heading in headings) else []
     columns = [list(column.values()) if isinstance(column, Mapping) else column for column in value.values()]
     if not is_table_of_columns([str(heading) for heading in value]) or not all(
         isinstance(one, list) for one in columns
     ):
         return []
-    keys = {tuple(column) if isinstance(column, Mapping) else len(column) for column in value.values()}
-    return [[str(heading) for heading in value], *map(list, zip(*columns, strict=True))] if len(keys) == 1 else []
+    keys = {tuple(column) if isinstance(column, Mapping) else tuple(range(len(column))) for column in value.values()}
+    if len(keys) != 1:
+        return []
+    return _named([[str(heading) for heading in value], *map(list, zip(*columns, strict=True))], keys.pop())
+
+
+def _table_in(value: Mapping[Any, Any]) -> tuple[list[list[Any]], set[str]]:
+    """Return a table whose headings stand beside its lines, headings first, and the keys that it stands under.
+
+    `{"columns": ["id", "text"], "data": [["a", "one"]]}`, as programs export tables.
+    """
+    headings = value.get("columns")
+    under = next((key for key in ("data", "rows") if isinstance(value.get(key), list)), "")
+    if not isinstance(headings, list) or not under or not all(isinstance(heading, str) for heading in headings):
+        return [], set()
+    if not all(isinstance(line, list) and len(line) == len(headings) for line in value[under]):
+        return [], set()
+    lines, keys = [headings, *value[under]], value.get("index")
+    if isinstance(keys, list) and len(keys) == len(value[under]):
+        return _named(lines, keys), {"columns", under, "index"}
+    return lines, {"columns", under}
+
+
+def _named(lines: list[list[Any]], keys: Sequence[Any]) -> list[list[Any]]:
+    """Put before a table's lines what they are called, unless they are only counted."""
+    if all(str(key).isdecimal() for key in keys):
+        return lines
+    heading = "" if any(role_of(str(heading)) == "id" for heading in lines[0]) else "id"
+    return [[heading, *lines[0]], *([key, *line] for key, line in zip(keys, lines[1:], strict=True))]
 
 
 def _mapping_rows(
@@ -108,8 +130,14 @@ def _mapping_rows(
     is_record = is_record or _describes(set(roles), is_named=bool(key))
     parts = {name: inner for name, inner in cells.items() if _has_rows(name, inner, is_record=is_record)}
     own = [(name, inner) for name, inner in cells.items() if name not in parts]
-    title = next((str(cells[roles[role]]) for role in ("table", "name", "id") if role in roles), key)
-    if is_record and (not parts or "text" in roles):
+    naming = next((roles[role] for role in ("table", "name", "id") if role in roles), "")
+    title = str(cells[naming]) if naming else key
+    lines, taken = _table_in(value)
+    if lines:
+        yield from _rows_below(lines, place, (*names, title) if title else names)
+        yield from (_beside(place, name) for name in cells if name not in taken | {naming})
+        return
+    if is_record and (not parts or any(name != naming for name, _ in own)):
         is_named = not key or roles.keys() & {"id", "name", "column", "table"}
         yield Row(own if is_named else [("name", key), *own], place, names)
     elif not is_record:
@@ -118,8 +146,8 @@ def _mapping_rows(
         for name, text in own:
             if not is_beside:
                 yield Row([("id", ".".join((*inside, name))), ("text", text)], _join(place, name))
-            elif name not in roles.values():
-                yield Row([], _join(place, name), refused="it stands beside the rows and is none of them")
+            elif name != naming:
+                yield _beside(place, name)
     is_catalogue = any(_is_container(name) for name in parts)
     for name, inner in parts.items():
         under = (*names, title) if title else names
@@ -131,6 +159,17 @@ def _mapping_rows(
             yield from _mapping_rows(inner, where, under, key=name)
         else:
             yield from nested_rows(inner, where, under if _is_container(name) else (*under, name))
+
+
+def _rows_below(lines: Sequence[Sequence[Any]], place: str, names: tuple[str, ...]) -> Iterator[Row]:
+    if len(lines) == 1:
+        yield Row([], _join(place, "columns"), refused="it holds nothing below its headings")
+    for row in table_rows(lines, names):
+        yield replace(row, place=_join(place, row.place))
+
+
+def _beside(place: str, name: str) -> Row:
+    return Row([], _join(place, name), refused="it stands beside the rows and is none of them")
 
 
 def _are_described(rows: Sequence[Any]) -> bool:

@@ -49,7 +49,6 @@ def html_sections(html: str) -> list[Section]:
     reader = _Reader()
     reader.feed(html)
     reader.close()
-    reader.end_section()
     return reader.sections
 
 
@@ -134,23 +133,26 @@ class _Reader(HTMLParser):
         self._headings: list[tuple[int, str]] = []
         self._open = _Open()
         self._silent = 0
-        self._table: list[list[_Cell]] | None = None
         self._verbatim = 0
+        self._table: list[list[_Cell]] | None = None
         self._is_in_cell = False
+        self._around: list[tuple[list[list[_Cell]] | None, bool, list[str]]] = []
+        """What was being read where a table began: another one's lines, perhaps, and the words of its cell."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _SILENT:
             self._silent += 1
-        elif _HEADING.fullmatch(tag):
-            self.end_section()
+        elif _HEADING.fullmatch(tag) and not self._is_in_cell:
+            self._end_section()
         elif tag in ("td", "th", "tr") and self._table is not None:
             self._end_cell()
-        elif tag in _BLOCKS:
+        elif tag in _BLOCKS or _HEADING.fullmatch(tag):
             self._end_block()
         if tag == "pre":
             self._verbatim += 1
         elif tag == "table":
-            self._table = []
+            self._around.append((self._table, self._is_in_cell, self._open.words))
+            self._table, self._is_in_cell, self._open.words = [], False, []
         elif tag == "tr" and self._table is not None:
             self._table.append([])
         elif tag in ("td", "th") and self._table:
@@ -161,7 +163,7 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in _SILENT:
             self._silent = max(0, self._silent - 1)
-        elif found := _HEADING.fullmatch(tag):
+        elif (found := _HEADING.fullmatch(tag)) and not self._is_in_cell:
             level = int(found[1])
             title = self._text()
             self._headings = [(other, text) for other, text in self._headings if other < level]
@@ -171,8 +173,8 @@ class _Reader(HTMLParser):
         elif tag == "table" and self._table is not None:
             self._end_cell()
             self._open.tables.append(_filled(self._table))
-            self._table = None
-        elif tag in _BLOCKS:
+            self._table, self._is_in_cell, self._open.words = self._around.pop()
+        elif tag in _BLOCKS or found:
             self._end_block()
         if tag == "pre":
             self._verbatim = max(0, self._verbatim - 1)
@@ -188,7 +190,14 @@ class _Reader(HTMLParser):
         except AssertionError:
             return self.parse_bogus_comment(i)
 
-    def end_section(self) -> None:
+    def close(self) -> None:
+        """End what is still open."""
+        super().close()
+        while self._table is not None:
+            self.handle_endtag("table")
+        self._end_section()
+
+    def _end_section(self) -> None:
         """Close what stands under the last heading, also when that is only the heading."""
         self._end_block()
         is_heading_alone = self._headings and not (self.sections and self.sections[-1].headings == self._path())
@@ -200,9 +209,11 @@ class _Reader(HTMLParser):
         return tuple(text for _, text in self._headings)
 
     def _end_cell(self) -> None:
-        """End a cell, whether or not its end is marked."""
+        """End a cell, whether or not its end is marked, or else what stands in no cell, such as a caption."""
         if self._is_in_cell and self._table:
             self._table[-1][-1].text = self._text()
+        else:
+            self._end_block()
         self._is_in_cell = False
 
     def _end_block(self) -> None:

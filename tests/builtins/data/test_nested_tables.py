@@ -1,0 +1,134 @@
+"""Issue 20, line 1: tables within and beside other things. What stands around one is not lost, nor put into it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from naru.builtins.data.documents import read_documents
+from tests.builtins.data.office_files import book, row
+
+TABLE = {"A": "table", "B": "column", "C": "description"}
+QTY, YIELD = {"A": "lot", "B": "qty", "C": "count"}, {"A": "lot", "B": "yield", "C": "share"}
+BOTH = {"lot.qty": "lot.qty: count", "lot.yield": "lot.yield: share"}
+HEADINGS, LINES = ["column", "description"], [["qty", "count"], ["yield", "share"]]
+BESIDE = "it stands beside the rows and is none of them"
+
+
+def read(path: Path, raw: str | bytes) -> tuple[dict[str, str], dict[str, str]]:
+    """Read one file: the documents' texts by id, and the reasons of what was refused by its place."""
+    path.write_bytes(raw.encode() if isinstance(raw, str) else raw)
+    reading = read_documents(path)
+    return {one.id: one.text for one in reading.documents}, {one.source: one.reason for one in reading.refused}
+
+
+@pytest.mark.parametrize(
+    ("raw", "documents"),
+    [
+        (
+            "<table><tr><th>table<th>column<th>description"
+            "<tr><td>lot<td>qty<td>count <table><tr><td>unit<td>pcs</table><tr><td>lot<td>yield<td>share</table>",
+            {**BOTH, "x.html#1": "unit | pcs"},
+        ),
+        (
+            "<table><tr><td><h1>table</h1><td><h1>column</h1><td><h1>description</h1>"
+            "<tr><td>lot<td>qty<td>count<tr><td>lot<td>yield<td>share</table>",
+            BOTH,
+        ),
+        (
+            "<table><tr><td>Intro<h2>Lots</h2>text<h2>Balls</h2><td>b</table><p>end",
+            {"x.html#1": "end\nIntro Lots text Balls | b"},
+        ),
+        (
+            "<table><caption>All lots</caption><tr><th>table<th>column<th>description"
+            "<tr><td>lot<td>qty<td>count<tr><td>lot<td>yield<td>share</table>",
+            {**BOTH, "x.html#1": "All lots"},
+        ),
+        (
+            "<p>start<table><tr><th>table<th>column<th>description"
+            "<tr><td>lot<td>qty<td>count<tr><td>lot<td>yield<td>share",
+            {**BOTH, "x.html#1": "start"},
+        ),
+    ],
+    ids=["a table in a cell", "headings in cells", "a page in a cell", "a caption", "no end"],
+)
+def test_tables_of_html(raw: str, documents: dict[str, str], tmp_path: Path):
+    assert read(tmp_path / "x.html", raw) == (documents, {})
+
+
+@pytest.mark.parametrize(
+    ("first", "merged"),
+    [("A1", "F1:H3"), ("B1", "A1:A3"), ("A3", "A1:A3")],
+    ids=["beside it", "before it", "above and into it"],
+)
+def test_empty_cells_that_are_merged_around_a_table_change_nothing(first: str, merged: str, tmp_path: Path):
+    pytest.importorskip("python_calamine", reason="install the extra `documents`")
+    columns = "ABCD"[ord(first[0]) - ord("A") :]
+    lines = (
+        row(int(first[1]) + at, dict(zip(columns, line.values(), strict=False)))
+        for at, line in enumerate((TABLE, QTY, YIELD))
+    )
+    sheet = f'<sheetData>{"".join(lines)}</sheetData><mergeCells><mergeCell ref="{merged}"/></mergeCells>'
+    assert read(tmp_path / "x.xlsx", book({"Sheet1": sheet})) == (BOTH, {})
+
+
+@pytest.mark.parametrize(
+    ("value", "refused"),
+    [
+        ({"columns": ["description"], "index": ["lot.qty", "lot.yield"], "data": [["count"], ["share"]]}, {}),
+        ({"description": dict(zip(BOTH, ["count", "share"], strict=True)), "type": dict.fromkeys(BOTH, "")}, {}),
+        ({"table": "lot", "columns": HEADINGS, "rows": LINES, "owner": "mes"}, {"x.json#owner": BESIDE}),
+        ([{"name": "lot", "columns": HEADINGS, "data": LINES}], {}),
+        ({"lot": {"columns": HEADINGS, "data": LINES}}, {}),
+        (
+            {"lot": {"columns": HEADINGS, "data": LINES}, "ball": {"columns": HEADINGS, "data": []}},
+            {"x.json#ball.columns": "it holds nothing below its headings"},
+        ),
+    ],
+    ids=["its index", "its keys", "its name", "one of a list", "one by its name", "one without lines"],
+)
+def test_a_table_in_json_keeps_what_its_lines_and_itself_are_called(
+    value: Any, refused: dict[str, str], tmp_path: Path
+):
+    assert read(tmp_path / "x.json", json.dumps(value)) == (BOTH, refused)
+
+
+def test_a_record_that_holds_records_keeps_its_own_cells(tmp_path: Path):
+    line = json.dumps({"question": "Which lots fail?", "answers": [{"id": "a", "text": "Those with voids"}]})
+    assert read(tmp_path / "x.jsonl", line)[0] == {
+        "x.jsonl#1": "question: Which lots fail?",
+        "a": "a: Those with voids",
+    }
+
+
+def test_lines_that_are_only_counted_are_called_by_their_place(tmp_path: Path):
+    value = {"columns": ["text"], "index": [0, 1], "data": [["one"], ["two"]]}
+    assert read(tmp_path / "x.json", json.dumps(value)) == ({"x.json#1": "one", "x.json#2": "two"}, {})
+
+
+def test_what_stands_beside_rows_is_told_with_them_or_named(tmp_path: Path):
+    columns = [dict(zip(HEADINGS, line, strict=True)) for line in LINES]
+    dump = {"version": 2, "tables": [{"name": "lot", "owner": "mes", "columns": columns}], "by": "IT"}
+    documents, refused = read(tmp_path / "x.json", json.dumps(dump))
+    assert documents == {"lot": "name: lot; owner: mes", **BOTH}
+    assert refused == {"x.json#version": BESIDE, "x.json#by": BESIDE}
+
+
+@pytest.mark.parametrize(
+    ("raw", "documents"),
+    [
+        ("lot.id,lot.pct\n1,98\n2,97\n", ["lot.id: 1; lot.pct: 98", "lot.id: 2; lot.pct: 97"]),
+        ("lot.name,lot.qty\nA.1,7\nA.2,9\n", ["lot.name: A.1; lot.qty: 7", "lot.name: A.2; lot.qty: 9"]),
+        ("2024,2025\n98.1,97\n", ["2024: 98.1; 2025: 97"]),
+        (
+            "Code,Reply\nE1,x\nCode,Reply\nE2,y\n",
+            ["Code: E1; Reply: x", "Code: Code; Reply: Reply", "Code: E2; Reply: y"],
+        ),
+    ],
+    ids=["columns of a table, counted", "columns of a table", "years", "files put together"],
+)
+def test_headings_that_look_like_a_row_are_headings(raw: str, documents: list[str], tmp_path: Path):
+    assert list(read(tmp_path / "x.csv", raw)[0].values()) == documents
