@@ -106,6 +106,15 @@ REFUSED = [
     "SELECT pg_import_system_collations('public')",
     "SELECT pg_logical_emit_message(false, 'a', 'b')",
     "SELECT pg_switch_wal()",
+    "SELECT * FROM pg_stat_get_activity(NULL)",
+    "SELECT (pg_stat_get_activity(NULL)).query",
+    "SELECT pg_stat_get_backend_activity(b) FROM pg_stat_get_backend_idset() b",
+    "SELECT (1).pg_stat_get_db_xact_commit",
+    "SELECT s.pg_stat_get_dead_tuples FROM oid(1) s",
+    "SELECT pg_catalog.pg_stat_get_wal_senders()",
+    "SELECT statement FROM pg_prepared_statement()",
+    "SELECT inet_client_addr(), inet_server_port()",
+    "SELECT pg_backend_pid()",
 ]  # fmt: skip
 WITH_AN_UNSAFE_EQUALS = [
     "SELECT 1 WHERE 'sad'::x.mood = 1",
@@ -121,6 +130,8 @@ ALLOWED = [
     "SELECT '%s', '%(a)s', 5 % 2, '100%'",
     "SELECT random() < 2, gen_random_uuid() IS NOT NULL, pg_size_pretty(pg_database_size(current_database()))",
     "SELECT to_char(now(), 'YYYY-MM'), extract(epoch FROM now()) > 0, now() AT TIME ZONE 'Asia/Seoul' IS NOT NULL",
+    "SELECT age(DATE '2026-03-01', DATE '2026-01-01'), age(now()) IS NOT NULL, current_schema(), current_schemas(true)",
+    "SELECT pg_get_viewdef(c.oid) IS NOT NULL FROM pg_class c WHERE c.relkind = 'v'",
     "SELECT similarity('abc', 'abd'), 'abc' % 'abc'",
     "SELECT naru_row FROM (SELECT 1 AS naru_row, 2 AS naru_json, 3 AS j, 4 AS n) naru_text",
 ]

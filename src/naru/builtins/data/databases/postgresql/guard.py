@@ -1,4 +1,4 @@
-"""The server's catalog judges what a statement calls: by volatility and rights, not by lists of bad names.
+"""The server's catalog judges what a statement calls: by its labels and rights, not by lists of bad names.
 
 One prepared query settles the transaction's limits and fails with the first name it refuses; sent in the same
 pipeline before the statement, it costs no round trip of its own, and the server skips the statement when it fails.
@@ -13,12 +13,16 @@ from collections.abc import Collection, Sequence
 from naru.builtins.data.databases.errors import RefusedStatementError
 from naru.builtins.data.databases.postgresql.statement import Statement
 
-HARMLESS_VOLATILE = (
+HARMLESS = (
+    "age",
     "array_sample",
     "array_shuffle",
     "clock_timestamp",
+    "current_schema",
+    "current_schemas",
     "gen_random_uuid",
     "pg_database_size",
+    "pg_get_viewdef",
     "pg_indexes_size",
     "pg_is_in_recovery",
     "pg_partition_ancestors",
@@ -33,12 +37,14 @@ HARMLESS_VOLATILE = (
     "uuidv4",
     "uuidv7",
 )
-"""PostgreSQL's own functions that are VOLATILE only because each call answers anew."""
+"""PostgreSQL's own functions that tell of the data, or anew with each call, though they are labelled otherwise.
 
-REFUSED_STABLE = (
-    "^(txid_current|pg_current_xact_id|.*_to_xml(schema|_and_xmlschema)?|crosstab.*|connectby|xpath_table)$"
-)
-"""Not VOLATILE, yet they take a transaction id or run a query that is given as text or by a table's name."""
+Its others that are VOLATILE have effects; those that are not PARALLEL SAFE tell of the process and of what the server
+counts, take a transaction id, or run a query of their own (`table_to_xml`).
+"""
+
+REFUSED_STABLE = "^(crosstab.*|connectby|xpath_table)$"
+"""Extensions' functions that are not VOLATILE, yet run a query that is given as text or by a table's name."""
 
 IMPLICIT_OPERATORS = ("=", "<>", "<", ">", "<=", ">=")
 """What IN, BETWEEN, CASE, DISTINCT, GROUP BY, USING and ORDER BY may call without naming it."""
@@ -50,8 +56,7 @@ _NOT_ALLOWED = """p.proname <> ALL ($2) AND p.pronamespace::regnamespace::text |
 
 _UNSAFE = rf"""(
   CASE WHEN p.oid < 16384
-    THEN (p.provolatile = 'v' AND p.proname <> ALL ('{{{",".join(HARMLESS_VOLATILE)}}}'::name[]))
-      OR p.proname ~ '{REFUSED_STABLE}'
+    THEN (p.provolatile = 'v' OR p.proparallel <> 's') AND p.proname <> ALL ('{{{",".join(HARMLESS)}}}'::name[])
     ELSE p.provolatile = 'v' OR p.prosecdef OR p.proname ~ '{REFUSED_STABLE}'
   END AND {_NOT_ALLOWED}
 )"""  # noqa: S608
@@ -186,7 +191,7 @@ def refusal_in(message: str) -> RefusedStatementError | None:
         return None
     return RefusedStatementError(
         f"This tool only reads, and {rest.rstrip(chr(34))} is not known to do only that: it is VOLATILE, runs as its "
-        "owner, or takes a query as text.",
+        "owner, takes a query as text, or tells of the server.",
         remedy="Write the query without it. An administrator can list a harmless function in "
         "POSTGRESQL_DB_ALLOW_FUNCTIONS, or mark it STABLE.",
     )
