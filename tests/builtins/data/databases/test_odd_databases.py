@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from naru.builtins.data.databases.catalogue import documents_of
+from naru.builtins.data.databases.errors import DatabaseUnavailableError
 from naru.builtins.data.databases.open import engine_of, open_database, path_of
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder
 from naru.builtins.data.sources import DataSources
@@ -100,6 +101,24 @@ def test_a_url_whose_password_is_not_coded_is_told_without_it(url: str, tmp_path
     with pytest.raises(ConfigError, match="%-codes") as told:
         open_database(settings(url, tmp_path))
     assert "cret" not in str(told.value)
+
+
+@pytest.mark.parametrize("url", ["oracle://me:s/cret@host/db", "oracle://me:s@cret@host/db"])
+def test_a_url_of_no_engine_is_told_without_its_password(url: str, tmp_path: Path):
+    with pytest.raises(ConfigError, match="'oracle://…@host/db' names no database") as told:
+        open_database(settings(url, tmp_path))
+    assert "cret" not in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "~nobody-of-this-name/x"], ids=["a long name", "nobody's home"])
+async def test_a_path_that_no_file_can_have_is_told(name: str, tmp_path: Path):
+    with pytest.raises(ConfigError, match="names no database"):
+        open_database(settings(name, tmp_path))
+    for suffix in (".db", ".duckdb"):
+        database = open_database(settings(f"{name}{suffix}", tmp_path))
+        with pytest.raises(DatabaseUnavailableError):
+            await database.query("SELECT 1")
+        await database.close()
 
 
 @pytest.mark.parametrize(

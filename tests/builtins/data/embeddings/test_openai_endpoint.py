@@ -153,6 +153,16 @@ async def test_an_endpoint_that_is_not_there_is_told_without_its_address(monkeyp
     await embedder.close()
 
 
+async def test_an_endpoint_that_speaks_no_tls_is_told_as_that(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(openai_endpoint, "FIRST_PAUSE_SECONDS", 0.01)
+    async with serving(good) as (_, plain):
+        url = plain._options.url.replace("http://", "https://")
+        embedder = OpenAIEmbedder(EndpointOptions(url, "m"))
+        with pytest.raises(EmbeddingError, match="was not reached: wrong version number"):
+            await embedder.embed(["a"], "passage")
+        await embedder.close()
+
+
 async def test_nothing_is_sent_for_nothing_and_blank_texts_get_no_vector():
     async with serving(good) as (endpoint, embedder):
         assert await embedder.embed([], "query") == []

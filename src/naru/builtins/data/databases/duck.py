@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import functools
 import json
+import os
 import threading
 from collections.abc import Iterator, Set
 from pathlib import Path
@@ -297,7 +298,7 @@ def _first_line(error: Exception) -> str:
 def _open(path: Path) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
     """Open a file, or a folder's files as views; say which of these are left out, and why."""
     left_out: list[str] = []
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110  # which no path makes raise
         raise DatabaseUnavailableError(
             f"There is no DuckDB file or folder {path}.",
             remedy="Check NARU_DATABASE_URL: duckdb:///file.duckdb or a folder.",

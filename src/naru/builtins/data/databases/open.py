@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -64,12 +65,12 @@ def engine_of(url: str) -> str:
     engine = _ALIASES.get(scheme, scheme)
     if engine in _ENGINES:
         return engine
-    path = Path(url).expanduser()
-    if path.is_dir():
+    path = Path(os.path.expanduser(url))  # noqa: PTH111  # which no name makes raise, as those below
+    if os.path.isdir(path):  # noqa: PTH112
         return "duckdb"
     if path.suffix.lower() in _SUFFIXES and "://" not in url:
         return _SUFFIXES[path.suffix.lower()]
-    if path.is_file():
+    if os.path.isfile(path):  # noqa: PTH113
         with contextlib.suppress(OSError), path.open("rb") as file:
             begins = file.read(16)
             if engine := next((name for mark, name in _BEGINNINGS.items() if mark in begins), ""):
@@ -98,9 +99,9 @@ def split_of(url: str, *, of_one_host: bool = False) -> SplitResult:
 def path_of(url: str) -> Path:
     """Return the file of `sqlite:///relative.db`, `sqlite:////absolute.db` or a plain path; `my%20file.db` too."""
     _, mark, rest = url.partition("://")
-    path = Path(rest.removeprefix("/") if mark else url).expanduser()
-    decoded = Path(unquote(str(path)))
-    return decoded if mark and decoded.exists() and not path.exists() else path
+    path = os.path.expanduser(rest.removeprefix("/") if mark else url)  # noqa: PTH111
+    decoded = unquote(path)
+    return Path(decoded if mark and os.path.exists(decoded) and not os.path.exists(path) else path)  # noqa: PTH110
 
 
 def label_of(settings: DataSettings) -> str:
@@ -138,6 +139,6 @@ def limits_of(settings: DataSettings) -> Limits:
 
 
 def _plain(url: str) -> str:
-    """Leave out what may hold a password."""
-    split = split_of(url)
-    return f"{split.scheme}://…@{split.hostname or ''}{split.path}" if split.password else url
+    """Leave out what may hold a password, coded or not."""
+    head, at, tail = url.rpartition("@")
+    return f"{head.split('://')[0]}://…@{tail}" if at and "://" in head else url

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 import threading
 import time
@@ -222,7 +223,7 @@ def _load_virtual_tables(connection: sqlite3.Connection) -> None:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113  # which no path makes raise
         raise DatabaseUnavailableError(
             f"There is no SQLite file {path}.",
             remedy="Check NARU_DATABASE_URL: sqlite:///relative.db or sqlite:////path.db.",

@@ -220,6 +220,9 @@ def _reason(error: BaseException) -> str:
     """Say why nothing came, in the system's words; where the endpoint is stays out of them."""
     if isinstance(error, TimeoutError):
         return "no answer in time"
+    if isinstance(error, aiohttp.ClientSSLError):  # whose number is none of the system's
+        told = getattr(error.os_error, "reason", None) or type(error).__name__
+        return str(told).replace("_", " ").lower()
     number = error.errno if isinstance(error, OSError) else None
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return "its host is not known"
