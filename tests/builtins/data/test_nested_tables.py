@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from naru.builtins.data.documents import read_documents
 from tests.builtins.data.office_files import book, row
@@ -102,6 +105,64 @@ def test_a_record_that_holds_records_keeps_its_own_cells(tmp_path: Path):
         "x.jsonl#1": "question: Which lots fail?",
         "a": "a: Those with voids",
     }
+
+
+LEAVES = st.integers(0, 10**9).map("leaf{}".format)
+KEYS = st.sampled_from(
+    "table column type description id name text note schema version columns tables rows data index metadata lot".split()
+)
+NESTED = st.recursive(
+    LEAVES, lambda inner: st.dictionaries(KEYS, inner, min_size=1, max_size=4) | st.lists(inner, min_size=1, max_size=3)
+)
+
+
+def leaves(value: Any, place: str = "x.json#") -> Iterator[tuple[str, str]]:
+    """Give the texts of a nested value, each with its place."""
+    if isinstance(value, str):
+        yield place, value
+        return
+    for name, inner in value.items() if isinstance(value, dict) else enumerate(value, 1):
+        yield from leaves(inner, f"{place}.{name}".replace("#.", "#"))
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(value=NESTED.filter(lambda value: not isinstance(value, str)))
+def test_each_text_of_any_json_is_in_a_document_or_its_place_is_named(value: Any, tmp_path: Path):
+    (tmp_path / "beside.txt").write_text("beside")
+    (tmp_path / "x.json").write_text(json.dumps(value))
+    reading = read_documents(tmp_path)
+    told = "\n".join(f"{one.id}\n{one.text}\n{dict(one.metadata)}\n" for one in reading.documents)
+    named = tuple(f"{one.source}." for one in reading.refused)
+    assert [text for place, text in leaves(value) if text not in told and not f"{place}.".startswith(named)] == []
+
+
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        ({"column": "qty", "name": "Quantity", "text": "count"}, "qty: count; name: Quantity"),
+        ({"schema": "mes", "column": "qty", "text": "count"}, "qty: count; schema: mes"),
+        ({"schema": "mes", "table": "lot", "column": "qty", "name": "Q"}, "mes.lot.qty; name: Q"),
+    ],
+    ids=["a column and its name", "a schema without a table", "all of them"],
+)
+def test_a_row_tells_each_of_its_names(record: dict[str, str], text: str, tmp_path: Path):
+    assert list(read(tmp_path / "x.json", json.dumps([record]))[0].values()) == [text]
+    raw = f"{','.join(record)}\n{','.join(record.values())}\n"
+    assert list(read(tmp_path / "x.csv", raw)[0].values()) == [text]
+
+
+def test_a_row_with_an_id_of_its_own_keeps_the_key_that_it_stands_under(tmp_path: Path):
+    value = {"yield": {"id": "K-1", "text": "share"}, "0": {"id": "K-2", "text": "counted"}, "K-3": {"id": "K-3"}}
+    documents, _ = read(tmp_path / "x.json", json.dumps({"terms": value}))
+    assert documents["K-1"] == "terms.yield: share"
+    assert documents["K-2"] == "K-2: counted"
+
+
+def test_what_rows_stand_under_is_named_when_none_is_called_by_it(tmp_path: Path):
+    value = {"title": "Terms of 2026", "items": ["one", "two"]}
+    assert read(tmp_path / "x.json", json.dumps(value))[1] == {"x.json#title": BESIDE}
+    value = {"name": "find", "arguments": {"city": "Seoul"}}
+    assert read(tmp_path / "x.json", json.dumps([value])) == ({"find.arguments.city": "find.arguments.city: Seoul"}, {})
 
 
 def test_lines_that_are_only_counted_are_called_by_their_place(tmp_path: Path):

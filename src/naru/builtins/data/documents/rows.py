@@ -128,37 +128,49 @@ def _mapping_rows(
     cells = {str(name): inner for name, inner in value.items()}
     roles = {role_of(name): name for name in reversed(cells) if not isinstance(cells[name], list | Mapping)}
     is_record = is_record or _describes(set(roles), is_named=bool(key))
-    parts = {name: inner for name, inner in cells.items() if _has_rows(name, inner, is_record=is_record)}
-    own = [(name, inner) for name, inner in cells.items() if name not in parts]
+    lines, taken = _table_in(value)
+    parts = {name: inner for name, inner in cells.items() if not lines and _has_rows(name, inner, is_record=is_record)}
+    own = [(name, inner) for name, inner in cells.items() if name not in parts and name not in taken]
     naming = next((roles[role] for role in ("table", "name", "id") if role in roles), "")
     title = str(cells[naming]) if naming else key
-    lines, taken = _table_in(value)
-    if lines:
-        yield from _rows_below(lines, place, (*names, title) if title else names)
-        yield from (_beside(place, name) for name in cells if name not in taken | {naming})
-        return
-    if is_record and (not parts or any(name != naming for name, _ in own)):
-        is_named = not key or roles.keys() & {"id", "name", "column", "table"}
+    under = (*names, title) if title else names
+    below = _rows_below(lines, place, under) if lines else _part_rows(parts, place, under)
+    is_beside = lines or any(isinstance(inner, list) or _is_container(name) for name, inner in parts.items())
+    if is_record and not lines and (not parts or any(name != naming for name, _ in own)):
+        is_named = not key or any(str(inner) == key for _, inner in own) or (key.isdecimal() and naming)
         yield Row(own if is_named else [("name", key), *own], place, names)
-    elif not is_record:
+    elif not is_record and not is_beside:
         inside = (*names, key) if key else names
-        is_beside = any(isinstance(inner, list) or _is_container(name) for name, inner in parts.items())
-        for name, text in own:
-            if not is_beside:
-                yield Row([("id", ".".join((*inside, name))), ("text", text)], _join(place, name))
-            elif name != naming:
-                yield _beside(place, name)
+        yield from (Row([("id", ".".join((*inside, name))), ("text", text)], _join(place, name)) for name, text in own)
+    else:
+        yield from (_beside(place, name) for name, _ in own if name != naming)
+        below = _under(title, below, _beside(place, naming)) if naming else below
+    yield from below
+
+
+def _part_rows(parts: Mapping[str, Any], place: str, names: tuple[str, ...]) -> Iterator[Row]:
     is_catalogue = any(_is_container(name) for name in parts)
     for name, inner in parts.items():
-        under = (*names, title) if title else names
         where = _join(place, name)
         if is_catalogue and not _is_container(name) and isinstance(inner, list) and not _are_described(inner):
             for number in range(1, len(inner) + 1):
                 yield Row([], _join(where, str(number)), refused="it describes nothing, beside rows that do")
         elif isinstance(inner, Mapping) and not _is_container(name):
-            yield from _mapping_rows(inner, where, under, key=name)
+            yield from _mapping_rows(inner, where, names, key=name)
         else:
-            yield from nested_rows(inner, where, under if _is_container(name) else (*under, name))
+            yield from nested_rows(inner, where, names if _is_container(name) else (*names, name))
+
+
+def _under(title: str, rows: Iterable[Row], otherwise: Row) -> Iterator[Row]:
+    """Yield rows, and what they stand under when none of them is called by it."""
+    is_told = False
+    for row in rows:
+        found = {role_of(heading): _plain(value) for heading, value in row.cells if _plain(value)}
+        is_told |= f".{title}." in f".{found.get('id')}."
+        is_told |= title in row.names and ("column" in found or "name" in found) and "table" not in found
+        yield row
+    if not is_told:
+        yield otherwise
 
 
 def _rows_below(lines: Sequence[Sequence[Any]], place: str, names: tuple[str, ...]) -> Iterator[Row]:
@@ -225,7 +237,7 @@ def document_of(row: Row, before: str) -> Document:
     found: dict[Role, str] = {}
     for heading, text in told:
         found.setdefault(role_of(heading), text)
-    name = _name_of(row, found)
+    name, named_by = _name_of(row, found)
     text = found.get("text", "")
     id_ = found.get("id") or name or source
     if row.is_whole:
@@ -237,7 +249,7 @@ def document_of(row: Row, before: str) -> Document:
     head = name or ("" if _NUMBER.fullmatch(id_) or "id" not in found else id_)
     head += f" ({found['type']})" if head and "type" in found else ""
     body = text if not head or text.startswith(head) else f"{head}: {text}" if text else head
-    unused = {"id", "schema", "table", "column", "name", "text"} | ({"type"} if head else set())
+    unused = {"id", "text", *named_by, *(["type"] if head else [])}
     details = []
     for heading, value in told:
         if (role := role_of(heading)) in unused:
@@ -247,14 +259,12 @@ def document_of(row: Row, before: str) -> Document:
     return Document(id_, "; ".join([body, *details]), source, metadata)
 
 
-def _name_of(row: Row, found: Mapping[Role, str]) -> str:
-    """Return what a row is called: `schema.table.column`, a table, or a name, under what it stands in."""
-    own = found.get("column") or found.get("name") or ""
-    table = found.get("table", "")
-    if not own:
-        return ".".join(filter(None, (found.get("schema"), table)))
-    owners = [found.get("schema", ""), table] if table else [*row.names]
-    return ".".join(name for name in (*owners, own) if name)
+def _name_of(row: Row, found: Mapping[Role, str]) -> tuple[str, tuple[Role, ...]]:
+    """Return what a row is called, and by which cells: `schema.table.column`, or a name under what it stands in."""
+    own: tuple[Role, ...] = ("column",) if found.get("column") else ("name",) if found.get("name") else ()
+    owners: tuple[Role, ...] = ("schema", "table") if found.get("table") or not own else ()
+    above = () if owners else row.names
+    return ".".join(filter(None, [*above, *(found.get(role) for role in (*owners, *own))])), (*owners, *own)
 
 
 def _told(row: Row) -> tuple[list[tuple[str, str]], dict[str, Scalar]]:
