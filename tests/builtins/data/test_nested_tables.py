@@ -55,8 +55,9 @@ def read(path: Path, raw: str | bytes) -> tuple[dict[str, str], dict[str, str]]:
             "<tr><td>lot<td>qty<td>count<tr><td>lot<td>yield<td>share",
             {**BOTH, "x.html#1": "start"},
         ),
+        ("<h2>Orders</h2><table></table>", {"x.html#1": "Orders"}),
     ],
-    ids=["a table in a cell", "headings in cells", "a page in a cell", "a caption", "no end"],
+    ids=["a table in a cell", "headings in cells", "a page in a cell", "a caption", "no end", "no lines"],
 )
 def test_tables_of_html(raw: str, documents: dict[str, str], tmp_path: Path):
     assert read(tmp_path / "x.html", raw) == (documents, {})

@@ -172,7 +172,7 @@ class _Reader(HTMLParser):
             self._end_cell()
         elif tag == "table" and self._table is not None:
             self._end_cell()
-            self._open.tables.append(_filled(self._table))
+            self._open.tables += filter(None, [_filled(self._table)])
             self._table, self._is_in_cell, self._open.words = self._around.pop()
         elif tag in _BLOCKS or found:
             self._end_block()
