@@ -64,6 +64,7 @@ def test_an_unknown_database_is_told_with_the_forms_there_are(url: str):
         CliRunner().invoke(app, ["index", "--database", url], catch_exceptions=False)
 
 
-def test_a_file_that_is_not_there_is_said_to_be_not_there() -> None:
-    with pytest.raises(NotFoundError, match=r"There is no file or folder none\.md\."):
-        run("index", "none.md")
+@pytest.mark.parametrize("name", ["none.md", f"{'x' * 300}.md"], ids=["none", "a long name"])
+def test_a_file_that_is_not_there_is_said_to_be_not_there(name: str) -> None:
+    with pytest.raises(NotFoundError, match=rf"There is no file or folder {name}\."):
+        run("index", name)
