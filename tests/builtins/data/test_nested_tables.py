@@ -157,6 +157,18 @@ def test_a_row_with_an_id_of_its_own_keeps_the_key_that_it_stands_under(tmp_path
     documents, _ = read(tmp_path / "x.json", json.dumps({"terms": value}))
     assert documents["K-1"] == "terms.yield: share"
     assert documents["K-2"] == "K-2: counted"
+    value = {"10": {"column": "qty", "text": "count"}}
+    assert read(tmp_path / "x.json", json.dumps(value))[0] == {"qty": "qty: count"}
+
+
+def test_the_keys_that_show_columns_tells_are_no_ids(tmp_path: Path):
+    raw = "Field,Type,Null,Key,Default\nid,int,NO,PRI,\nlot,int,NO,PRI,\nqty,int,YES,,0\n"
+    assert read(tmp_path / "x.csv", raw)[0] == {
+        "id": "id (int); Null: NO; Key: PRI",
+        "lot": "lot (int); Null: NO; Key: PRI",
+        "qty": "qty (int); Null: YES; Default: 0",
+    }
+    assert read(tmp_path / "x.csv", "key,text\na,one\n")[0] == {"a": "a: one"}
 
 
 def test_what_rows_stand_under_is_named_when_none_is_called_by_it(tmp_path: Path):

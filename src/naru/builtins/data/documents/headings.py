@@ -39,10 +39,15 @@ _COLUMN_OF_TABLE = re.compile(r"[^\W\d]\w*(\.\w+)+")
 
 
 @functools.lru_cache(maxsize=4096)
-def role_of(heading: str) -> Role:
-    """Return what stands under a heading; nothing for one that only its readers know."""
+def role_of(heading: str, *, of_column: bool = False) -> Role:
+    """Return what stands under a heading; nothing for one that only its readers know.
+
+    Of a column, a key is no id: `SHOW COLUMNS` tells by it which columns the table's keys are made of.
+    """
     plain = unicodedata.normalize("NFKC", heading).casefold()
     squeezed = "".join(letter for letter in plain if letter.isalnum())
+    if of_column and squeezed == "key":
+        return ""
     return next((role for role, pattern in _ROLES if pattern.fullmatch(squeezed)), "")
 
 

@@ -137,7 +137,8 @@ def _mapping_rows(
     below = _rows_below(lines, place, under) if lines else _part_rows(parts, place, under)
     is_beside = lines or any(isinstance(inner, list) or _is_container(name) for name, inner in parts.items())
     if is_record and not lines and (not parts or any(name != naming for name, _ in own)):
-        is_named = not key or any(str(inner) == key for _, inner in own) or (key.isdecimal() and naming)
+        is_counted = key.isdecimal() and bool(roles.keys() & {"id", "name", "column", "table"})
+        is_named = not key or is_counted or any(str(inner) == key for _, inner in own)
         yield Row(own if is_named else [("name", key), *own], place, names)
     elif not is_record and not is_beside:
         inside = (*names, key) if key else names
@@ -234,9 +235,10 @@ def document_of(row: Row, before: str) -> Document:
     """
     source = f"{before}{row.place}" if row.place else before.rstrip("#")
     told, metadata = _told(row)
+    of_column = any(role_of(heading) == "column" for heading, _ in told)
     found: dict[Role, str] = {}
     for heading, text in told:
-        found.setdefault(role_of(heading), text)
+        found.setdefault(role_of(heading, of_column=of_column), text)
     name, named_by = _name_of(row, found)
     text = found.get("text", "")
     id_ = found.get("id") or name or source
@@ -252,7 +254,7 @@ def document_of(row: Row, before: str) -> Document:
     unused = {"id", "text", *named_by, *(["type"] if head else [])}
     details = []
     for heading, value in told:
-        if (role := role_of(heading)) in unused:
+        if (role := role_of(heading, of_column=of_column)) in unused:
             unused.remove(role)  # the first of its role is told already
         else:
             details.append(_cell(heading, value))
