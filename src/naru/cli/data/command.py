@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,6 +21,7 @@ from naru.cli.terminal.output import AsJson, console, print_json, print_warnings
 from naru.cli.terminal.working import working
 from naru.config import DataSettings
 from naru.errors import NotFoundError
+from naru.paths import found_at
 
 REFUSED_SHOWN = 20
 
@@ -78,7 +78,7 @@ def index(
 
     Without FILE it reads the columns of the database, into a collection of their own.
     """
-    if file is not None and not os.path.exists(file):  # noqa: PTH110  # which no name makes raise
+    if file is not None and not found_at(file):
         raise NotFoundError(f"There is no file or folder {file}.", remedy="Name one that holds documents.")
     result = asyncio.run(_index(file, _settings(database), replace=replace, values=values))
     if as_json:

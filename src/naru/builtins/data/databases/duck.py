@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import functools
 import json
-import os
 import threading
 from collections.abc import Iterator, Set
 from pathlib import Path
@@ -34,6 +33,7 @@ from naru.builtins.data.databases.open import path_of
 from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
 from naru.config import DataSettings
+from naru.paths import found_at
 
 MARK = '"'
 _FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "PIVOT", "UNPIVOT"})
@@ -298,7 +298,7 @@ def _first_line(error: Exception) -> str:
 def _open(path: Path) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
     """Open a file, or a folder's files as views; say which of these are left out, and why."""
     left_out: list[str] = []
-    if not os.path.exists(path):  # noqa: PTH110  # which no path makes raise
+    if not found_at(path):
         raise DatabaseUnavailableError(
             f"There is no DuckDB file or folder {path}.",
             remedy="Check NARU_DATABASE_URL: duckdb:///file.duckdb or a folder.",

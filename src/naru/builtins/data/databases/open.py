@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
-import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from naru.builtins.data.databases.database import Database, Limits
 from naru.config import DataSettings
 from naru.errors import ConfigError
 from naru.extras import install_command
+from naru.paths import at_home, found_at
 
 _ENGINES = {
     "postgresql": ("postgresql.configured", "PostgresDatabase", "postgres", ("psycopg", "psycopg_pool", "pgparse")),
@@ -65,12 +65,13 @@ def engine_of(url: str) -> str:
     engine = _ALIASES.get(scheme, scheme)
     if engine in _ENGINES:
         return engine
-    path = Path(os.path.expanduser(url))  # noqa: PTH111  # which no name makes raise, as those below
-    if os.path.isdir(path):  # noqa: PTH112
+    path = at_home(url)
+    found = found_at(path)
+    if found == "folder":
         return "duckdb"
     if path.suffix.lower() in _SUFFIXES and "://" not in url:
         return _SUFFIXES[path.suffix.lower()]
-    if os.path.isfile(path):  # noqa: PTH113
+    if found:
         with contextlib.suppress(OSError), path.open("rb") as file:
             begins = file.read(16)
             if engine := next((name for mark, name in _BEGINNINGS.items() if mark in begins), ""):
@@ -99,9 +100,9 @@ def split_of(url: str, *, of_one_host: bool = False) -> SplitResult:
 def path_of(url: str) -> Path:
     """Return the file of `sqlite:///relative.db`, `sqlite:////absolute.db` or a plain path; `my%20file.db` too."""
     _, mark, rest = url.partition("://")
-    path = os.path.expanduser(rest.removeprefix("/") if mark else url)  # noqa: PTH111
-    decoded = unquote(path)
-    return Path(decoded if mark and os.path.exists(decoded) and not os.path.exists(path) else path)  # noqa: PTH110
+    path = at_home(rest.removeprefix("/") if mark else url)
+    decoded = Path(unquote(str(path)))
+    return decoded if mark and found_at(decoded) and not found_at(path) else path
 
 
 def label_of(settings: DataSettings) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sqlite3
 import threading
 import time
@@ -33,6 +32,7 @@ from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.sqlite_steps import TOO_LONG, bound_steps
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
 from naru.config import DataSettings
+from naru.paths import found_at
 
 Result = TypeVar("Result")
 
@@ -223,7 +223,7 @@ def _load_virtual_tables(connection: sqlite3.Connection) -> None:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    if not os.path.isfile(path):  # noqa: PTH113  # which no path makes raise
+    if found_at(path) != "file":
         raise DatabaseUnavailableError(
             f"There is no SQLite file {path}.",
             remedy="Check NARU_DATABASE_URL: sqlite:///relative.db or sqlite:////path.db.",
