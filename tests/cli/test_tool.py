@@ -67,6 +67,21 @@ def test_each_failure_has_its_exit_code_and_its_line_on_stderr(words, code, told
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("target", ["ends_at_once", "ends_at_once.py"])
+def test_a_script_that_ends_when_it_is_run_does_not_end_the_command_in_silence(tmp_path, monkeypatch, target):
+    (tmp_path / "ends_at_once.py").write_text("import sys\n\nsys.exit(0)\n")
+    monkeypatch.chdir(tmp_path)
+    done = run("run", "--module", target, "x")
+    assert done.exit_code == 2
+    assert "SystemExit: 0" in done.stderr
+
+
+def test_what_to_do_next_names_the_modules_again():
+    fits_not = run("run", *MODULE, "add").stderr
+    assert f"Field required. See: naru tool schema -m {MODULE[1]} add" in fits_not
+    assert f"See: naru tool list -m {MODULE[1]}" in str(run("schema", *MODULE, "ad").exception)
+
+
 def test_a_module_that_is_not_there_is_said():
     done = run("run", "--module", "no.such.module", "x")
     assert done.exit_code == 2
@@ -110,6 +125,7 @@ def test_schemas_are_shown_as_text_and_an_unknown_provider_is_refused():
     assert "add(a, b?)" in run("schema", *MODULE, "add", "--for", "text").stdout
     done = run("schema", *MODULE, "add", "--for", "nobody")
     assert done.exit_code != 0
+    assert "mcp, text" in str(done.exception)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from typing import Annotated, TextIO
 import orjson
 import typer
 
+from naru.cli.options import settings_from
 from naru.cli.terminal.called import as_called
 from naru.cli.terminal.exit_codes import Exit, exit_code
 from naru.cli.terminal.output import plain
@@ -20,7 +21,6 @@ from naru.cli.tool import serve as tool_serve
 from naru.cli.tool.arguments import read_arguments
 from naru.cli.tool.sources import Sources
 from naru.cli.tool.ticket import inline_call, run_ticket
-from naru.config import Settings
 from naru.errors import InvalidArgumentsError, NaruError, NotFoundError, UserError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.stores.secrets.redact import REDACTOR
@@ -60,19 +60,19 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command
     sources = Sources(modules=tuple(module or ()), store=store, local=local)
     try:
         if ticket:
-            raise typer.Exit(run_ticket(ticket, Settings()))
+            raise typer.Exit(run_ticket(ticket, settings_from()))
         given = read_arguments(arguments or [], args_file)
         if inline:
-            call = inline_call(inline, Settings())
+            call = inline_call(inline, settings_from())
             name, given = call.name, call.arguments
         result = asyncio.run(_run(sources, name, given, timeout))
     except NaruError as error:
         if as_json:
             _write(sys.stdout, orjson.dumps({"success": False, "error": REDACTOR.clean(str(error))}).decode())
         else:
-            again = "".join(f"-m {each} " for each in module or ())
-            hint = f" See: naru tool schema {again}{name}" if isinstance(error, InvalidArgumentsError) else ""
-            _write(sys.stderr, as_called(f"naru tool run: {REDACTOR.clean(str(error))}{hint}"))
+            if isinstance(error, InvalidArgumentsError) and not error.remedy:
+                error.remedy = f"See: naru tool schema {sources.again}{name}"
+            _write(sys.stderr, as_called(f"naru tool run: {REDACTOR.clean(str(error))}"))
         raise typer.Exit(exit_code(error)) from error
     except KeyboardInterrupt:
         raise typer.Exit(Exit.INTERRUPTED) from None
@@ -151,7 +151,7 @@ async def _list(sources: Sources, name: str = "") -> list[ToolDefinition]:
         wanted = toolset.locate(name)
         chosen = [tool for tool in found if wanted is not None and toolset.identity(tool.name) == wanted]
         if not chosen:
-            raise NotFoundError(f"there is no tool {name!r}.", remedy="See: naru tool list")
+            raise NotFoundError(f"there is no tool {name!r}.", remedy=f"See: naru tool list {sources.again}".rstrip())
         return chosen
 
 

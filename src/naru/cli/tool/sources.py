@@ -40,6 +40,11 @@ class Sources:
     store: str = ""
     local: bool = False
 
+    @property
+    def again(self) -> str:
+        """The modules as a further command line names them."""
+        return "".join(f"-m {each} " for each in self.modules)
+
     @asynccontextmanager
     async def toolset(self, name: str = "") -> AsyncIterator[CombinedToolset]:
         """Open the tools that a name may mean, or all of them when it is empty.

@@ -71,7 +71,7 @@ def _file_module(target: str) -> str:
         )
     try:
         return import_file(path)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(
             f"running {target!r} for its tools failed: {type(error).__name__}: {error}.",
             remedy="Correct the file; what it imports has to be installed or beside it.",

@@ -202,10 +202,12 @@ def _import_all(package: str | ModuleType) -> Iterable[str]:
 def _imported(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
-    except Exception as error:  # noqa: BLE001  # a module may fail in any way when it is run
+    except (Exception, SystemExit) as error:  # a module may fail in any way when it is run, or be a script that ends
         raise ConfigError(
             f"importing {name!r} for its tools failed: {type(error).__name__}: {error}.",
-            remedy="Check the name and that it is installed or on PYTHONPATH.",
+            remedy="Check the name and that it is installed or on PYTHONPATH."
+            if isinstance(error, ImportError)
+            else "Correct the module; what a script does when it is run belongs below `if __name__ == '__main__':`.",
         ) from error
 
 

@@ -106,7 +106,7 @@ def dialect_of(provider: str) -> SchemaDialect:
         UserError: there is none.
     """
     if provider not in DIALECTS:
-        raise UserError(f"there is no provider form {provider!r}.", remedy=f"Forms: {', '.join(DIALECTS)}, text.")
+        raise UserError(f"there is no provider form {provider!r}.", remedy=f"Forms: {', '.join(DIALECTS)}, mcp, text.")
     return DIALECTS[provider]
 
 
