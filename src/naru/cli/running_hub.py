@@ -17,6 +17,8 @@ from naru.config import Settings
 from naru.errors import ConfigError, ConnectionFailedError, NaruError, NotFoundError, UserError
 
 SERVERS = "/api/mcp/servers"
+_ALIVE = (200, {"status": "ok"})
+"""What a hub answers at `/healthz`; another program that has the port may answer anything there."""
 
 
 def hub_url(settings: Settings) -> str:
@@ -68,13 +70,15 @@ class RunningHub:
         self._key = settings.server.api_key.get_secret_value()
         self._certificate = settings.server.tls_certificate
         self._timeout_seconds = timeout_seconds
+        self._is_known = False
 
     def answers(self) -> bool:
         """Tell whether a hub listens there, without waiting long."""
         try:
-            return self._send("GET", "/healthz", None, 2.0)[0] == 200
+            self._is_known = self._send("GET", "/healthz", None, 2.0) == _ALIVE
         except ConnectionFailedError:
-            return False
+            self._is_known = False
+        return self._is_known
 
     def ask(self, path: str, *, method: str = "GET", body: Any = None, accept_failure: bool = False) -> Any:
         """Return the decoded answer.
@@ -90,6 +94,8 @@ class RunningHub:
             NotFoundError: it has no such thing.
             UserError: it refused the request.
         """
+        if not self._is_known:
+            self._be_sure()
         status, answer = self._send(method, path, body, self._timeout_seconds)
         if status < 400 or (accept_failure and status == 503):
             return answer
@@ -114,6 +120,20 @@ class RunningHub:
         except (OSError, http.client.HTTPException, ValueError) as error:
             connection.close()
             raise self._away(error) from error
+
+    def _be_sure(self) -> None:
+        """Raise unless it is a Naru: whatever else listens there is told nothing and believed nothing."""
+        answer = self._send("GET", "/healthz", None, self._timeout_seconds)
+        refused = answer[1].get("type") if isinstance(answer[1], dict) else None
+        if answer != _ALIVE and not str(refused).startswith("urn:naru:"):
+            raise self._stranger()
+        self._is_known = True
+
+    def _stranger(self) -> ConnectionFailedError:
+        return ConnectionFailedError(
+            f"What answers at {self.url} is no Naru hub.",
+            remedy="Set NARU_SERVER__PORT to the hub's port, or to a free one and start it: naru serve",
+        )
 
     def _credentials(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._key}"} if self._key else {}
@@ -157,9 +177,7 @@ class RunningHub:
         except (OSError, http.client.HTTPException) as error:
             raise self._away(error) from error
         except ValueError as error:
-            raise ConnectionFailedError(
-                f"{self.url} is no Naru hub.", remedy="Check server.host and server.port."
-            ) from error
+            raise self._stranger() from error
         finally:
             connection.close()
 

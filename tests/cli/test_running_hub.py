@@ -1,0 +1,63 @@
+"""Commands and the port where they look for a hub: another program that has it is none, whatever it answers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from naru.cli.terminal.exit_codes import Exit
+
+
+class Stranger(BaseHTTPRequestHandler):
+    """A program that answers everything with JSON of its own."""
+
+    def do_GET(self) -> None:
+        body = b'{"object": "list", "data": []}'
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def stranger(naru, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Stranger)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    monkeypatch.setenv("NARU_SERVER__PORT", str(server.server_address[1]))
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_beside_a_stranger_a_command_goes_by_the_store_as_without_a_hub(naru, stranger: str) -> None:
+    naru("servers", "add", "docs", "https://h/mcp")
+    assert "docs" in naru("servers", "list").stdout
+    assert "No call waits" in naru("approvals", "list").stderr
+
+
+def test_what_only_a_hub_knows_is_not_asked_of_a_stranger(naru, stranger: str) -> None:
+    naru("servers", "add", "docs", "https://h/mcp")
+    told = naru("servers", "logs", "docs", code=Exit.UNREACHABLE).stderr
+    assert f"What answers at {stranger} is no Naru hub." in told
+    assert "NARU_SERVER__PORT" in told
+
+
+def test_a_ticket_is_run_by_the_hub_of_the_settings_file(naru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "naru.yaml"
+    file.write_text("server: {port: 10}\n", encoding="utf-8")
+    file.chmod(0o600)
+    monkeypatch.delenv("NARU_SERVER__PORT")
+    monkeypatch.setenv("NARU_CONFIG", str(file))
+    assert "http://127.0.0.1:10" in naru("tool", "run", "--ticket", "t", code=Exit.UNREACHABLE).stderr
