@@ -68,13 +68,17 @@ def cli_page() -> str:
 
 
 def commands() -> Iterator[tuple[str, tuple[str, ...], Any]]:
-    """Give every command and group: its first name, its whole path, typer's object."""
+    """Give every command and group, groups in groups too: its first name, its whole path, typer's object."""
     root: Any = get_command(app)
     for name in sorted(COMMANDS):
-        command = root.get_command(None, name)
-        yield name, (name,), command
-        for inner in sorted(getattr(command, "commands", {})):
-            yield name, (name, inner), command.commands[inner]
+        for path, command in _within((name,), root.get_command(None, name)):
+            yield name, path, command
+
+
+def _within(path: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield path, command
+    for inner in sorted(getattr(command, "commands", {})):
+        yield from _within((*path, inner), command.commands[inner])
 
 
 def exit_codes() -> Iterator[tuple[Exit, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,13 @@ def test_every_command_argument_and_option_is_described() -> None:
         assert command.help or path[0] in reference.COMMANDS, path
         for one in command.params:
             assert getattr(one, "help", None) or one.name in ("name", "key_id"), (*path, one.name)
+
+
+def test_every_command_stands_in_the_reference_those_of_groups_in_groups_too() -> None:
+    page = (FOLDER / "cli.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^##+ `naru (.+)`$", page, re.MULTILINE))
+    assert {" ".join(path) for _, path, command in reference.commands() if not hasattr(command, "commands")} <= told
+    assert "servers secret set" in told
 
 
 def test_every_route_is_described_and_every_role_is_told() -> None:

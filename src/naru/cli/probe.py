@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 from rich.markup import escape
@@ -18,6 +18,7 @@ from naru.cli.serve.listening import run
 from naru.cli.terminal.output import AsJson, console, print_json, print_warnings
 from naru.cli.tools import offered_tools
 from naru.config import Settings
+from naru.config.model import Wire
 from naru.errors import NaruError
 from naru.measuring import measure
 from naru.messages import ToolDefinition
@@ -29,7 +30,7 @@ from naru.models.probe import Check, Report
 def command(
     model: Annotated[str, typer.Argument(help="As for --model: a demo model, a GGUF file, or the endpoint's name.")],
     base_url: BaseUrl = "",
-    api: Annotated[str, typer.Option(help="auto, openai, ollama or gemini.")] = "",
+    api: Annotated[str, typer.Option(help=f"{', '.join(get_args(Wire))}.")] = "",
     as_json: AsJson = False,
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Remember what was found for later requests.")] = True,
     own_tools: Annotated[
