@@ -219,3 +219,18 @@ def test_issue21_keys_are_limited_shown_and_rotated(naru) -> None:
     assert json.loads(naru("keys", "show", made["id"], "--json").stdout)["previous_until"]
     assert "no key" in naru("keys", "show", "nobody", code=3).stderr
     assert "no moment" in naru("keys", "create", "--expires", "soon", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--expires", "2020-01-01"], "'2020-01-01' is over already"),
+        (["--days", "3", "--expires", "30d"], "both say when"),
+        (["--servers", ""], "--servers was given, and names nothing"),
+        (["--tools", " "], "--tools was given, and names nothing"),
+        (["--models", ""], "--models was given, and names nothing"),
+    ],
+)
+def test_a_key_that_would_not_be_what_was_asked_for_is_not_made(naru, arguments: list[str], told: str) -> None:
+    assert told in naru("keys", "create", "user", *arguments, code=2).stderr
+    assert "There are no keys" in naru("keys", "list").stderr

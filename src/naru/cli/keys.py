@@ -36,9 +36,13 @@ def create(
     days: Annotated[float | None, typer.Option(min=0.001, help="Days until it expires.")] = None,
     expires: Annotated[str, typer.Option(help="When it expires: 2027-01-31, 30d, 12h.")] = "",
     per_minute: Annotated[int | None, typer.Option(min=0, help="Requests a minute; 0 is no limit.")] = None,
-    servers: Annotated[str, typer.Option(help="The only servers it sees: `hr,docs*`; `!name` takes away.")] = "",
-    tools: Annotated[str, typer.Option(help="The only tools it sees: `hr/list_*`, or `search` at any server.")] = "",
-    models: Annotated[str, typer.Option(help="The only models it sees: `qwen*`.")] = "",
+    servers: Annotated[
+        str | None, typer.Option(help="The only servers it sees: `hr,docs*`; `!name` takes away.")
+    ] = None,
+    tools: Annotated[
+        str | None, typer.Option(help="The only tools it sees: `hr/list_*`, or `search` at any server.")
+    ] = None,
+    models: Annotated[str | None, typer.Option(help="The only models it sees: `qwen*`.")] = None,
     read_only: Annotated[bool, typer.Option(help="Only tools that say that they change nothing.")] = False,
     requests_per_day: Annotated[int | None, typer.Option(min=0, help="Requests a day (UTC).")] = None,
     tokens_per_day: Annotated[int | None, typer.Option(min=0, help="Tokens of models a day (UTC).")] = None,
@@ -46,8 +50,11 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a key and print it, once. The first key switches authentication on, also on loopback."""
+    if days and expires:
+        raise UserError("--days and --expires both say when the key expires.", remedy="Say one of them.")
     expires_at = now_ms() + int(days * 86_400_000) if days else moment_of(expires) if expires else None
-    bounds = Bounds(_list(servers), _list(tools), _list(models), read_only, requests_per_day, tokens_per_day)
+    names = (_list("--servers", servers), _list("--tools", tools), _list("--models", models))
+    bounds = Bounds(*names, read_only, requests_per_day, tokens_per_day)
     settings = settings_from(config)
     audit_once(settings, "key.created", role=role, owner=owner)
     keys = _key_file(settings)
@@ -152,11 +159,19 @@ def moment_of(text: str) -> int:
         raise UserError(f"{text!r} is no moment.", remedy="Say 2027-01-31, or a span: 30d, 12h.") from error
     if len(text.strip()) <= len("2027-01-31"):
         moment += timedelta(days=1)
-    return int(moment.astimezone().timestamp() * 1000)
+    epoch_ms = int(moment.astimezone().timestamp() * 1000)
+    if epoch_ms <= now_ms():
+        raise UserError(f"{text!r} is over already.", remedy="Say a later day, or a span: 30d, 12h.")
+    return epoch_ms
 
 
-def _list(text: str) -> tuple[str, ...] | None:
-    return tuple(part.strip() for part in text.split(",") if part.strip()) if text else None
+def _list(option: str, text: str | None) -> tuple[str, ...] | None:
+    """Read names; a variable of a script that is empty is not taken for no limit."""
+    if text is None:
+        return None
+    if not text.strip():
+        raise UserError(f"{option} was given, and names nothing.", remedy="Leave it out for no limit.")
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _has_budget(bounds: Bounds) -> bool:
