@@ -71,6 +71,8 @@ def test_what_vs_code_would_ask_for_is_named_and_defaults_are_used(naru, home: P
 def test_a_product_that_is_unknown_and_a_file_that_is_not_there_are_said(naru, home: Path) -> None:
     assert "claude-desktop" in naru("import", "--from", "emacs", code=Exit.NOT_FOUND).stderr
     assert "nowhere.json" in naru("import", "nowhere.json", code=Exit.NOT_FOUND).stderr
+    (home / "none.json").write_text('{"mcpServers": {}}')
+    assert naru("import", "none.json").stderr == "There are no MCP servers in none.json.\n"
 
 
 def test_connect_shows_then_writes_and_says_what_to_do_next(naru, home: Path) -> None:
@@ -105,3 +107,13 @@ def test_clients_without_a_file_get_steps_and_writing_is_refused(naru, home: Pat
     checked = {one["client"]: one["checked"] for one in listed}
     assert (checked["zed"], checked["openai"]) == ("by its documentation", "tested with the package itself")
     assert {one["client"] for one in listed if one["found"]} == {"claude-desktop", "cursor", "vscode"}
+
+
+@pytest.mark.parametrize(("option", "value"), [("--url", "127.0.0.1:20006"), ("--url", "http://"), ("--name", " ")])
+def test_an_address_or_a_name_that_no_client_could_use_is_not_written(
+    naru, home: Path, option: str, value: str
+) -> None:
+    path = home / ".cursor" / "mcp.json"
+    before = path.read_text()
+    naru("connect", "cursor", "--write", option, value, code=Exit.USAGE)
+    assert path.read_text() == before

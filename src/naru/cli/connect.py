@@ -6,6 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -17,7 +18,7 @@ from naru.cli.running_hub import RunningHub, hub_url
 from naru.cli.terminal.called import as_called
 from naru.cli.terminal.output import AsJson, print_json, print_note, print_table
 from naru.config import Settings
-from naru.errors import ConfigError, NaruError, NotFoundError
+from naru.errors import ConfigError, NaruError, NotFoundError, UserError
 from naru.stores.secrets.keys import KeyFile
 from naru.web.gate.admission import auth_is_on
 
@@ -47,6 +48,8 @@ def command(
             f"No client {client!r} is known.",
             remedy=f"Known: {', '.join(row.name for row in CLIENTS)}. Others take an OpenAI base URL or an MCP URL.",
         )
+    if not name.strip():
+        raise UserError("--name is empty.", remedy="Say what Naru is to be called there, or leave it out.")
     address = _address(settings_from(config), url)
     path = file or (_path(row) if row.kind else None)
     if write and path is None:
@@ -99,7 +102,7 @@ def _tell(row: ClientRow, name: str, outcome: dict[str, Any]) -> None:
         if outcome["backup"]:
             print(f"What it was is kept in {outcome['backup']}")
     elif outcome["entry"] is not None:
-        print_note(f"In {outcome['file']} (or: naru connect {row.name} --write)")
+        print_note(f"In {outcome['file']} (or have it written: the same command with --write)")
         print(snippet(row, name, outcome["entry"]))
     for line in outcome["steps"]:
         print(as_called(line))
@@ -125,6 +128,9 @@ def _is_there(path: Path | None) -> bool:
 
 
 def _address(settings: Settings, url: str) -> Address:
+    place = urlsplit(url)
+    if url and not (place.scheme in ("http", "https") and place.netloc):
+        raise UserError(f"{url!r} is no http or https URL.", remedy=f"Such as {hub_url(settings)}")
     keys = KeyFile(settings.hub.data_dir / "keys.json")
     return Address(
         url.rstrip("/") or hub_url(settings),

@@ -34,8 +34,9 @@ def command(
     """Check settings and servers without starting anything; exit with 1 when something would not work."""
     for file in files or ():
         if not file.is_file():
+            what = "is a folder" if file.is_dir() else "is not there"
             raise NotFoundError(
-                f"There is no file {file}.",
+                f"Tried to read {file}, which {what}.",
                 remedy="Name a settings file or an mcp.json; without one the usual places are read.",
             )
     found, checked = _files(files) if files else _installation(config)

@@ -76,7 +76,11 @@ def command(
     async def work() -> None:
         async with open_stored(settings, store) as opened:
             known = {record.name: record for record in await opened.list()}
-            await _offer(opened, plan(found, known, ours), dry_run=dry_run, yes=yes, as_json=as_json)
+            rows = plan(found, known, ours)
+            if files and not rows and not as_json:
+                print_note(f"There are no MCP servers in {', '.join(map(str, files))}.")
+                return
+            await _offer(opened, rows, dry_run=dry_run, yes=yes, as_json=as_json)
 
     asyncio.run(work())
 
