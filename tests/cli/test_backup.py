@@ -61,6 +61,14 @@ def test_what_is_not_in_it_is_said(naru, tmp_path: Path, monkeypatch: pytest.Mon
     told = json.loads(naru("backup", "--json").stdout)
     assert told["notIn"] == [f"the servers in {tmp_path / 'mcp.json'}: copy that file too"]
     assert "keys.json" in told["files"]
+    monkeypatch.delenv("NARU_HUB__STORE")
+    monkeypatch.setenv("NARU_DATA_DIR", str(tmp_path / "documents"))
+    (tmp_path / "documents").mkdir()
+    file = tmp_path / "documents" / "vectors.sqlite"
+    file.touch()
+    (left,) = json.loads(naru("backup", "another.tar.gz", "--json").stdout)["notIn"]
+    assert str(file) in left
+    assert "naru data index" in left
 
 
 def test_a_hub_that_serves_is_not_pulled_from_under(naru, tmp_path: Path) -> None:

@@ -68,3 +68,20 @@ def test_an_unknown_database_is_told_with_the_forms_there_are(url: str):
 def test_a_file_that_is_not_there_is_said_to_be_not_there(name: str) -> None:
     with pytest.raises(NotFoundError, match=rf"There is no file or folder {name}\."):
         run("index", name)
+
+
+def test_a_search_that_finds_nothing_says_what_to_do() -> None:
+    done = CliRunner().invoke(app, ["search", " "], catch_exceptions=False)
+    assert done.stdout == ""
+    assert "naru data index" in done.stderr
+
+
+def test_a_setting_that_cannot_be_used_is_named_and_its_value_is_not_shown(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("CHROMADB_PORT", "SENTINEL-p1")
+    with pytest.raises(ConfigError, match=r"chromadb_port: Input should be a valid integer.*\.env") as told:
+        CliRunner().invoke(app, ["check"], catch_exceptions=False)
+    assert "SENTINEL" not in str(told.value)
+    monkeypatch.delenv("CHROMADB_PORT")
+    (tmp_path / ".env").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match=r"\.env: 'utf-8' codec"):
+        CliRunner().invoke(app, ["check"], catch_exceptions=False)

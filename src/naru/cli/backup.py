@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from naru.cli.options import Config, settings_from
 from naru.cli.terminal.output import AsJson, console, print_json, print_note
-from naru.config import HubSettings
+from naru.config import DataSettings, HubSettings
 from naru.stores import backup as backups
 from naru.stores.open import local_path, store_url
 
@@ -31,7 +31,8 @@ def command(
         made = backups.make(
             settings.hub.data_dir, target, lambda done, of: progress.update(task, completed=done, total=of)
         )
-    told: dict[str, Any] = {"file": str(target), "files": sorted(made.files), "notIn": _not_in(settings.hub)}
+    left = [*_not_in(settings.hub), *_documents_elsewhere(settings.hub)]
+    told: dict[str, Any] = {"file": str(target), "files": sorted(made.files), "notIn": left}
     if as_json:
         print_json(told)
         return
@@ -49,3 +50,11 @@ def _not_in(hub: HubSettings) -> list[str]:
     if path is not None and not path.expanduser().is_relative_to(hub.data_dir.expanduser()):
         return [f"the servers in {path}: copy that file too"]
     return []
+
+
+def _documents_elsewhere(hub: HubSettings) -> list[str]:
+    """`naru-data` is a program of its own, with a folder of its own setting."""
+    file = DataSettings().documents_file
+    if not file.exists() or file.is_relative_to(hub.data_dir.expanduser()):
+        return []
+    return [f"the documents in {file} (NARU_DATA_DIR): `naru data index` makes them again"]

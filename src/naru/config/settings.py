@@ -8,9 +8,18 @@ from __future__ import annotations
 import ipaddress
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from naru.config.mcp import McpSettings
@@ -19,6 +28,8 @@ from naru.config.oauth import OAuthSettings
 from naru.config.roles import RoleSettings
 from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
 from naru.config.tools import ToolsSettings
+from naru.errors import ConfigError
+from naru.records import describe
 
 BUILT_IN_ROLES = ("read", "user", "operator", "admin")
 
@@ -272,7 +283,23 @@ class DataSettings(BaseSettings):
     naru_data_dir: Path = Path("~/.local/share/naru")
     """Where the local vector store is kept."""
 
+    def __init__(self, **given: Any) -> None:
+        """Read environment and `.env`. Raises ConfigError: a value cannot be used."""
+        try:
+            super().__init__(**given)
+        except ValueError as error:
+            lines = describe(error) if isinstance(error, ValidationError) else [f".env: {error}"]
+            raise ConfigError(
+                f"The data search settings cannot be used: {'; '.join(lines)}.",
+                remedy="Correct them in the environment or in .env; see docs/reference/settings.md.",
+            ) from error
+
     @property
     def is_database_configured(self) -> bool:
         """Whether a database is named; without one, a PostgreSQL of our own is started with demo data."""
         return bool(self.naru_database_url or self.postgresql_db_host or self.postgresql_db_name)
+
+    @property
+    def documents_file(self) -> Path:
+        """Where documents and their vectors are kept, without a Chroma server."""
+        return self.naru_data_dir.expanduser() / "vectors.sqlite"

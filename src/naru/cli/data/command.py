@@ -17,7 +17,7 @@ from naru.builtins.data.indexing import Indexed
 from naru.builtins.data.sources import DataSources
 from naru.builtins.data.vectors.choose import collection_name
 from naru.cli.data.ask import ask_database
-from naru.cli.terminal.output import AsJson, console, print_json, print_warnings
+from naru.cli.terminal.output import AsJson, console, print_json, print_note, print_warnings
 from naru.cli.terminal.working import working
 from naru.config import DataSettings
 from naru.errors import NotFoundError
@@ -107,6 +107,8 @@ def search(
         return
     for one in found:
         print(f"{one['score']:.2f}  {one['text']}  [{one['source'] or one['id']}]")
+    if not found:
+        print_note("Nothing was found. Say what to look for; documents are put in with: naru data index FILE-OR-FOLDER")
 
 
 @app.command()

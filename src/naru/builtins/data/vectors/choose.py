@@ -9,15 +9,13 @@ from naru.builtins.data.vectors.local import LocalStore
 from naru.builtins.data.vectors.store import VectorStore
 from naru.config import DataSettings
 
-FILE_NAME = "vectors.sqlite"
-
 
 def choose_store(settings: DataSettings, *, database: str = "") -> VectorStore:
     """Return the store that the settings give, or that of a database's columns; nothing is connected yet."""
     name = collection_name(settings, database)
     host = settings.chromadb_host
     if not host:
-        return LocalStore(settings.naru_data_dir.expanduser() / FILE_NAME, name)
+        return LocalStore(settings.documents_file, name)
     url = host if "://" in host else f"http://{f'[{host}]' if ':' in host else host}:{settings.chromadb_port}"
     return ChromaStore(url, name, settings.chromadb_token.get_secret_value())
 
