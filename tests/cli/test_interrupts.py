@@ -159,8 +159,10 @@ def test_a_server_of_our_own_ends_with_a_signal_while_it_waits_in_stdin(
         assert server.wait(timeout=HANG_SECONDS) == 128 + number
 
 
-@pytest.mark.parametrize(("command", "closed"), [("chat", "<&-"), ("tools list", "<&- >&- 2>&-")])
-def test_closed_streams_are_no_crash(environment: dict[str, str], command: str, closed: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "closed", "told"), [("chat", "<&-", "No question came."), ("tools list", "<&- >&- 2>&-", "")]
+)
+def test_closed_streams_are_no_crash(environment: dict[str, str], command: str, closed: str, told: str) -> None:
     done = subprocess.run(
         ["bash", "-c", f"{BIN / 'naru'} {command} {closed}"],
         env={**environment, "NARU_HUB__DEMO": "true"},  # a child, whose pipes must not become stdin
@@ -169,7 +171,9 @@ def test_closed_streams_are_no_crash(environment: dict[str, str], command: str, 
         timeout=HANG_SECONDS,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr.count("\n") == bool(told)
+    assert done.stderr.startswith(told)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here (Linux has it)")

@@ -73,6 +73,12 @@ def test_a_replay_says_whether_it_came_to_the_same(naru, runs: None) -> None:
     assert json.loads(naru("runs", "replay", "run_aaa1", "--json").stdout)["same"] is True
 
 
+def test_a_replay_on_a_model_that_is_away_says_that_it_is(naru, runs: None) -> None:
+    away = naru("runs", "replay", "run_aaa1", "--model", "m", "--base-url", "http://127.0.0.1:9/v1", code=Exit.NOT_WELL)
+    assert "reason differs" in away.stdout
+    assert "http://127.0.0.1:9/v1 cannot be reached" in away.stderr
+
+
 def test_without_runs_that_is_said(naru) -> None:
     assert "No runs are kept yet" in naru("runs", "list").stderr
     assert "No runs are kept yet" in naru("runs", "show", code=Exit.NOT_FOUND).stderr

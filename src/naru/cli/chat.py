@@ -84,7 +84,9 @@ class _Chat:
 
     async def go_on(self, question: str) -> None:
         """Answer one question, or what is typed until the end."""
+        asked = False
         while text := question or await _ask(self._lines):
+            asked = True
             self._turns.append(Message("user", text))
             try:
                 async with aclosing(self._events(self._turns)) as events:
@@ -97,6 +99,8 @@ class _Chat:
                 print_note(str(error))
             if question:
                 return
+        if not asked and not os.isatty(0):
+            print_note('No question came. Ask one: naru chat "…", or write one a line to its input.')
 
 
 async def _ask(lines: Lines) -> str:

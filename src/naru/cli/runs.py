@@ -87,6 +87,8 @@ def replay(
         for one in outcome["differences"]:
             print(f"{one['what']} differs")
             print(f"  before  {_short(one['before'])}\n  after   {_short(one['after'])}")
+        if note := outcome["run"].get("note"):  # such as why the model did not answer
+            print_note(plain(note))
     if not outcome["same"]:
         raise typer.Exit(Exit.NOT_WELL)
 
