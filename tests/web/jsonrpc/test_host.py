@@ -92,6 +92,7 @@ async def test_bad_requests_get_the_codes_of_json_rpc_and_never_a_bare_500(paylo
     assert status == 200
     assert answer["error"]["code"] == code
     assert answer["error"]["message"]
+    assert answer["error"]["message"].count("is not JSON") <= 1, "the reason is said once"
 
 
 async def test_a_batch_is_answered_in_order_and_notifications_are_not() -> None:

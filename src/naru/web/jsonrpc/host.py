@@ -180,7 +180,7 @@ def _decode(body: bytes) -> Any:
     try:
         return decode_body(body) if body.lstrip()[:1] == b"{" else _decode_list(body)
     except UserError as error:
-        return RpcError(PARSE_ERROR, f"The body is not JSON: {error}")
+        return RpcError(PARSE_ERROR, str(error))
 
 
 def _decode_list(body: bytes) -> Any:
