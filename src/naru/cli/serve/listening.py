@@ -78,8 +78,9 @@ def listen_beside(settings: ServerSettings) -> Iterator[socket.socket | None]:
 
 
 def address_of(bound: socket.socket, settings: ServerSettings) -> str:
-    """Return the base URL that a bound socket answers at."""
+    """Return the base URL that a bound socket answers at; one for all addresses is no name that a client may say."""
     host, port = bound.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared, not bound
     scheme = "https" if settings.tls_certificate else "http"
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from naru.cli.options import Config, Transport, settings_from
+from naru.cli.running_hub import hub_url
 from naru.cli.terminal.output import print_note, print_warnings
 from naru.config import Settings, load_settings
 from naru.errors import ConfigError
@@ -111,7 +112,5 @@ def entry(name: str, words: Sequence[str], settings: Settings, transport: Transp
             "env": {"PYTHONPATH": str(Path.cwd())},
         }
     else:
-        scheme = "https" if settings.server.tls_certificate else "http"
-        place = "sse" if transport is Transport.SSE else "mcp"
-        server = {"url": f"{scheme}://{settings.server.host}:{settings.server.port}/{place}"}
+        server = {"url": f"{hub_url(settings)}/{'sse' if transport is Transport.SSE else 'mcp'}"}
     return json.dumps({"mcpServers": {name: server}}, indent=2, ensure_ascii=False)
