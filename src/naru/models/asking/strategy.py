@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 from naru.messages import ChatRequest, JsonObject, ToolDefinition
 from naru.models.asking.folding import fold
@@ -19,6 +20,7 @@ from naru.models.known.profile import Profile, Strategy
 
 OVERRIDE = "naru_strategy"
 """Key in a request's `extra` that overrides the profile's strategy for this request; never sent on."""
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 _STOPS_AT_MOST = 4
 """OpenAI's limit, the smallest of all."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from naru.facts import fact
 from naru.messages import ChatRequest, JsonObject
+from naru.models.asking.strategy import OVERRIDE, STRATEGIES
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.body import flag, number, read_wanted, stop_texts
 from naru.web.face.reading.history import read_messages
@@ -40,6 +41,8 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
     wanted = read_wanted(body, headers)
     if body.get("n") not in (None, 1):
         raise BadRequestError("n must be 1; ask several times for several answers.", param="n")
+    if body.get(OVERRIDE) not in (None, "", *STRATEGIES):
+        raise BadRequestError(f"{OVERRIDE} must be one of {', '.join(STRATEGIES)}.", param=OVERRIDE)
     body, mcp = _without_mcp_tools(body)
     servers = wanted.servers
     if mcp.servers and servers != ():
