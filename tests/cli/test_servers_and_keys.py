@@ -58,6 +58,20 @@ def test_what_cannot_be_added_is_told_in_one_line(naru, arguments: tuple[str, ..
     assert refused.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("written", ["X-Key: a=b:c", "X-Key:a=b:c", "X-Key=a=b:c"])
+def test_a_header_is_written_as_curl_has_it_or_with_an_equals_sign(naru, written: str) -> None:
+    naru("servers", "add", "docs", "https://h/mcp", "--header", written)
+    exported = json.loads(naru("servers", "export", "--with-secrets").stdout)
+    assert exported["mcpServers"]["docs"]["headers"] == {"X-Key": "a=b:c"}
+
+
+@pytest.mark.parametrize("option", ["--header", "--env"])
+def test_what_is_no_assignment_is_not_shown_since_it_may_be_a_secret(naru, option: str) -> None:
+    told = naru("servers", "add", "docs", "https://h/mcp", option, "SENTINEL-h1", code=2).stderr
+    assert f"Say {option}" in told
+    assert "SENTINEL" not in told
+
+
 def test_keys_are_made_listed_and_revoked(naru, tmp_path: Path) -> None:
     first = naru("keys", "create", "operator", "--owner", "Kim")
     secret = first.stdout.strip()

@@ -7,6 +7,7 @@ What only a running hub knows is in `servers_live`; other products' files are re
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -50,7 +51,6 @@ app.add_typer(own_secrets.app, name="secret")
 app.command("import")(import_command)
 
 StoreOption = Annotated[str, typer.Option("--store", help="Store to use; the hub's own by default.")]
-Assignments = Annotated[list[str] | None, typer.Option(help="NAME=VALUE; say it again for more.")]
 Work = Callable[[Store], Awaitable[None]]
 
 
@@ -104,8 +104,10 @@ def add(  # noqa: PLR0913  # each parameter is an option of the command
         ),
     ],
     transport: Annotated[str, typer.Option("--transport", "-t", help="stdio, sse or http; guessed by default.")] = "",
-    env: Assignments = None,
-    header: Assignments = None,
+    env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE; say it again for more.")] = None,
+    header: Annotated[
+        list[str] | None, typer.Option(help="'NAME: VALUE' or NAME=VALUE; say it again for more.")
+    ] = None,
     cwd: Annotated[str, typer.Option(help="Working directory of the program.")] = "",
     description: Annotated[str, typer.Option(help="What it is for.")] = "",
     given: Annotated[
@@ -264,12 +266,21 @@ def _not_there(record: ServerRecord) -> list[str]:
     return [f"{one.message} {one.remedy}{hint}" for one in faults]
 
 
+_ASSIGNED = {
+    "--env": (re.compile(r"([^=]+)=(.*)", re.DOTALL), "NAME=VALUE"),
+    "--header": (re.compile(r"([^=:\s]+)(?:=|:\s*)(.*)", re.DOTALL), "'NAME: VALUE'"),
+}
+"""How an option is written, and said: `=` stands in no header's name, so that `NAME=VALUE` is one as well."""
+
+
 def _table(assignments: Sequence[str], option: str) -> dict[str, str]:
     table: dict[str, str] = {}
+    form, told = _ASSIGNED[option]
     for assignment in assignments:
-        name, equals, value = assignment.partition("=")
-        if not equals or not name:
-            raise ConfigError(f"{option} {assignment.split('=')[0]!r} is no NAME=VALUE.")
+        found = form.fullmatch(assignment)
+        if found is None:  # what it holds may be a secret, and is not shown
+            raise ConfigError(f"What {option} was given is no {told}.", remedy=f"Say {option} {told}")
+        name, value = found.groups()
         if name in table:
             raise ConflictError(f"{option} names {name!r} twice.")
         table[name] = value
