@@ -81,6 +81,9 @@ def test_what_a_bundle_asks_for_is_needed_checked_and_hidden(naru: Any, tmp_path
     missing = naru("servers", "add", "paper", path, "--yes", code=2)
     assert "This server needs: api_key (Key). --set api_key=…" in missing.stderr
     assert "is no input" in naru("servers", "add", "paper", path, "--yes", "--set", "nothing=1", code=2).stderr
+    told = naru("servers", "add", "paper", path, "--yes", "--set", "SENTINEL-s1", code=2).stderr
+    assert "is no NAME=VALUE" in told
+    assert "SENTINEL" not in told
     assert "is a number" in naru("servers", "add", "paper", path, "--yes", "--set", "port=high", code=2).stderr
     done = naru("servers", "add", "paper", path, "--yes", "--set", f"api_key={SECRET}", "--json")
     assert SECRET not in done.stdout + done.stderr

@@ -59,9 +59,11 @@ def answer(inputs: Sequence[Input], given: Sequence[str]) -> Answers:
     answers = Answers(defaults={one.name: list(one.default) for one in inputs})
     for assignment in given:
         name, equals, value = assignment.partition("=")
-        if not equals or name not in known:
-            names = ", ".join(known) or "none"
-            raise UserError(f"--set {name[:80]!r} is no input of this server.", remedy=f"It asks for: {names}.")
+        if name not in known or not equals:
+            what = (
+                f"--set {name[:80]!r} is no input of this server" if equals else "What --set was given is no NAME=VALUE"
+            )
+            raise UserError(f"{what}.", remedy=f"It asks for: {', '.join(known) or 'none'}.")
         answers.typed.setdefault(name, []).append(_fitting(known[name], value))
     missing = [one for one in inputs if one.is_required and not answers.of(one.name)]
     if missing and not (os.isatty(0) and sys.stderr.isatty()):
