@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from pydantic import BaseModel
 
 from naru.config import Settings, load_settings, settings_path
 from naru.config.reference import markdown
@@ -99,6 +102,28 @@ def test_what_cannot_be_used_is_named_with_its_place(file: Path, text: str, said
     with pytest.raises(ConfigError, match=r"naru\.yaml") as refused:
         load_settings(file)
     assert said in str(refused.value)
+
+
+def words(model: type[BaseModel] = Settings, before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the path of every setting that takes `on` or `off`, with that word."""
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from words(field.annotation, f"{before}{name}.")
+        yield from ((f"{before}{name}", word) for word in ("on", "off") if word in get_args(field.annotation))
+
+
+@pytest.mark.parametrize(("path", "word"), [*words(), ("agent.small_models.llama", "on")])
+def test_on_and_off_are_taken_as_the_pages_say_them_though_yaml_reads_truth_values(
+    file: Path, path: str, word: str
+) -> None:
+    text = word
+    for part in reversed(path.split(".")):
+        text = f"{{{part}: {text}}}"
+    file.write_text(text)
+    found = load_settings(file).model_dump()
+    for part in path.split("."):
+        found = found[part]
+    assert found == word
 
 
 @pytest.mark.parametrize("text", ["", "# nothing yet\n", "server:\nmcp:\n", "\ufeffserver: {port: 5}"])

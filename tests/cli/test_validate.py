@@ -54,6 +54,33 @@ def test_declared_servers_of_a_good_settings_file_are_checked_too(naru, tmp_path
     found = problems(naru("validate", str(file), "--json", code=Exit.NOT_WELL))
     assert "no-such-program" in found["mcp.servers[0].command"]["message"]
     assert found["mcp.servers[1]"]["level"] == "warning"
+    file.write_text("mcp:\n  servers:\n    - {url: 'http://h'}\n    - {name: a, command: no-such-program}\n")
+    found = problems(naru("validate", str(file), "--json", code=Exit.NOT_WELL))
+    assert "no-such-program" in found["mcp.servers[1].command"]["message"], "its own place, after one that is skipped"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("server: {host: 0.0.0.0, auth: off}", "reachable from other machines"),
+        ("server: {tls_certificate: none.pem, tls_key: none.key}", "none.pem"),
+        ("hub: {store: 'sqlte:x'}", "names no store"),
+        ("model: {base_url: nonsense}", "'nonsense' is not an http or https address"),
+        ("model: {endpoints: [{name: a, base_url: nonsense}]}", "'nonsense' is not an http or https address"),
+        ("tools: {modules: [none.py]}", "none.py"),
+        ("chat: {client: voyd}", "Did you mean void?"),
+        ("chat: {client_by_key: {k1: voyd}}", "Did you mean void?"),
+    ],
+)
+def test_what_serve_would_refuse_or_pass_over_is_found_before_it_is_started(
+    naru, tmp_path: Path, text: str, says: str
+) -> None:
+    file = tmp_path / "naru.yaml"
+    file.write_text(text)
+    (found,) = json.loads(naru("validate", str(file), "--json", code=Exit.NOT_WELL).stdout)["problems"]
+    assert says in f"{found['message']} {found['remedy']}"
+    (installed,) = json.loads(naru("validate", "-c", str(file), "--json", code=Exit.NOT_WELL).stdout)["problems"]
+    assert installed["message"] == found["message"]
 
 
 SERVERS = """{

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from rich.text import Text
 from naru.cli.checks.problem import Level, Problem
 from naru.cli.checks.servers import check_record, check_servers_file
 from naru.cli.checks.settings import check_settings_file, check_variables
+from naru.cli.checks.start import check_start
 from naru.cli.options import Config
 from naru.cli.terminal.exit_codes import Exit
 from naru.cli.terminal.output import AsJson, console, plain, print_json
@@ -56,7 +58,9 @@ def _files(files: list[Path]) -> tuple[list[Problem], list[str]]:
             continue
         wrong = check_settings_file(file)
         with contextlib.suppress(NaruError):  # what keeps it from loading is in `wrong`, or in the environment
-            wrong += _declared(load_settings(file).mcp, file)
+            settings = load_settings(file)
+            wrong += _declared(settings.mcp, file)
+            wrong += check_start(settings, str(file), partial(open_store, store_url(settings.hub)))
         found += wrong
     return found, [str(file) for file in files]
 
@@ -75,6 +79,7 @@ def _installation(config: Path | None) -> tuple[list[Problem], list[str]]:
             found.append(Problem(Level.ERROR, "environment", "", error.message, error.remedy))
         return found, checked
     found += _declared(settings.mcp, path)
+    found += check_start(settings, str(path) if path else "environment")
     checked += [str(file.expanduser()) for file in settings.mcp.files]
     url = store_url(settings.hub)
     found += asyncio.run(_store(url))
@@ -89,8 +94,9 @@ def _declared(mcp: McpSettings, path: Path | None) -> list[Problem]:
     for wrong in declared.problems:
         reason = wrong.reason.removeprefix(f"{wrong.place}: ")
         found.append(Problem(Level.WARNING, str(path), wrong.place, f"{reason[:1].upper()}{reason[1:].rstrip('.')}."))
-    for position, record in enumerate(declared.records.values()):
-        found += [_in(str(path), one) for one in check_record(record, f"mcp.servers[{position}]")]
+    places = {server.name: f"mcp.servers[{at}]" for at, server in reversed([*enumerate(mcp.servers)])}
+    for record in declared.records.values():
+        found += [_in(str(path), one) for one in check_record(record, places[record.name])]
     return found
 
 
@@ -98,8 +104,8 @@ async def _store(url: str) -> list[Problem]:
     if url == "memory:":
         return []
     place = _shown(url)
-    store = open_store(url)
     try:
+        store = open_store(url)
         await store.open()
         try:
             records = await store.list()

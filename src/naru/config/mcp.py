@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from naru.config.guests import GuestSettings
+from naru.config.switches import Switch
 
 
 def _texts(value: Any) -> Any:
@@ -129,7 +130,7 @@ class PolicySettings(BaseModel):
     """Absolute paths of further programs that may be started when registered over HTTP (S-22)."""
     allow_unsafe_env: bool = False
     """Let servers registered over HTTP set variables that load code, such as `LD_PRELOAD` (S-23)."""
-    quarantine: Literal["auto", "on", "off"] = "auto"
+    quarantine: Switch = "auto"
     """Hide tools that changed or came later until they are approved (S-50); `auto` does so whenever keys are asked for.
 
     Otherwise they are offered at once, and the difference is logged and shown.

@@ -26,6 +26,7 @@ from naru.config.mcp import McpSettings
 from naru.config.model import ModelSettings
 from naru.config.oauth import OAuthSettings
 from naru.config.roles import RoleSettings
+from naru.config.switches import Switch
 from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
 from naru.config.tools import ToolsSettings
 from naru.errors import ConfigError
@@ -63,7 +64,7 @@ class ServerSettings(Section):
     """A second port, for programs that know nothing but Ollama's (11434); the same server answers there. 0 is none."""
     workers: int = Field(1, ge=1, le=64)
     """Processes that serve on that port, for as many cores; each starts servers, and a local model, of its own."""
-    auth: Literal["auto", "on", "off"] = "auto"
+    auth: Switch = "auto"
     """Whether a key is asked for: `auto` asks once others than this machine may come, or a key was made (A-01)."""
     api_key: SecretStr = SecretStr("")
     """An admin key given from outside, beside those in the data folder; at least 32 characters."""
@@ -175,10 +176,10 @@ class AgentSettings(Section):
     """
     retrieved_documents: int = Field(0, ge=0, le=100)
     """Reference documents that the data search finds for each question, put before the model (D5); 0 is off."""
-    small: Literal["auto", "on", "off"] = "auto"
+    small: Switch = "auto"
     """Whether models are helped as small ones; `auto` goes by what a probe found, else by size: fewer than three
     billion parameters, as the endpoint says, else as the name does."""
-    small_models: dict[str, Literal["auto", "on", "off"]] = {}
+    small_models: dict[str, Switch] = {}
     """The same for single models, by name with `*`: `{"llama3.2*": "on"}`; the first that fits counts."""
     keep_runs: bool = True
     """Keep what was asked, every step and the answer of each run in the data folder; the newest thousand stay."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from naru.config.switches import AS_WORD
 
 
 class AuditSettings(BaseModel):
@@ -14,7 +16,7 @@ class AuditSettings(BaseModel):
 
     enabled: bool = True
     """Keep `audit.jsonl`; `naru audit verify` tells whether a line was changed or taken out."""
-    calls: Literal["written", "queued", "off"] = "written"
+    calls: Annotated[Literal["written", "queued", "off"], AS_WORD] = "written"
     """Tool calls: their line is written before the answer goes out, or soon after it, or not at all."""
     arguments: Literal["shape", "values"] = "shape"
     """Of a call's arguments keep names, types and a keyed digest, or the values as well, secrets redacted."""
@@ -57,7 +59,7 @@ class TelemetrySettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
-    traces: Literal["off", "otlp", "stderr"] = "off"
+    traces: Annotated[Literal["off", "otlp", "stderr"], AS_WORD] = "off"
     """Send spans to a collector over OTLP/HTTP, or print them. The SDK's own `OTEL_*` variables are heeded."""
     endpoint: str = ""
     """The collector's traces URL; empty leaves it to `OTEL_EXPORTER_OTLP_ENDPOINT`."""
