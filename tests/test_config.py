@@ -94,6 +94,8 @@ def test_flags_win_over_the_environment_and_that_over_the_file(file: Path, monke
         ("mcp: {secruity: {}}", "mcp.secruity"),
         ("- a", "must hold sections"),
         ("a: [", "is not YAML"),
+        ("server: {port: 1}\nmodel:\nserver: {port: 2}", "line 3: 'server' stands here twice"),
+        ("server:\n  port: 1\n  port: 2", "line 3: 'port' stands here twice"),
         ("server: {api_key: 1}", "server.api_key"),
     ],
 )
@@ -130,6 +132,14 @@ def test_on_and_off_are_taken_as_the_pages_say_them_though_yaml_reads_truth_valu
 def test_an_empty_file_has_the_defaults(file: Path, text: str) -> None:
     file.write_text(text)
     assert load_settings(file).server.host == "127.0.0.1"
+
+
+def test_anchors_and_merges_are_no_key_that_stands_twice(file: Path) -> None:
+    file.write_text(
+        "mcp:\n  servers:\n    - &a {name: a, url: 'http://h', env: {A-B: 1, A_B: 2}}\n"
+        "    - {<<: *a, name: b}\n    - {<<: *a, name: c}\n"
+    )
+    assert [server.name for server in load_settings(file).mcp.servers] == ["a", "b", "c"]
 
 
 def test_s24_a_file_that_others_may_write_is_refused(file: Path) -> None:

@@ -38,6 +38,7 @@ def test_all_problems_of_a_settings_file_are_found_at_once_with_their_lines(naru
         ("server: [", "not YAML", 1),
         ("- a\n", "a list, not sections", 1),
         ("a: 1\n\tb: 2\n", "not YAML", 2),
+        ("server: {port: 1}\nserver: {port: 2}\n", "'server' stands here twice", 2),
     ],
 )
 def test_a_file_that_is_no_settings_file(naru, tmp_path: Path, text: str, says: str, line: int) -> None:

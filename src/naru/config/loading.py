@@ -83,7 +83,7 @@ def check_private(path: Path) -> None:
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         check_private(path)
-        data = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        data = decode_yaml(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigError(
             f"Cannot read {path}: {error.strerror}.", remedy="Name another file with --config or NARU_CONFIG."
@@ -107,6 +107,32 @@ def _read_yaml(path: Path) -> dict[str, Any]:
             remedy=f"Sections: {', '.join(Settings.model_fields)}.",
         )
     return _snake({key: value for key, value in data.items() if value is not None})
+
+
+def decode_yaml(text: str) -> Any:
+    """Decode YAML, whose keys are unique: of two sections of one name the first would be passed over in silence.
+
+    Raises:
+        YAMLError: it is none.
+    """
+    waiting = [yaml.compose(text, Loader=yaml.SafeLoader)]
+    seen: set[int] = set()  # an alias is the node that it names
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+            continue
+        names: set[str] = set()
+        for key, value in node.value:
+            waiting.append(value)
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                if key.value in names:
+                    raise yaml.MarkedYAMLError(problem=f"{key.value!r} stands here twice", problem_mark=key.start_mark)
+                names.add(key.value)
+    return yaml.safe_load(text)
 
 
 def _snake(data: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from naru.cli.checks.problem import Level, Problem, meant
-from naru.config import Settings, check_private
+from naru.config import Settings, check_private, decode_yaml
 from naru.errors import NaruError
 
 _OTHER_VARIABLES = ("NARU_CONFIG", "NARU_DATA_DIR", "NARU_API_KEY", "NARU_SUPERVISOR")
@@ -24,7 +24,7 @@ def check_settings_file(path: Path) -> list[Problem]:
         check_private(path)
         text = path.read_text(encoding="utf-8-sig")
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
-        data = yaml.safe_load(text)
+        data = decode_yaml(text)
     except (OSError, UnicodeDecodeError) as error:
         return [Problem(Level.ERROR, str(path), "", f"It cannot be read: {error}.")]
     except NaruError as error:
