@@ -52,7 +52,7 @@ def test_json_logs_are_json_from_the_first_line(tmp_path: Path) -> None:
         assert process.wait(timeout=90) == 0
     assert any("admin key" in one["message"] for one in told)
     (serves,) = [one["message"] for one in told if "Naru serves" in one["message"]]
-    assert "http://127.0.0.1:" in serves, "an address that answers under its own name"
+    assert " on http://127.0.0.1:" in serves, "an address that answers under its own name"
 
 
 @pytest.mark.slow
