@@ -13,9 +13,12 @@ import pytest
 pytestmark = pytest.mark.slow
 
 
-def naru(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def naru(
+    *arguments: str, environment: dict[str, str] | None = None, given: str | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", *arguments],
+        input=given,
         env={**os.environ, **(environment or {})},
         capture_output=True,
         text=True,

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.cli.test_bad_input import is_one_clear_line, naru
 
+from naru.cli.terminal.exit_codes import Exit
+
 AWAY = ("--base-url", "http://127.0.0.1:9/v1", "--model", "x")
 
 
@@ -43,3 +45,6 @@ def test_what_a_program_said_before_it_ended_is_shown(home: dict[str, str]) -> N
 @pytest.mark.slow
 def test_chat_without_a_reachable_model_is_one_line(home: dict[str, str]) -> None:
     is_one_clear_line(naru("naru.cli.main", "chat", "Hi", *AWAY, environment=home), "127.0.0.1:9")
+    piped = naru("naru.cli.main", "chat", *AWAY, environment=home, given="Hi\n")
+    is_one_clear_line(piped, "127.0.0.1:9")
+    assert piped.returncode == Exit.UNREACHABLE

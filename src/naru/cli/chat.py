@@ -18,6 +18,7 @@ from naru.cli.chat_hub import open_talk
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.serve.listening import run
 from naru.cli.terminal.asking import Desk, ask_here
+from naru.cli.terminal.exit_codes import exit_code
 from naru.cli.terminal.lines import Lines
 from naru.cli.terminal.output import AsJson, console, plain, print_note, print_warnings
 from naru.cli.terminal.told_once import news_of, unusable
@@ -84,9 +85,8 @@ class _Chat:
 
     async def go_on(self, question: str) -> None:
         """Answer one question, or what is typed until the end."""
-        asked = False
+        failed: NaruError | None = None
         while text := question or await _ask(self._lines):
-            asked = True
             self._turns.append(Message("user", text))
             try:
                 async with aclosing(self._events(self._turns)) as events:
@@ -97,9 +97,14 @@ class _Chat:
                     raise
                 self._turns.pop()
                 print_note(str(error))
+                failed = error
             if question:
                 return
-        if not asked and not os.isatty(0):
+        if os.isatty(0):
+            return  # a person has read it all
+        if failed is not None:
+            raise typer.Exit(exit_code(failed))
+        if not self._turns:
             print_note('No question came. Ask one: naru chat "…", or write one a line to its input.')
 
 
