@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 
 import pytest
 
 from naru.connections.state.faults import Failure, LinkError
 from naru.connections.state.settings import ConnectionSettings
+from naru.connections.transports import stdio
 from naru.connections.transports.base import Outgoing
 from naru.connections.transports.stdio import StdioTransport
 from naru.connections.wire import messages as wire
 from naru.messages import JsonObject
 from naru.stores.secrets.values import SecretValues
-from tests.waiting import until
+from tests.waiting import HANG_SECONDS, until
 
 _CLOSES_STDIN = "import os, sys, time; print('no room', file=sys.stderr, flush=True); os.close(0); time.sleep(600)"
 _ENDS_SLOWLY = "import os, time; os.close(1); time.sleep(0.5); os._exit(7)"
@@ -47,7 +49,28 @@ async def test_a_write_to_a_program_that_closed_its_stdin_says_why() -> None:
     assert "closed its output" in inbox.heard
 
 
-async def test_a_program_that_closes_its_output_before_it_ends_is_told_by_its_exit_code() -> None:
+async def test_writes_to_a_program_that_closed_its_stdin_put_off_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "_ENDING_SECONDS", 0.5)
+    config = {"command": sys.executable, "args": ["-c", _CLOSES_STDIN]}
+    transport, inbox = StdioTransport(config, SecretValues(), ConnectionSettings()), Inbox()
+    await transport.open(inbox)
+    writes: list[asyncio.Future[None]] = []
+    try:
+        async with asyncio.timeout(HANG_SECONDS):
+            while not inbox.heard:
+                ping = wire.encode({"jsonrpc": "2.0", "method": "notifications/initialized"})
+                writes.append(asyncio.ensure_future(transport.send(ping)))
+                await asyncio.sleep(0.05)
+    finally:
+        await transport.close()
+    outcomes = await asyncio.gather(*writes, return_exceptions=True)
+    assert "closed its output" in str(outcomes[-1])
+
+
+async def test_a_program_that_closes_its_output_before_it_ends_is_told_by_its_exit_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stdio, "_ENDING_SECONDS", HANG_SECONDS)  # a busy machine may take seconds to let it end
     config = {"command": sys.executable, "args": ["-c", _ENDS_SLOWLY]}
     transport, inbox = StdioTransport(config, SecretValues(), ConnectionSettings()), Inbox()
     await transport.open(inbox)

@@ -143,10 +143,12 @@ class StdioTransport(asyncio.SubprocessProtocol):
         self._die()
 
     def _die_soon(self) -> None:
-        if self._last_words is not None:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + (_LAST_WORDS_SECONDS if self._exited.is_set() else _ENDING_SECONDS)
+        if self._last_words is not None:  # later signs of the same end, such as writes that go nowhere, put nothing off
+            end = min(end, self._last_words.when())
             self._last_words.cancel()
-        seconds = _LAST_WORDS_SECONDS if self._exited.is_set() else _ENDING_SECONDS
-        self._last_words = asyncio.get_running_loop().call_later(seconds, self._die)
+        self._last_words = loop.call_at(end, self._die)
 
     def _die(self) -> None:
         if self._last_words is not None:
