@@ -386,7 +386,7 @@ class Session:
         """End the conversation and its transport; what still waits fails."""
         self._tasks.cancel()
         await self.transport.close()
-        await self._tasks.ended()
+        await self._tasks.end()  # what the server asked while it was being closed, too
 
 
 def _own_token(params: Mapping[str, Json] | None, options: RequestOptions) -> Json:
