@@ -38,8 +38,10 @@ class Deadline:
         self.has_passed = self._is_taken_back = self._is_extended = False
 
     def move(self, when: float) -> None:
-        """Set it anew, if it has not passed."""
+        """Set it anew, if it has not passed; what is had once more is not taken back."""
         if not self.has_passed:
+            if self._is_extended:
+                when = max(when, self._handle.when())
             self._handle.cancel()
             self._handle = self._loop.call_at(when, self._pass)
 

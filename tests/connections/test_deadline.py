@@ -116,3 +116,20 @@ async def test_time_in_which_nothing_ran_here_is_had_once_more_for_a_minute_at_m
     with pytest.raises(TimeoutError), bound(30):
         await work()
     assert clock() + 20_000 <= loop.time() < clock() + 20_100, "and no hour of waiting"
+
+
+async def test_a_sign_of_life_takes_nothing_from_what_is_had_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a program that goes on installing, or a tool that reports progress, after the machine has slept."""
+    loop = asyncio.get_running_loop()
+    clock = loop.time
+    last = clock() + 150
+
+    async def work() -> str:
+        with bound(30) as limit:
+            monkeypatch.setattr(loop, "time", lambda: clock() + 10_000)
+            await asyncio.sleep(0.01)
+            limit.move(min(last, loop.time() + 30))
+            await asyncio.sleep(0.01)
+            return "done"
+
+    assert await work() == "done"
