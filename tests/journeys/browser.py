@@ -32,6 +32,11 @@ return [...document.querySelectorAll('a[href], button, input, select, textarea, 
   .filter(one => !one.disabled && one.tabIndex >= 0 && one.checkVisibility({visibilityProperty: true}))
   .map(one => one.outerHTML.slice(0, 160));
 """
+NOTED = """window.followed = [];
+window.EventSource = class extends EventSource {
+  constructor(...given) { super(...given); followed.push(this); }
+};"""
+FOLLOWS = "return followed.every(one => one.readyState !== EventSource.CONNECTING)"
 
 
 class Browser:
@@ -42,10 +47,11 @@ class Browser:
         self.url = url
 
     def open(self, page: str) -> None:
-        """Load a page anew and wait until it has drawn itself."""
+        """Load a page anew and wait until it has drawn itself and hears of what happens elsewhere from now on."""
         self.driver.get(f"{self.url}/#/{page}")
         self.driver.refresh()
         self.wait(lambda: self.driver.find_elements(By.CSS_SELECTOR, "main h1"))
+        self.wait(lambda: self.driver.execute_script(FOLLOWS))
 
     def wait(self, condition: Callable[[], Any], seconds: float = 60) -> Any:
         """Wait for a condition; bounded."""
@@ -123,6 +129,7 @@ def open_browser(url: str, profile: Path, *more: str) -> Iterator[Browser]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     made = webdriver.Chrome(options=options, service=Service(driver))
     made.set_script_timeout(60)
+    made.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": NOTED})
     try:
         yield Browser(made, url)
     finally:
