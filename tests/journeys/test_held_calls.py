@@ -21,6 +21,17 @@ fetch('/api/tools/call', {method: 'POST', headers: {'Content-Type': 'application
   body: JSON.stringify({name: 'hr__get_employee_info', arguments: {employee_id: 'EMP001'}})})
   .then(answer => answer.text()).then(text => { window.called = text; });
 """
+HOLD = """
+const asks = window.fetch;
+window.later = 0;
+window.fetch = async (path, options) => {
+  const answer = await asks(path, options);
+  if (path !== './api/approvals') return answer;
+  if (window.arrive) window.later += 1;
+  else await new Promise(go => { window.arrive = go; });
+  return answer;
+};
+"""
 
 
 @pytest.fixture(scope="module")
@@ -71,3 +82,17 @@ def test_what_was_allowed_for_always_is_shown_and_taken_back(browser: Browser) -
     browser.driver.execute_script(CALL)
     browser.sees("Calls that wait for a yes")
     browser.click("Deny")
+
+
+def test_an_answer_that_others_overtook_brings_back_nothing_that_is_over(browser: Browser) -> None:
+    browser.open("approvals")
+    browser.sees("Nothing waits for approval.")
+    browser.driver.execute_script(HOLD + CALL)
+    browser.wait(lambda: browser.driver.execute_script("return Boolean(window.arrive)"))  # what says that it waits
+    (held,) = browser.fetch("/api/approvals")["waiting"]
+    browser.fetch(f"/api/approvals/{held['id']}", "POST", json.dumps({"decision": "deny"}))
+    browser.wait(lambda: browser.driver.execute_script("return window.called && window.later"))
+    browser.fetch("/api/session")  # in which the later answer is drawn
+    browser.driver.execute_script("arrive()")
+    browser.fetch("/api/session")
+    browser.sees("Nothing waits for approval.")

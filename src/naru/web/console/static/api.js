@@ -102,6 +102,16 @@ export function follow(hear, kinds = ofServers, name = undefined) {
   return () => hearers.delete(mine);
 }
 
+// Answers may overtake each other. What this returns is called at each question, and what that returns tells, once, whether
+// its answer is of a later question than what is drawn.
+export function inOrder() {
+  let asked = 0, drawn = 0;
+  return () => {
+    const mine = ++asked;
+    return () => mine > drawn && Boolean(drawn = mine);
+  };
+}
+
 // Changes come in crowds: the first does the work at once, those within `wait` ms after it do it once more together.
 export function gathered(work, wait) {
   let resting, isWanted = false;

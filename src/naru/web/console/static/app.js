@@ -1,6 +1,6 @@
 // The frame: navigation, sign-in, language and theme; each page draws itself into an element of its own and may return how
 // to leave it.
-import { api, follow } from "./api.js";
+import { api, follow, inOrder } from "./api.js";
 import { action, field, fill, glyph, h, onSubmit, title } from "./dom.js";
 import { keepFocus } from "./focus.js";
 import { isKorean, switchLanguage, switchTheme, t, themeName } from "./text.js";
@@ -56,8 +56,11 @@ function navigation(current) {
 }
 
 // Counted after the page is there: nobody waits for it.
+const askForCount = inOrder();
 async function countApprovals() {
+  const isNews = askForCount();
   const { total } = await api("/api/console/approvals?count=1");
+  if (!isNews()) return;
   const badge = document.querySelector("#nav .count");
   badge.hidden = !total;
   badge.textContent = total;

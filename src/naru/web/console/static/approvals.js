@@ -1,4 +1,4 @@
-import { api, follow, gathered, ofServers } from "./api.js";
+import { api, follow, gathered, inOrder, ofServers } from "./api.js";
 import { action, empty, fill, h, say, title } from "./dom.js";
 import { has, t, when } from "./text.js";
 
@@ -52,8 +52,11 @@ function standingCalls(standing, load) {
 
 export async function approvalsPage(main) {
   let shown = "";
+  const ask = inOrder();
   const load = async () => {
+    const isNews = ask();
     const [{ tools }, held] = await Promise.all([api("/api/console/approvals"), heldCalls()]);
+    if (!isNews()) return;
     const { waiting, standing } = held;
     // Drawn anew only when something began or ended to wait, so that nobody's focus is taken.
     const now = JSON.stringify([tools, waiting.map((one) => one.id), standing.map((one) => one.id)]);

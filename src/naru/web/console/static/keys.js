@@ -1,4 +1,4 @@
-import { api, follow, gathered } from "./api.js";
+import { api, follow, gathered, inOrder } from "./api.js";
 import { action, empty, field, fill, h, onSubmit, say, snippet, sure, title } from "./dom.js";
 import { t, when } from "./text.js";
 
@@ -16,8 +16,11 @@ export async function keysPage(main, session) {
   const rows = h("div");
   const button = h("button", { className: "main" }, t("create"));
   let count = 0;
+  const ask = inOrder();
   const load = async () => {
+    const isNews = ask();
     const keys = await api("/api/keys");
+    if (!isNews()) return;
     count = keys.length;
     const drawn = keys.length ? table(keys, who, load, made) : empty(t("noKeys"));
     if (drawn.textContent !== rows.textContent) rows.replaceChildren(drawn); // else whoever reads or selects is left alone

@@ -1,5 +1,5 @@
 // Figures over an hour, a day or a week: what they come to, plots with a table behind each, and the runs behind a point.
-import { api, follow, gathered, ofServers } from "./api.js";
+import { api, follow, gathered, inOrder, ofServers } from "./api.js";
 import { add, fill, h, title } from "./dom.js";
 import { clock, number, t } from "./text.js";
 
@@ -126,9 +126,11 @@ export async function overviewPage(main) {
       draw().catch(() => {});
     } }, t(one))));
 
+  const ask = inOrder();
   async function draw() {
+    const isNews = ask();
     const data = await api(`/api/overview?range=${range}`);
-    if (gone) return;
+    if (gone || !isNews()) return;
     fill(top, tiles(data));
     for (const box of boxes) fill(box.rows, table(box.chart, data));
     add(fill(below), [groups(data)]);

@@ -1,4 +1,4 @@
-import { api, follow, gathered, ofServers } from "./api.js";
+import { api, follow, gathered, inOrder, ofServers } from "./api.js";
 import { withheldTool } from "./approvals.js";
 import { action, fill, h, json, say, sure, title } from "./dom.js";
 import { stateTold, told } from "./reasons.js";
@@ -10,9 +10,12 @@ export const path = (name, what = "") => `/api/mcp/servers/${encodeURIComponent(
 
 export async function serverPage(main, name) {
   let last = "";
+  const ask = inOrder();
   const load = async () => {
+    const isNews = ask();
     const server = await api(path(name));
     if (server.config.url) server.signIn = await api(path(name, "sign-in"));
+    if (!isNews()) return;
     const now = JSON.stringify(server);
     if (now === last) return;
     last = now;
