@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.waiting import HANG_SECONDS
 from tests.web.conftest import served
 
 from naru.config import Settings
@@ -45,7 +46,10 @@ async def hub_with_a_late_server(folder: Path) -> AsyncIterator[tuple[Hub, str, 
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_a_request_that_comes_while_a_server_connects_has_its_tools(tmp_path: Path, stream: bool) -> None:
+async def test_a_request_that_comes_while_a_server_connects_has_its_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    monkeypatch.setattr("naru.hub.ARRIVAL_SECONDS", HANG_SECONDS)  # a busy machine may start a program in 10 s
     async with hub_with_a_late_server(tmp_path) as (hub, url, gate), httpx.AsyncClient(timeout=60) as client:
         body = {"model": "m+tools", "messages": [{"role": "user", "content": "Draw a square."}], "stream": stream}
         asked = asyncio.ensure_future(client.post(f"{url}/v1/chat/completions", json=body))
