@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from tests.journeys.browser import Browser
+from tests.waiting import HANG_SECONDS
 
 FOCUS = """
 const one = document.activeElement, style = getComputedStyle(one);
@@ -48,10 +50,11 @@ class Keyboard:
         """Return tag, text, box in px and whether an outline is drawn of what has the focus."""
         return dict(self.browser.driver.execute_script(FOCUS))
 
-    def to(self, role: str, name: str, *, most: int = 120, back: bool = False) -> None:
-        """Tab on until what has the focus is of this role and its name begins so."""
-        passed = []
-        for _ in range(most):
+    def to(self, role: str, name: str, *, back: bool = False) -> None:
+        """Tab on, round and round, until what has the focus is of this role and its name begins so: it may yet come."""
+        passed: dict[tuple[str, str], None] = {}
+        until = time.monotonic() + HANG_SECONDS
+        while time.monotonic() < until:
             self.back() if back else self.press(Keys.TAB)
             focus = self.focus()
             if focus["tag"] in ("BODY", "HTML", "MAIN"):
@@ -60,8 +63,8 @@ class Keyboard:
             assert focus["outline"], f"nobody sees that {at} has the focus"
             if at[0] == role and at[1].startswith(name):
                 return
-            passed.append(at)
-        raise AssertionError(f"no {role} {name!r} by Tab; passed: {passed}")
+            passed[at] = None
+        raise AssertionError(f"no {role} {name!r} by Tab; passed: {[*passed]}")
 
     def use(self, role: str, name: str, *keys: str, back: bool = False) -> None:
         """Tab to it and press these keys, Enter when none are given."""
