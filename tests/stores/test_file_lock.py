@@ -21,10 +21,10 @@ def take_a_turn(folder: Path, number: int) -> None:
         turns.write(f"{number}\n")
 
 
-def waiting_for(lock: Path) -> int:
-    """Count who stands in the kernel's line for a lock."""
-    inode = f":{lock.stat().st_ino} "
-    return sum("-> FLOCK" in line and inode in line for line in Path("/proc/locks").read_text().splitlines())
+def stands_in_line(pid: int | None) -> bool:
+    """Tell whether a process waits for a file's lock in the kernel's line."""
+    locks = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    return any(lock[1:3] == ["->", "FLOCK"] and lock[5] == str(pid) for lock in locks)
 
 
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="who waits for a lock is told by Linux alone")
@@ -33,9 +33,9 @@ async def test_r27_who_came_first_has_the_next_turn(tmp_path: Path) -> None:
     context = multiprocessing.get_context("forkserver")
     processes = [context.Process(target=take_a_turn, args=(tmp_path, number)) for number in range(WAITERS)]
     with file_lock(tmp_path / "turns"):
-        for place, process in enumerate(processes):
+        for process in processes:
             process.start()
-            await until(lambda: waiting_for(tmp_path / ".turns.lock") > place)  # noqa: B023  # asked at once
+            await until(lambda: stands_in_line(process.pid))  # noqa: B023  # asked at once
     for process in processes:
         process.join(60)
         assert process.exitcode == 0
