@@ -25,6 +25,7 @@ from naru.stores.secrets.vault import Vault
 from tests.connections.conftest import http, managed
 from tests.team.authority import Protected, Provider, protected, say_yes, sdk_authority
 from tests.team.conftest import call_mcp, team
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -125,6 +126,22 @@ async def test_who_waits_for_a_renewal_when_somebody_signs_out_gets_an_error_and
         await out
         assert [type(one).__name__ for one in said] == ["ToolError"] * 3, said
         assert "sign-in was changed" in str(said[0])
+
+
+async def test_a_link_that_is_opened_while_somebody_signs_out_keeps_nobody_signed_in() -> None:
+    async with upstream() as (_, server), managed() as manager:
+        record = http("up", server.url)
+        await manager.register(record)
+        await sign_in(manager, record)
+        assert await manager.signed("up", "")
+        elsewhere = manager.signins.vault.lease("sign-in/up/")  # as another process that renews the token
+        assert elsewhere.take()
+        out = asyncio.create_task(manager.signins.sign_out("", "up"))
+        await until(lambda: not manager.signins._signed)
+        assert await manager.signed("up", ""), "it is the last moment before"
+        elsewhere.end()
+        await out
+        assert manager.signins.source("", "up", server.url) is None
 
 
 async def test_a_refused_token_is_renewed_once_and_then_the_person_is_asked_for() -> None:

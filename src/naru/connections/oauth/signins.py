@@ -162,6 +162,7 @@ class SignIns:
         async with self._turn(owner, server):  # what is being renewed elsewhere is waited for, and revoked
             tokens = await asyncio.to_thread(self._newest, owner, server)
             await asyncio.to_thread(self.vault.delete, owner, server, TOKENS)
+            await self._drop(owner, server)  # a link that was opened meanwhile has taken them up again
         if tokens is None:
             raise NotFoundError(f"Nobody is signed in at {server!r}.")
         try:
