@@ -132,7 +132,8 @@ class PersonalLinks:
         links = self._links.get(server, OrderedDict[str, Own]())
         gone = [key for key, own in links.items() if owner is None or own.owner == owner]
         for key in gone:
-            await links.pop(key).connection.close()
+            if (own := links.pop(key, None)) is not None:  # else somebody closes it while we closed the one before
+                await own.connection.close()
 
     async def close(self) -> None:
         """Close all."""
