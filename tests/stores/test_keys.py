@@ -123,6 +123,20 @@ def test_r26_broken_keys_open_nothing(keys: KeyFile, content: str) -> None:
     assert keys.path.read_text() == content
 
 
+def test_r26_keys_that_break_while_a_hub_runs_open_nothing_at_every_look(keys: KeyFile) -> None:
+    _, secret = keys.create("admin")
+    running = KeyFile(keys.path)
+    assert running.find(secret.encode())
+    good = keys.path.read_bytes()
+    keys.path.write_text("{")
+    running.look_again()
+    for _ in range(3):
+        with pytest.raises(StoreError, match="no key is accepted until it is mended"):
+            running.find(secret.encode())
+    keys.path.write_bytes(good)
+    assert running.find(secret.encode()), "mended"
+
+
 def test_an_unknown_role_is_refused(keys: KeyFile) -> None:
     with pytest.raises(ConfigError, match="read, user, operator, admin"):
         keys.create("root")

@@ -233,9 +233,11 @@ class KeyFile:
 
     def _reload(self, *, now: bool = False) -> None:
         moment = time.monotonic()
-        if not now and moment - self._looked_at < RELOAD_SECONDS:
-            return
-        self._looked_at = moment
+        if now or moment - self._looked_at >= RELOAD_SECONDS:
+            self._take_up()
+            self._looked_at = moment  # of what cannot be read, each look says so
+
+    def _take_up(self) -> None:
         try:
             info = self.path.stat()
         except FileNotFoundError:
