@@ -43,9 +43,9 @@ async def watch(
         try:
             await act()
             seen, told = now, ""
-        except NaruError as error:  # tried again at the next look
+        except Exception as error:  # noqa: BLE001  # the edge: a defect ends no watching; tried again at the next look
             if str(error) != told:
-                logger.error("what changed is not taken up: %s", error)
+                logger.error("what changed is not taken up: %s", error, exc_info=not isinstance(error, NaruError))
             told = str(error)
 
 
