@@ -176,6 +176,7 @@ def element(name: str, inner: str) -> str:
         ("grid", element("item", element("item", "1") + element("item", "2")) + element("item", ""), [[1, 2], ""]),
         ("opts", element("pace", "slow") + element("deep", element("x", "1")), {"pace": "slow", "deep": {"x": "1"}}),
         ("stops", "\n" + element("item", "A") + "\n", ["A"]),
+        ("opts", element("tag", "A") + element("n", "1") + element("tag", "B"), {"tag": ["A", "B"], "n": "1"}),
     ],
 )
 def test_nested_elements_of_minimax_m3_are_lists_and_objects(key, inner, value):

@@ -1,4 +1,4 @@
-"""Values written as nested elements: an object by its tags, a list by `item`s (MiniMax M3)."""
+"""Values written as nested elements: an object by its tags, a list by `item`s or one name repeated (MiniMax M3)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+_DEEPEST = 100
+"""What is nested deeper is a text."""
+
 
 @lru_cache(maxsize=8)
 def elements_reader(begin: str) -> Callable[[str], object]:
     """Return what reads nested elements whose tags begin with `begin`: `item`s are a list, others an object."""
     opening = re.compile(rf"\s*{re.escape(begin)}([\w.\-]+)>")
 
-    def read(text: str) -> object:
-        if not text.lstrip().startswith(begin):
+    def read(text: str, depth: int = 0) -> object:
+        if depth == _DEEPEST or not text.lstrip().startswith(begin):
             return text
         found: list[tuple[str, object]] = []
         at = 0
@@ -24,13 +27,21 @@ def elements_reader(begin: str) -> Callable[[str], object]:
                 if text[at:].strip():
                     return text
                 break
-            found.append((tag[1], read(text[tag.end() : end[0]])))
+            found.append((tag[1], read(text[tag.end() : end[0]], depth + 1)))
             at = end[1]
         if all(name == "item" for name, _ in found):
             return [inner for _, inner in found]
-        return dict(found)
+        return _object_of(found)
 
     return read
+
+
+def _object_of(found: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object of elements; those with one name are the values of a list."""
+    values: dict[str, list[object]] = {}
+    for name, inner in found:
+        values.setdefault(name, []).append(inner)
+    return {name: inner if len(inner) > 1 else inner[0] for name, inner in values.items()}
 
 
 def _element_end(text: str, tag: re.Match[str], begin: str) -> tuple[int, int] | None:
