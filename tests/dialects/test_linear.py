@@ -5,7 +5,7 @@
 import pytest
 
 from naru.dialects import StreamParser, Tool, parse
-from tests.dialects.reading import pieces, read_every_way
+from tests.dialects.reading import pieces, read_every_way, stream
 
 PING = Tool(
     "ping",
@@ -134,3 +134,26 @@ def test_tools_are_taken_as_the_dictionaries_of_a_chat_request():
     parser.feed(text)
     parser.close()
     assert [call.arguments for call in parser.parsed().calls] == [{"count": 3}]
+
+
+M3 = "]<]minimax[>["
+
+
+@pytest.mark.parametrize(
+    ("text", "some"),
+    [
+        ("print(" * 2_000, False),
+        ("[" + "print(" * 2_000, False),
+        ('{"name": "ping", "arguments": {}}' + "</tool_call>" * 2_000, True),
+        ("<function=ping>" + "<parameters>" * 2_000, False),
+        (f'{M3}<tool_call>{M3}<invoke name="ping">{M3}<opts>' + f"{M3}<a>" * 1_500 + f"{M3}</a>" * 1_500
+         + f"{M3}</opts>{M3}</invoke>{M3}</tool_call>", True),
+    ],
+    ids=["print", "print in a list", "closers", "elements", "nested value"],
+)  # fmt: skip
+def test_what_is_nested_or_repeated_without_end_is_read(text, some):
+    """A small model that repeats itself is no reason to raise RecursionError."""
+    _, whole = stream([text], [PING])
+    assert stream(pieces(text, 1_009), [PING])[1] == whole
+    assert bool(whole.calls) is some
+    assert some or whole.content == text

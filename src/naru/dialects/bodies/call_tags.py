@@ -23,12 +23,14 @@ class Tags:
         trim: whether line breaks around a value are layout.
         child: the beginning of an argument's tag where the arguments' own names are the tags.
         calls: what the opening tag of another such call begins with.
+        depth: how many elements for all arguments these tags stand in.
     """
 
     __slots__ = (
         "call_end",
         "calls",
         "child",
+        "depth",
         "ends",
         "head",
         "mends",
@@ -49,6 +51,7 @@ class Tags:
         trim: bool = True,
         child: str = "",
         calls: tuple[str, ...] = (),
+        depth: int = 0,
     ) -> None:
         self.parameter = parameter
         self.head = head
@@ -62,6 +65,7 @@ class Tags:
         self.plain = bool(parameter) and parameter[0][1:2].isalpha()
         """Whether the arguments' own names may stand for the argument's tag (MiniMax M3 without its special tokens)."""
         self.calls = calls
+        self.depth = depth
         self.ends = (*call_end, "</tool_call>") if call_end[0] == "</function>" else call_end
         """What ends the call where its own closing tag is missing, that tag included."""
 
@@ -85,12 +89,12 @@ def call_tags(lead: str, vendor: str, tag: str, name: str) -> Tags:
 
 
 @lru_cache(maxsize=64)
-def tags_until(ends: tuple[str, ...]) -> Tags:
+def tags_until(ends: tuple[str, ...], depth: int = 0) -> Tags:
     """Return the tags of a call that one of `ends` closes and whose arguments may be elements of any kind."""
-    return _parameter_tags("", ends, tuple(f"<{end[2:]}" for end in ends))
+    return _parameter_tags("", ends, tuple(f"<{end[2:]}" for end in ends), depth)
 
 
-def _parameter_tags(vendor: str, ends: tuple[str, ...], calls: tuple[str, ...]) -> Tags:
+def _parameter_tags(vendor: str, ends: tuple[str, ...], calls: tuple[str, ...], depth: int = 0) -> Tags:
     head = lazy_pattern(
         re.escape(f"<{vendor}") + r"(?P<tag>parameter|param|arg)(?:\s*=\s*|\s+(?:name|key)\s*=\s*)"
         r"(?P<quote>[\"']?)(?P<key>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*)?"
@@ -98,7 +102,7 @@ def _parameter_tags(vendor: str, ends: tuple[str, ...], calls: tuple[str, ...]) 
     )
     opens = (f"<{vendor}param", f"<{vendor}arg")
     plain = "｜" not in vendor and "|" not in vendor
-    return Tags(opens, head, f"</{vendor}{{}}>", ends, trim=plain, calls=calls)
+    return Tags(opens, head, f"</{vendor}{{}}>", ends, trim=plain, calls=calls, depth=depth)
 
 
 XTML_TAGS = Tags(
@@ -116,7 +120,7 @@ def child_tags(name: str) -> Tags:
 
 
 @lru_cache(maxsize=64)
-def children_until(ends: tuple[str, ...]) -> Tags:
+def children_until(ends: tuple[str, ...], depth: int = 0) -> Tags:
     """Return the tags of a call that one of `ends` closes and whose arguments are children named after them."""
     head = lazy_pattern(r"<(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
-    return Tags((), head, "</{}>", ends, child="<", calls=(f"<{ends[0][2:]}",))
+    return Tags((), head, "</{}>", ends, child="<", calls=(f"<{ends[0][2:]}",), depth=depth)

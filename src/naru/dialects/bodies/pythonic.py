@@ -26,15 +26,15 @@ _BLANK = lazy_pattern(r"\s*\Z")
 _SEPARATOR = lazy_pattern(r"\s*([,，]|\Z)\s*")
 
 
-def read_pythonic(source: Source, writer: CallWriter) -> Reading[None]:
+def read_pythonic(source: Source, writer: CallWriter, *, printed: bool = False) -> Reading[None]:
     """Read the call `name(...)` at `pos`; `print(name(...))` and `name.call(...)` count as `name(...)`."""
     name = yield from read_call_name(source)
-    if name == "print" and writer.offered.find(name) is None:
+    if name == "print" and not printed and writer.offered.find(name) is None:
         source.pos += 1
         yield from skip_space(source)
         awaited = yield from literal_at(source, ("await ",))
         source.pos += len(awaited)
-        yield from read_pythonic(source, writer)
+        yield from read_pythonic(source, writer, printed=True)
         if (yield from skip_space(source)) != ")":
             raise NotACall
         source.pos += 1

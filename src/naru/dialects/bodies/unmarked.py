@@ -83,10 +83,12 @@ def read_bare(source: Source, writer: CallWriter) -> Reading[None]:
 
 def end_of_line(source: Source, writer: CallWriter) -> Reading[None]:
     """See to it that nothing but stray brackets and separators stands between the unit and the end of its line."""
-    while not source.final and _LINE_SO_FAR.match(source.text, source.pos):
-        yield
-    found = _LINE_END.match(source.text, source.pos)
-    if not found:
+    while True:
+        while not source.final and _LINE_SO_FAR.match(source.text, source.pos):
+            yield
+        found = _LINE_END.match(source.text, source.pos)
+        if found:
+            break
         offset = yield from space_end(source)
         if (yield from literal_at(source, _ENDS_OF_LINES, offset)):
             return
@@ -95,8 +97,6 @@ def end_of_line(source: Source, writer: CallWriter) -> Reading[None]:
             raise NotACall
         source.pos += offset + len(closer)
         writer.repair("stray-closer", closer)
-        yield from end_of_line(source, writer)
-        return
     if "}" in found[1]:
         writer.repair("extra-brace", found[1])
     source.pos = found.start(2)

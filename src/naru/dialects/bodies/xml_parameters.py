@@ -66,6 +66,8 @@ _ATTRIBUTES_ONLY = lazy_pattern(
 )
 _LONGEST_TAG = 400
 _LONGEST_TEXT = 4000
+_DEEPEST = 4
+"""How many elements for all arguments may stand in each other."""
 
 
 def _unescaped(attribute: str) -> str:
@@ -207,8 +209,10 @@ def _is_element_of_arguments(source: Source, writer: CallWriter, offset: int = 0
     return writer.tool is not None and tag[1] not in writer.tool.properties
 
 
-def read_element_of_arguments(source: Source, writer: CallWriter) -> Reading[None]:
+def read_element_of_arguments(source: Source, writer: CallWriter, depth: int = 0) -> Reading[None]:
     """Read `<parameters>…</parameters>` at `pos`: JSON, elements, or the tool's only text."""
+    if depth == _DEEPEST:
+        raise NotACall
     tag = _ELEMENT.match(source.text, source.pos)
     assert tag is not None
     assert writer.tool is not None
@@ -216,7 +220,7 @@ def read_element_of_arguments(source: Source, writer: CallWriter) -> Reading[Non
     closer = f"</{tag[1]}>"
     first = yield from skip_space(source)
     if first == "<":
-        yield from read_parameters(source, writer, tags_until((closer,)))
+        yield from read_parameters(source, writer, tags_until((closer,), depth + 1))
         return
     if not (yield from read_any_arguments(source, writer, first)):
         end = yield from until(source, _ELEMENT_END, _LONGEST_TEXT)
@@ -261,7 +265,7 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
             if (yield from _read_as_json(source, writer, tags, first)):
                 return
         elif first == "<" and tags.plain and (yield from _is_element_of_arguments(source, writer)):
-            yield from read_element_of_arguments(source, writer)
+            yield from read_element_of_arguments(source, writer, tags.depth)
         elif found or first == tags.child[:1]:
             head = yield from until(source, tags.head, _LONGEST_TAG)
             yield from _read_parameter(source, writer, tags, head)
@@ -269,7 +273,7 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
             writer.repair("missing-tag", "", tags.call_end[0])
             return
         elif first == "<" and tags.plain:
-            yield from read_parameters(source, writer, children_until(tags.call_end))
+            yield from read_parameters(source, writer, children_until(tags.call_end, tags.depth))
             return
         else:
             raise NotACall
@@ -291,7 +295,7 @@ def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Mat
         raise NotACall
     key = _unescaped(head["key"].strip())
     if tags.child == "<" and (yield from _is_element_of_arguments(source, writer)):
-        yield from read_element_of_arguments(source, writer)
+        yield from read_element_of_arguments(source, writer, tags.depth)
         return
     if tags.child and not _is_declared(writer, key):
         raise NotACall
