@@ -350,3 +350,16 @@ def test_a_near_form_is_read_the_same_cut_at_any_place(text):
     _, whole = stream([text], TOOLS)
     for cut in range(1, len(text)):
         assert stream([text[:cut], text[cut:]], TOOLS)[1] == whole, cut
+
+
+@pytest.mark.parametrize("prefix", ["call:", "", "call:default_api:", "declaration:default_api:", "_call:"])
+def test_words_before_gemmas_name_are_no_part_of_it(prefix):
+    parsed = read_every_way(f'<|tool_call>{prefix}bash{{command:<|"|>ls<|"|>}}<tool_call|>', TOOLS)
+    assert ([(call.name, call.arguments) for call in parsed.calls], parsed.repairs) == ([LS], ())
+
+
+def test_a_colon_in_a_tools_own_name_is_a_part_of_it():
+    """`github:search` was taken for a tool `search`, which nobody offers."""
+    search = Tool("github:search", {"type": "object", "properties": {"q": {"type": "string"}}})
+    parsed = read_every_way('<|tool_call>call:github:search{q:<|"|>x<|"|>}<tool_call|>', [search])
+    assert [(call.name, call.arguments) for call in parsed.calls] == [("github:search", {"q": "x"})]

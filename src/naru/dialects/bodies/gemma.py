@@ -25,7 +25,7 @@ from naru.dialects.texts.source import (
     until,
 )
 
-_HEAD = lazy_pattern(r"_?(?:[a-z][a-z_]{1,15}:){0,3}\s*([^\s{}()<>]+?)\s*([{(])")
+_HEAD = lazy_pattern(r"(?:_?call:)?\s*([^\s{}()<>]+?)\s*([{(])")
 _KEY = lazy_pattern(r"[^:：=(){}\[\],\"<>\n]+[:：=]")
 _JSON_CONTAINER = lazy_pattern(r"[\[{][\s\[{]*[\"\]}]")
 _CONTAINER_SO_FAR = lazy_pattern(r"[\[{][\s\[{]{0,200}\Z")
@@ -47,7 +47,8 @@ def read_gemma(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
         if head.start() != source.pos:
             raise NotACall
         source.pos = head.end()
-        writer.start(head[1])
+        # Smaller models put more words before the name; a tool's own name may have a colon, too.
+        writer.start(head[1] if head[1] in writer.offered.names else head[1].rpartition(":")[2])
         closer, nesting = _BRACES[head[2]]
         while (first := (yield from next_member(source))) != closer:
             if first == "{":
