@@ -93,11 +93,15 @@ def test_lists_of_definitions_stand_under_keys_of_their_own():
         (f"call_tool('query_db', {OBJECT})", [SELECT]),
         ("[invoke(tool='query_db', sql='SELECT 1', limit=2)]", [LIMITED]),
         ("use_function(name='list_rooms', arguments={})", [ROOMS]),
+        (f"CallTool('query_db', {OBJECT})", [SELECT]),
+        (f"Code_tool('query_db', {OBJECT})", [SELECT]),
+        ("function = query_db(sql='SELECT 1')", [SELECT]),
         (
             "```tool\nTOOL_NAME: query_db\nBEGIN_ARG: sql\nSELECT 1\nEND_ARG\nBEGIN_ARG: limit\n2\nEND_ARG\n```",
             [LIMITED],
         ),
         ("TOOL_NAME: query_db\nBEGIN_ARG: sql\nSELECT 1\nEND_ARG\n", [SELECT]),
+        ("TOOL_NAME: query_db\r\nBEGIN_ARG: sql\r\nSELECT 1\r\nEND_ARG\r\n", [SELECT]),
         ("```tool\nTOOL_NAME: list_rooms\n```", [ROOMS]),
         (
             '<|open|>toolscall tool="query_db" index="1"<|sep|>\n<|open|>argument key="sql" type="string"<|sep|>SELECT 1'
@@ -137,6 +141,8 @@ def test_a_call_is_read_by_the_words_around_it(text, calls):
         "<call to action> of the page",
         "call_tool('query_db')",
         "call_tool('query_db', {'other': 1})",
+        f"Invoke('query_db', {OBJECT})",
+        f"_call_tool('query_db', {OBJECT})",
         "TOOL_NAME: query_db is a line\nBEGIN_ARG: sql\nSELECT 1\nEND_ARG",
         "TOOL_NAME: query_db\nBEGIN_ARG: sql\nSELECT 1\nEND_ARG\nand the block is over.",
     ],

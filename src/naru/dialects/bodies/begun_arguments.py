@@ -55,5 +55,5 @@ def _value(source: Source, *, in_fence: bool) -> Reading[str]:
         ended = ended or bool((yield from literal_at(source, (BEGIN, "```"), offset)))
         source.pos += len(_END)
         if ended:
-            return "".join(parts)[1:]
+            return "".join(parts)[1:].removesuffix("\r")
         parts.append(_END)

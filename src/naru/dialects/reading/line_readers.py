@@ -25,6 +25,7 @@ _LABEL = lazy_pattern(rf"\*{{0,2}}{_LABEL_WORDS}(?: \d{{1,2}})?(?:\*\*)?[:：](?
 _LABEL_SO_FAR = lazy_pattern(
     rf"\*{{0,2}}(?:{_LABEL_WORDS}[ _\-]?(?P<after>(?: ?\d{{1,2}})?(?:\*{{0,2}}|(?:\*\*)?[:：]\*?)))?\Z"
 )
+_LONGEST_VARIABLE = 32
 _NAME = r"[A-Za-z_][\w.\-]{0,100}"
 CALLED = lazy_pattern(rf"(?:_?call:\s{{0,8}}({_NAME})\s?[{{(]|(?:[a-z][a-z_]{{1,15}}:){{1,3}}({_NAME})\{{)")
 CALLED_SO_FAR = lazy_pattern(
@@ -56,6 +57,16 @@ def may_become_label(text: str, at: int) -> bool:
     if begun is None or not begun["words"]:
         return begun is not None
     return says_call(begun["words"]) if begun["after"] else may_say_call(begun["words"])
+
+
+def may_be_variable(word: str) -> bool:
+    """Tell whether a word may be what a line of code assigns to: few answers begin with a small letter."""
+    return "a" <= word[0] <= "z" and len(word) <= _LONGEST_VARIABLE
+
+
+def may_call_tools(begun: str) -> bool:
+    """Tell whether a word, which may still arrive, may be a function that calls tools: `call_tool` or `CallTool`."""
+    return (begun[0].islower() or begun[0] in LABEL_INITIALS) and may_say_call(begun)
 
 
 def after(source: Source, prefix: str, reader: Reading[None]) -> Reading[None]:

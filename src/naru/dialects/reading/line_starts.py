@@ -42,7 +42,9 @@ from naru.dialects.reading.line_readers import (
     after,
     invented,
     label_at,
+    may_be_variable,
     may_become_label,
+    may_call_tools,
     read_assigned,
     read_labelled,
     stripped_body,
@@ -122,7 +124,7 @@ class LineStarts:
         return (
             text[at] in _FIRSTS
             or self.in_json
-            or _may_be_variable(text[at])
+            or may_be_variable(text[at])
             or self._writer.offered.begins_a_name(text[at])
         )
 
@@ -324,17 +326,17 @@ class LineStarts:
         if end == len(text):
             base, _, last = word.rpartition(".")
             called = "call".startswith(last) and writer.offered.find(base)
-            waits = called or writer.offered.could_begin(word) or (_may_be_variable(word) and self._code_may_begin())
-            return WAIT if waits else None
+            code = (may_be_variable(word) or may_call_tools(word)) and self._code_may_begin()
+            return WAIT if called or code or writer.offered.could_begin(word) else None
         if text[end] == "(":
-            known = writer.offered.find(word.removesuffix(".call")) or word == "print" or says_call(word)
-            code = known and self._code_may_begin()
+            calls = word == "print" or (says_call(word) and may_call_tools(word))
+            code = (calls or writer.offered.find(word.removesuffix(".call"))) and self._code_may_begin()
             return self._make(source, at, read_line(source, writer), "line", "pythonic") if code else None
         if text[end] == " " and not said.has_content and writer.offered.find(word):
             return self._named_json(source, at)
-        if text[end] in " =" and word == "function":
-            return self._half_tag(source, at)
-        if text[end] in " \t=" and _may_be_variable(word):
+        if text[end] in " =" and word == "function" and (found := self._half_tag(source, at)) is not None:
+            return found
+        if text[end] in " \t=" and may_be_variable(word):
             return self._assigned(source, at, end)
         if text[end] in "\r\n{:<[":
             anywhere = not said.has_content or said.after_call or self.name_may_follow
@@ -385,11 +387,6 @@ class LineStarts:
             return None
         reader = after(source, text[at : head.start(1)], read_name_then_json(source, self._writer))
         return self._make(source, at, reader, "line", "name-json")
-
-
-def _may_be_variable(word: str) -> bool:
-    """Tell whether a word may be what a line of code assigns to: few answers begin with a small letter."""
-    return "a" <= word[0] <= "z" and len(word) <= _LONGEST_WORD
 
 
 def _square_marker(rest: str) -> str:
