@@ -175,7 +175,10 @@ def test_a_special_token_that_lacks_but_its_bracket_at_the_end_is_left_out_and_n
     parsed = read_every_way("I look.\n\n<｜DSML｜function_calls", TOOLS)
     assert (parsed.content, parsed.calls) == ("I look.", ())
     assert [mended.before for mended in parsed.repairs] == ["<｜DSML｜function_calls"]
-    for text in ("A tag is written <tool_call", "`<|tool_call`", "Less is <", "Read `a` <｜DSML｜func"):
+    for text in (
+        "A tag is written <tool_call", "It is closed by </tool_call", "`<|tool_call`", "Less is <",
+        "Read `a` <｜DSML｜func",
+    ):  # fmt: skip
         assert read_every_way(text, TOOLS).content == text
 
 

@@ -171,6 +171,8 @@ class TextReader:
         place = source.text.rfind("<", source.pos) if source.final and not state.in_code else -1
         token = source.text[place:].rstrip() if place >= 0 else ""
         marker = state.markers.table.get(f"{token}>") if token[1:2] in "|｜/" else None
+        if marker is not None and marker.kind == "closer" and not state.said.after_call:
+            marker = None  # with its bracket it is text as well
         if marker is None or marker.kind not in _MAY_FOLLOW_CALLS:
             state.say_upto(end)
             return
