@@ -334,6 +334,7 @@ def test_arguments_of_near_forms_are_read_as_they_are_meant(text, arguments):
         '<function_call>\n{"name": "bash", "arguments": {"commandarguments": {"command": "ls"}}\n</function_call>',
         "print(await bash(command='ls'))",
         '{"name": "bash", /*: "bash", /* x */ "arguments": {"command": "ls"}}',
+        'bash:**{"command": "ls"}',
     ],
 )
 def test_what_is_near_a_form_is_read_the_same_however_the_text_is_cut(text):

@@ -369,7 +369,7 @@ class LineStarts:
         """Return the candidate that is a name with its arguments after it, special tokens between them left out."""
         text = source.text
         head = _NAME_THEN_JSON.match(text, at)
-        if head is None or (head["next"] in ("", "`", "``") and head.end() >= len(text)):
+        if head is None or (head["next"] in ("", "*", "`", "``") and head.end() >= len(text)):
             unfinished = head is not None or not text[at + prefix : at + 200].strip()
             return WAIT if unfinished else self._odd_tag(source, at)
         if head["next"] in ("<", "["):
