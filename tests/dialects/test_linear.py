@@ -2,6 +2,8 @@
 
 # ruff: noqa: E501 - a table of texts
 
+import time
+
 import pytest
 
 from naru.dialects import StreamParser, Tool, parse
@@ -157,3 +159,29 @@ def test_what_is_nested_or_repeated_without_end_is_read(text, some):
     assert stream(pieces(text, 1_009), [PING])[1] == whole
     assert bool(whole.calls) is some
     assert some or whole.content == text
+
+
+@pytest.mark.parametrize("run", [" ", "a ", "\n"])
+@pytest.mark.parametrize(
+    "head", ["<function=", '<invoke name=', "<tool_call><function=ping><parameter=", "<tool_call><name>"]
+)  # fmt: skip
+def test_a_run_of_blanks_in_a_tag_costs_no_more_than_its_length(head, run):
+    """A thousand blanks took seconds, four thousand minutes: each could belong to three parts of the tag."""
+    begun = time.process_time()
+    text = head + run * 2_000
+    assert parse(text, [PING]).content.rstrip() == text.rstrip()
+    read_every_way(text[:600], [PING])
+    assert time.process_time() - begun < 3
+
+
+@pytest.mark.parametrize(
+    "tag", ['"ping"', "'ping'", " ping", "ping ", "ping id='1'", '"ping" id="1"', "ping\n", " 'ping' "]
+)
+def test_a_name_in_a_tag_is_read_with_quotes_and_without(tag):
+    for text in (
+        f"<function={tag}><parameter=host>a</parameter></function>",
+        f"<invoke name={tag}><parameter name=host>a</parameter></invoke>",
+    ):
+        assert [call.arguments for call in read_every_way(text, [PING]).calls] == [{"host": "a"}]
+    for text in (f"<function=ping><parameter={tag.replace('ping', 'host')}>a</parameter></function>",):
+        assert [call.arguments for call in read_every_way(text, [PING]).calls] == [{"host": "a"}]

@@ -23,7 +23,7 @@ from naru.dialects.texts.source import (
 )
 
 _LONGEST_HEAD = 400
-_KEY = lazy_pattern(r"[^<>]{1,200}?(?=\s*<)")
+_KEY = lazy_pattern(r"\s*[^<>\s]{1,200}(?:\s+[^<>\s]{1,200})*(?=\s*<)")
 
 
 class PairTags:

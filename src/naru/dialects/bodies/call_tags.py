@@ -8,6 +8,10 @@ from functools import lru_cache
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.tokens import Tokens
 
+QUOTED_OR_BARE = r"(?P<quote>[\"'])?(?P<{0}>(?(quote)[^\"'<>\n{1}]+?|[^\s\"'<>{1}]+?))(?(quote)(?P=quote))"
+"""A name in a tag, as the group `{0}`, without the characters `{1}`; one without quotes holds no white space.
+
+Else each blank could be the equals sign's, the name's or the next attribute's, and a run of them cost its cube."""
 _SECTIONS = ("tool_call>", "tool_calls>", "function_calls>")
 """What stands around calls, by its tags without the vendor's prefix."""
 
@@ -97,7 +101,7 @@ def tags_until(ends: tuple[str, ...], depth: int = 0) -> Tags:
 def _parameter_tags(vendor: str, ends: tuple[str, ...], calls: tuple[str, ...], depth: int = 0) -> Tags:
     head = lazy_pattern(
         re.escape(f"<{vendor}") + r"(?P<tag>parameter|param|arg)(?:\s*=\s*|\s+(?:name|key)\s*=\s*)"
-        r"(?P<quote>[\"']?)(?P<key>[^\"'<>\n]+?)(?P=quote)(?P<rest>\s[^<>]*)?"
+        rf"{QUOTED_OR_BARE.format('key', '')}(?P<rest>\s[^<>]*)?"
         rf"(?:>|=(?P<value>[^<>\n]*)(?=</{re.escape(vendor)}(?P=tag)>))"
     )
     opens = (f"<{vendor}param", f"<{vendor}arg")

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from naru.dialects.bodies.arguments import object_in, read_any_arguments, read_arguments
 from naru.dialects.bodies.call_object import arguments_from
-from naru.dialects.bodies.call_tags import XTML_TAGS, Tags, call_tags, children_until, tags_until
+from naru.dialects.bodies.call_tags import QUOTED_OR_BARE, XTML_TAGS, Tags, call_tags, children_until, tags_until
 from naru.dialects.bodies.elements import elements_reader
 from naru.dialects.bodies.endings import Ending
 from naru.dialects.bodies.tagged_values import read_tagged_text
@@ -40,7 +40,7 @@ _QUOTED = r"(?:\"[^\"<>]*\"|'[^'<>]*')"
 _HEAD_TEXT = (
     rf"(?P<lead>{re.escape(_MINIMAX)})?<(?P<vendor>{_VENDOR})(?P<tag>{_TAG_NAME})"
     rf"(?:\s*=\s*|(?P<before>(?:\s+(?!name|tool|function)[\w\-]+\s*=\s*{_QUOTED})*)\s+(?:name|tool|function)\s*=\s*)"
-    r"(?P<quote>[\"']?)(?P<name>[^\"'<>{\n]+?)(?P=quote)(?P<rest>\s(?!\s*\{)[^<>]*?)?(?P<end>/?)>"
+    rf"{QUOTED_OR_BARE.format('name', '{')}" + r"(?P<rest>\s(?!\s*\{)[^<>]*?)?(?P<end>/?)>"
 )
 _HEAD = lazy_pattern(_HEAD_TEXT)
 _RUN_TOGETHER = lazy_pattern(r"<function[=(/\s]\s*(?P<name>[\w.\-]{1,100})\)?>?\s*(?=\{)")
@@ -51,7 +51,7 @@ _ANY_HEAD = lazy_pattern(
 )
 NAME_TAGS = ("<name>", "<tool_name>", "<function_name>", "<tool>", "<function>")
 _NAME_ELEMENT = lazy_pattern(
-    r"<(?P<tag>name|tool_name|function_name|tool|function)>\s*(?P<name>[^<>\n]+?)\s*</(?P=tag)>"
+    r"<(?P<tag>name|tool_name|function_name|tool|function)>\s*(?P<name>[^<>\s]+(?:[^\S\n]+[^<>\s]+)*)\s*</(?P=tag)>"
 )
 _ELEMENT = lazy_pattern(r"<(\w{3,24})>")
 _ELEMENT_END = lazy_pattern(r"</\w{3,24}>")

@@ -160,8 +160,9 @@ def literal_at(source: Source, literals: tuple[str, ...] | Tokens, offset: int =
 
 def match_here(source: Source, pattern: re.Pattern[str], limit: int) -> re.Match[str] | None:
     """Return what `until` would when its match begins at `pos` and all of it has come; None when one must look."""
-    found = pattern.match(source.text, source.pos)
-    return found if found and found.end() < min(len(source.text), source.pos + limit) else None
+    end = min(len(source.text), source.pos + limit)
+    found = pattern.match(source.text, source.pos, end)
+    return found if found and found.end() < end else None
 
 
 def until(source: Source, pattern: re.Pattern[str], limit: int) -> Reading[re.Match[str]]:
