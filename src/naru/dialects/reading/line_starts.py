@@ -330,8 +330,9 @@ class LineStarts:
             return WAIT if called or code or writer.offered.could_begin(word) else None
         if text[end] == "(":
             calls = word == "print" or (says_call(word) and may_call_tools(word))
-            code = (calls or writer.offered.find(word.removesuffix(".call"))) and self._code_may_begin()
-            return self._make(source, at, read_line(source, writer), "line", "pythonic") if code else None
+            if (calls or writer.offered.find(word.removesuffix(".call"))) and self._code_may_begin():
+                return self._make(source, at, read_line(source, writer), "line", "pythonic")
+            return None
         if text[end] == " " and not said.has_content and writer.offered.find(word):
             return self._named_json(source, at)
         if text[end] in " =" and word == "function" and (found := self._half_tag(source, at)) is not None:
