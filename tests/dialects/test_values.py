@@ -110,6 +110,26 @@ def test_a_foreign_closer_does_not_cut_a_value():
     assert_comes_back("glm", "a</function><b>")
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("tag", ['<param name="x">', "<arg=x>"])
+def test_an_opening_tag_of_another_kind_is_not_counted_in_a_value(form, tag):
+    """The value's own closing tag was taken for that of `<param>`: text, or the next argument was part of this one."""
+    assert_comes_back(form, f"a {tag} is never closed")
+    assert_comes_back(form, tag)
+
+
+def test_an_opening_tag_of_another_kind_does_not_swallow_the_next_argument():
+    text = '<invoke name="write_file"><parameter name="content">{}</parameter><parameter name="path">t</parameter></invoke>'
+    short = '<function name="write_file"><param name="content">{}</param><param name="path">t</param></function>'
+    for form, tag in (
+        (text, '<param name="x"></tool_call>'),
+        (short, "<parameter=b>"),
+        (short, '<parameter name="b">'),
+    ):
+        parsed = read_every_way(form.format(tag), TOOLS)
+        assert [call.arguments for call in parsed.calls] == [{"content": tag, "path": "t"}]
+
+
 MENDED = [
     "<tool_call>bash<arg_key>command</arg_key></arg_key><arg_value>ls</arg_value></tool_call>",
     "<tool_call>bash<arg_key><arg_key>command</arg_key><arg_value>ls</arg_value></tool_call>",

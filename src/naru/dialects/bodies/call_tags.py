@@ -104,7 +104,7 @@ def _parameter_tags(vendor: str, ends: tuple[str, ...], calls: tuple[str, ...], 
         rf"{QUOTED_OR_BARE.format('key', '')}(?P<rest>\s[^<>]*)?"
         rf"(?:>|=(?P<value>[^<>\n]*)(?=</{re.escape(vendor)}(?P=tag)>))"
     )
-    opens = (f"<{vendor}param", f"<{vendor}arg")
+    opens = (f"<{vendor}parameter", f"<{vendor}param", f"<{vendor}arg")
     plain = "｜" not in vendor and "|" not in vendor
     return Tags(opens, head, f"</{vendor}{{}}>", ends, trim=plain, calls=calls, depth=depth)
 

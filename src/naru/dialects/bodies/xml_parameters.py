@@ -347,9 +347,11 @@ def _kind(attributes: str) -> str:
 def _ending(tags: Tags, tag: str, key: str, declared: tuple[str, ...]) -> Ending:
     closer = tags.value_end.format(tag)
     if not tags.child:
+        own = (f"<{closer[2:-1]}",) if tag else tags.parameter  # what a form calls otherwise has other closing tags
         return Ending(
-            key, closer, openers=tags.parameter, head=tags.head, ends=tags.ends, calls=tags.calls, mends=tags.mends
-        )
+            key, closer, openers=own, head=tags.head, ends=tags.ends, arguments=tags.parameter, calls=tags.calls,
+            mends=tags.mends,
+        )  # fmt: skip
     arguments = tuple(f"{tags.child}{name}>" for name in declared) or (tags.child,)
     opener = f"{tags.child}{tag}>"
     return Ending(
