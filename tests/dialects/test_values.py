@@ -108,6 +108,7 @@ def test_a_value_that_documents_a_call_is_counted_by_depth(form, inner):
 
 def test_a_foreign_closer_does_not_cut_a_value():
     assert_comes_back("glm", "a</function><b>")
+    assert_comes_back("glm", "</arg_value> closes what <arg_value> opens")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -152,6 +153,10 @@ REFUSED = [
     "<tool_call>bash<arg_key>command</arg_key><arg_value><arg_value>ls</arg_value></tool_call>",
     "<tool_call>bash<arg_key>command</arg_key>ls</tool_call>",
     "<tool_call>bash</arg_key><arg_value>ls</arg_value></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value>timeout</arg_key><arg_value>3</arg_value></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value><arg_value>3</arg_value></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</timeout></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</timeout><arg_key>timeout</arg_key><arg_value>3</arg_value></tool_call>",
     "<tool_call><function=bash><parameter=<arg_key>command>ls</parameter></function></tool_call>",
     "<tool_call><function=bash>command>ls</parameter></function></tool_call>",
     "<tool_call><function=bash</arg_value><parameter=command>ls</parameter></function></tool_call>",

@@ -39,8 +39,8 @@ class _Scan:
     """What is known of one value's end so far; offsets count from the source's position."""
 
     __slots__ = (
-        "_ending", "_source", "_take", "_writer", "at", "calls", "closed", "depth", "doubled", "full", "implied",
-        "loose", "nameless", "opened", "passed", "tail", "weak", "wrong",
+        "_ending", "_source", "_take", "_writer", "at", "calls", "closed", "crossed", "depth", "doubled", "full",
+        "implied", "loose", "nameless", "opened", "passed", "tail", "weak", "wrong",
     )  # fmt: skip
 
     def __init__(self, source: Source, writer: CallWriter, ending: Ending, add: Callable[[str], object]) -> None:
@@ -57,6 +57,8 @@ class _Scan:
         self.depth = 0
         self.passed = False
         """Whether a closing tag of the value was taken for text."""
+        self.crossed = False
+        """Whether an opening tag came later, right after a tag: as between two arguments where one was lost."""
         self.nameless = False
         """Whether an opening tag without an argument's name was counted, which may be meant as a word."""
         self.calls = 0
@@ -157,6 +159,8 @@ class _Scan:
         self.closed = end.repair != "missing-tag"
         if not self.closed and (self.passed or self._ends_in_a_tag(source.pos + end.at)):
             raise NotACall
+        if self.crossed and end is self.loose and end is not self.full:
+            raise NotACall
         if self.depth or self.passed or end is self.loose or (self.implied is not None and end is not self.implied):
             self._writer.is_doubtful = True
         if end.repair:
@@ -166,13 +170,16 @@ class _Scan:
 
     def _ends_in_a_tag(self, end: int) -> bool:
         """Tell whether the text before `end` closes with another tag of the call, or what is left of the right one."""
-        found = _FRAGMENT.search(self.tail + self._source.text[self._source.pos : end])
+        start = max(self._source.pos, end - _LONGEST_FRAGMENT)
+        found = _FRAGMENT.search((self.tail + self._source.text[start:end])[-_LONGEST_FRAGMENT:])
         if found is None:
             return False
         if found[0].strip() in markers().table:
             return True
         name = plain_name(found[1] or found[2])
-        return self._ending.name.startswith(name) or not self._ending.structure.isdisjoint(_BETWEEN.split(name))
+        declared = map(plain_name, properties_of(self._writer.tool)) if self._writer.tool is not None else ()
+        around = self._ending.structure.union(declared)
+        return self._ending.name.startswith(name) or not around.isdisjoint(_BETWEEN.split(name))
 
     def _step(self, token: str, role: Role) -> Reading[bool]:
         """Look at a tag; True when the value has ended."""
@@ -199,6 +206,8 @@ class _Scan:
         if role == "opener":
             if not self.opened and self._is_empty(self.at):
                 self.doubled = True
+            if self.passed and not self.depth and not self.crossed:
+                self.crossed = self._ends_in_a_tag(self._source.pos + self.at)
             self.depth += 1
             self.opened = True
         self.at += len(token)

@@ -12,6 +12,7 @@ from naru.dialects.bodies.json_calls import read_calls_as_text, read_complete_ob
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.xml_parameters import (
     NAME_TAGS,
+    are_cut_beside,
     read_arguments_beside,
     read_attributes,
     read_named_elements,
@@ -262,7 +263,8 @@ def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...], to
     if head is None:
         closer = yield from literal_at(source, closers)
         if closer:
-            if not (yield from read_arguments_beside(source, writer, len(closer))) and source.cut and required_of(tool):
+            beside = yield from read_arguments_beside(source, writer, len(closer))
+            if not beside and required_of(tool) and are_cut_beside(source, len(closer)):
                 raise Incomplete
             return
         if not (yield from literal_at(source, _PAIR_STARTS)):

@@ -242,6 +242,12 @@ def read_arguments_beside(source: Source, writer: CallWriter, offset: int) -> Re
     return True
 
 
+def are_cut_beside(source: Source, offset: int) -> bool:
+    """Tell whether the text was cut off where such an element may have begun; what comes later must not matter."""
+    rest = source.text[source.pos + offset :].lstrip()
+    return source.cut and (not rest or _ELEMENT_SO_FAR.match(rest) is not None)
+
+
 def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[None]:
     """Read the arguments of the call that was started, and its closing tag."""
     is_complete = False
