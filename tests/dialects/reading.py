@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from naru.dialects import ArgumentsDelta, CallEnd, CallStart, Event, Parsed, Reasoning, StreamParser, Text, Tool
+from naru.dialects import ArgumentsDelta, CallEnd, CallStart, Event, Parsed, Reasoning, StreamParser, Text, Tool, parse
 
 CASES = Path(__file__).parent.parent / "cases"
 
@@ -56,8 +56,9 @@ def assert_accounted(text: str, parsed: Parsed) -> None:
 
 
 def read_every_way(text: str, tools: Sequence[Tool], finish_reason: str = "stop", **options: Any) -> Parsed:
-    """Read whole and in pieces of 1 to 7 characters; everything must be the same."""
+    """Read at once, whole and in pieces of 1 to 7 characters; everything must be the same."""
     events, whole = stream([text], tools, finish_reason, **options)
+    assert parse(text, tools, finish_reason=finish_reason, **options) == whole
     expected = summed(events)
     for size in range(1, 8):
         events, parsed = stream(pieces(text, size), tools, finish_reason, **options)

@@ -134,3 +134,4 @@ def test_a_named_tool_is_no_call_without_arguments_where_the_text_was_cut() -> N
     for text in ("<tool>write_file</tool>", "<tool>write_file</tool><tool_inp"):
         parsed = read_every_way(text, TOOLS, "length")
         assert (parsed.calls, parsed.content) == ((), text)
+    assert read_every_way("<tool>write_file</tool> So be it.", TOOLS, "length").content == "So be it."
