@@ -183,6 +183,20 @@ def test_a_slip_that_leaves_doubt_is_text(text):
     assert (parsed.calls, parsed.content) == ((), text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>bash<arg_key>command</arg_key><arg_value>ls<arg_value><arg_key>timeout</arg_key><arg_value>3</arg_value></tool_call>",
+        "<tool_call>\n<function=bash>\n<parameter=command>\nls\n<parameter>\n<parameter=timeout>\n3\n</parameter>\n</function>\n</tool_call>",
+        '<invoke name="bash"><parameter name="command">ls<parameter>\n<parameter name="timeout">3</parameter></invoke>',
+    ],
+)
+def test_a_closing_tag_without_its_stroke_before_another_argument_is_mended(text):
+    parsed = read_every_way(text, TOOLS)
+    assert [call.arguments for call in parsed.calls] == [{"command": "ls", "timeout": 3}]
+    assert [mended.kind for mended in parsed.repairs] == ["wrong-tag"]
+
+
 @pytest.mark.parametrize("first", ["t", "t</param>", "t</path>", "t</parameter>"])
 def test_a_missing_or_misspelt_closer_before_another_argument_is_mended(first):
     text = f"<tool_call><function=write_file><parameter=path>{first}<parameter=content>hi</parameter></function></tool_call>"

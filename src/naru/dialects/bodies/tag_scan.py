@@ -204,14 +204,23 @@ class _Scan:
                 before = self._right_before(self.at)
                 self.implied = before or End(self.at, 0, "missing-tag")
         if role == "opener":
-            if not self.opened and self._is_empty(self.at):
-                self.doubled = True
-            if self.passed and not self.depth and not self.crossed:
-                self.crossed = self._ends_in_a_tag(self._source.pos + self.at)
-            self.depth += 1
-            self.opened = True
+            yield from self._at_opener()
         self.at += len(token)
         return False
+
+    def _at_opener(self) -> Reading[None]:
+        """Count an opening tag of the value's kind, which may be meant for its closing tag."""
+        if not self.opened and self._is_empty(self.at):
+            self.doubled = True
+        if not self.depth and self.implied is None and self._ending.mends and self._is_nameless():
+            size = len(self._ending.closer) - 1
+            following = yield from space_end(self._source, self.at + size)
+            if self._awaits((yield from self._key_at(following)) or ""):
+                self.implied = End(self.at, size, "wrong-tag")  # a closing tag without its stroke
+        if self.passed and not self.depth and not self.crossed:
+            self.crossed = self._ends_in_a_tag(self._source.pos + self.at)
+        self.depth += 1
+        self.opened = True
 
     def _is_empty(self, at: int) -> bool:
         """Tell whether nothing but white space stands in the value up to `at`."""
@@ -238,7 +247,8 @@ class _Scan:
         at = self.at
         source, last, offset, doubled = self._source, at, at + size, False
         following = yield from space_end(source, offset)
-        if self.depth and not (self.nameless and (yield from self._ends_all(following))):
+        is_word = self.nameless and self.implied is None
+        if self.depth and not (is_word and (yield from self._ends_all(following))):
             self.depth -= 1
             self.loose = End(at, size)
             self.at += size
