@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from naru.agent.context import tools_tokens
@@ -10,6 +11,9 @@ from naru.agent.hooks import Rank
 from naru.agent.selection import Ranked, first_of, index_of
 from naru.messages import ChatRequest, ToolDefinition
 from naru.models.known.profile import Profile
+
+_ASKING = ("?", "\uff1f", "\u061f")
+_SENTENCE_END = re.compile(r"(?<=[.!?\u061f])\s+|(?<=[\u3002\uff01\uff1f])\s*(?=\S)|\n")
 
 
 async def chosen(
@@ -30,6 +34,17 @@ async def chosen(
 
 async def ranked_for(tools: Sequence[ToolDefinition], request: ChatRequest, rank: Rank | None) -> Sequence[Ranked]:
     """Return all tools, most relevant first, to the question and to what was asked before it."""
-    asked = [turn.text for turn in request.messages if turn.role == "user"]
+    asked = list(_asked(request))
     texts = [asked[-1] if asked else "", *(["\n".join(asked[-2:])] if len(asked) > 1 else [])]
     return index_of(tools).rank(texts[0]) if rank is None else await rank(tools, texts)
+
+
+def _asked(request: ChatRequest) -> Iterator[str]:
+    """Give what the person said, and with what each answer ended that asks: `Yes` is about a tool by that alone."""
+    last = max((at for at, turn in enumerate(request.messages) if turn.role == "user"), default=-1)
+    for turn in request.messages[: last + 1]:
+        said = turn.text.strip()
+        if turn.role == "user":
+            yield turn.text
+        elif turn.role == "assistant" and said.endswith(_ASKING):
+            yield _SENTENCE_END.split(said)[-1]
