@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from naru.agent.small.grounding import ground
-from naru.agent.small.parameters import shared_numbers
+from naru.agent.small.parameters import parameters, shared_numbers
 from naru.agent.small.sources import Sources
 from naru.messages import ToolCall, ToolDefinition
 
@@ -15,6 +15,7 @@ def tool(**properties: object) -> ToolDefinition:
     return ToolDefinition("look_up", "Look it up.", {"type": "object", "properties": properties, "required": needed})
 
 
+ZONE = tool(zone={"type": "string", "description": "Zone such as ZONE-1"})
 ORDER = tool(order_id={"type": "string", "description": "Order id such as ORD-00000"})
 MEMBER = tool(member_no={"type": "integer"})
 PLACE = tool(city={"type": "string"}, maybe_unit={"type": "string", "enum": ["C", "F"]})
@@ -35,6 +36,7 @@ def made(question: str, one: ToolDefinition, **arguments: object):
         ("Un tavolo per due dozzine di persone a Natale", TABLE, {"guests": 24, "day": "2026-12-25"}),
         ("Where is ord 88123?", ORDER, {"order_id": "ORD-88123"}),
         ("회원 4471은?", MEMBER, {"member_no": 4471}),
+        ("Ist es in Zone drei warm?", ZONE, {"zone": "ZONE-3"}),
     ],
 )
 def test_derived_translated_and_given_values_run_as_written(
@@ -85,6 +87,21 @@ def test_the_name_of_a_standard_in_a_description_makes_no_id_of_a_parameter(name
     one = tool(value={"type": "string", "description": named})
     for value in ("2026-12-25", "ko-KR", "R29vZCBtb3JuaW5nIDI0Lzc=", "Meet at 12:00."):
         assert made("At Christmas", one, value=value).call.arguments == {"value": value}
+
+
+@pytest.mark.parametrize(
+    ("told", "value"),
+    [("such as KA-PL-1234", "KA-PL-8812"), ("(SP-A1-03)", "SP-A2-11"), ("like eu-web-01", "eu-web-17")],
+)
+def test_an_id_of_several_groups_of_letters_is_read_as_a_whole(told: str, value: str) -> None:
+    (one,) = parameters(tool(value={"type": "string", "description": f"An id {told}"}))
+    assert one.takes_id
+    assert one.fits(value)
+
+
+def test_a_text_whose_form_the_schema_names_takes_no_ids() -> None:
+    when = {"type": "string", "format": "date-time", "description": "RFC3339 timestamp"}
+    assert not parameters(tool(when=when))[0].takes_id
 
 
 def test_a_whole_number_names_a_thing_where_a_tool_needs_nothing_else() -> None:

@@ -77,7 +77,7 @@ def _fault(one: Parameter, value: Any, sources: Sources, numbered: Set[str]) -> 
         # `Q1` is a code that words can mean, `EMP001` is an id.
         if bare(value) in map(bare, one.samples) and len(digits(value)) != 1:
             return f"{value!r} is an example of {one.name}, not a value that was given."
-        if bare(one.name) in bare(value):
+        if bare(one.name) in bare(value) and not one.fits(value):
             return f"{value!r} is no value of {one.name}."
         known = {number for source in sources.all for number in source.numbers}
         # Too long to have been said in words, and a number that no source has.

@@ -13,9 +13,10 @@ from naru.messages import JsonObject, ToolDefinition
 from naru.models.asking.grammar import resolved
 
 _SAMPLE = re.compile(
-    r"(?<![A-Za-z0-9])(?:[A-Za-z]+[-_#]?\d+(?:[-_/.]?[A-Za-z0-9]+)*|[A-Z]+[-_#](?![A-Za-z0-9]))", re.ASCII
+    r"(?<![A-Za-z0-9])(?:(?:[A-Za-z]+[-_#]){0,3}[A-Za-z]+[-_#]?\d+(?:[-_/.]?[A-Za-z0-9]+)*|[A-Z]+[-_#](?![A-Za-z\d]))",
+    re.ASCII,
 )
-"""An id that is shown as an example, or the beginning of all: `F-99`, `K00001`, `APP-`."""
+"""An id that is shown as an example, or the beginning of all: `F-99`, `KA-PL-12`, `APP-`."""
 _PICTURE = re.compile(r"\b([A-Z])\1+(?:[-/:.]([A-Z])\2+)+\b")
 """A form that is shown letter by letter: `YYYY-MM`."""
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -112,11 +113,11 @@ def without_null(schema: Any) -> JsonObject:
 
 
 def _samples(schema: JsonObject) -> Iterator[str]:
-    texts = [str(schema.get("description", "")), *map(str, schema.get("examples") or ())]
-    for text in texts:
-        yield from _SAMPLE.findall(text)
-    if schema.get("format") is None and (lead := _LETTERS_IN_PATTERN.search(str(schema.get("pattern", "")))):
-        yield lead[0]
+    if schema.get("format"):
+        return  # `RFC3339` is none of a `date-time`.
+    for text in (schema.get("description", ""), *(schema.get("examples") or ())):
+        yield from _SAMPLE.findall(str(text))
+    yield from _LETTERS_IN_PATTERN.findall(str(schema.get("pattern", "")))[:1]
 
 
 def _compiled(pattern: Any) -> re.Pattern[str] | None:
