@@ -14,8 +14,9 @@ from tests.agent.small.conftest import asked, calls
 from naru.agent.closeness import Closeness
 from naru.agent.recall import Recall
 from naru.agent.selection import Ranked
+from naru.agent.small.another import in_full
 from naru.errors import NaruError
-from naru.messages import Message
+from naru.messages import Message, ToolCall
 
 
 def weather(city: str, day: Annotated[str, Field(json_schema_extra={"enum": ["today", "tomorrow"]})] = "today") -> dict:
@@ -168,6 +169,12 @@ async def test_an_earlier_question_is_put_to_another_thing_at_its_place_whatever
     _, backend = await asked(turns, [said("weather", city="Madrid"), "Nein."], (weather, exhibit), recall=recall)
     last = backend.requests[-1].messages[-1].text
     assert last.endswith("Question: Ist die Hauptstraße bei Madrid nass? Und bei Madrid?")
+
+
+def test_an_earlier_question_keeps_its_other_words_and_ids_when_it_is_put_to_another_thing() -> None:
+    was, now = ({"number": "A-1077", "copies": count, "language": name} for count, name in ((1, "en"), (2, "de")))
+    told = in_full("And two?", ["When are copies of A-1077 sent?"], [ToolCall("1", "f", was)], ToolCall("2", "f", now))
+    assert told == "And two?"
 
 
 async def test_an_option_of_the_first_call_hides_no_second_id_that_holds_its_digit() -> None:

@@ -55,6 +55,37 @@ def test_values_that_no_source_holds_are_found_in_an_answer() -> None:
     assert invented("It takes 142 minutes, film F-99.", sources) == ["142", "F-99"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        ("It has done 84,210 miles.", '{"miles": 84210}'),
+        ("Es waren 1.312,4 kWh.", '{"kwh":1312.4}'),
+        ("Cela fait 1 312,40 kWh.", '{"kwh":1312.4}'),
+        ("Cuesta 24,90 €.", '{"euros":24.9}'),
+        ("가격은 1,250,000원입니다.", '{"price":1250000}'),
+        ("Free at 12 and 15.", '{"hours":[8,12,15]}'),
+        ("In 31 240 euros.", "240 for room 31"),
+    ],
+)
+def test_a_number_is_of_a_source_in_whichever_way_either_is_written(answer: str, result: str) -> None:
+    sources = Sources("And now?")
+    sources.add_result(result)
+    assert invented(answer, sources) == []
+
+
+def test_another_number_is_of_no_source_however_it_is_written() -> None:
+    sources = Sources("And now?")
+    sources.add_result('{"kwh": 1312.4, "hours": [8, 12]}')
+    assert invented("1.312,5 kWh, 13,124 or 1 313.", sources) == ["1.312,5", "1 313"]
+
+
+def test_an_answer_may_say_what_its_call_took_also_where_that_found_nothing() -> None:
+    sources = Sources("Is there a table for two at half past seven tonight?")
+    sources.add_result("[]", [2, "2026-11-29T19:30"], found=False)
+    assert invented("There is no table for 2 at 19:30.", sources, shortest=1) == []
+    assert sources.used == set()
+
+
 def test_nothing_found_is_zero_of_it() -> None:
     assert invented("0 of them.", Sources("How many are late?"), shortest=1) == []
 

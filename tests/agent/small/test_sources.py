@@ -23,6 +23,9 @@ from naru.agent.small.sources import Sources, Text, numbers, spans
         ("北京今天天气怎么样？", "北京"),
         ("Room R3, please", "R3"),
         ("member 0042", 42),
+        ("Madrid는 어때?", "Madrid"),
+        ("Kaito Starはどこ？", "Kaito Star"),
+        ('{"rooms":[31,44,"R-7"]}', 31),
     ],
 )
 def test_a_value_is_found_however_it_is_written(text: str, value: object) -> None:
@@ -48,6 +51,12 @@ def test_a_part_of_a_word_or_number_is_not_that_value(text: str, value: object) 
 def test_spans_are_what_could_be_an_id_or_a_number() -> None:
     assert spans("S-402와 KR/11-B, 그리고 2026-12-03 14:00.") == ["S-402", "KR/11-B", "2026-12-03", "14:00"]
     assert numbers("1 840 visitors") == {1840.0}
+
+
+def test_a_word_is_not_put_together_from_pieces_of_others() -> None:
+    sources = Sources("Is there a book on bees in Korean, or what did Felix Braun say?")
+    assert [sources.as_written(one) for one in ("ko", "felixbraun")] == ["ko", "Felix Braun"]
+    assert Sources("홍 길동의 번호는?").as_written("홍길동") == "홍 길동"
 
 
 def test_results_and_earlier_turns_are_sources_too() -> None:

@@ -8,7 +8,7 @@ from itertools import product
 
 from naru.agent.hooks import Near
 from naru.agent.small.parameters import Parameter, form_of, leaves, parameters
-from naru.agent.small.sources import Text, bare, digits, spans
+from naru.agent.small.sources import Text, bare, digits, found_in, spans
 from naru.messages import ToolCall, ToolDefinition
 
 ALIKE = 0.4
@@ -55,7 +55,7 @@ def in_full(question: str, asked: Sequence[str], made: Sequence[ToolCall], now: 
     given = [one.arguments for one in made if one.name == now.name]
     for was, (name, value) in product(given, now.arguments.items()):
         old = str(was.get(name, value))
-        places = [(one, re.search(re.escape(old), one, re.IGNORECASE)) for one in asked if old != str(value)]
+        places = [(one, found_in(one, re.escape(old))) for one in asked if old != str(value)]
         told += [f"{one[: at.start()]}{value}{one[at.end() :]}" for one, at in places if at and at[0]]
     return f"{max(told, key=len)} {question}" if told else question
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from naru.agent.small.parameters import leaves
 from naru.agent.small.reading import decoded
-from naru.agent.small.sources import Sources, Text, bare, numbers, spans
+from naru.agent.small.sources import FIGURE, Sources, Text, bare, numbers, spans
 from naru.agent.turns import looks_like_call
 
 _FENCE = re.compile(r"^```\w*\n?|\n?```$")
@@ -48,12 +48,10 @@ def invented(text: str, sources: Sources, shortest: int = 2) -> list[str]:
 
     Zero is how many there are of what was not found.
     """
-    known = [one.numbers for one in sources.all]
-    return [
-        one
-        for one in spans(text)
-        if len(bare(one)) >= shortest
-        and bare(one).strip("0")
-        and not sources.hold(one)
-        and not any(numbers(one) & some for some in known)
-    ]
+    known = [*sources.all, *sources.taken]
+
+    def is_known(one: str) -> bool:
+        return any(each.holds(one) or numbers(one) & each.numbers for each in known)
+
+    written = [one for one in spans(text, FIGURE) if len(bare(one)) >= shortest and bare(one).strip("0")]
+    return [one for one in written if not (is_known(one) or all(map(is_known, one.split())))]

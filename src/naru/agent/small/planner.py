@@ -185,9 +185,9 @@ class SmallPlanner:
         ran = [replace(one, call=self._as_shown(one.call)) for one in outcomes if one.ran]
         for one in ran:
             self._ran.append(one)
-            self._sources.add_result(one.result.text, () if is_nothing(one) else leaves(one.call.arguments))
-            if not is_nothing(one):
+            if found := not is_nothing(one):
                 self._rows[one.call.id] = await nearest(self._sources.question, one.result.text, self._near)
+            self._sources.add_result(one.result.text, leaves(one.call.arguments), found=found)
         if not ran:
             return
         last, asked = ran[-1], self._sources.question

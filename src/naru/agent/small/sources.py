@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -10,11 +11,17 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
 
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+from naru.agent.small.reading import decoded
+
+_LATIN = r"A-Za-z\u00c0-\u024f\u1e00-\u1eff"
+_LETTERS = rf"[{_LATIN}]+|[^\W\d_{_LATIN}]+"
+"""Letters of one script: Latin ones end where those of another script begin."""
+_TOKEN = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTERS}")
 _SPAN = re.compile(r"[A-Za-z0-9]+(?:[-_./:#@][A-Za-z0-9]+)*", re.ASCII)
 _NUMBER = re.compile(r"\d+(?:[., ]\d{3})*(?:[.,]\d+)?")
-_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+|[^\W\d_A-Za-z\u00c0-\u024f]+|[^\w\s]")
-"""A word or a mark; Latin letters end where those of another script begin."""
+FIGURE = re.compile(rf"{_NUMBER.pattern}(?![\w\-/:#@])|{_SPAN.pattern}", re.ASCII)
+"""The same, each number as a whole: `1.250,50` is one; in a list of ids it would be two."""
+_WORD = re.compile(rf"{_LETTERS}|[^\w\s]")
 TELLING_NUMBER = 3
 """Digits from which a bare number may be an id."""
 _LONGEST_RUN = 6
@@ -37,9 +44,9 @@ def digits(text: str) -> str:
     return "".join(one for one in folded(text) if one.isdigit())
 
 
-def spans(text: str) -> list[str]:
+def spans(text: str, form: re.Pattern[str] = _SPAN) -> list[str]:
     """Return what could be an id or a number: runs of Latin letters and digits that hold a digit, as written."""
-    found = (one.strip(".:/") for one in _SPAN.findall(unicodedata.normalize("NFKC", text)))
+    found = (one.strip(".:/") for one in form.findall(unicodedata.normalize("NFKC", text)))
     return [one for one in dict.fromkeys(found) if any(letter.isdigit() for letter in one)]
 
 
@@ -62,6 +69,11 @@ def words(text: str) -> dict[str, bool]:
     return found
 
 
+def found_in(text: str, pattern: str) -> re.Match[str] | None:
+    """Find a pattern that no Latin letter or digit continues; scripts without spaces have no such borders."""
+    return re.search(rf"(?<![{_LATIN}\d])(?:{pattern})(?![{_LATIN}\d])", text, re.IGNORECASE)
+
+
 def numbers(text: str) -> set[float]:
     """Return the numbers in a text, whichever way thousands and decimals are written."""
     found: set[float] = set()
@@ -75,10 +87,11 @@ def numbers(text: str) -> set[float]:
 
 
 class Text:
-    """One source, read once."""
+    """One source, read once; JSON with spaces, without which `[31,44]` is one number."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        value = decoded(text) if text[:1] in "{[" else None
+        self.text = text = text if value is None else json.dumps(value, ensure_ascii=False)
         self.spans = spans(text)
         self.words = words(text)
         self.names = [word for word, is_name in self.words.items() if is_name]
@@ -111,13 +124,17 @@ class Sources:
         self.question = Text(question)
         self.before = [Text(one) for one in before]
         self.results: list[Text] = []
+        self.taken: list[Text] = []
+        """Values that calls took: an answer may say them."""
         self.used: set[str] = set()
-        """Values that calls took which found something."""
+        """Those of calls which found something."""
 
-    def add_result(self, text: str, taken: Iterable[Any] = ()) -> None:
+    def add_result(self, text: str, taken: Iterable[Any] = (), *, found: bool = True) -> None:
         """Take in a result, and the values that its call took."""
+        values = [str(one) for one in taken]
         self.results.append(Text(text))
-        self.used.update(map(str, taken))
+        self.taken.append(Text(" ".join(values)))
+        self.used.update(values if found else ())
 
     @property
     def all(self) -> list[Text]:
@@ -135,8 +152,8 @@ class Sources:
 
     def as_written(self, value: str) -> str:
         """Return words that were written as one as they stand in a source: `Felix Braun` for `felixbraun`."""
-        apart = re.compile(r"\s?".join(map(re.escape, value)), re.IGNORECASE)
-        found = next(filter(None, (apart.search(one.text) for one in self.all)), None) if value.isalpha() else None
+        apart = r"\s?".join(map(re.escape, value))
+        found = next(filter(None, (found_in(one.text, apart) for one in self.all)), None) if value.isalpha() else None
         return found[0] if found and " " in found[0] else value
 
     def spans(self) -> list[str]:
