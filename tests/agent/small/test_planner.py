@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Annotated
 
 import pytest
@@ -238,6 +239,37 @@ async def test_a_tool_that_changes_something_is_never_offered_under_a_forced_cho
     _, backend = await asked("What about ORD-88123?", [wrong, right, "Packed."], (order, cancel_order), ranked)
     assert [tool.name for tool in backend.requests[0].tools] == ["cancel_order", "order"]
     assert [tool.name for tool in backend.requests[1].tools] == ["order"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        (("How warm is it in Lisbon today?", "16 degrees.", "And Madrid?"), "in English"),
+        (("¿Qué tiempo hace hoy en Lisboa?", "Llueve.", "¿Y Oslo?"), "in Spanish"),
+        (("How warm is it in Lisbon today?", "16 degrees.", "그럼 내일은?"), "in Korean"),
+        (("Hur varmt är det i Stockholm idag?",), "in the language of the question"),
+        (("Яка погода у Києві сьогодні?",), "in the language of the question"),
+        (("Πότε ανοίγει το μουσείο;",), "in the language of the question"),
+    ],
+)
+async def test_the_language_is_that_of_the_person_and_a_wrong_one_is_never_named(
+    turns: Sequence[str], told: str
+) -> None:
+    pytest.importorskip("py3langid", reason="install the extra `local`")
+    said = [Message("assistant" if at % 2 else "user", text) for at, text in enumerate(turns)]
+    script = ['{"name": "weather", "arguments": {"city": "Oslo"}}', "12 °C."]
+    _, backend = await asked(said, script, SHOP)
+    assert f"Answer {told}." in backend.requests[-1].messages[0].text
+
+
+async def test_an_answer_in_a_language_that_cannot_be_named_is_not_translated() -> None:
+    called, answer = (
+        '{"name": "order", "arguments": {"order_id": "ORD-88123"}}',
+        "Tilaus ORD-88123 on pakattu ja odottaa.",
+    )
+    script = [called, answer, "A encomenda ORD-88123 está embalada."]
+    record, _ = await asked("Missä tilaus ORD-88123 on?", script, SHOP)
+    assert record["answer"] == answer
 
 
 async def test_what_was_changed_is_told_as_done_also_where_two_servers_call_their_tool_the_same() -> None:

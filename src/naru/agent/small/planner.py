@@ -66,6 +66,8 @@ class SmallPlanner:
         asked_at = max((at for at, turn in enumerate(request.messages) if turn.role == "user"), default=0)
         self._before = request.messages[:asked_at]
         self._question = request.messages[asked_at].text if request.messages else ""
+        self._asked = [turn.text for turn in self._before if turn.role == "user"]
+        self._language = language_of(self._question, tuple(self._asked))
         talked = [turn for turn in self._before if turn.role == "tool" or (turn.role != "system" and turn.text)]
         self._talked = [Message("user" if turn.role == "tool" else turn.role, turn.text) for turn in talked]
         """The conversation before the question as plain turns; results stand with the answer that they led to."""
@@ -127,7 +129,7 @@ class SmallPlanner:
         """
         own = [turn.text for turn in self._request.messages if turn.role == "system"]
         system = "\n\n".join(
-            filter(None, [*own, self._note, instruction or ("" if tools else answer_in(self._question))])
+            filter(None, [*own, self._note, instruction or ("" if tools else answer_in(self._language))])
         )
         turns = [*([Message("system", system)] if system else []), *self._talked, Message("user", said)]
         return replace(
@@ -249,11 +251,11 @@ class SmallPlanner:
         if attempt > 2 or (not self._ran and self._own):
             return None
         if attempt == 2 and self._own and self._is_foreign(self._own):
-            instruction, said = translation(self._own, language_of(self._question))
+            instruction, said = translation(self._own, self._language)
         elif not self._ran:
-            instruction, said = answer_in(self._question), self._question
+            instruction, said = answer_in(self._language), self._question
         elif any(one.call.name in self._offering.changing for one in self._found):
-            instruction, said = done_turn(self._question, "\n\n".join(map(told, self._found)))
+            instruction, said = done_turn(self._language, "\n\n".join(map(told, self._found)))
         elif self._found:
             # A single result needs no heading, which looks like a part of the answer, but says what a follow-up is of.
             led_on = [one for one in self._ran[:-1] if is_nothing(one) or self._offering.is_lead(one)]
@@ -261,12 +263,11 @@ class SmallPlanner:
             is_alone = len(shown) == 1 and not self._talked
             results = [lines_of(one) if is_alone else told(one) for one in shown]
             rows = [row for one in shown for row in self._rows.get(one.call.id, ())]
-            asked = [turn.text for turn in self._before if turn.role == "user"]
-            question = in_full(self._question, asked, self._earlier, self._ran[-1].call)
-            instruction, said = final_turn(question, "\n\n".join([*results, *rows]), attempt)
+            question = in_full(self._question, self._asked, self._earlier, self._ran[-1].call)
+            instruction, said = final_turn(question, "\n\n".join([*results, *rows]), attempt, self._language)
         else:
             sought = [str(value) for value in leaves(self._ran[-1].call.arguments) if self._sources.hold(value)]
-            instruction, said = nothing_turn(self._question, ", ".join(sought) or call_line(self._ran[-1].call))
+            instruction, said = nothing_turn(self._language, ", ".join(sought) or call_line(self._ran[-1].call))
         return self._ask(said, (), ANSWER_TOKENS, instruction, 0.0 if attempt == 1 else 0.4)
 
     def judge_answer(self, text: str) -> str:
@@ -284,8 +285,8 @@ class SmallPlanner:
 
     def _is_foreign(self, text: str) -> bool:
         """Tell whether a text is in another language than the question, as far as that can be told."""
-        letters = sum(one.isalpha() for one in text)
-        return letters >= TELLING_LETTERS and language_of(text) != language_of(self._question)
+        can_be_told = bool(self._language) and sum(map(str.isalpha, text)) >= TELLING_LETTERS
+        return can_be_told and language_of(text) not in ("", self._language)
 
     def fallback_answer(self) -> str:
         """Give the model's own last words; the tools' data only when it gave none."""

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from naru.agent.limits import canonical
-from naru.agent.small.prompts import final_turn
+from naru.agent.small.prompts import final_turn, language_of
 from naru.messages import (
     CallEnd,
     CallStart,
@@ -75,7 +75,8 @@ def last_request(request: ChatRequest) -> ChatRequest:
     messages = request.messages
     asked = max((position for position, message in enumerate(messages) if message.role == "user"), default=0)
     results = _SEPARATOR.join(message.text for message in messages[asked:] if message.role == "tool")
-    instruction, said = final_turn(messages[asked].text, results, 1)
+    language = language_of(messages[asked].text, tuple(one.text for one in messages[:asked] if one.role == "user"))
+    instruction, said = final_turn(messages[asked].text, results, 1, language)
     before = (message for message in messages[:asked] if message.role != "system")
     turns = (Message("system", instruction), *before, Message("user", said))
     return replace(request, messages=turns, tools=(), tool_choice=None)
