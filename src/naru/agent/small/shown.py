@@ -11,9 +11,7 @@ from naru.agent.small.sources import Sources
 from naru.messages import JsonObject, ToolDefinition
 from naru.models.asking.grammar import resolved
 
-_LEFT_OUT = frozenset(
-    {"title", "default", "$schema", "$defs", "definitions", "additionalProperties", "examples", "format"}
-)
+_LEFT_OUT = {"title", "default", "$schema", "$defs", "definitions", "additionalProperties", "examples", "format"}
 _DEEPEST = 6
 _DESCRIPTION_CHARACTERS = 400
 _LINE, _ON_MENU = 80, 60
