@@ -89,6 +89,28 @@ async def test_a_name_that_was_written_as_one_word_is_looked_up_as_the_person_wr
     assert record["rounds"][0]["calls"][0]["mended"] is True
 
 
+@pytest.mark.parametrize("ticket_id", ["F-7171", "F-0031"])
+async def test_what_may_change_something_does_not_follow_a_lookup_that_the_model_chose_in_its_place(
+    ticket_id: str,
+) -> None:
+    def ticket(ticket: Annotated[str, Field(description="Ticket such as F-0000")]) -> dict:
+        """A ticket: passenger, ferry, price."""
+        return {"passenger": "Ana Bell", "refund_to": "IB-77"} if ticket == "F-0031" else {"result": []}
+
+    def cancel_ticket(ticket: Annotated[str, Field(description="Ticket such as F-0000")], refund_to: str) -> dict:
+        """Cancel a ticket and pay the money back."""
+        return {"cancelled": ticket}
+
+    async def ranked(tools, texts):
+        near = {"cancel_ticket": 0.5, "ticket": 0.4}
+        return [Ranked(one, n := near[one.name], closeness=n, ordered=0.11 * (n > 0.4)) for one in tools]
+
+    script = [said("ticket", ticket=ticket_id), "It is not here." if ticket_id == "F-7171" else "Ana Bell's."]
+    record, backend = await asked(f"Whose is {ticket_id}?", script, (ticket, cancel_ticket), ranked)
+    assert (calls(record), record["answer"]) == ([("ticket", {"ticket": ticket_id})], script[1])
+    assert [one.tool_choice for one in backend.requests] == [None, None]
+
+
 async def test_what_the_nearest_tool_does_not_find_for_an_id_is_not_told_by_others_of_the_same_parameter() -> None:
     def shelf(member_no: int) -> dict:
         """Shelf of a member."""

@@ -117,14 +117,14 @@ class Offering:
         return bool(before) and any(len(value) > TELLING_CHOICE for value in fresh)
 
     def may_be_forced(self, tool: ToolDefinition) -> bool:
-        """Tell whether a call of this tool may be asked for: it reads, or nothing lies nearer to the question.
-
-        Nor may one that needs a number which nobody gave.
-        """
+        """Tell whether a call may be asked for: it reads, or lies nearest; and it needs no number that nobody gave."""
         ranked = self._of[tool.name]
         if tool.name in self.changing or (ranked.closeness is None and not reads(tool) and len(self._ranked) > ALL):
             return False
-        is_harmless = reads(tool) or ranked.ordered <= READS or ranked is self._ranked[0] or tool.name == self.chosen
+        # What takes a value of the question could have been called before something was looked up, and was not.
+        is_passed_by = bool(self._sources.results) and self.fits(tool, self._sources.subject) > 0
+        is_nearest = ranked is self._ranked[0] and not is_passed_by
+        is_harmless = reads(tool) or ranked.ordered <= READS or is_nearest or tool.name == self.chosen
         counts = [one for one in parameters(tool) if one.required and one.kind in ("integer", "number")]
         return is_harmless and (not counts or bool(self._sources.spans()))
 
