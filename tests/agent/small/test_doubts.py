@@ -96,6 +96,22 @@ async def test_a_quantity_or_time_worked_out_from_words_is_no_made_up_value_wher
         assert (calls(record), record["answer"]) == ([(name, arguments)], "Der Wecker ist gestellt.")
 
 
+async def test_a_date_of_the_question_in_the_form_of_the_schema_is_not_doubted_for_a_tool_that_takes_its_numbers() -> (
+    None
+):
+    def tours(day: Annotated[str, Field(json_schema_extra={"format": "date"})]) -> list[dict]:
+        """Guided tours of a day."""
+        return [{"tour": "T-4", "at": "11:00"}]
+
+    def book(tour: Annotated[str, Field(description="Tour such as T-1")], places: int) -> dict:
+        """Book places on a tour."""
+        return {"booked": places}
+
+    script = [written("tours", day="2026-12-04"), "T-4, at 11:00."]
+    record, _ = await asked("Any tours on 4 December 2026?", script, (tours, book), of_the_cranes)
+    assert (calls(record), record["answer"]) == ([("tours", {"day": "2026-12-04"})], "T-4, at 11:00.")
+
+
 async def test_a_call_that_takes_nothing_is_not_doubted_for_a_name_in_the_question() -> None:
     record, backend = await asked("Is Kaito Star on the list?", [written("owners"), "No."], QUAY, of_the_cranes)
     assert (calls(record), record["answer"], len(backend.requests)) == ([("owners", {})], "No.", 2)

@@ -65,6 +65,7 @@ def test_values_that_no_source_holds_are_found_in_an_answer() -> None:
         ("가격은 1,250,000원입니다.", '{"price":1250000}'),
         ("Free at 12 and 15.", '{"hours":[8,12,15]}'),
         ("In 31 240 euros.", "240 for room 31"),
+        ("Om 9.30 of 14.15 uur.", '["09:30", "14:15"]'),
     ],
 )
 def test_a_number_is_of_a_source_in_whichever_way_either_is_written(answer: str, result: str) -> None:

@@ -15,7 +15,7 @@ from naru.agent.selection import Ranked, index_of, plain_name
 from naru.agent.small.parameters import Parameter, entries, leaves, parameters, shared_numbers
 from naru.agent.small.reading import decoded, is_nothing
 from naru.agent.small.shown import known_values
-from naru.agent.small.sources import TELLING_NUMBER, Sources, bare, digits
+from naru.agent.small.sources import TELLING_NUMBER, Sources, bare, digits, numbers
 from naru.messages import ToolCall, ToolDefinition
 
 AT_ONCE = 3
@@ -243,7 +243,7 @@ class Offering:
         given = [(one, str(call.arguments.get(one.name, ""))) for one in parameters(tool) if one.takes_id]
         ids = [value for one, value in given if not one.fits(value) and value in self._sources.spans()]
         is_made_up = False
-        if not any(map(self._sources.hold, values)):
+        if not any(self._sources.hold(value) or numbers(str(value)) & asked.numbers for value in values):
             texts = [value for value in values if isinstance(value, str)]
             is_made_up = not self._sources.spans() and any(len(digits(value)) > 1 for value in texts)
             shortest = 99 if any(isinstance(value, int | float) for value in values) else TELLING_NUMBER

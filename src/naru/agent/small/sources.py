@@ -99,7 +99,7 @@ class Text:
         self._folded = folded(text)
         tokens = [bare(one) for one in _TOKEN.findall(self._folded)]
         self._runs = {
-            "".join(tokens[start:end])
+            "".join(tokens[start:end]).lstrip("0")
             for start in range(len(tokens))
             for end in range(start + 1, min(len(tokens), start + _LONGEST_RUN) + 1)
         }
@@ -111,7 +111,7 @@ class Text:
         if isinstance(value, int | float):
             return float(value) in self.numbers
         wanted = bare(str(value))
-        if wanted in self._runs or wanted.lstrip("0") in self._runs:
+        if wanted and wanted.lstrip("0") in self._runs:
             return True
         # Scripts without spaces, and particles that stick to a word: letters on both sides are no border.
         return not wanted.isascii() and wanted in bare(self._folded)
