@@ -26,6 +26,8 @@ from naru.agent.small.sources import Sources, Text, numbers, spans
         ("Madrid는 어때?", "Madrid"),
         ("Kaito Starはどこ？", "Kaito Star"),
         ('{"rooms":[31,44,"R-7"]}', 31),
+        ('{"name":"M\\u00fcller"}', "Müller"),
+        ('{"note":"Two days.\\nMadrid first."}', "Madrid"),
     ],
 )
 def test_a_value_is_found_however_it_is_written(text: str, value: object) -> None:

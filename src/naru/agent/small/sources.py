@@ -87,11 +87,11 @@ def numbers(text: str) -> set[float]:
 
 
 class Text:
-    """One source, read once; JSON with spaces, without which `[31,44]` is one number."""
+    """One source, read once; JSON without its escapes and with spaces, or `[31,44]` would be one number."""
 
     def __init__(self, text: str) -> None:
         value = decoded(text) if text[:1] in "{[" else None
-        self.text = text = text if value is None else json.dumps(value, ensure_ascii=False)
+        self.text = text = text if value is None else json.dumps(value, ensure_ascii=False).replace("\\n", "\n")
         self.spans = spans(text)
         self.words = words(text)
         self.names = [word for word, is_name in self.words.items() if is_name]
