@@ -75,43 +75,6 @@ async def test_a_value_of_the_question_in_another_form_is_no_made_up_one(questio
     assert calls(record)[0] == ("crane_hours", {"month": month})
 
 
-async def test_a_quantity_or_time_worked_out_from_words_is_no_made_up_value_where_names_are_only_nouns() -> None:
-    def set_timer(minutes: int) -> dict:
-        """Ring after some minutes."""
-        return {"rings_at": "16:40"}
-
-    def set_alarm(time: Annotated[str, Field(description="HH:MM")]) -> dict:
-        """Ring at a time."""
-        return {"rings_at": time}
-
-    async def ranked(tools, texts):
-        return [Ranked(tool, near := 0.1 + 0.3 * tool.name.startswith("set_"), closeness=near) for tool in tools]
-
-    for question, name, arguments in (
-        ("Stell den Wecker auf anderthalb Stunden.", "set_timer", {"minutes": 90}),
-        ("Stell den Wecker auf halb sieben.", "set_alarm", {"time": "06:30"}),
-    ):
-        script = [written(name, **arguments), "Der Wecker ist gestellt."]
-        record, _ = await asked(question, script, (set_timer, set_alarm, ship, container, owners), ranked)
-        assert (calls(record), record["answer"]) == ([(name, arguments)], "Der Wecker ist gestellt.")
-
-
-async def test_a_date_of_the_question_in_the_form_of_the_schema_is_not_doubted_for_a_tool_that_takes_its_numbers() -> (
-    None
-):
-    def tours(day: Annotated[str, Field(json_schema_extra={"format": "date"})]) -> list[dict]:
-        """Guided tours of a day."""
-        return [{"tour": "T-4", "at": "11:00"}]
-
-    def book(tour: Annotated[str, Field(description="Tour such as T-1")], places: int) -> dict:
-        """Book places on a tour."""
-        return {"booked": places}
-
-    script = [written("tours", day="2026-12-04"), "T-4, at 11:00."]
-    record, _ = await asked("Any tours on 4 December 2026?", script, (tours, book), of_the_cranes)
-    assert (calls(record), record["answer"]) == ([("tours", {"day": "2026-12-04"})], "T-4, at 11:00.")
-
-
 async def test_a_call_that_takes_nothing_is_not_doubted_for_a_name_in_the_question() -> None:
     record, backend = await asked("Is Kaito Star on the list?", [written("owners"), "No."], QUAY, of_the_cranes)
     assert (calls(record), record["answer"], len(backend.requests)) == ([("owners", {})], "No.", 2)
@@ -141,20 +104,6 @@ async def test_a_text_that_a_following_tool_needs_can_only_be_a_value_of_the_res
     record, backend = await asked("In which stall is Pico?", script, (animals_named, animal))
     assert [name for name, _ in calls(record)] == ["animals_named", "animal"]
     assert backend.requests[1].tools[0].input_schema["properties"]["tag"]["enum"] == ["goat-008"]
-
-
-async def test_a_tool_whose_id_nothing_leads_up_to_is_shown_all_the_same() -> None:
-    def openings(day: Annotated[str, Field(description="ISO-8601 date")]) -> list[int]:
-        """When there is room on a day."""
-        return [8, 15]
-
-    async def ranked(tools, texts):
-        return [Ranked(tool, 0.2 + 0.2 * (tool.name == "openings"), closeness=0.2) for tool in tools]
-
-    script = [written("openings", day="2026-12-01"), "Um 8 und um 15 Uhr."]
-    record, backend = await asked("Habt ihr übermorgen noch was frei?", script, (*QUAY, openings), ranked)
-    assert backend.requests[0].tools[0].name == "openings"
-    assert (calls(record), record["answer"]) == ([("openings", {"day": "2026-12-01"})], "Um 8 und um 15 Uhr.")
 
 
 async def test_an_id_is_led_up_to_by_what_speaks_of_it_and_not_by_what_shares_a_small_word() -> None:

@@ -137,14 +137,13 @@ class Offering:
         return [one for one in open_ones if not known_values(one, self._sources, self.numbered)]
 
     def first(self) -> list[ToolDefinition]:
-        """Return what to show: the nearest that can be called, and the very nearest, or else what leads up to it."""
+        """Return what to show for the question: the nearest that can be called, and what leads to the very nearest."""
         left = [one.tool for one in self._ranked if one.tool.name not in self._in_vain]
         if len(left) <= ALL:
             return self._in_order(left, ALL)
         ready = [tool for tool in left if not self.lacks(tool)]
         leads = self._leading_to(left[0]) if self.lacks(left[0]) else []
-        near = [tool for tool in left[:AT_ONCE] if tool in ready or (tool is left[0] and not leads)]
-        return self._in_order([*leads, *(near or left[:1]), *ready])
+        return self._in_order([*leads, *([tool for tool in left[:AT_ONCE] if tool in ready] or left[:1]), *ready])
 
     def prefer(self, name: str) -> list[ToolDefinition]:
         """Take a tool for the nearest, since the model picked it; return what to show."""
@@ -244,13 +243,12 @@ class Offering:
         ids = [value for one, value in given if not one.fits(value) and value in self._sources.spans()]
         is_made_up = False
         if not any(self._sources.hold(value) or numbers(str(value)) & asked.numbers for value in values):
-            texts = [value for value in values if isinstance(value, str)]
-            is_made_up = not self._sources.spans() and any(len(digits(value)) > 1 for value in texts)
+            is_made_up = not self._sources.spans() and any(len(digits(str(value))) > 1 for value in values)
             shortest = 99 if any(isinstance(value, int | float) for value in values) else TELLING_NUMBER
             ids += [span for span in asked.spans if not span.isdigit() or len(span) >= shortest]
         takes = self._taking(ids)
         if is_made_up and asked.names:
-            takes += [one for one in self._left() if _lone_text(one) and self._is_about_as_near(one, tool)]
+            takes += [one.tool for one in self._ranked if _lone_text(one.tool)]
         others = [one for one in takes if one is not tool and self.may_be_forced(one)][:AT_ONCE]
         return [*others, *([tool] if others and not is_made_up else [])]
 
