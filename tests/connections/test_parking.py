@@ -82,6 +82,7 @@ async def test_an_http_session_is_given_back_and_opened_again(is_modern: bool) -
         assert await echo(manager, "web") == "x"
 
 
+@pytest.mark.slow
 async def test_a_watched_resource_keeps_its_link() -> None:
     async with managed(replace(SOON, idle_stop_seconds=0.5)) as manager, FakeHttpServer() as server:
         await manager.register(http("web", server.url))

@@ -20,6 +20,7 @@ def runs(kind, name):
     return sum(bool(parse(f"{text}\n\n{CALL}", talk.TOOLS).calls) for text in texts), len(texts)
 
 
+@pytest.mark.slow
 @needs_encoder
 def test_a_shown_call_is_told_by_what_the_sentence_before_it_means():
     """By words alone 131 of the first set, 68 of the second and 37 of the third run; nothing was fitted to them."""
@@ -31,6 +32,7 @@ def test_a_shown_call_is_told_by_what_the_sentence_before_it_means():
     assert runs("shown", "third")[0] <= 24
 
 
+@pytest.mark.slow
 def test_a_call_that_is_announced_in_any_words_is_made():
     """With the encoder or without it; by words alone two of them are lost, by meaning one more."""
     assert runs("made", "first")[1] - runs("made", "first")[0] <= 1

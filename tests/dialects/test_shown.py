@@ -146,6 +146,7 @@ def test_a_place_for_a_value_shows_wherever_it_stands(value):
     assert parse(call.format(json.dumps(value)), talk.TOOLS).calls == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "texts", "most"),
     [
@@ -175,6 +176,7 @@ def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts,
     assert ran.total() <= most, ran
 
 
+@pytest.mark.slow
 def test_calls_under_labels_that_end_their_reply_are_made():
     """Whole: with all their calls. What a model calls by its own label, and lists its plan before, is no exhibit."""
     lost = Counter()

@@ -153,6 +153,7 @@ async def test_a_redirect_is_not_followed_but_named(status: bytes) -> None:
         await pool.close()
 
 
+@pytest.mark.slow
 async def test_silence_before_the_head_and_in_the_body_is_given_up() -> None:
     async with serve_raw([HANG]) as server:
         with pytest.raises(ModelError, match=r"sent nothing for 0\.05 s") as caught:

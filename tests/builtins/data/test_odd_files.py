@@ -391,6 +391,7 @@ WHOLE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_file_whose_bytes_were_changed_gives_documents_or_a_reason(name: str, tmp_path: Path):
     pytest.importorskip("pypdf", reason="pip install the extra `documents`")

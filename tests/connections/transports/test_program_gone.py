@@ -34,6 +34,7 @@ class Inbox:
         self.heard = failure.message
 
 
+@pytest.mark.slow
 async def test_a_write_to_a_program_that_closed_its_stdin_says_why() -> None:
     config = {"command": sys.executable, "args": ["-c", _CLOSES_STDIN]}
     transport = StdioTransport(config, SecretValues(), ConnectionSettings())
@@ -49,6 +50,7 @@ async def test_a_write_to_a_program_that_closed_its_stdin_says_why() -> None:
     assert "closed its output" in inbox.heard
 
 
+@pytest.mark.slow
 async def test_writes_to_a_program_that_closed_its_stdin_put_off_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stdio, "_ENDING_SECONDS", 0.5)
     config = {"command": sys.executable, "args": ["-c", _CLOSES_STDIN]}
