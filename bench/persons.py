@@ -75,6 +75,7 @@ class Who:
     is_moving: bool = False
     """Signs out and in, or stores a secret, just now: calls may be refused."""
     moves: int = 0
+    """How often that was begun: a call under way then may still go without what is the person's own."""
 
     @property
     def mark(self) -> str:

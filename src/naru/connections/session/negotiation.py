@@ -50,9 +50,9 @@ async def negotiate(session: Session, eras: tuple[Era, ...], *, probe_seconds: f
     except RpcError as error:
         versions = _supported(error)
         is_modern = error.error_code == UNSUPPORTED_VERSION and any(version in MODERN_VERSIONS for version in versions)
+        knows_no_handshake = error.error_code == METHOD_NOT_FOUND
         # Said by a server that a slow probe had already made modern, or that was too slow for one and is nothing else.
-        is_modern = is_modern or error.error_code == METHOD_NOT_FOUND
-        if is_modern and "modern" in eras and await _discover(session, None):
+        if (is_modern or knows_no_handshake) and "modern" in eras and await _discover(session, None):
             return
         raise LinkError(_refused(error, versions)) from error
     except LinkError as error:
