@@ -1,7 +1,11 @@
-"""An aiohttp application of a test, served in its own loop."""
+"""Applications of a test on loopback: an aiohttp one in its own loop, a handler of requests in a thread."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ssl import SSLContext
 from typing import Any
 
@@ -16,3 +20,17 @@ async def listening(
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port, ssl_context=tls, reuse_address=True).start()
     return runner, runner.addresses[0][1]
+
+
+@contextmanager
+def answering(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve it from a thread, for tests that block their own; gives the URL."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

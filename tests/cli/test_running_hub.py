@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+from tests.loopback import answering
 
 from naru.cli.terminal.exit_codes import Exit
 
@@ -29,16 +29,9 @@ class Stranger(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def stranger(naru, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Stranger)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    monkeypatch.setenv("NARU_SERVER__PORT", str(server.server_address[1]))
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with answering(Stranger) as url:
+        monkeypatch.setenv("NARU_SERVER__PORT", url.rpartition(":")[2])
+        yield url
 
 
 def test_beside_a_stranger_a_command_goes_by_the_store_as_without_a_hub(naru, stranger: str) -> None:

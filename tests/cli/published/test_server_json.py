@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.loopback import answering
 
 from naru.cli.published.inputs import answer
 from naru.cli.published.server_json import read_server_json
@@ -178,16 +178,9 @@ class Registry(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def registry() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Registry)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
     Registry.asked.clear()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with answering(Registry) as url:
+        yield url
 
 
 def test_a_registry_is_asked_only_where_one_is_set(naru: Any, registry: str, monkeypatch: pytest.MonkeyPatch) -> None:
