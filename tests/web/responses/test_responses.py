@@ -218,6 +218,35 @@ async def test_a_conversation_goes_on_from_what_was_kept_and_can_be_asked_for_an
             await client.responses.retrieve(unkept.id)
 
 
+async def test_items_of_kept_answers_can_be_sent_by_their_ids_alone(tmp_path: Path) -> None:
+    """As the AI SDK does: no previous response is named, and each item of the model is a reference (N18)."""
+    hub = memory_hub(tmp_path, [PARALLEL, "Sunny.", "Bye."])
+    async with (
+        served(application(hub)) as url,
+        openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="made-up", max_retries=0) as client,
+    ):
+        first = await client.responses.create(model="m", input="날씨?", tools=[WEATHER])  # type: ignore[list-item]
+        calls = [item for item in first.output if item.type == "function_call"]
+        results = [{"type": "function_call_output", "call_id": call.call_id, "output": "sun"} for call in calls]
+        turns: list[Any] = [{"role": "user", "content": "날씨?"}, *map(_reference, first.output), *results]
+        second = await client.responses.create(model="m", input=turns, tools=[WEATHER])  # type: ignore[list-item]
+        given = [item.id async for item in client.responses.input_items.list(first.id)]
+        turns = [{"type": "item_reference", "id": given[0]}, *map(_reference, second.output), *turns[:1]]
+        await client.responses.create(model="m", input=turns)
+        await client.responses.delete(second.id)
+        with pytest.raises(openai.BadRequestError, match=r"input\[1\] refers to .* Send the item itself"):
+            await client.responses.create(model="m", input=turns)
+    told, asked, *answered = hub.backend.requests[1].messages[0:4]  # type: ignore[attr-defined]
+    assert (told.text, asked.reasoning, asked.text) == ("날씨?", "Two cities.", "Let me look.")
+    assert [call.arguments for call in asked.tool_calls] == [{"city": "Seoul"}, {"city": "Busan"}]
+    assert [(turn.role, turn.tool_call_id) for turn in answered] == [("tool", call.id) for call in asked.tool_calls]
+    assert [turn.text for turn in hub.backend.requests[2].messages] == ["날씨?", "Sunny.", "날씨?"]  # type: ignore[attr-defined]
+
+
+def _reference(item: Any) -> dict[str, str]:
+    return {"type": "item_reference", "id": item.id}
+
+
 async def test_items_of_every_kind_reach_the_model_as_turns(tmp_path: Path) -> None:
     items: list[Any] = [
         {"role": "developer", "content": "Be brief."},

@@ -31,8 +31,13 @@ Step = tuple[str, JsonObject]
 
 
 def made_id(prefix: str) -> str:
-    """Make an id for an item."""
+    """Make an id."""
     return f"{prefix}_{secrets.token_hex(16)}"
+
+
+def response_of(item_id: str) -> str:
+    """Return the id of the response that an item is of, which its own id tells; `resp_` and no more for other ids."""
+    return f"resp_{item_id.partition('_')[2].partition('_')[0]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +65,9 @@ class _Call:
 class Output:
     """Feed it events; it keeps the items and returns the steps."""
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, response_id: str, shown: Shown) -> None:
         self.items: list[JsonObject] = []
+        self._key = response_id.removeprefix("resp_")
         self.usage = Usage()
         self.finish = "stop"
         self.text_position = -1
@@ -131,7 +137,7 @@ class Output:
             steps = self._close()
             part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
             item = {
-                "id": made_id("msg"),
+                "id": self._item_id("msg"),
                 "type": "message",
                 "status": "in_progress",
                 "role": "assistant",
@@ -153,7 +159,7 @@ class Output:
         kind, counter = ("summary", "summary_index") if self._shown.summaries else ("content", "content_index")
         if not self._thinks:
             steps = self._close()
-            steps += self._add({"id": made_id("rs"), "type": "reasoning", "status": "in_progress", "summary": []})
+            steps += self._add({"id": self._item_id("rs"), "type": "reasoning", "status": "in_progress", "summary": []})
             self._thinks = True
             added = "reasoning_summary_part" if kind == "summary" else "content_part"
             part = {"type": "summary_text" if kind == "summary" else "reasoning_text", "text": ""}
@@ -171,7 +177,7 @@ class Output:
                 steps: list[Step] = []
                 if not self._thinks:
                     steps = self._close()
-                    item = {"id": made_id("rs"), "type": "reasoning", "status": "in_progress", "summary": []}
+                    item = {"id": self._item_id("rs"), "type": "reasoning", "status": "in_progress", "summary": []}
                     steps += self._add(item)
                     self._thinks = True
                 self.items[-1]["encrypted_content"] = one["data"]
@@ -184,16 +190,19 @@ class Output:
         item: JsonObject
         call_id = made_id("call")
         if event.name in self._asked_first:
-            item = {"id": made_id("mcpr"), "type": "mcp_approval_request", "server_label": server, "name": own}
+            item = {"id": self._item_id("mcpr"), "type": "mcp_approval_request", "server_label": server, "name": own}
             item["arguments"] = ""
         elif event.name == LOCAL_SHELL and LOCAL_SHELL in self._shown.custom:
             action = {"type": "exec", "command": [], "env": {}}
-            item = {"id": made_id("lsh"), "type": "local_shell_call", "call_id": call_id, "action": action}
+            item = {"id": self._item_id("lsh"), "type": "local_shell_call", "call_id": call_id, "action": action}
             item["status"] = "in_progress"
         else:
             namespace, name = self._shown.namespaces.get(event.name, ("", event.name))
             free = event.name in self._shown.custom
-            item = {"id": made_id("ctc" if free else "fc"), "type": "custom_tool_call" if free else "function_call"}
+            item = {
+                "id": self._item_id("ctc" if free else "fc"),
+                "type": "custom_tool_call" if free else "function_call",
+            }
             item |= {"call_id": call_id, "name": name, "input" if free else "arguments": ""}
             if not free:
                 item["status"] = "in_progress"
@@ -250,7 +259,12 @@ class Output:
             return []
         steps: list[Step] = []
         for server in dict.fromkeys(tool.server for tool in event.tools):
-            item: JsonObject = {"id": made_id("mcpl"), "type": "mcp_list_tools", "server_label": server, "tools": []}
+            item: JsonObject = {
+                "id": self._item_id("mcpl"),
+                "type": "mcp_list_tools",
+                "server_label": server,
+                "tools": [],
+            }
             steps += self._add(item)
             where = self._where(len(self.items) - 1)
             item["tools"] = [
@@ -275,7 +289,7 @@ class Output:
         arguments = encode(event.call.arguments).decode()
         asked = event.call.id if event.call.id.startswith("mcpr_") else None
         item: JsonObject = {
-            "id": made_id("mcp"),
+            "id": self._item_id("mcp"),
             "type": "mcp_call",
             "server_label": server,
             "name": name,
@@ -334,6 +348,10 @@ class Output:
         where = self._place(-1, counter)
         done = [(f"response.{name}.done", {**where, "text": text}), (f"response.{added}.done", {**where, "part": part})]
         return [*done, *self._done(-1)]
+
+    def _item_id(self, prefix: str) -> str:
+        """Make the id of the next item; `response_of` finds the response by it, for clients that send it alone."""
+        return f"{prefix}_{self._key}_{len(self.items)}"
 
     def _add(self, item: JsonObject) -> list[Step]:
         self.items.append(item)

@@ -19,6 +19,7 @@ from naru.web.face.core import Core
 from naru.web.face.endpoint import FaceEndpoint
 from naru.web.face.errors import BadRequestError, status_of
 from naru.web.face.plan_b import caller_of
+from naru.web.face.reading.parts import text_of
 from naru.web.face.seam import Face
 from naru.web.openai.wire import error_object
 from naru.web.responses.background import Background, current
@@ -26,7 +27,7 @@ from naru.web.responses.conversations import endpoints as conversation_endpoints
 from naru.web.responses.conversations import items_of
 from naru.web.responses.items import as_items
 from naru.web.responses.listed import listed, page
-from naru.web.responses.output import made_id
+from naru.web.responses.output import made_id, response_of
 from naru.web.responses.request import ResponsesCall, check_body, read_call
 from naru.web.responses.wire import Answer, EventWriter, Keep, ObjectWriter
 from naru.web.routes import Access, Endpoint
@@ -92,10 +93,19 @@ class Responses(Face[ResponsesCall]):
         return replace(call, conversation=conversation) if conversation else call
 
     async def _referred(self, item: JsonObject, caller: str, before: list[JsonObject], where: str) -> JsonObject:
-        found = next((one for one in before if one.get("id") == item.get("id")), None)
-        if found is None:
-            raise BadRequestError(f"{where} refers to {item.get('id')!r}, which is not kept here.", param=where)
-        return found
+        """Return the item that is meant: one of the conversation, or of any response that is kept for the caller."""
+        item_id = text_of(item.get("id"))
+        if not (held := [one for one in before if one.get("id") == item_id]):
+            kept = await self._store.get(caller, response_of(item_id))
+            items = [*_input_of(kept), *kept.response["output"]] if kept is not None else []
+            held = [one for one in items if one["id"] == item_id]
+        if not held:
+            raise BadRequestError(
+                f"{where} refers to {item_id[:80]!r}, which is not kept here. Send the item itself; responses are kept "
+                "for chat.keep_responses_days.",
+                param=where,
+            )
+        return held[0]
 
     def stream(self, asked: ResponsesCall) -> EventWriter:
         """Write events."""
@@ -139,6 +149,12 @@ def _kept_of(asked: ResponsesCall, response: JsonObject) -> Kept:
     return Kept(response, asked.items, asked.body.get("previous_response_id") or None)
 
 
+def _input_of(kept: Kept) -> list[JsonObject]:
+    """Return what was sent for a response as items that have ids."""
+    head = kept.response["id"].replace("resp_", "item_")
+    return [listed(item, f"{head}_{position}") for position, item in enumerate(kept.input)]
+
+
 class Desk:
     """What was kept, and what is being made in the background: a caller sees its own."""
 
@@ -173,9 +189,7 @@ class Desk:
         """List what was sent for a response, newest first unless `order=asc`."""
         try:
             kept = await self._kept(request)
-            head = kept.response["id"].replace("resp_", "item_")
-            items = [listed(item, f"{head}_{position}") for position, item in enumerate(kept.input)]
-            return _json(page(items, request.query_params))
+            return _json(page(_input_of(kept), request.query_params))
         except NaruError as error:
             return _refused(error)
 

@@ -27,10 +27,11 @@ class Answer:
     def __init__(
         self, body: JsonObject, model: str, shown: Shown, keep: Keep | None, *, conversation: str = ""
     ) -> None:
-        self.output = Output(shown)
+        response_id = made_id("resp")
+        self.output = Output(response_id, shown)
         self._keep = keep
         self._object: JsonObject = {
-            "id": made_id("resp"),
+            "id": response_id,
             "object": "response",
             "created_at": int(time.time()),
             "model": model,
