@@ -6,6 +6,7 @@ import asyncio
 import sys
 
 import pytest
+import uvloop
 
 from naru.connections.state.faults import Failure, LinkError
 from naru.connections.state.settings import ConnectionSettings
@@ -81,3 +82,20 @@ async def test_a_program_that_closes_its_output_before_it_ends_is_told_by_its_ex
         assert inbox.heard == "the process exited with code 7."
     finally:
         await transport.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="uvloop is not for Windows")
+def test_two_signs_of_an_end_whose_time_is_over_are_one_end_on_uvloop_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There what is due at once has no timer to be asked for its time, on a machine that was busy meanwhile (H14)."""
+    monkeypatch.setattr(stdio, "_ENDING_SECONDS", -1.0)
+    transport, inbox = StdioTransport({"command": "x"}, SecretValues(), ConnectionSettings()), Inbox()
+    transport._inbox = inbox
+
+    async def ends() -> None:
+        transport.pipe_connection_lost(1, None)
+        transport.pipe_connection_lost(0, None)
+        await until(lambda: bool(inbox.heard))
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(ends())
+    assert "closed its output" in inbox.heard

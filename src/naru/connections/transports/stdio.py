@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import errno
 import logging
+import math
 import os
 import signal
 import sys
@@ -59,7 +60,8 @@ class StdioTransport(asyncio.SubprocessProtocol):
         self._stdin: asyncio.WriteTransport | None = None
         self._writable = asyncio.Event()
         self._exited = asyncio.Event()
-        self._last_words: asyncio.TimerHandle | None = None
+        self._last_words: asyncio.Handle | None = None
+        self._ends_at = math.inf
         self._failure: Failure | None = None
         self._closing = False
 
@@ -145,10 +147,10 @@ class StdioTransport(asyncio.SubprocessProtocol):
     def _die_soon(self) -> None:
         loop = asyncio.get_running_loop()
         end = loop.time() + (_LAST_WORDS_SECONDS if self._exited.is_set() else _ENDING_SECONDS)
-        if self._last_words is not None:  # later signs of the same end, such as writes that go nowhere, put nothing off
-            end = min(end, self._last_words.when())
+        self._ends_at = min(end, self._ends_at)  # later signs of the same end, such as writes that go nowhere: no delay
+        if self._last_words is not None:
             self._last_words.cancel()
-        self._last_words = loop.call_at(end, self._die)
+        self._last_words = loop.call_at(self._ends_at, self._die)  # a moment that is past has no timer in uvloop
 
     def _die(self) -> None:
         if self._last_words is not None:
