@@ -142,6 +142,12 @@ async def test_bytes_that_are_no_utf8_become_the_replacement_character() -> None
         assert (await ask(server))[0] == "a\ufffdb"
 
 
+async def test_a_call_that_names_no_tool_is_no_call_and_what_it_says_is_not_lost() -> None:
+    nameless = {**CALL, "function": {"name": "", "arguments": '{"city": "Seoul"}'}}
+    async with serve_raw([HEAD + sse(delta(tool_calls=[nameless]), delta("tool_calls"), DONE), CLOSE]) as server:
+        assert (await ask(server))[:2] == ('{"city": "Seoul"}', [])
+
+
 async def test_a_character_cut_anywhere_in_its_bytes_is_whole() -> None:
     body = b'data: {"choices":[{"delta":{"content":"\xeb\x82\x98\xf0\x9f\x99\x82"}}]}\n\n' + DONE
     async with serve_raw([HEAD, *(body[at : at + 1] for at in range(len(body))), CLOSE]) as server:

@@ -238,8 +238,8 @@ class AnswerReader:
         return self._offered is None or bool(self._offered)
 
     def _end(self, call: NativeCall, *, cut: bool) -> list[ChatEvent]:
-        if not call.name:
-            return []
+        if not call.name:  # There is nothing to call, but what was written is not lost.
+            return [Text(call.json)] if call.json else []
         arguments = call.arguments()
         if (cut and not call.json) or (call.index is not None and not call.is_strict()):
             arguments = None  # What has been shown cannot be mended any more.
