@@ -286,3 +286,18 @@ async def test_a_client_that_wants_one_call_a_turn_gets_one_whatever_the_model_w
             turns.append(choice.message.model_dump(exclude_none=True, include={"role", "content", "tool_calls"}))
             turns.append({"role": "tool", "tool_call_id": call.id, "content": "맑음"})
     assert len(backend.requests) == 1
+
+
+@pytest.mark.parametrize("other", ["another-model", "takes-several", "asked-anew"])
+async def test_a_call_that_waits_is_handed_to_nobody_but_the_turn_that_it_waits_for(other: str) -> None:
+    """Two conversations of one caller may begin with the same words and the same call (V8)."""
+    both, one = HERMES + HERMES.replace("서울", "부산"), HERMES
+    backend = ScriptedBackend([both, one, "맑음"])
+    first: dict[str, Any] = {"model": "m", "messages": ASK, "tools": [WEATHER], "parallel_tool_calls": False}
+    second = first | {"another-model": {"model": "n"}, "takes-several": {"parallel_tool_calls": True}}.get(other, {})
+    async with served(application(MemoryHub(backend))) as url, client_of(url) as client:
+        await client.chat.completions.create(**first)
+        turn = (await client.chat.completions.create(**second)).choices[0].message
+        turns = [*ASK, turn, {"role": "tool", "tool_call_id": turn.tool_calls[0].id, "content": "맑음"}]
+        answer = await client.chat.completions.create(**second | {"messages": turns})
+    assert (answer.choices[0].message.content, answer.choices[0].message.tool_calls) == ("맑음", None)

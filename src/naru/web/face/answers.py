@@ -97,26 +97,21 @@ class Answers:
                 await deliver(backend, request, take)
 
     def keep(self, outgoing: Outgoing, caller: str) -> None:
-        """Keep the calls that the client did not get in this turn."""
-        if outgoing.left_over and outgoing.first is not None:
-            place = place_of(caller, outgoing.exchange.request.messages, outgoing.first)
-            self._left_over.put(place, outgoing.left_over)
+        """Keep the calls that the client did not get in this turn; those of an answer that this one is for go."""
+        if outgoing.first is not None and (outgoing.left_over or len(self._left_over)):
+            request = outgoing.exchange.request
+            self._left_over.put(_turn_of(caller, request, request.messages, outgoing.first), outgoing.left_over)
 
     def _kept_call(self, exchange: Exchange, caller: str) -> Batches | None:
         """Give the next call of the last turn when the client has just answered the one before it."""
-        messages = exchange.request.messages
-        if not len(self._left_over) or len(messages) < 2:
+        request, messages = exchange.request, exchange.request.messages
+        if not len(self._left_over) or not exchange.takes_one or len(messages) < 2:
             return None
         asked, answered = messages[-2], messages[-1]
         if answered.role != "tool" or asked.role != "assistant" or len(asked.tool_calls) != 1:
             return None
-        calls = self._left_over.get(place_of(caller, messages[:-2], asked.tool_calls[0]))
-        return self._replay(calls[0], calls[1:], caller, messages) if calls else None
-
-    async def _replay(self, call: ToolCall, rest: list[ToolCall], caller: str, messages: Sequence[Message]) -> Batches:
-        if rest:
-            self._left_over.put(place_of(caller, messages, call), rest)
-        yield [CallStart(0, "", call.name), CallEnd(0, call.arguments), Finish("tool_calls")]
+        calls = self._left_over.get(_turn_of(caller, request, messages[:-2], asked.tool_calls[0]))
+        return _replay(calls) if calls else None
 
     async def _run(self, request: ChatRequest, context: CallContext, asked: Asked) -> Batches:
         """Run the agent loop on the hub's tools; give its answer, and the calls that are the client's."""
@@ -202,6 +197,11 @@ class Answers:
         return turns
 
 
+def _turn_of(caller: str, request: ChatRequest, messages: Sequence[Message], call: ToolCall) -> str:
+    """Return a key for a call that this model made at a point of a caller's conversation."""
+    return place_of(f"{caller}\0{request.model}", messages, call)
+
+
 def _heard(take: FaceTake) -> ProgressCallback:
     """Pass on what servers say of their calls: a call is waited for then, so nothing else is on its way."""
 
@@ -210,6 +210,13 @@ def _heard(take: FaceTake) -> ProgressCallback:
             await behind
 
     return hear
+
+
+async def _replay(calls: Sequence[ToolCall]) -> Batches:
+    """Give the calls that wait as an answer of their own: the client takes the first, and the others wait on."""
+    for index, call in enumerate(calls):
+        yield [CallStart(index, "", call.name), CallEnd(index, call.arguments)]
+    yield [Finish("tool_calls")]
 
 
 def _handed(index: int, call: ToolCall) -> list[FaceEvent]:

@@ -52,6 +52,11 @@ class Exchange:
     """None is OpenAI's own form."""
 
     @property
+    def takes_one(self) -> bool:
+        """The client takes one call a turn."""
+        return self.writer.single if self.writer is not None else self.profile.single_call
+
+    @property
     def is_plain(self) -> bool:
         """The answer's events need no change for this client."""
         profile = self.profile
@@ -235,10 +240,9 @@ class Outgoing:
 
     def _note(self, call: ToolCall) -> None:
         """Remember the calls of a client that takes one a turn."""
-        single = self._stream.writer.single if self._stream else self.exchange.profile.single_call
         if self.first is None:
             self.first = call
-        elif single:
+        elif self.exchange.takes_one:
             self.left_over.append(call)
 
     def _told(self, events: list[ChatEvent]) -> list[ChatEvent]:
