@@ -144,6 +144,57 @@ async def test_signatures_of_thoughts_refusals_and_cut_calls_are_told() -> None:
         assert (message.usage.input_tokens, message.usage.cache_read_input_tokens) == (5, 4)
 
 
+async def test_a_refusal_is_the_reason_of_the_end() -> None:
+    whole, streamed, _ = await told([[Refusal("I will not."), Usage(9, 3), Finish("stop")]])
+    assert shape(whole) == shape(streamed) == [("text", "I will not.")]
+    assert whole.stop_reason == streamed.stop_reason == "refusal"
+
+
+async def test_the_packages_tool_runner_goes_on_with_the_whole_conversation() -> None:
+    """It asks the server to hold the conversation, and sends all of it where a server says that it does not (N19)."""
+
+    @anthropic.beta_async_tool
+    async def weather(city: str) -> str:
+        """Tell the weather."""
+        return f"Sun in {city}."
+
+    called = [CallStart(0, "", "weather"), CallEnd(0, {"city": "Seoul"}), Finish("tool_calls")]
+    hub = MemoryHub(ScriptedBackend([called, "It is sunny."]))
+    async with (
+        served(application(hub)) as url,
+        anthropic.AsyncAnthropic(base_url=url, api_key="made-up", max_retries=0) as client,
+    ):
+        runner = client.beta.messages.tool_runner(**BODY, tools=[weather])
+        last = await runner.until_done()
+        with pytest.raises(anthropic.BadRequestError, match="thread is not possible here: send the whole conversation"):
+            await client.beta.messages.create(**BODY, thread={"type": "create"})
+    assert shape(last) == [("text", "It is sunny.")]
+    assert [(turn.role, turn.text) for turn in hub.backend.requests[1].messages[-2:]] == [  # type: ignore[attr-defined]
+        ("assistant", ""),
+        ("tool", "Sun in Seoul."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "told_of"),
+    [
+        ("no such city", "Error: no such city"),
+        ("Error 5: no room", "Error 5: no room"),
+        ([{"type": "text", "text": "no such city"}], "Error:\nno such city"),
+        (None, "Error:"),
+    ],
+)
+async def test_a_tool_that_failed_is_told_to_the_model_as_that(content: Any, told_of: str) -> None:
+    result = {"type": "tool_result", "tool_use_id": "t", "is_error": True}
+    turns = [
+        *ASK,
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "get_weather", "input": {}}]},
+        {"role": "user", "content": [result | ({"content": content} if content else {})]},
+    ]
+    _, _, hub = await told(["I see."], {"messages": turns})
+    assert hub.backend.requests[0].messages[-1].text == told_of  # type: ignore[attr-defined]
+
+
 async def test_a_tool_that_the_model_writes_into_its_text_is_a_tool_use() -> None:
     text = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "서울"}}\n</tool_call>'
     whole, streamed, _ = await told([text], {"tools": [WEATHER]})

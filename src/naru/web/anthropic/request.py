@@ -22,6 +22,15 @@ _PASSED = ("top_p", "top_k")
 _EFFORTS = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 
 
+class ThreadError(BadRequestError):
+    """The server shall hold the conversation; by the details Anthropic's packages know to send it whole instead."""
+
+    details: JsonObject = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}  # noqa: RUF012 - JSON
+
+    def __init__(self) -> None:
+        super().__init__("thread is not possible here: send the whole conversation as messages.", param="thread")
+
+
 @fact(kw_only=True)
 class MessagesCall(Asked):
     """A Messages request as it was asked for."""
@@ -38,6 +47,8 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
     """
     if "messages" not in body:
         raise BadRequestError("messages: a list of turns is needed.", param="messages")
+    if body.get("thread"):
+        raise ThreadError
     named = body.get("mcp_servers")
     in_form = isinstance(named, list) and any(isinstance(one, dict) for one in named)
     picks = _read_servers(body) if in_form else {}

@@ -49,7 +49,10 @@ def error_object(error: NaruError) -> JsonObject:
     status = status_of(error)
     kind = _KINDS.get(status, "invalid_request_error" if status < 500 else "api_error")
     # The message may quote a provider's own words (S-67).
-    return {"type": "error", "error": {"type": kind, "message": REDACTOR.clean(str(error))}, "request_id": None}
+    told: JsonObject = {"type": kind, "message": REDACTOR.clean(str(error))}
+    if details := getattr(error, "details", None):
+        told["details"] = details
+    return {"type": "error", "error": told, "request_id": None}
 
 
 def failed_stream(error: NaruError) -> bytes:
@@ -62,6 +65,7 @@ class Ending:
     """What has been said so far, and the stop_reason and usage that follow from it."""
 
     calls: int = 0
+    refused: bool = False
     upstream: str = "stop"
     usage: Usage = field(default_factory=Usage)
 
@@ -76,7 +80,8 @@ class Ending:
     @property
     def stop_reason(self) -> str:
         """`max_tokens` and `refusal` win; `tool_use` if and only if complete calls were sent."""
-        return _REASONS.get(self.upstream) or ("tool_use" if self.calls else "end_turn")
+        said = "tool_use" if self.calls else "refusal" if self.refused else "end_turn"
+        return _REASONS.get(self.upstream, said)
 
     def usage_object(self) -> JsonObject:
         """Return Anthropic's `usage`."""
@@ -196,6 +201,8 @@ class EventWriter:
     def _text(self, event: Text | Refusal) -> bytes:
         if not event.text:
             return b""
+        if isinstance(event, Refusal):
+            self._ending.refused = True
         head = b""
         if self._open != "text":
             head = self._begin({"type": "text", "text": ""})
@@ -279,7 +286,7 @@ class MessageWriter:
     def feed(self, event: FaceEvent) -> None:
         """Take one event."""
         match event:
-            case Text(text=text) | Refusal(text=text):
+            case Text(text=text):
                 self._add("text", text)
             case Reasoning(text=text):
                 self._add("thinking", text)
@@ -292,11 +299,14 @@ class MessageWriter:
                 self._ending.note(event)
             case HubTools() | CallStarted() | CallFinished() if self._hub is not None:
                 self._blocks += [block] if (block := self._hub.block(event)) else []
-            case BrokenCall() | Extra():
+            case BrokenCall() | Extra() | Refusal():
                 self._seldom(event)
 
-    def _seldom(self, event: BrokenCall | Extra) -> None:
-        if isinstance(event, BrokenCall):
+    def _seldom(self, event: BrokenCall | Extra | Refusal) -> None:
+        if isinstance(event, Refusal):
+            self._add("text", event.text)
+            self._ending.refused = True
+        elif isinstance(event, BrokenCall):
             self._add("text", event.as_text)
         elif self._blocks and self._blocks[-1]["type"] == "thinking":
             self._blocks[-1]["signature"] += signature_of(event)

@@ -71,8 +71,18 @@ def _from_blocks(item: Item, content: Sequence[Any]) -> Iterator[Item]:
         if item.get("role") == "assistant":
             yield from _said(item, said)
             said = []
-        yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": part.get("content")}
+        yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": _outcome(part)}
     yield from _said(item, said)
+
+
+def _outcome(part: Item) -> Any:
+    """Return what a call gave; that it failed is said in words, as chat completions have no field for it."""
+    content = part.get("content")
+    if part.get("is_error") is not True:
+        return content
+    if isinstance(content, str):
+        return content if content.lower().startswith("error") else f"Error: {content}"
+    return [{"type": "text", "text": "Error:"}, *(content if isinstance(content, list) else ())]
 
 
 def _said(item: Item, content: Sequence[Any]) -> Iterator[Item]:
