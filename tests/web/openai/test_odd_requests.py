@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -273,6 +274,11 @@ async def test_results_find_their_calls_and_never_stand_between_them(
         (b'{"messages": [{"role": "user", "content": "x"}], "a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "too deeply"),
         (b'{"messages": [{"role": "user", "content": "\xe9"}]}', "not JSON"),
         (b"", "not JSON"),
+        pytest.param(
+            gzip.compress(b"{}", mtime=0),
+            "compressed (gzip), which is not read here; send the JSON as it is",
+            id="gzip",
+        ),
         ({"messages": [USER], "stream": "true"}, "stream must be true or false"),
         ({"messages": [USER], "n": 2}, "n must be 1"),
         ({"messages": [USER], "naru_strategy": "magic"}, "naru_strategy must be one of native, prompted, guided"),

@@ -47,6 +47,8 @@ def decode_body(body: bytes) -> JsonObject:
 
 def _decode_leniently(body: bytes) -> Any:
     """Take what orjson refuses and clients write: lone surrogates (they become U+FFFD), integers beyond 64 bits."""
+    if body.startswith(b"\x1f\x8b"):
+        raise BadRequestError("The body is compressed (gzip), which is not read here; send the JSON as it is.")
     try:
         return mended(json.loads(body, parse_constant=_refuse_constant, parse_float=_finite))
     except RecursionError:
