@@ -20,15 +20,11 @@ from naru.web.routes import Access, Endpoint
 
 
 def endpoints(core: Core) -> list[Endpoint]:
-    """Return the rows, each also under /clients/NAME."""
+    """Return the rows."""
     models = Models(core)
     return [
-        row
-        for prefix in ("", "/clients/{client}")
-        for row in (
-            Endpoint(f"{prefix}/v1/models", ("GET",), models.list, Access.READ),
-            Endpoint(f"{prefix}/v1/models/{{model:path}}", ("GET",), models.one, Access.READ),
-        )
+        Endpoint("/v1/models", ("GET",), models.list, Access.READ),
+        Endpoint("/v1/models/{model:path}", ("GET",), models.one, Access.READ),
     ]
 
 

@@ -16,6 +16,7 @@ from starlette.routing import compile_path
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+_BASED = re.compile(r"(/clients/[^/]+)?(?:/v1)*(/.*)")
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -85,6 +86,14 @@ class RouteTable:
             return found
         shorter = path[:-1] if len(path) > 1 and path.endswith("/") else ""
         return self._exact.get(shorter) or self._match_pattern(path) or self._match_pattern(shorter)
+
+    def meant(self, path: str) -> str:
+        """Return what is asked for where a base URL has a `/v1` too many, or none; the path itself otherwise."""
+        found = _BASED.fullmatch(path)
+        if found is None or self.match(path):
+            return path
+        before, rest = found.groups(default="")
+        return next((tried for tried in (f"{before}/v1{rest}", before + rest) if self.match(tried)), path)
 
     def _match_pattern(self, path: str) -> Match | None:
         for pattern, convertors, by_method in self._patterns:

@@ -253,10 +253,10 @@ async def test_a_strict_client_gets_nothing_that_openai_has_not() -> None:
     assert told["choices"][0]["message"]["reasoning_content"] == "hm"
 
 
-async def test_an_unknown_client_name_is_a_400_that_quotes_it() -> None:
-    answer = await ask(MemoryHub(ScriptedBackend([])), path="/clients/nosuch/v1")
+async def test_an_unknown_client_name_is_a_400_that_quotes_it_and_names_those_that_are() -> None:
+    answer = await ask(MemoryHub(ScriptedBackend([])), headers={"x-naru-client": "nosuch"})
     assert answer["status"] == 400
-    assert "nosuch" in answer["error"]["message"]
+    assert "There is no client profile 'nosuch'; there are openai, void, continue," in answer["error"]["message"]
 
 
 async def test_an_alias_of_the_settings_stands_for_its_model() -> None:

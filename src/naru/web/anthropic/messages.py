@@ -23,15 +23,11 @@ from naru.web.routes import Access, Endpoint
 
 
 def endpoints(core: Core) -> list[Endpoint]:
-    """Return the rows of the Messages API, each also under /clients/NAME."""
-    messages, count = FaceEndpoint(core, ANTHROPIC), TokenCount(core)
-    rows: list[Endpoint] = []
-    for prefix in ("", "/clients/{client}"):
-        rows += [
-            Endpoint(f"{prefix}/v1/messages", ("POST",), messages, Access.USER, raw=True, media=True),
-            Endpoint(f"{prefix}/v1/messages/count_tokens", ("POST",), count.answer, Access.USER),
-        ]
-    return rows
+    """Return the rows of the Messages API."""
+    return [
+        Endpoint("/v1/messages", ("POST",), FaceEndpoint(core, ANTHROPIC), Access.USER, raw=True, media=True),
+        Endpoint("/v1/messages/count_tokens", ("POST",), TokenCount(core).answer, Access.USER),
+    ]
 
 
 class Messages(Face[MessagesCall]):

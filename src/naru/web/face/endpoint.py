@@ -17,7 +17,7 @@ from naru.web.face.core import Core
 from naru.web.face.errors import BadRequestError, StoppingError
 from naru.web.face.exchange import Exchange, prepare, system_text
 from naru.web.face.plan_b import caller_of, shell_writer
-from naru.web.face.profiles import ClientProfile, Signs, recognise
+from naru.web.face.profiles import ClientProfile, Signs, no_profile, recognise
 from naru.web.face.reading.body import decode_body
 from naru.web.face.seam import Asked, AskedT, Face
 from naru.web.face.told import Dialect, Streamed, Whole
@@ -101,8 +101,7 @@ class FaceEndpoint(Generic[AskedT]):
         )
         profile = recognise(signs, settings.client)
         if profile is None:
-            named = signs.header or signs.path or signs.key
-            raise BadRequestError(f"There is no client profile {named[:60]!r}.", param="x-naru-client")
+            raise BadRequestError(no_profile(signs.header or signs.path or signs.key), param="x-naru-client")
         if profile.name in settings.steps:
             profile = replace(profile, steps=settings.steps[profile.name])
         return replace(profile, single_call=True) if asked.single_call else profile

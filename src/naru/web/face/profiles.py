@@ -128,6 +128,11 @@ def recognise(signs: Signs, default: str = "openai") -> ClientProfile | None:
     return PROFILES.get(default, OPENAI)
 
 
+def no_profile(name: str) -> str:
+    """Say that nothing is known of a client that was named, and which are known."""
+    return f"There is no client profile {name[:60]!r}; there are {', '.join(PROFILES)}."
+
+
 @lru_cache(maxsize=256)
 def _by_programme(user_agent: str, title: str) -> ClientProfile | None:
     agent, title = user_agent.lower(), title.lower()

@@ -146,9 +146,8 @@ class Gate:
             if preflight is None:
                 receive = self._admit(scope, headers, receive)
         except (_RefusedError, NaruError) as error:
-            response = in_the_apis_words(
-                scope.get("path", ""), error.response if isinstance(error, _RefusedError) else problem_of(error)
-            )
+            response = error.response if isinstance(error, _RefusedError) else problem_of(error)
+            response = in_the_apis_words(self._table.meant(scope.get("path", "")), response)
             if self._refused is not None and isinstance(error, _RefusedError) and error.code in NOTED_REFUSALS:
                 self._refused(scope, error.code)
             if scope["type"] == "websocket":
@@ -228,11 +227,17 @@ class Gate:
         access = endpoint.access if endpoint else Access.READ
         state["principal"] = principal = self._identify(scope, headers, access)
         if match is None:
-            raise _RefusedError(404, "not_found", f"There is nothing at {scope['path'][:200]}.")
+            path, meant = scope["path"], self._table.meant(scope["path"])
+            remedy = "" if meant == path else f"Is {meant[:200]} meant? Then mend the base URL."
+            raise _RefusedError(404, "not_found", f"There is nothing at {path[:200]}.", remedy=remedy)
         if endpoint is None:
             allowed = ", ".join(match.by_method)
             raise _RefusedError(
-                405, "method_not_allowed", f"{method} is not possible here.", headers={"Allow": allowed}
+                405,
+                "method_not_allowed",
+                f"{method} is not possible here.",
+                headers={"Allow": allowed},
+                remedy=f"Possible: {allowed}.",
             )
         if principal.role < access:
             raise _RefusedError(

@@ -19,20 +19,17 @@ from naru.web.routes import Access, Endpoint
 
 
 def endpoints(core: Core) -> list[Endpoint]:
-    """Return the chat face's rows; each also under /clients/NAME, for clients that can set nothing but a base URL."""
+    """Return the chat face's rows."""
     chat = FaceEndpoint(core, ChatCompletions())
     embeddings, completions = (
         PassThrough(core.hub, "/embeddings", OPENAI),
         PassThrough(core.hub, "/completions", OPENAI),
     )
-    rows: list[Endpoint] = []
-    for prefix in ("", "/clients/{client}"):
-        rows += [
-            Endpoint(f"{prefix}/v1/chat/completions", ("POST",), chat, Access.USER, raw=True, media=True),
-            Endpoint(f"{prefix}/v1/embeddings", ("POST",), embeddings, Access.USER, raw=True),
-            Endpoint(f"{prefix}/v1/completions", ("POST",), completions, Access.USER, raw=True),
-        ]
-    return rows
+    return [
+        Endpoint("/v1/chat/completions", ("POST",), chat, Access.USER, raw=True, media=True),
+        Endpoint("/v1/embeddings", ("POST",), embeddings, Access.USER, raw=True),
+        Endpoint("/v1/completions", ("POST",), completions, Access.USER, raw=True),
+    ]
 
 
 class ChatCompletions(Face[ChatCall]):

@@ -28,10 +28,10 @@ _MOST_ITEMS = 20
 _MOST_PAIRS = 16
 
 
-def endpoints(store: ConversationStore, prefix: str) -> list[Endpoint]:
+def endpoints(store: ConversationStore) -> list[Endpoint]:
     """Return the rows of the conversations."""
     desk = Conversations(store)
-    path = f"{prefix}/v1/conversations"
+    path = "/v1/conversations"
     one, items = f"{path}/{{conversation}}", f"{path}/{{conversation}}/items"
     item = f"{items}/{{item}}"
 

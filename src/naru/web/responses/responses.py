@@ -38,25 +38,21 @@ _CANCEL = "response.cancel"
 
 
 def endpoints(core: Core) -> list[Endpoint]:
-    """Return the rows of the Responses API, each also under /clients/NAME."""
+    """Return the rows of the Responses API."""
     settings, tables = core.hub.settings, core.hub.tables
     days = settings.chat.keep_responses_days
     store = ResponseStore(tables or settings.hub.data_dir / FILE, days=days)
     conversations = ConversationStore(tables or settings.hub.data_dir / CONVERSATIONS, days=days)
     responses = Background(FaceEndpoint(core, Responses(store, conversations)), store)
     desk = Desk(store, responses, core.hub.commons)
-    rows: list[Endpoint] = []
-    for prefix in ("", "/clients/{client}"):
-        path = f"{prefix}/v1/responses"
-        rows += [
-            Endpoint(path, ("POST",), responses, Access.USER, raw=True, media=True),
-            Endpoint(f"{path}/{{response}}", ("GET",), desk.show, Access.USER),
-            Endpoint(f"{path}/{{response}}", ("DELETE",), desk.delete, Access.USER),
-            Endpoint(f"{path}/{{response}}/input_items", ("GET",), desk.input_items, Access.USER),
-            Endpoint(f"{path}/{{response}}/cancel", ("POST",), desk.cancel, Access.USER),
-            *conversation_endpoints(conversations, prefix),
-        ]
-    return rows
+    return [
+        Endpoint("/v1/responses", ("POST",), responses, Access.USER, raw=True, media=True),
+        Endpoint("/v1/responses/{response}", ("GET",), desk.show, Access.USER),
+        Endpoint("/v1/responses/{response}", ("DELETE",), desk.delete, Access.USER),
+        Endpoint("/v1/responses/{response}/input_items", ("GET",), desk.input_items, Access.USER),
+        Endpoint("/v1/responses/{response}/cancel", ("POST",), desk.cancel, Access.USER),
+        *conversation_endpoints(conversations),
+    ]
 
 
 class Responses(Face[ResponsesCall]):
