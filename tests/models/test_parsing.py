@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from naru.messages import ArgumentsDelta, CallEnd, CallStart, ChatRequest, Finish, Message, Text, ToolDefinition
@@ -89,3 +92,43 @@ def test_other_words_under_a_grammar_stay_words(text: str) -> None:
     events = [event for letter in text for event in reader.text(letter)] + reader.finish("stop")
     assert "".join(event.text for event in events if isinstance(event, Text)) == text
     assert not [event for event in events if isinstance(event, CallStart)]
+
+
+JSON_ASKED = {"response_format": {"type": "json_object"}}
+THOUGHTS = "<think>\n```json\n{}\n```\n</think>\n\n"
+
+
+@pytest.mark.parametrize("size", [1, 4, 1000])
+@pytest.mark.parametrize("tools", [(), ASK.tools], ids=["alone", "with-tools"])
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        pytest.param('```json\n{"n": 1}\n```', '{"n": 1}', id="fenced"),
+        pytest.param("\n```\n[1,\n 2]\n  ```\n", "[1,\n 2]", id="fenced-without-a-word"),
+        pytest.param(f'{THOUGHTS}```json\n{{"n": 1}}\n```', '{"n": 1}', id="fenced-behind-thoughts"),
+        pytest.param('{"n": "```"}', '{"n": "```"}', id="bare"),
+        pytest.param('```json\n{"n": 1\n```', '```json\n{"n": 1\n```', id="no-json"),
+        pytest.param('```json\n{"n": 1}\n```\nSo?', '```json\n{"n": 1}\n```\nSo?', id="words-behind"),
+        pytest.param('So:\n```json\n{"n": 1}\n```', 'So:\n```json\n{"n": 1}\n```', id="words-before"),
+        pytest.param('```json\n{"n": "', '```json\n{"n": "', id="cut"),
+        pytest.param("``", "``", id="the-beginning-of-a-fence"),
+    ],
+)
+def test_json_that_was_asked_for_comes_without_its_fence(text: str, given: str, tools: Any, size: int) -> None:
+    """A client that asked for JSON decodes the text as it is; every other text stays to the letter (V7, N19)."""
+
+    def words(request: ChatRequest) -> str:
+        reader = answer_reader(request, Profile())
+        events = [event for at in range(0, len(text), size) for event in reader.text(text[at : at + size])]
+        return "".join(event.text for event in [*events, *reader.finish("stop")] if isinstance(event, Text))
+
+    asked = replace(ASK, tools=tools)
+    assert words(replace(asked, extra=JSON_ASKED)).strip() == given.strip()
+    assert words(asked).strip() == text.removeprefix(THOUGHTS).strip()
+
+
+def test_text_without_a_fence_is_not_held_back_where_json_was_asked_for() -> None:
+    reader = answer_reader(replace(ASK, tools=(), extra=JSON_ASKED), Profile())
+    assert "".join(event.text for event in reader.text("So it is, and so on.") if isinstance(event, Text)) == (
+        "So it is, and so on."
+    )

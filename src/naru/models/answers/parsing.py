@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from naru.dialects import StreamParser, Tool
 from naru.dialects.events import Event, Text
 from naru.messages import ChatRequest, ToolDefinition
+from naru.models.answers.bare_json import BareJson
 from naru.models.answers.guided_reader import GuidedCalls
 from naru.models.answers.normalise import AnswerReader, TextParser
+from naru.models.asking.answer_form import form_asked
 from naru.models.asking.strategy import is_guided, is_wrapped, own_stops
 from naru.models.known.profile import Profile
 
@@ -28,8 +30,10 @@ def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, st
         names: sent name → the caller's, where they differ.
     """
     hint = profile.dialect or request.model or None
+    wants_json = form_asked(request) is not None
     if not request.tools:  # Most chats: nothing can be guided, wrapped or renamed.
-        return AnswerReader(StreamParser((), hint=hint), names, keep_raw=request.keep_raw, offered=())
+        plain = StreamParser((), hint=hint)
+        return AnswerReader(BareJson(plain) if wants_json else plain, names, keep_raw=request.keep_raw, offered=())
     tools = [Tool(tool.name, tool.input_schema) for tool in request.tools]
     aliases = _aliases(request.tools)
     tools += [Tool(alias, tool.input_schema) for alias, tool in aliases.items()]
@@ -43,6 +47,7 @@ def answer_reader(request: ChatRequest, profile: Profile, names: Mapping[str, st
         parser = _Unwrapping(parser)
     elif stops := own_stops(request, profile):
         parser = _Cutting(parser, stops)
+    parser = BareJson(parser) if wants_json else parser
     return AnswerReader(parser, known, keep_raw=request.keep_raw, offered={tool.name for tool in tools})
 
 
