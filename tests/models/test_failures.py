@@ -8,6 +8,7 @@ from tests.models.fake_endpoint import Reply, delta, json_reply, serve, sse
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Message
 from naru.models.transport.endpoint import Endpoint
+from naru.models.transport.failures import http_failure
 from naru.models.wires.openai_http import OpenAIBackend
 
 
@@ -109,3 +110,8 @@ async def test_a_busy_endpoint_says_when_to_come_again(reply: Reply, seconds: fl
         await ask([reply])
     assert raised.value.retryable
     assert raised.value.retry_after_seconds == seconds
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
+def test_a_refusal_that_may_pass_says_that_it_may(status: int) -> None:
+    assert "Ask again" in str(http_failure("The endpoint", status, {}, b""))

@@ -156,7 +156,7 @@ async def test_a_redirect_is_not_followed_but_named(status: bytes) -> None:
 @pytest.mark.slow
 async def test_silence_before_the_head_and_in_the_body_is_given_up() -> None:
     async with serve_raw([HANG]) as server:
-        with pytest.raises(ModelError, match=r"sent nothing for 0\.05 s") as caught:
+        with pytest.raises(ModelError, match=r"sent nothing for 0\.05 s\. .*: agent\.model_timeout_seconds") as caught:
             await ask(pool_to(server.base_url, timeout_seconds=0.05))
         assert caught.value.code == "overloaded"
         await asyncio.wait_for(server.gone.wait(), 60)

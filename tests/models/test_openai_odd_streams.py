@@ -189,6 +189,7 @@ async def test_a_stream_in_gzip_is_read_and_its_usage_counted() -> None:
         ([HEAD + sse(b'event: error\ndata: {"message": "boom"}\n\n'), CLOSE], "upstream_failed|overloaded", "boom"),
         ([HEAD + sse({"object": "error", "message": "boom", "code": 400}), CLOSE], "", "boom"),
         (whole(b'{"choices": ["x"]}', JSON), "not_an_api", "choices that are none"),
+        (whole(b'{"id": "c", "choices": [{"mess', JSON), "broken_off", "JSON that is not whole"),
         (whole(b"[1]", JSON), "not_an_api", "no JSON"),
         (whole(b"", JSON), "not_an_api", "no JSON"),
         ([b"HTTP/1.1 204 No Content\r\n\r\n"], "not_an_api", "no JSON"),

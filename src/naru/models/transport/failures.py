@@ -75,15 +75,22 @@ _REMEDIES = {
     "context_exceeded": "Shorten the conversation, offer fewer tools, or raise the context size.",
     "not_an_api": "The base URL does not point to an OpenAI-compatible API; it usually ends in /v1.",
     "unreachable": "Check that the model server runs and that the base URL is right.",
+    "rate_limited": "Ask again later, or have the limit raised where the model is served.",
+    "overloaded": "Ask again in a moment.",
+    "loading": "Ask again when it is loaded.",
+    "broken_off": "Ask again; the model server's own log says why it ended.",
+    "upstream_failed": "Ask again; if that fails too, the model server's own log says why.",
 }
 
 
-def failure(code: str, message: str, *, status: int | None = None, wait_seconds: float | None = None) -> ModelError:
+def failure(
+    code: str, message: str, *, status: int | None = None, wait_seconds: float | None = None, remedy: str = ""
+) -> ModelError:
     """Make the error of one kind; `code` is one of those that `classify` returns. Endpoints quote keys (S-34)."""
     retryable = code in _RETRYABLE_CODES
     error = ModelError(
         REDACTOR.clean(message),
-        remedy=_REMEDIES.get(code, ""),
+        remedy=remedy or _REMEDIES.get(code, ""),
         status=status,
         retryable=retryable,
         retry_after_seconds=wait_seconds,

@@ -27,6 +27,7 @@ _CODES: tuple[tuple[type[ExchangeError], str], ...] = (
     (NotHttpError, "not_an_api"),
     (EncodingError, "not_an_api"),
 )
+_SILENT = "Ask again in a moment, or let it be silent for longer: agent.model_timeout_seconds."
 
 
 class HttpPool:
@@ -110,6 +111,6 @@ class HttpPool:
 
     def _told(self, error: ExchangeError) -> ModelError:
         code = next((code for kind, code in _CODES if isinstance(error, kind)), "broken_off")
-        told = failure(code, f"{self.where} {error}.")
+        told = failure(code, f"{self.where} {error}.", remedy=_SILENT if isinstance(error, SilenceError) else "")
         told.__cause__ = error
         return told

@@ -196,6 +196,8 @@ class OpenAIBackend(InBatches):
 
     def _whole(self, answer: object, body: bytes, reader: AnswerReader) -> list[ChatEvent]:
         """Read an answer of an endpoint that does not stream."""
+        if answer is None and body.lstrip().startswith(b"{"):
+            raise failure("broken_off", f"{self.where} answered 200 with JSON that is not whole: {body[:120]!r}.")
         if not isinstance(answer, dict):
             raise failure("not_an_api", f"{self.where} answered 200 with something that is no JSON: {body[:120]!r}")
         if answer.get("error"):
