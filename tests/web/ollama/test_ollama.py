@@ -12,7 +12,7 @@ import ollama
 import pytest
 
 from naru.errors import ModelError
-from naru.messages import CallEnd, CallStart, ChatEvent, Finish, ImagePart, Reasoning, Text, Usage
+from naru.messages import CallEnd, CallStart, ChatEvent, Extra, Finish, ImagePart, Reasoning, Text, Usage
 from naru.models.scripted import Answer, ScriptedBackend
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.faces.strict import strictly
@@ -52,6 +52,25 @@ async def lines(url: str, body: dict[str, Any]) -> list[Any]:
     async with aiohttp.ClientSession() as session, session.post(url, json=body) as response:
         assert response.headers["content-type"].startswith("application/x-ndjson")
         return [json.loads(line) for line in (await response.text()).splitlines()]
+
+
+async def test_log_probabilities_are_asked_for_and_told_beside_the_words() -> None:
+    """N19: they travel whole."""
+    token = {"token": "Hi", "logprob": -0.1, "bytes": [72, 105], "top_logprobs": []}
+    answer = [Text("Hi"), Extra("choice", {"logprobs": {"content": [token]}}), Usage(1, 1), Finish("stop")]
+    asked: dict[str, Any] = {"model": "m", "messages": ASK, "logprobs": True, "top_logprobs": 2}
+    async with before([answer] * 3) as (client, hub, url):
+        whole = await client.chat(**asked)
+        pieces = [piece async for piece in await client.chat(**asked, stream=True)]
+        raw = await lines(f"{url}/api/generate", {"model": "m", "prompt": "x", "stream": True, "logprobs": True})
+    for line in raw:
+        strictly(ollama.GenerateResponse, line)
+    assert whole.message.content == "".join(piece.message.content or "" for piece in pieces) == "Hi"
+    for told in (whole.logprobs, [one for piece in pieces for one in piece.logprobs or ()]):
+        assert [(one.token, one.logprob) for one in told or ()] == [("Hi", -0.1)]
+    assert [one["token"] for line in raw for one in line.get("logprobs", ())] == ["Hi"]
+    extra = hub.backend.requests[0].extra  # type: ignore[attr-defined]
+    assert (extra["logprobs"], extra["top_logprobs"]) == (True, 2)
 
 
 async def test_a_streamed_and_a_whole_answer_say_the_same_in_ollamas_form() -> None:

@@ -24,6 +24,7 @@ from naru.messages import (
     Finish,
     ImagePart,
     Reasoning,
+    Refusal,
     Text,
     Usage,
 )
@@ -394,3 +395,36 @@ async def test_nothing_is_kept_where_the_setting_says_so(tmp_path: Path) -> None
         _, answer = await post(f"{url}/v1/responses", BODY)
         async with session.get(f"{url}/v1/responses/{answer['id']}") as response:
             assert response.status == 404
+
+
+async def test_log_probabilities_and_refusals_are_told_in_their_own_form(tmp_path: Path) -> None:
+    """N19: they travel whole."""
+    token = {"token": "Hi", "logprob": -0.1, "bytes": [72, 105], "top_logprobs": []}
+    answer = [Text("Hi"), Extra("choice", {"logprobs": {"content": [token]}}), Usage(1, 1), Finish("stop")]
+    for response in await told(tmp_path, [answer]):
+        (part,) = response.output[0].content
+        assert [one.model_dump() for one in part.logprobs] == [token]
+    for response in await told(tmp_path, [[Refusal("I will "), Refusal("not."), Usage(1, 1), Finish("stop")]]):
+        assert [part.to_dict() for part in response.output[0].content] == [
+            {"type": "refusal", "refusal": "I will not."}
+        ]
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ({"include": ["message.output_text.logprobs"]}, {"logprobs": True}),
+        ({"top_logprobs": 2}, {"logprobs": True, "top_logprobs": 2}),
+        ({"include": "message.output_text.logprobs", "top_logprobs": 0}, {}),
+    ],
+    ids=["included", "alternatives", "neither"],
+)
+async def test_log_probabilities_are_asked_for_in_either_way(
+    tmp_path: Path, body: dict[str, Any], asked: dict[str, Any]
+) -> None:
+    hub = memory_hub(tmp_path, ["ok"])
+    async with served(application(hub)) as url:
+        status, answer = await post(f"{url}/v1/responses", BODY | body)
+    assert status == 200, answer
+    extra = hub.backend.requests[0].extra  # type: ignore[attr-defined]
+    assert {name: value for name, value in extra.items() if "logprobs" in name} == asked

@@ -73,6 +73,10 @@ def _extra(body: JsonObject, options: JsonObject) -> JsonObject:
         extra["response_format"] = {"type": "json_object"}
     elif form:
         raise BadRequestError('format must be "json" or a JSON Schema.', param="format")
+    if flag(body, "logprobs"):
+        extra["logprobs"] = True
+        if alternatives := number(body, "top_logprobs"):
+            extra["top_logprobs"] = int(alternatives)
     think = body.get("think")
     if isinstance(think, str):
         extra["reasoning_effort"] = think

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from naru.errors import NaruError
-from naru.messages import BrokenCall, CallEnd, CallStart, Finish, JsonObject, Reasoning, Refusal, Text, Usage
+from naru.messages import BrokenCall, CallEnd, CallStart, Extra, Finish, JsonObject, Reasoning, Refusal, Text, Usage
 from naru.models.transport.json_text import encode
 from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.seam import FaceEvent
@@ -43,6 +43,7 @@ class Lines:
         self._text: list[str] = []
         self._thoughts: list[str] = []
         self._calls: list[JsonObject] = []
+        self._log_probabilities: list[JsonObject] = []
 
     def start(self) -> bytes:
         """Nothing comes before the first words."""
@@ -64,6 +65,9 @@ class Lines:
                 return self._called(self._names.pop(index, ""), arguments)
             case BrokenCall() if event.as_text:
                 return self._said(event.as_text)
+            case Extra(place="choice", fields={"logprobs": {"content": list(found)}}):
+                self._log_probabilities += found
+                return encode({**self._nothing(), "logprobs": found, "done": False}) + b"\n"
             case Usage():
                 self._usage = event
             case Finish(reason=reason):
@@ -72,8 +76,12 @@ class Lines:
 
     def end(self) -> bytes:
         """Return the last line."""
+        return encode({**self._nothing(), **self._ending()}) + b"\n"
+
+    def _nothing(self) -> JsonObject:
+        """Return a line that has no words."""
         said: JsonObject = {"response": ""} if self._generates else {"message": {"role": "assistant", "content": ""}}
-        return encode({"model": self._model, "created_at": now(), **said, **self._ending()}) + b"\n"
+        return {"model": self._model, "created_at": now(), **said}
 
     def fail(self, error: NaruError) -> bytes:
         """Return the error as the last line."""
@@ -88,6 +96,8 @@ class Lines:
         else:
             calls: JsonObject = {"tool_calls": self._calls} if self._calls else {}
             said = {"message": {"role": "assistant", "content": text, **said, **calls}}
+        if self._log_probabilities:
+            said["logprobs"] = self._log_probabilities
         return encode({"model": self._model, "created_at": now(), **said, **self._ending()})
 
     def _said(self, text: str) -> bytes:

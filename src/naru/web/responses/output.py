@@ -25,6 +25,7 @@ from naru.messages import (
 from naru.models.transport.json_text import encode
 from naru.web.face.seam import FaceEvent, HubNames, HubTools
 from naru.web.responses.items import LOCAL_SHELL
+from naru.web.responses.tools import shell_action
 
 Step = tuple[str, JsonObject]
 """An event of the stream: its type, and its fields without the sequence number."""
@@ -77,12 +78,15 @@ class Output:
         self._asked_first: frozenset[str] = frozenset()
         self._pieces: list[str] = []
         """Of the text or the thoughts that are open."""
+        self._refusal: list[str] = []
+        self._log_probabilities: list[JsonObject] = []
+        """Of the text that is open."""
         self._thinks = False
         self._calls: dict[int, _Call] = {}
         self._hub_calls: dict[str, int] = {}
         self._feeders: Mapping[type, Callable[[Any], list[Step]]] = {
             Text: self._text,
-            Refusal: self._text,
+            Refusal: self._refuse,
             Reasoning: self._think,
             CallStart: self._call_start,
             ArgumentsDelta: self._arguments,
@@ -103,7 +107,7 @@ class Output:
 
     def close(self) -> list[Step]:
         """End what is open; a call that never ended is incomplete."""
-        steps = self._close()
+        steps = self._close() + self._refused()
         for call in list(self._calls.values()):
             call.item["status"] = "incomplete"
             if "arguments" in call.item:
@@ -129,7 +133,29 @@ class Output:
         self.finish = event.reason
         return []
 
-    def _text(self, event: Text | Refusal) -> list[Step]:
+    def _refuse(self, event: Refusal) -> list[Step]:
+        """Keep a refusal for the end: it is an item of its own, and is read when it is whole."""
+        self._refusal.append(event.text)
+        return []
+
+    def _refused(self) -> list[Step]:
+        text, self._refusal = "".join(self._refusal), []
+        if not text:
+            return []
+        item = {"id": self._item_id("msg"), "type": "message", "status": "in_progress", "role": "assistant"}
+        steps = self._add({**item, "content": []})
+        place, part = self._place(-1), {"type": "refusal", "refusal": text}
+        self.items[-1] |= {"content": [part], "status": "completed"}
+        return [
+            *steps,
+            ("response.content_part.added", {**place, "part": {"type": "refusal", "refusal": ""}}),
+            ("response.refusal.delta", {**place, "delta": text}),
+            ("response.refusal.done", {**place, "refusal": text}),
+            ("response.content_part.done", {**place, "part": part}),
+            *self._done(-1),
+        ]
+
+    def _text(self, event: Text) -> list[Step]:
         if not event.text:
             return []
         steps: list[Step] = []
@@ -170,7 +196,10 @@ class Output:
         return steps
 
     def _beside(self, event: Extra) -> list[Step]:
-        """Keep encrypted thoughts: a client sends them back as they are."""
+        """Keep log probabilities, and encrypted thoughts: a client sends those back as they are."""
+        told = event.fields.get("logprobs") if event.place == "choice" else None
+        if isinstance(told, dict) and isinstance(told.get("content"), list):
+            self._log_probabilities += told["content"]
         details = event.fields.get("reasoning_details") if event.place == "message" else None
         for one in details if isinstance(details, list) else ():
             if isinstance(one, dict) and one.get("type") == "reasoning.encrypted" and one.get("data"):
@@ -236,7 +265,7 @@ class Output:
                 steps.append(("response.custom_tool_call_input.delta", {**where, "delta": item["input"]}))
                 steps.append(("response.custom_tool_call_input.done", {**where, "input": item["input"]}))
             case "local_shell_call":
-                item["action"] |= _shell_action(event.arguments)
+                item["action"] |= shell_action(event.arguments)
                 item["status"] = "completed"
             case _:
                 item["arguments"] = arguments
@@ -325,7 +354,8 @@ class Output:
         text, self._pieces = "".join(self._pieces), []
         if self.text_position >= 0:
             position, self.text_position = self.text_position, -1
-            part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+            probabilities, self._log_probabilities = self._log_probabilities, []
+            part = {"type": "output_text", "text": text, "annotations": [], "logprobs": probabilities}
             self.items[position] |= {"content": [part], "status": "completed"}
             place = self._place(position)
             return [
@@ -367,10 +397,3 @@ class Output:
 
     def _place(self, position: int, counter: str = "content_index") -> JsonObject:
         return {**self._where(position), counter: 0}
-
-
-def _shell_action(arguments: JsonObject) -> JsonObject:
-    command, env = arguments.get("command"), arguments.get("env")
-    words = [str(word) for word in command] if isinstance(command, list) else ["bash", "-lc", str(command)]
-    known: JsonObject = {key: arguments[key] for key in ("timeout_ms", "working_directory") if key in arguments}
-    return {"command": words, "env": env if isinstance(env, dict) else {}, **known}

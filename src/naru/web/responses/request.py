@@ -18,6 +18,7 @@ _REFUSED = {
     "prompt": "Prompts by id are kept on OpenAI's servers; send instructions and input.",
 }
 _PASSED = ("top_p", "seed")
+_LOG_PROBABILITIES = "message.output_text.logprobs"
 
 
 @fact(kw_only=True)
@@ -131,11 +132,20 @@ def _types(body: JsonObject) -> set[Any]:
     return {tool.get("type") for tool in body.get("tools") or () if isinstance(tool, dict)}
 
 
+def _log_probabilities(body: JsonObject) -> JsonObject:
+    """Ask for them as chat completions do, where either of the ways to want them is gone."""
+    include, alternatives = body.get("include"), number(body, "top_logprobs")
+    if alternatives:
+        return {"logprobs": True, "top_logprobs": int(alternatives)}
+    return {"logprobs": True} if isinstance(include, list) and _LOG_PROBABILITIES in include else {}
+
+
 def _extra(body: JsonObject, *, single: bool) -> JsonObject:
     """Return what the wires know by the names of chat completions."""
     extra: JsonObject = {name: body[name] for name in _PASSED if body.get(name) is not None}
     if single:
         extra["parallel_tool_calls"] = False
+    extra |= _log_probabilities(body)
     text = body.get("text") or {}
     form = text.get("format")
     if isinstance(form, dict) and form.get("type") == "json_schema":

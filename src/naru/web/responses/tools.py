@@ -119,3 +119,11 @@ def _choice(choice: Any) -> Any:
         case "local_shell":
             return {"type": "function", "name": LOCAL_SHELL}
     return choice
+
+
+def shell_action(arguments: JsonObject) -> JsonObject:
+    """Return what a call of the client's shell does, as its item says it."""
+    command, env = arguments.get("command"), arguments.get("env")
+    words = [str(word) for word in command] if isinstance(command, list) else ["bash", "-lc", str(command)]
+    known: JsonObject = {key: arguments[key] for key in ("timeout_ms", "working_directory") if key in arguments}
+    return {"command": words, "env": env if isinstance(env, dict) else {}, **known}
