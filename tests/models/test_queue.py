@@ -250,6 +250,16 @@ async def test_a_429_longer_than_the_caller_waits_is_refused_at_once() -> None:
     assert "smaller model" not in str(raised.value)
 
 
+async def test_those_who_come_while_the_key_rests_are_told_why_it_does() -> None:
+    """The next to ask has not seen the refusal: "left alone" alone says nothing of a bill that is to be paid."""
+    script = ScriptedBackend(lambda _: failure("rate_limited", "Check your billing.", status=429, wait_seconds=4000))
+    backend = QueuedBackend(script, RequestQueue(RateLimits(), clock=FakeClock()))
+    for told in (r"^Check your billing\. It is left", r"the endpoint wants m left alone \(Check your billing\)\. "):
+        with pytest.raises(ModelError, match=told):
+            await asyncio.wait_for(_collect(backend, wait=10), 30)
+    assert len(script.requests) == 1
+
+
 async def test_an_answer_that_has_begun_is_never_asked_again() -> None:
     class BreaksOff(ScriptedBackend):
         async def stream(self, request: ChatRequest):  # type: ignore[no-untyped-def]

@@ -20,6 +20,7 @@ from naru.models.limits.rate import Allowance, RateLimits, Receipt, Rest
 from naru.telemetry.figures import Figures
 
 _NEWEST_COUNTS = 0.3
+_SAID_CHARACTERS = 400
 _NEWS_SECONDS = 1.0
 """A turn that shifts by more is told to the caller."""
 
@@ -132,9 +133,10 @@ class Slot:
         """Say that the endpoint answered."""
         self._queue.succeeded(self._model, self._granted_at)
 
-    def refused(self, retry_after_seconds: float | None, *, by_model: bool = False) -> None:
+    def refused(self, retry_after_seconds: float | None, *, by_model: bool = False, said: str = "") -> None:
         """Say that no more is wanted for now: of this key (429), or of this model alone (503, 529)."""
-        self._queue.block(retry_after_seconds, model=self._model if by_model else None, sent_at=self._granted_at)
+        model = self._model if by_model else None
+        self._queue.block(retry_after_seconds, model=model, sent_at=self._granted_at, said=said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,16 +207,19 @@ class RequestQueue:
         """Return how many requests wait and how many are under way."""
         return sum(map(len, self._lines.values())), self._running
 
-    def block(self, seconds: float | None, *, model: str | None = None, sent_at: float = math.inf) -> None:
+    def block(
+        self, seconds: float | None, *, model: str | None = None, sent_at: float = math.inf, said: str = ""
+    ) -> None:
         """Let nothing through for so many seconds, of one model or of the whole key.
 
         Args:
             seconds: unknown doubles with every refusal in a row.
             model: the only one that is held back; None holds back the key.
             sent_at: when the refused request was sent; refusals of what was under way together count once.
+            said: the refusal's words, for those who are then refused here.
         """
         rest = self._key if model is None else self._models.setdefault(model, Rest())
-        rest.begin(seconds, sent_at, self._clock.now())
+        rest.begin(seconds, sent_at, self._clock.now(), said)
         self._allowance.blocked_until = self._key.until
         self._advance()
 
@@ -306,7 +311,11 @@ class RequestQueue:
             )
 
     def _why(self, model: str) -> str:
-        return f": the endpoint wants {model or 'its key'} left alone" if self.rests_for(model) else ""
+        if not self.rests_for(model):
+            return ""
+        rest = self._key if self._key.until >= self._model_until(model) else self._models[model]
+        said = f" ({rest.said[:_SAID_CHARACTERS].rstrip('.')})" if rest.said else ""
+        return f": the endpoint wants {model or 'its key'} left alone{said}"
 
     def _give_up(self, waiter: _Waiter, longest: float) -> None:
         if not waiter.granted.done():

@@ -165,7 +165,7 @@ class _Tries:
             if error.code == "loading":  # Ends by itself: asked until it is there, or the request's time is up.
                 retries = self._failures + 1
                 seconds = seconds or min(2.0**self._failures, _LOADING_PAUSE_SECONDS)
-            self._slot.refused(seconds, by_model=by_model)
+            self._slot.refused(seconds, by_model=by_model, said=error.message)
             if self._shared is not None and not by_model:
                 await self._shared.block(seconds or 1.0)
             if seconds is None:

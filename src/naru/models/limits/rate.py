@@ -98,10 +98,13 @@ class Rest:
     until: float = -math.inf
     refusals: int = 0
     """In a row: of requests that were sent after the rest before was over, so that one wave of refusals is one."""
+    said: str = ""
+    """With what words it was asked for."""
 
-    def begin(self, seconds: float | None, sent_at: float, now: float) -> None:
+    def begin(self, seconds: float | None, sent_at: float, now: float, said: str = "") -> None:
         """Take a refusal; an unknown time doubles with every refusal in a row."""
         is_news = sent_at >= self.until
+        self.said = said
         self.refusals += is_news
         if seconds is None:
             seconds = min(2.0 ** (self.refusals - 1), LONGEST_REST_SECONDS) if is_news else 0.0
