@@ -397,6 +397,22 @@ async def test_nothing_is_kept_where_the_setting_says_so(tmp_path: Path) -> None
             assert response.status == 404
 
 
+async def test_a_place_is_told_as_the_client_knows_it(tmp_path: Path) -> None:
+    """LESSONS 21: whatever stands before the item in the model's turns, and however many items made one turn."""
+    picture = {"role": "user", "content": [{"type": "input_text", "text": "?"}, {"type": "input_image"}]}
+    said = [{"role": "assistant", "content": "a"}, {"type": "function_call", "call_id": "c", "name": "f"}]
+    async with served(application(memory_hub(tmp_path, ["ok"]))) as url:
+        _, kept = await post(f"{url}/v1/responses", BODY)
+        for before, place in (([], 0), (said, 2), ([{"role": "user", "content": "x"}, *said], 3)):
+            for more in ({}, {"instructions": "Be kind."}, {"previous_response_id": kept["id"]}):
+                status, answer = await post(f"{url}/v1/responses", BODY | more | {"input": [*before, picture]})
+                told = f"input[{place}].content[1]"
+                assert (status, answer["error"]["param"]) == (400, told)
+                assert answer["error"]["message"].startswith(f"{told}.image_url has no url")
+        status, answer = await post(f"{url}/v1/responses", BODY | {"input": [{"role": "nobody", "content": "x"}]})
+    assert (status, answer["error"]["message"]) == (400, "input[0].role 'nobody' is not known.")
+
+
 async def test_log_probabilities_and_refusals_are_told_in_their_own_form(tmp_path: Path) -> None:
     """N19: they travel whole."""
     token = {"token": "Hi", "logprob": -0.1, "bytes": [72, 105], "top_logprobs": []}

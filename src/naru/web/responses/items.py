@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ LOCAL_SHELL = "local_shell"
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _UNSEEN = ("mcp_list_tools", "compaction_trigger", "additional_tools", "configuration_update")
 """Items that tell a model nothing."""
+_TURN = re.compile(r"\bmessages\[(\d+)\]")
 _DENIED = "(A person said no to this call; it was not made.)"
 
 
@@ -53,8 +55,8 @@ def namespaced(namespace: Any, name: Any) -> str:
     return f"{namespace}{name}" if str(namespace).endswith("__") else f"{namespace}__{name}"
 
 
-def read_items(items: Sequence[JsonObject], instructions: str) -> Conversation:
-    """Read the items into turns.
+def read_items(items: Sequence[JsonObject], instructions: str, *, kept: int = 0) -> Conversation:
+    """Read the items into turns; the first `kept` of them are not the request's own.
 
     Raises:
         BadRequestError: one cannot be taken; the message names its place.
@@ -62,14 +64,27 @@ def read_items(items: Sequence[JsonObject], instructions: str) -> Conversation:
     reader = _Reader()
     if instructions:
         reader.turns.append({"role": "system", "content": instructions})
+        reader.places.append("instructions")
     for position, item in enumerate(items):
-        reader.take(item, f"input[{position}]")
+        reader.take(item, f"input[{position - kept}]" if position >= kept else "the conversation before")
     reader.flush()
     answered = {text_of(item.get("approval_request_id")) for item in items if item.get("type") == "mcp_call"}
     approved = [(key, call) for key, call in reader.approved if key not in answered]
     if not reader.turns:
         raise BadRequestError("input must hold at least one item that says something.", param="input")
-    return Conversation(read_messages(reader.turns), approved)
+    try:
+        return Conversation(read_messages(reader.turns), approved)
+    except BadRequestError as error:
+        raise _placed(error, reader.places) from None
+
+
+def _placed(error: BadRequestError, places: Sequence[str]) -> BadRequestError:
+    """Return an error of a turn as one of the item that the client has sent."""
+
+    def placed(text: str) -> str:
+        return _TURN.sub(lambda found: places[int(found[1])] if int(found[1]) < len(places) else found[0], text)
+
+    return BadRequestError(placed(error.message), param=placed(error.param) if error.param else None)
 
 
 class _Reader:
@@ -77,12 +92,18 @@ class _Reader:
 
     def __init__(self) -> None:
         self.turns: list[JsonObject] = []
+        self.places: list[str] = []
+        """Where in the request each of the turns begins."""
+        self._where = self._said_where = ""
         self.approved: list[tuple[str, ToolCall]] = []
         self._said: JsonObject = {}
         self._asked: dict[str, JsonObject] = {}
         """Approval requests by their id."""
 
     def take(self, item: JsonObject, where: str) -> None:
+        self._where = where
+        if not self._said:
+            self._said_where = where
         kind = item.get("type") or "message"
         if kind == "message":
             self._message(item)
@@ -111,7 +132,9 @@ class _Reader:
         """End the model's turn."""
         if self._said:
             self.turns.append({"role": "assistant", "content": "", **self._said})
+            self.places.append(self._said_where)
             self._said = {}
+        self._said_where = self._where
 
     def _message(self, item: JsonObject) -> None:
         role = item.get("role", "user")
@@ -120,7 +143,7 @@ class _Reader:
             self._said["content"] = [*_parts(self._said.get("content")), *_parts(item.get("content"))]
             return
         self.flush()
-        self.turns.append({"role": role, "content": item.get("content")})
+        self._add({"role": role, "content": item.get("content")})
 
     def _reasoning(self, item: JsonObject) -> None:
         if "content" in self._said and "tool_calls" not in self._said:
@@ -139,7 +162,11 @@ class _Reader:
 
     def _result(self, call_id: Any, output: Any) -> None:
         self.flush()
-        self.turns.append({"role": "tool", "tool_call_id": text_of(call_id), "content": output})
+        self._add({"role": "tool", "tool_call_id": text_of(call_id), "content": output})
+
+    def _add(self, turn: JsonObject) -> None:
+        self.turns.append(turn)
+        self.places.append(self._where)
 
     def _answered(self, item: JsonObject, where: str) -> None:
         request_id = text_of(item.get("approval_request_id"))

@@ -70,7 +70,7 @@ def read_call(
     """
     wanted = read_wanted(body, headers)
     offer = read_offer(body, others=wanted.servers is not None)
-    conversation = read_items([*before, *items], _instructions(body))
+    conversation = read_items([*before, *items], _instructions(body), kept=len(before))
     servers, tools, choice = wanted.servers, offer.tools, offer.choice
     if offer.mcp.servers and servers != ():
         servers = (*(servers or ()), *offer.mcp.servers)
