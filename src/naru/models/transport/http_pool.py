@@ -13,7 +13,7 @@ from naru.http1.faults import DialError, EncodingError, ExchangeError, NotHttpEr
 from naru.http1.head import address_of, request_head, with_body
 from naru.http1.pool import Pool
 from naru.http1.reply import Reply
-from naru.models.transport.endpoint import WHOLE_BODY_BYTES, Endpoint
+from naru.models.transport.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES, Endpoint
 from naru.models.transport.failures import failure, http_failure
 
 _CONNECT_SECONDS = 10.0
@@ -91,6 +91,15 @@ class HttpPool:
         if answer.status >= 300:
             raise http_failure(self.where, answer.status, answer.headers, body)
         return body
+
+    async def refusal(self, answer: Reply) -> ModelError:
+        """Return why a request was refused, by an answer that is then done with."""
+        try:
+            body = await answer.read_some(ERROR_BODY_BYTES)
+            answer.release()
+        finally:
+            answer.close()
+        return http_failure(self.where, answer.status, answer.headers, body)
 
     async def close(self) -> None:
         """Close all connections."""

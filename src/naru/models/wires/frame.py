@@ -20,8 +20,8 @@ from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
 from naru.models.known.trial import Trial
 from naru.models.narrowed import Narrowed
-from naru.models.transport.endpoint import ERROR_BODY_BYTES, Endpoint
-from naru.models.transport.failures import decode, failure, http_failure, looks_like_html
+from naru.models.transport.endpoint import Endpoint
+from naru.models.transport.failures import decode, failure, looks_like_html
 from naru.models.transport.http_pool import HttpPool
 from naru.models.transport.json_text import encode
 from naru.models.transport.sse import SseReader
@@ -139,7 +139,7 @@ class WireBackend(InBatches):
             offered, sent, body = self.written(trial.asked, learned.profile, trial.form, model)
             answer = await self.http.post(self.path, encode(body))
             if answer.status >= 400:
-                if refused := trial.refused(await self._refusal(answer), offered.own_names(sent)):
+                if refused := trial.refused(await self.http.refusal(answer), offered.own_names(sent)):
                     raise refused
             elif trial.accepted():
                 learned.succeeded(sent)
@@ -158,14 +158,6 @@ class WireBackend(InBatches):
             profile = replace(profile, images="tool")
         sent = prepare(offered.request, profile, self.carries, endpoint=self.http.where)
         return offered, sent, self.body(sent, model, offered.declared(sent) if sent.tools else [], profile)
-
-    async def _refusal(self, answer: Reply) -> ModelError:
-        try:
-            text = await answer.read_some(ERROR_BODY_BYTES)
-            answer.release()
-        finally:
-            answer.close()
-        return http_failure(self.http.where, answer.status, answer.headers, text)
 
     def for_model(self, model: str) -> Backend:
         """Return a view of one model, with its own profile."""

@@ -22,7 +22,7 @@ from naru.models.known.profile import Profile
 from naru.models.known.trial import Trial
 from naru.models.local.engine import LocalEngine
 from naru.models.narrowed import Narrowed
-from naru.models.transport.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES, Endpoint
+from naru.models.transport.endpoint import WHOLE_BODY_BYTES, Endpoint
 from naru.models.transport.failures import decode, failure, http_failure, looks_like_html, refused_text
 from naru.models.transport.http_pool import HttpPool
 from naru.models.transport.json_text import encode
@@ -149,7 +149,7 @@ class OpenAIBackend(InBatches):
             body = request_body(sent, learned.profile, model=model, tools=offered.declared(sent))
             answer = await self._post(encode(body))
             if answer.status >= 300:
-                error = await self._refusal(answer)
+                error = await self.http.refusal(answer)
                 if refused := trial.refused(error, offered.own_names(sent)):
                     raise refused
             elif trial.accepted():
@@ -159,14 +159,6 @@ class OpenAIBackend(InBatches):
                 return answer, reader, learned
             else:
                 answer.close()
-
-    async def _refusal(self, answer: Reply) -> ModelError:
-        try:
-            error = http_failure(self.where, answer.status, answer.headers, await answer.read_some(ERROR_BODY_BYTES))
-            answer.release()
-        finally:
-            answer.close()
-        return error
 
     async def _post(self, body: bytes) -> Reply:
         try:

@@ -13,8 +13,7 @@ from starlette.responses import Response
 from naru.errors import ModelError, NaruError, NotFoundError
 from naru.messages import JsonObject
 from naru.models.backend import for_model
-from naru.models.transport.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES
-from naru.models.transport.failures import http_failure
+from naru.models.transport.endpoint import WHOLE_BODY_BYTES
 from naru.models.transport.json_text import encode
 from naru.web.face.core import Core
 from naru.web.face.errors import BadRequestError, status_of
@@ -124,7 +123,7 @@ class Models:
         reply = await backend.http.post("/embeddings", encode(asked))
         try:
             if reply.status >= 400:
-                raise http_failure(backend.where, reply.status, reply.headers, await reply.read_some(ERROR_BODY_BYTES))
+                raise await backend.http.refusal(reply)
             answer = orjson.loads(await reply.read_some(WHOLE_BODY_BYTES))
             vectors = [row["embedding"] for row in sorted(answer["data"], key=lambda row: row.get("index", 0))]
             tokens = int((answer.get("usage") or {}).get("prompt_tokens") or 0)

@@ -10,8 +10,7 @@ from naru.messages import JsonObject
 from naru.models.backend import Backend, for_model
 from naru.models.limits.reached import ReachedBackend
 from naru.models.narrowed import Narrowed
-from naru.models.transport.endpoint import ERROR_BODY_BYTES, WHOLE_BODY_BYTES
-from naru.models.transport.failures import http_failure
+from naru.models.transport.endpoint import WHOLE_BODY_BYTES
 from naru.models.transport.json_text import encode
 from naru.models.wires.openai_http import OpenAIBackend
 from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
@@ -91,7 +90,7 @@ class PassThrough:
 
 async def _relay(answer: Reply, backend: OpenAIBackend, client: ChatClient) -> None:
     if answer.status >= 400:
-        raise http_failure(backend.where, answer.status, answer.headers, await answer.read_some(ERROR_BODY_BYTES))
+        raise await backend.http.refusal(answer)
     if answer.content_type == "text/event-stream":
         await answer.each(client.put)
         await client.end()
