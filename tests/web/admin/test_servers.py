@@ -441,6 +441,36 @@ async def test_events_tell_the_present_state_and_every_change(hub: AdminHub, tmp
     assert b"event: status" in text
 
 
+@pytest.mark.parametrize(("age", "is_news"), [("60000", True), ("0", False)], ids=["since_before", "since_after"])
+async def test_whoever_follows_is_told_whether_anything_changed_since_it_began_to_read(
+    hub: AdminHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: str, is_news: bool
+) -> None:
+    from tests.web.admin.hub import application
+
+    monkeypatch.setattr("naru.web.admin.events._ON_ITS_WAY_SECONDS", -1e-9)
+    app = application(hub)
+    await hub.manager.register(Mutable(tmp_path, T1).record())
+    sent: list[bytes] = []
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message.get("body", b""))
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/api/mcp/events",
+        "query_string": f"present=0&age={age}".encode(),
+        "server": ("127.0.0.1", 20006),
+        "headers": [(b"host", b"127.0.0.1:20006")],
+    }
+    await app(scope, receive, send)
+    (ready,) = [json.loads(part.partition(b"data: ")[2]) for part in sent if b"event: ready" in part]
+    assert ready == {"isNews": is_news}
+
+
 async def test_f08_entries_that_cannot_be_used_are_listed_with_place_and_reason(tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     path.write_text(json.dumps({"mcpServers": {"a": 1, "good": {"url": "http://127.0.0.1:9/mcp"}}}))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from typing import Any
+from urllib.parse import parse_qsl
 
 import orjson
 from starlette.types import Receive, Scope, Send
@@ -16,19 +18,31 @@ from naru.stores.secrets.redact import REDACTOR
 KEEP_ALIVE_SECONDS = 15.0
 MAX_WAITING = 256
 """Events kept for a reader that does not read; more, and its stream is closed."""
+_ON_ITS_WAY_SECONDS = 1.0
+"""How long a request to follow may have been on its way: what happened meanwhile counts as not known either."""
 
 
 class ServerEvents:
-    """An ASGI application: follow the servers, all of them or the one that the path names."""
+    """An ASGI application: follow the servers, all of them or the one that the path names.
+
+    A page reads first and follows then. With `age`, the milliseconds since it began to read, the first event, `ready`,
+    says whether anything may have changed since: `{"isNews": true}`.
+    """
 
     def __init__(self, manager: Manager) -> None:
         self._manager = manager
+        self._changed_at = -float("inf")
+        manager.subscribe(self._note)
+
+    def _note(self, _change: Change) -> None:
+        self._changed_at = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Stream until the client goes or does not read."""
         only: str | None = scope.get("path_params", {}).get("name")
         # A page that has just read the list need not hear the state of a thousand servers again.
-        skips_present = b"present=0" in scope.get("query_string", b"").split(b"&")
+        asked = dict(parse_qsl(scope.get("query_string", b"")))
+        skips_present, age = asked.get(b"present") == b"0", asked.get(b"age", b"")[:9]
         queue: asyncio.Queue[Change | None] = asyncio.Queue(MAX_WAITING)
 
         def hear(change: Change) -> None:
@@ -57,7 +71,7 @@ class ServerEvents:
             )
             for name in () if skips_present else [only] if only else list(self._manager.connections):
                 await _write(send, "status", self._state(name))
-            await _write(send, "ready", {})
+            await _write(send, "ready", {"isNews": self._is_news(int(age))} if age.isdigit() else {})
             while not gone.done():
                 event = asyncio.ensure_future(queue.get())
                 await asyncio.wait({event, gone}, timeout=KEEP_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -76,6 +90,9 @@ class ServerEvents:
             gone.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await gone
+
+    def _is_news(self, age_ms: int) -> bool:
+        return time.monotonic() - self._changed_at <= age_ms / 1000 + _ON_ITS_WAY_SECONDS
 
     def _state(self, name: str) -> dict[str, Any]:
         if name not in self._manager.connections:
