@@ -42,6 +42,10 @@ def answer(method: str, params: dict[str, Any], tools: Path) -> dict[str, Any]:
             return {"content": [{"type": "image", "mimeType": "image/png", "data": PICTURE}]}
         case "tools/call" if params["name"] == "everything":
             return {"content": EVERYTHING}
+        case "tools/call" if params["name"] == "count":
+            return {"content": [], "structuredContent": {"id": 12345678901234567890, "rows": list(range(20))}}
+        case "tools/call" if params["name"] == "nothing":
+            return {"content": []}
         case "tools/call":
             return {"content": [{"type": "text", "text": json.dumps(params["arguments"], ensure_ascii=False)}]}
     return {}

@@ -148,7 +148,7 @@ def test_a_server_is_added_fails_with_a_reason_is_mended_and_its_tool_runs(brows
     browser.wait(lambda: "get_employee_info" in browser.text or browser.driver.execute_script(CLICK, "Connect"))
     browser.sees("Connected", "get_employee_info")
     browser.open("tools/mended__get_employee_info")
-    browser.find("form input").send_keys("EMP001")
+    browser.find("form textarea").send_keys("EMP001")
     browser.click("Run")
     browser.sees("Kim Minjun", "naru tool run mended__get_employee_info")
     browser.open("servers/mended")
@@ -318,7 +318,7 @@ def test_a_tool_with_an_odd_schema_has_a_form_that_runs(browser: Browser, papers
     browser.fetch("/api/mcp/servers/papers/approve", "POST", "{}")
     browser.look(390, "light")
     browser.open("tools/papers__odd")
-    assert browser.field("maybe").tag_name == "input"
+    assert browser.field("maybe").get_attribute("class") == "line"
     assert browser.field("either (JSON)").tag_name == "textarea"
     browser.field("maybe").send_keys("12345678901234567890")
     Select(browser.field("choice")).select_by_visible_text('{"a":1}')
@@ -367,7 +367,7 @@ def test_a_tool_is_found_and_run_without_a_mouse(browser: Browser) -> None:
     browser.sees("hr__get_employee_info")
     next(one for one in browser.tab() if "hr__get_employee_info" in one.text).send_keys(Keys.ENTER)
     browser.sees("employee_id")
-    next(one for one in browser.tab() if one.tag_name == "input").send_keys("EMP001" + Keys.ENTER)
+    next(one for one in browser.tab() if one.tag_name == "textarea").send_keys("EMP001" + Keys.ENTER)
     browser.sees("Kim Minjun")
 
 

@@ -46,7 +46,7 @@ async def test_every_file_is_served_without_inline_code_and_small(tmp_path: Path
             total += 0 if name in LIBRARIES else len(answer.content)
             again = await client.get(answer.url, headers={"If-None-Match": answer.headers["etag"]})
             assert again.status_code == 304
-        assert total < 170_000, "ours, without the libraries; a page fetches its own alone"
+        assert total < 176_000, "ours, without the libraries; a page fetches its own alone"
 
 
 async def test_no_file_builds_markup_from_text() -> None:
@@ -225,7 +225,7 @@ async def test_files_are_packed_for_browsers_that_take_it(tmp_path: Path) -> Non
                 total += 0 if name in LIBRARIES else size
             plain = await client.get(path, headers={"Accept-Encoding": "identity"})
             assert "content-encoding" not in plain.headers
-    assert total < 64_000, "ours, without the libraries"
+    assert total < 67_000, "ours, without the libraries"
 
 
 def test_every_file_of_the_console_is_listed_and_every_import_of_one_is_there() -> None:

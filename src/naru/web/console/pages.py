@@ -56,6 +56,7 @@ FILES = (
     "reasons.js",
     "results.js",
     "runs.js",
+    "schema_form.js",
     "server.js",
     "server_form.js",
     "servers.js",

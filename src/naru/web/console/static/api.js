@@ -1,11 +1,15 @@
 // The hub's API. Errors carry what was tried, what happened and what to do.
 import { isKorean, t } from "./text.js";
 
+// Whole numbers that JavaScript would round stay as they came, where the browser can keep them so.
+const precise = (_, value, { source } = {}) => (Number.isInteger(value) && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? JSON.rawJSON(source) : value);
+export const parsed = (text) => (JSON.rawJSON && /\d{16}/.test(text) ? JSON.parse(text, precise) : JSON.parse(text));
+
 async function answer(response) {
   if (response.status === 204) return null;
   const text = await response.text();
   let body = text;
-  try { body = JSON.parse(text); } catch { /* plain text */ }
+  try { body = parsed(text); } catch { /* plain text */ }
   if (response.ok) return body;
   const code = body?.code ?? body?.error?.code;
   const said = body?.detail ? `${body.detail} ${body.remedy ?? ""}`.trim() : body?.error?.message;
@@ -65,21 +69,35 @@ export async function* events(path, body, signal) {
     held += value;
     const parts = held.split("\n\n");
     held = parts.pop();
-    for (const part of parts) if (part.startsWith("data: ")) yield JSON.parse(part.slice(6));
+    for (const part of parts) if (part.startsWith("data: ")) yield parsed(part.slice(6));
   }
 }
 
+// What a file of the app is fetched by: a hub that is away is told in words.
+export const fetched = (file) => file.catch(() => { throw new Error(t("offline")); });
+
 // Changes as they happen, over one connection for the whole console; it opens again by itself.
 export const ofServers = ["registered", "updated", "removed", "status", "tools"];
-let source, isAway = false;
+let source, isAway = false, began = 0;
 const hearers = new Set();
+const past = new Map(); // the last of each kind and name that was heard, and when
+// A page begins to read: what changes from now on it is told, also what it could not yet hear.
+export const reading = () => { began = performance.now(); };
 function live() {
   if (source) return;
-  source = new EventSource("./api/mcp/events?present=0");
-  const tell = (kind, data) => { for (const hear of [...hearers]) hear(kind, data); };
+  source = new EventSource(`./api/mcp/events?present=0&age=${Math.ceil(performance.now() - began)}`);
+  const tell = (kind, data) => { for (const { hear } of [...hearers]) hear(kind, data); };
   for (const kind of [...ofServers, "approvals", "runs", "keys"]) {
-    source.addEventListener(kind, (event) => tell(kind, JSON.parse(event.data)));
+    source.addEventListener(kind, (event) => {
+      const data = JSON.parse(event.data);
+      past.set(`${kind} ${data.name}`, { kind, data, at: performance.now() });
+      tell(kind, data);
+    });
   }
+  // What changed between the reading and the first opening is not known: each looks again.
+  source.addEventListener("ready", (event) => {
+    if (JSON.parse(event.data).isNews) for (const { hear, kinds, name } of [...hearers]) hear(kinds[0], { name });
+  });
   source.addEventListener("open", () => {
     if (isAway) tell("online", {}); // it came back; the first opening is no news
     isAway = false;
@@ -97,9 +115,11 @@ function live() {
 // alone. `offline` and `online` tell of the connection itself.
 export function follow(hear, kinds = ofServers, name = undefined) {
   const mine = (kind, data) => { if (kinds.includes(kind) && (!name || data.name === name)) hear(kind, data); };
-  hearers.add(mine);
+  const hearer = { hear: mine, kinds, name };
+  hearers.add(hearer);
+  for (const { kind, data, at } of past.values()) if (at > began) mine(kind, data);
   live();
-  return () => hearers.delete(mine);
+  return () => hearers.delete(hearer);
 }
 
 // Answers may overtake each other. What this returns is called at each question, and what that returns tells, once, whether

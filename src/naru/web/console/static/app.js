@@ -1,7 +1,7 @@
 // The frame: navigation, sign-in, language and theme; each page draws itself into an element of its own and may return how
 // to leave it.
-import { api, follow, inOrder } from "./api.js";
-import { action, field, fill, glyph, h, onSubmit, title } from "./dom.js";
+import { api, fetched, follow, inOrder, reading } from "./api.js";
+import { action, field, fill, glyph, h, keep, kept, onSubmit, title } from "./dom.js";
 import { keepFocus } from "./focus.js";
 import { isKorean, switchLanguage, switchTheme, t, themeName } from "./text.js";
 
@@ -130,7 +130,8 @@ async function show() {
   const place = h("div");
   try {
     const session = who ?? api("/api/session");
-    const made = (name && one ? one() : list()).then((draw) => draw(place, name && one ? name : session));
+    if (mine > 1) reading(); // ahead.js began with the first
+    const made = fetched(name && one ? one() : list()).then((draw) => draw(place, name && one ? name : session));
     made.then((end) => { if (mine !== drawn) end?.(); }, () => {});
     who = await session;
     navigation(page);
@@ -138,6 +139,7 @@ async function show() {
     if (mine !== drawn) return;
     if (end) leave = end;
     main.replaceChildren(place);
+    globalThis.ahead.clear(); // what was asked for ahead and not wanted grows old
     if ([document.body, main].includes(document.activeElement)) place.querySelector("[autofocus]")?.focus({ preventScroll: true });
     countApprovals().catch(() => {});
     followHub();
@@ -150,6 +152,17 @@ async function show() {
 }
 
 document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
-addEventListener("hashchange", () => { show(); main.focus({ preventScroll: true }); scrollTo(0, 0); });
+// Whoever comes back finds the page where it was left: at the link that led away.
+async function arrive() {
+  await show();
+  const link = kept().left && main.querySelector(`[href="${CSS.escape(kept().left)}"]`);
+  link?.focus({ preventScroll: true });
+  link?.scrollIntoView({ block: "center" });
+}
+main.addEventListener("click", ({ target }) => {
+  const link = target.closest('a[href^="#/"]');
+  if (link) keep({ left: link.getAttribute("href"), rows: link.closest(".list")?.children.length });
+}, true);
+addEventListener("hashchange", () => { arrive(); main.focus({ preventScroll: true }); scrollTo(0, 0); });
 keepFocus();
-show();
+arrive();

@@ -1,4 +1,4 @@
-import { api, follow, gathered, inOrder, ofServers } from "./api.js";
+import { api, follow, gathered, inOrder, ofServers, parsed } from "./api.js";
 import { action, empty, fill, h, say, title } from "./dom.js";
 import { has, t, when } from "./text.js";
 
@@ -29,6 +29,23 @@ export function waitingCall(one, load) {
     h("pre", { tabIndex: 0 }, one.arguments),
     h("div", { className: "row" }, action(t("allowOnce"), answer("once"), { className: "main" }),
       action(t("allowAlways"), answer("always")), action(t("denyCall"), answer("deny")))));
+}
+
+const same = (text, given) => { try { return JSON.stringify(parsed(text)) === JSON.stringify(given); } catch { return true; } };
+
+// Calls that wait for a yes are answered where they are seen to wait: `going` has rows of a waterfall, each with what was `given`.
+export async function showHeld(going) {
+  const { waiting } = await api("/api/approvals");
+  const left = new Set(waiting);
+  const isOf = (held, one) => (one.label === `${held.server}__${held.tool}` || one.label === held.tool)
+    && same(held.arguments, one.given);
+  for (const one of going.values()) {
+    const held = [...left].find((other) => isOf(other, one));
+    left.delete(held);
+    if (held?.id === one.held) continue;
+    one.held = held?.id;
+    fill(one.place, held && waitingCall(held, async () => fill(one.place)));
+  }
 }
 
 // Readers may see withheld tools, but only operators are shown what is called.

@@ -1,6 +1,6 @@
 // The audit log: who did what, newest first and as it happens, by kind, person and words; and whether its chain holds.
 import { api, query } from "./api.js";
-import { action, empty, fill, h, json, listen, searchBox, title } from "./dom.js";
+import { action, choose, empty, fill, h, json, listen, searchBox, title } from "./dom.js";
 import { live } from "./live.js";
 import { exact, t } from "./text.js";
 
@@ -40,7 +40,7 @@ export async function auditPage(main) {
       found.problems.length > 0 && json(found.problems.join("\n"))));
   });
   listen(find, page.restart);
-  what.addEventListener("change", page.restart);
+  choose(what, page.restart);
   await page.restart();
   fill(main, title(t("audit"), h("span", { className: "push" }), prove, page.pause), h("p", { className: "lead" }, t("auditLead")), verdict,
     h("div", { className: "row bar" }, h("div", { className: "grow" }, find), h("div", {}, what)), list, end);

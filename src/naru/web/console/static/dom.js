@@ -89,10 +89,19 @@ export const empty = (text, hint, button) =>
 
 export const title = (text, ...rest) => h("div", { className: "head" }, h("h1", {}, text), rest);
 
+// What this entry of the browser's history remembers: whoever comes back, or loads it anew, finds what was asked for.
+export const kept = () => history.state ?? {};
+export const keep = (more) => history.replaceState({ ...kept(), ...more }, "");
+
 export function listen(input, work, wait = 180) {
   let waiting;
-  input.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(work, wait); });
+  input.addEventListener("input", () => { keep({ words: input.value }); clearTimeout(waiting); waiting = setTimeout(work, wait); });
   return input;
 }
 
-export const searchBox = () => h("input", { type: "search", "aria-label": t("search"), placeholder: t("search") });
+export function choose(select, work) {
+  select.value = kept().choice ?? "";
+  select.addEventListener("change", () => { keep({ choice: select.value }); work(); });
+}
+
+export const searchBox = () => h("input", { type: "search", value: kept().words ?? "", "aria-label": t("search"), placeholder: t("search") });

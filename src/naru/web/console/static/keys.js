@@ -1,12 +1,12 @@
 import { api, follow, gathered, inOrder } from "./api.js";
-import { action, empty, field, fill, h, onSubmit, say, snippet, sure, title } from "./dom.js";
-import { t, when } from "./text.js";
+import { action, check, empty, field, fill, h, onSubmit, say, snippet, sure, title } from "./dom.js";
+import { number, t, when } from "./text.js";
 
 const roles = ["read", "user", "operator", "admin"];
 
 export async function keysPage(main, session) {
   const who = await session;
-  const role = h("select", {}, roles.map((one) => h("option", { selected: one === "user" }, one)));
+  const role = h("select", {}, roles.map((one) => h("option", { defaultSelected: one === "user" }, one)));
   const owner = h("input", { required: true, maxLength: 200, autocomplete: "off" });
   const days = h("input", { type: "number", min: 1, max: 36500, step: 1 });
   const limits = Object.fromEntries(["servers", "tools", "models"].map((one) => [one, h("input", { maxLength: 2000, autocomplete: "off", placeholder: "*" })]));
@@ -32,17 +32,17 @@ export async function keysPage(main, session) {
     for (const [name, input] of Object.entries(budgets)) if (input.value !== "") body[name] = Number(input.value);
     const key = await api("/api/keys", { method: "POST", body });
     fill(made, h("section", { className: "card notice wait-card" }, h("p", {}, h("strong", {}, t("shownOnce"))), snippet(key.key)));
-    for (const input of [owner, days, ...Object.values(limits), ...Object.values(budgets)]) input.value = "";
-    readOnly.checked = false;
-    await load().catch(() => {});
+    form.reset(); // as nobody has touched it: nothing is told to be missing, and no role stays chosen
+    await load().catch(() => rows.replaceChildren()); // the first key: from now on this page needs one itself
   });
+  const form = h("form", { className: "card", onsubmit: send },
+    h("div", { className: "fields" }, field(t("owner"), owner), field(t("role"), role), field(t("days"), days, t("daysHint"))),
+    h("details", {}, h("summary", {}, t("keyLimits")), h("p", { className: "lead" }, t("keyLimitsLead")), h("div", { className: "fields" },
+      Object.entries(limits).map(([name, input]) => field(t(name), input)), Object.entries(budgets).map(([name, input]) => field(t(name), input))),
+    check(t("readOnlyTools"), readOnly)), button);
   await load();
   fill(main, title(t("keys")), h("p", { className: "lead" }, t("keysLead")), made, rows,
-    h("h2", {}, t("create")), h("form", { className: "card", onsubmit: send },
-      h("div", { className: "fields" }, field(t("owner"), owner), field(t("role"), role), field(t("days"), days, t("daysHint"))),
-      h("details", {}, h("summary", {}, t("keyLimits")), h("p", { className: "lead" }, t("keyLimitsLead")), h("div", { className: "fields" },
-        Object.entries(limits).map(([name, input]) => field(t(name), input)), Object.entries(budgets).map(([name, input]) => field(t(name), input)),
-        field(t("readOnlyTools"), readOnly))), button),
+    h("h2", {}, t("create")), form,
     h("h2", {}, t("roles")), h("div", { className: "scroll" }, h("table", {}, h("tbody", {}, roles.map((one) =>
       h("tr", {}, h("th", { scope: "row" }, one), h("td", {}, t(`${one}May`))))))));
   const look = gathered(() => load().catch(() => {}), 400);
@@ -53,8 +53,8 @@ export async function keysPage(main, session) {
 function limitsOf(key) {
   const names = ["servers", "tools", "models"].filter((one) => key[one]).map((one) => `${t(one)}: ${key[one].join(", ") || "–"}`);
   if (key.readOnly) names.push(t("readOnlyTools"));
-  if (key.requestsPerDay !== undefined) names.push(`${key.requestsToday} / ${key.requestsPerDay} ${t("requestsPerDay")}`);
-  if (key.tokensPerDay !== undefined) names.push(`${key.tokensToday} / ${key.tokensPerDay} ${t("tokensPerDay")}`);
+  if (key.requestsPerDay !== undefined) names.push(`${t("requestsPerDay")}: ${number(key.requestsToday, 0)} / ${number(key.requestsPerDay, 0)}`);
+  if (key.tokensPerDay !== undefined) names.push(`${t("tokensPerDay")}: ${number(key.tokensToday, 0)} / ${number(key.tokensPerDay, 0)}`);
   return names.length ? names.join("; ") : "–";
 }
 
@@ -72,10 +72,10 @@ function table(keys, who, load, made) {
     await load();
   };
   const columns = ["owner", "role", "key", "keyLimits", "expires", "lastUsed"];
-  return h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": t("keys") }, h("table", {},
+  return h("div", { className: "scroll tall", tabIndex: 0, role: "region", "aria-label": t("keys") }, h("table", {},
     h("thead", {}, h("tr", {}, columns.map((one) => h("th", { scope: "col" }, t(one))), h("td", {}))),
     h("tbody", {}, keys.map((key) => h("tr", { "data-id": key.id },
-      h("td", {}, h("strong", {}, key.owner || "–"), key.id === who.id && ` (${t("you")})`), h("td", {}, key.role), h("td", {}, h("code", {}, key.id)), h("td", {}, limitsOf(key)),
+      h("td", { className: "free" }, h("strong", {}, key.owner || "–"), key.id === who.id && ` (${t("you")})`), h("td", { className: "tight" }, key.role), h("td", { className: "tight" }, h("code", {}, key.id)), h("td", { className: "free" }, limitsOf(key)),
       h("td", { className: "tight" }, key.expiresAt ? when(key.expiresAt) : t("never")), h("td", { className: "tight" }, key.lastUsedAt ? when(key.lastUsedAt) : "–"),
       h("td", {}, action(t("rotate"), rotate(key), { className: "slim", "aria-label": `${t("rotate")}: ${key.owner || key.id}` }), " ", action(t("revoke"), revoke(key), { className: "danger slim", "aria-label": `${t("revoke")}: ${key.owner || key.id}` })))))));
 }

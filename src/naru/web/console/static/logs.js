@@ -1,6 +1,6 @@
 // What this hub logs, as it happens: newest first, by level and by words, older lines on demand.
 import { api, query } from "./api.js";
-import { action, empty, fill, h, listen, searchBox, title } from "./dom.js";
+import { choose, empty, fill, h, listen, searchBox, title } from "./dom.js";
 import { exact, t } from "./text.js";
 import { live } from "./live.js";
 
@@ -30,7 +30,7 @@ export async function logsPage(main) {
     none: () => empty(t("nothingFound"), t("noLogsHint")),
   });
   listen(find, page.restart);
-  level.addEventListener("change", page.restart);
+  choose(level, page.restart);
   await page.restart();
   fill(main, title(t("logs"), h("span", { className: "push" }), page.pause), h("p", { className: "lead" }, t("logsLead")),
     h("div", { className: "row bar" }, h("div", { className: "grow" }, find), h("div", {}, level)), list, end);

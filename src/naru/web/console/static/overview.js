@@ -1,12 +1,15 @@
 // Figures over an hour, a day or a week: what they come to, plots with a table behind each, and the runs behind a point.
 import { api, follow, gathered, inOrder, ofServers } from "./api.js";
-import { add, fill, h, title } from "./dom.js";
+import { add, fill, h, keep, kept, title } from "./dom.js";
 import { clock, number, t } from "./text.js";
 
 const ranges = ["hour", "day", "week"];
 const every = 10_000;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const shown = (seconds) => (seconds == null ? "–" : seconds < 1 ? `${number(seconds * 1000, 0)} ms` : `${number(seconds, 1)} s`);
+
+// Steps of an axis that counts: there is no half of a request.
+const whole = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((one) => one * 10 ** power)).flat();
 
 // uPlot, as it is published: fetched when the first plot is drawn, so that the figures do not wait for it.
 let loading;
@@ -41,7 +44,7 @@ function plot(uPlot, chart, { holder, spoken }, data) {
     width: Math.max(holder.clientWidth, 200), height: 190, legend: { show: true }, cursor: { y: false },
     scales: { y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
     axes: [{ ...axis, space: 64, values: (_, ticks) => ticks.map((at) => clock(at * 1000, data.range)) },
-      { ...axis, size: 62, values: (_, ticks) => ticks.map((value) => chart.format(value)) }],
+      { ...axis, size: 62, incrs: chart.format === shown ? undefined : whole, values: (_, ticks) => ticks.map((value) => chart.format(value)) }],
     series: [{ label: t("time"), value: (_, at) => (at == null ? "–" : clock(at * 1000, data.range)) },
       ...chart.lines.map(([line, ink]) => ({ label: t(line), stroke: () => colour(ink), width: 2, spanGaps: false,
         points: { size: 5 }, value: (_, value) => (value == null ? "–" : chart.format(value)) }))],
@@ -109,7 +112,7 @@ function groups(data) {
 }
 
 export async function overviewPage(main) {
-  let range = "hour", plots = [], gone = false;
+  let range = kept().choice ?? "hour", plots = [], gone = false;
   const top = h("div", { className: "tiles", "aria-live": "off" });
   const below = h("div");
   const boxes = charts.map((chart) => {
@@ -122,6 +125,7 @@ export async function overviewPage(main) {
   const choice = h("div", { className: "chips", role: "group", "aria-label": t("range") }, ranges.map((one) =>
     h("button", { type: "button", "aria-pressed": String(one === range), onclick: (event) => {
       range = one;
+      keep({ choice: one });
       for (const other of choice.children) other.setAttribute("aria-pressed", String(other === event.target));
       draw().catch(() => {});
     } }, t(one))));

@@ -1,5 +1,5 @@
 // A list that grows: the first page at once, the next when its end comes near, or by a button for the keyboard.
-import { fill, h, say } from "./dom.js";
+import { fill, h, kept, say } from "./dom.js";
 import { t } from "./text.js";
 
 const FIRST = 20; // more than a screen; what ahead.js asks for
@@ -7,7 +7,7 @@ export const PAGE = 50;
 
 // `fetchPage(offset, limit)` gives { total, rows }; `draw(row)` gives an <li>; `none()` what an empty list shows.
 export function growing(list, end, { fetchPage, draw, none }) {
-  let shown = 0, total = 0, turn = 0, busy = false;
+  let shown = kept().rows ?? 0, total = 0, turn = 0, busy = false;
   const foot = () => {
     if (!total) return fill(end, none());
     fill(end, (shown < total || total > PAGE) && h("p", { className: "more small" }, t("shownOf", { shown, total }), shown < total && " · ",

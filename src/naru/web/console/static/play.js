@@ -1,8 +1,8 @@
 import { api, events } from "./api.js";
-import { waitingCall } from "./approvals.js";
-import { action, field, fill, h, title } from "./dom.js";
+import { showHeld } from "./approvals.js";
+import { action, field, fill, h, keep, kept, title } from "./dom.js";
 import { markdown } from "./markdown.js";
-import { has, t } from "./text.js";
+import { has, number, t } from "./text.js";
 import { callInside, coloured, modelInside, waterfall, writtenBy } from "./waterfall.js";
 
 export async function playPage(main) {
@@ -10,7 +10,7 @@ export async function playPage(main) {
   const model = h("select", {}, models.map((one) => h("option", { value: one.name }, one.name)));
   const chosen = h("select", {}, h("option", { value: "*" }, t("allServers")),
     servers.map((one) => h("option", { value: one.name }, one.name)), h("option", { value: "" }, t("withoutTools")));
-  const question = h("textarea", { className: "prose", rows: 2, autofocus: true });
+  const question = h("textarea", { className: "prose", rows: 2, autofocus: true, value: kept().words ?? "", oninput: () => keep({ words: question.value }) });
   const ask = h("button", { className: "main" }, t("ask"));
   const halt = h("button", { type: "button", hidden: true }, t("stop"));
   const talk = h("div", { "aria-live": "polite" });
@@ -27,6 +27,7 @@ export async function playPage(main) {
     if (document.activeElement === ask) halt.focus();
     ask.disabled = true;
     question.value = "";
+    keep({ words: "" });
     turns.push({ role: "user", content: text });
     const turn = newTurn(text);
     talk.append(turn.view);
@@ -52,23 +53,6 @@ export async function playPage(main) {
       h("div", { className: "row" }, ask, halt, h("span", { className: "soft small" }, t("askHint")))));
   question.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(event); });
   return () => stop();
-}
-
-const same = (text, given) => { try { return JSON.stringify(JSON.parse(text)) === JSON.stringify(given); } catch { return true; } };
-
-// Calls that wait for a yes are answered where they are seen to wait.
-async function showHeld(going) {
-  const { waiting } = await api("/api/approvals");
-  const left = new Set(waiting);
-  const isOf = (held, one) => (one.label === `${held.server}__${held.tool}` || one.label === held.tool)
-    && same(held.arguments, one.given);
-  for (const one of going.values()) {
-    const held = [...left].find((other) => isOf(other, one));
-    left.delete(held);
-    if (held?.id === one.held) continue;
-    one.held = held?.id;
-    fill(one.place, held && waitingCall(held, async () => fill(one.place)));
-  }
 }
 
 // One question with everything that follows, drawn step by step as the loop goes.
@@ -132,7 +116,7 @@ function newTurn(text) {
       draw();
       note.textContent = [
         t("ended", { reason: has(step.reason) ? t(step.reason) : step.reason }), t("seconds", { seconds: at.toFixed(1) }),
-        t("tokens", { prompt: step.usage.prompt_tokens, completion: step.usage.completion_tokens }), step.reason !== "answered" && step.note,
+        t("tokens", { prompt: number(step.usage.prompt_tokens, 0), completion: number(step.usage.completion_tokens, 0) }), step.reason !== "answered" && step.note,
       ].filter(Boolean).join(" · ");
       // What the servers' trouble is stands on their page; here a word that leads there is enough.
       if (step.note && step.reason === "answered") note.append(" · ", h("a", { href: "#/servers" }, t("serversAway")));

@@ -33,7 +33,7 @@ const korean = {
   timeout: ["정해진 시간 안에 대답이 없습니다.", "MCP 서버가 맞는지, 무언가를 기다리고 있지 않은지 확인하세요."],
   tls: ["보안 연결(TLS)에 실패했습니다.", "URL을 확인하고, 자체 인증 기관이라면 caFile에 PEM 파일을 적으세요."],
   too_large: ["답이 너무 큽니다.", "한도를 올리거나 더 적게 요청하세요."],
-  unauthorized: ["서버가 로그인을 요구합니다.", "헤더에 올바른 Authorization을, 또는 항목에 auth를 넣고 다시 연결하세요."],
+  unauthorized: ["서버가 로그인을 요구합니다.", "로그인하거나, 헤더에 올바른 Authorization을, 또는 항목에 auth를 넣고 다시 연결하세요."],
   insufficient_scope: ["서버가 더 많은 권한을 요구합니다.", "다시 로그인하면 그 권한도 요청합니다."],
   sign_in_refused: ["서버의 로그인 안내를 믿을 수 없거나 로그인이 거부되었습니다.", "메시지가 이유를 알려 줍니다."],
   version: ["프로토콜 버전이 맞지 않습니다.", "서버나 나루를 새 버전으로 올리세요."],
@@ -108,9 +108,9 @@ const simple = {
 // What is said of a server that has no failure: by its state, in the reader's language.
 export function stateTold(server) {
   const why = server.explanation;
+  const count = server.toolCount ?? server.tools.length; // what is offered to whoever looks, not all that it has
+  if (server.status === "CONNECTED") return { what: t("connectedWith", { count }) };
   if (!isKorean()) return { what: why.summary, todo: why.remedy };
-  const count = server.toolCount ?? server.tools.length;
-  if (server.status === "CONNECTED") return { what: t("connectedWith", { count }), original: why.remedy };
   if (why.isUsable) return { what: t("rests", { count }) };
   const [is, todo] = simple[server.status] ?? [];
   return is ? { what: t(is), todo: why.remedy && t(todo) } : { what: why.summary, todo: why.remedy };

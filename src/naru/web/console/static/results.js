@@ -1,4 +1,5 @@
 // A tool's result by type: text as text, JSON as a tree, pictures as pictures, nothing that could run.
+import { parsed } from "./api.js";
 import { h, json } from "./dom.js";
 import { t } from "./text.js";
 
@@ -9,7 +10,7 @@ const shown = 100; // members of a branch that are drawn at once
 export function resultView(result) {
   const parts = result.content.map(part);
   if (!parts.length && result.structured !== null) parts.push(data(JSON.stringify(result.structured), result.structured));
-  return [result.isError && h("p", { className: "bad" }, h("strong", {}, t("failedTool"))), parts];
+  return [result.isError && h("p", { className: "bad" }, h("strong", {}, t("failedTool"))), parts.length ? parts : h("p", { className: "soft" }, t("emptyResult"))];
 }
 
 function part(one) {
@@ -25,7 +26,7 @@ function part(one) {
 function text(said) {
   let value;
   // Numbers longer than JavaScript holds stay as they came.
-  try { value = /\d{16}/.test(said) ? undefined : JSON.parse(said); } catch { /* no JSON */ }
+  try { value = /\d{16}/.test(said) && !JSON.rawJSON ? undefined : parsed(said); } catch { /* no JSON */ }
   return isBranch(value) ? data(said, value) : json(said);
 }
 
@@ -44,7 +45,8 @@ function data(said, value) {
   return h("div", {}, h("div", { className: "row end" }, flip), drawn, written);
 }
 
-const isBranch = (value) => value !== null && typeof value === "object";
+const isLong = (value) => Boolean(JSON.isRawJSON?.(value));
+const isBranch = (value) => value !== null && typeof value === "object" && !isLong(value);
 const size = (value) => (Array.isArray(value) ? `[${value.length}]` : `{${Object.keys(value).length}}`);
 
 // Members are drawn when their branch is opened, a hundred at a time.
@@ -66,7 +68,7 @@ function branch(value, isOpen) {
 
 function leaf(key, value) {
   const name = h("span", { className: "key" }, key);
-  if (!isBranch(value)) return h("li", {}, name, ": ", h("span", { className: `is-${value === null ? "null" : typeof value}` }, JSON.stringify(value)));
+  if (!isBranch(value)) return h("li", {}, name, ": ", h("span", { className: `is-${value === null ? "null" : isLong(value) ? "number" : typeof value}` }, JSON.stringify(value)));
   const inside = branch(value, false);
   return h("li", {}, h("details", { ontoggle: (event) => event.target.open && inside.open() },
     h("summary", {}, name, " ", h("span", { className: "soft" }, size(value))), inside));

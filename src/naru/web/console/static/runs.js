@@ -1,8 +1,8 @@
 import { api, follow, gathered, query } from "./api.js";
-import { action, empty, fill, h, json, listen, searchBox, title } from "./dom.js";
+import { action, choose, empty, fill, h, json, kept, listen, searchBox, title } from "./dom.js";
 import { spansOf } from "./inspect.js";
 import { markdown } from "./markdown.js";
-import { has, t, when } from "./text.js";
+import { has, number, t, when } from "./text.js";
 import { callInside, modelInside, waterfall, writtenBy } from "./waterfall.js";
 
 const most = 50; // rows of a page
@@ -27,15 +27,16 @@ export async function runsPage(main) {
   const asked = new URLSearchParams(location.hash.split("?")[1] ?? "");
   const after = asked.get("after") ?? undefined, until = asked.get("before") ?? undefined;
   let before, turn = 0;
-  const page = async (from) => (await api(`/api/runs?${query({ limit: most, q: find.value, reason: reason.value, before: from, after })}`)).runs;
+  const page = async (from, limit = most) => (await api(`/api/runs?${query({ limit, q: find.value, reason: reason.value, before: from, after })}`)).runs;
   const load = async (isMore) => {
     const mine = ++turn;
-    const runs = await page(isMore ? before : until);
+    const limit = isMore ? most : Math.max(most, kept().rows ?? 0); // as many as whoever comes back had before
+    const runs = await page(isMore ? before : until, limit);
     if (mine !== turn) return; // something else was asked for meanwhile
     if (!isMore) list.replaceChildren(); // in one go with what comes, so that a focused row is found again
     list.append(...runs.map(row));
     before = runs.at(-1)?.started_at;
-    fill(end, runs.length === most && h("p", { className: "more" }, action(t("more"), () => load(true), { className: "slim" })),
+    fill(end, runs.length >= limit && h("p", { className: "more" }, action(t("more"), () => load(true), { className: "slim" })),
       !list.children.length && (find.value || reason.value || after ? empty(t("nothingFound")) : empty(t("noRuns"), t("noRunsHint"))));
   };
   // A run that ended is put where it belongs, by its beginning; rows that stand stay, and so does the focus on them.
@@ -47,7 +48,7 @@ export async function runsPage(main) {
     runs.forEach((run, place) => { if (!known.has(run.id)) list.insertBefore(row(run), list.children[place]); });
   };
   listen(find, () => load());
-  reason.addEventListener("change", () => load());
+  choose(reason, () => load());
   await load();
   fill(main, title(t("runs")), h("p", { className: "lead" }, t("runsLead")),
     after && until && h("p", { className: "row" }, t("runsBetween", { from: when(Number(after)), until: when(Number(until)) }), h("a", { href: "#/runs" }, t("all"))),
@@ -67,7 +68,7 @@ export async function runPage(main, id) {
       again.differences.map((one) => [h("h3", {}, one.what), h("p", { className: "small soft" }, t("before")), json(one.before ?? ""), h("p", { className: "small soft" }, t("after")), json(one.after ?? "")])));
   });
   const file = URL.createObjectURL(new Blob([JSON.stringify(run, null, 2)], { type: "application/json" }));
-  const usage = run.usage && t("tokens", { prompt: run.usage.prompt_tokens, completion: run.usage.completion_tokens });
+  const usage = run.usage && t("tokens", { prompt: number(run.usage.prompt_tokens, 0), completion: number(run.usage.completion_tokens, 0) });
   fill(main, title(run.question, h("span", { className: `state ${kind(run.reason)}` }, named(run.reason))),
     h("p", { className: "lead" }, [run.model, when(run.started_at), t("seconds", { seconds: run.seconds.toFixed(1) }), usage, run.caller].filter(Boolean).join(" · ")),
     h("div", { className: "row bar" }, replay, h("div", {}, other), h("a", { className: "button", download: `${id}.json`, href: file }, t("export"))),

@@ -82,7 +82,7 @@ function explanation(server) {
   const failure = why.lastFailure;
   if (why.isUsable || (!failure && !why.remedy)) {
     const said = stateTold(server);
-    return [h("p", { className: why.isUsable ? "good" : "soft" }, said.what), said.original && h("p", { className: "wait small", lang: "en" }, said.original), warnings];
+    return [h("p", { className: why.isUsable ? "good" : "soft" }, said.what), warnings];
   }
   const said = failure && !["PENDING", "DISCONNECTED", "DISABLED"].includes(server.status) ? told(failure.code, why.summary, why.remedy) : stateTold(server);
   const left = failure?.nextRetryAt ? Math.max(0, Math.round((failure.nextRetryAt - Date.now()) / 1000)) : null;
@@ -100,6 +100,7 @@ function withheld(server, load) {
   if (!server.withheldTools?.length) return null;
   const approve = (names) => async () => {
     await api(path(server.name, "approve"), { method: "POST", body: { tools: names } });
+    say(t("approved", { name: names.join(", ") }));
     await load();
   };
   const waiting = server.withheldTools.filter((tool) => ["pending", "changed"].includes(tool.status));

@@ -98,7 +98,7 @@ export async function editServer(server, done) {
   const pasted = h("textarea", { rows: 9, spellcheck: false, placeholder: '{"mcpServers": {"docs": {"url": "https://host/mcp"}}}' });
   const found = h("p", { className: "small soft", role: "status" });
   const byPaste = h("div", { hidden: true }, field(t("byPaste"), pasted, t("pasteHint")), found);
-  const problem = h("p", { className: "bad", role: "alert" });
+  const problem = h("p", { className: "bad lines-kept", role: "alert" });
   const tab = (label, isPaste) => h("button", { type: "button", "aria-pressed": String(byPaste.hidden !== isPaste), onclick: () => choose(isPaste) }, label);
   const tabs = h("div", { className: "chips" });
   const choose = (isPaste) => {
@@ -129,7 +129,10 @@ export async function editServer(server, done) {
       box.close();
       say(said);
       await done();
-    } catch (error) { problem.textContent = error.message; }
+    } catch (error) {
+      problem.textContent = error.message;
+      if (!byPaste.hidden) await done(); // some of them may have been added
+    }
   });
   const heading = server ? t("editOf", { name: server.name }) : t("add");
   const box = h("dialog", { "aria-label": heading, onclose: () => box.remove() },
@@ -148,6 +151,11 @@ async function store(server, bodies) {
     await api(`${base}/${encodeURIComponent(name)}`, { method: "PATCH", body: changes });
     return t("saved");
   }
-  for (const body of bodies) await api(base, { method: "POST", body });
-  return t("addedSome", { names: bodies.map((one) => one.name).join(", ") });
+  const added = [], wrong = [];
+  for (const body of bodies) {
+    try { await api(base, { method: "POST", body }); added.push(body.name); } catch (error) { wrong.push(`${bodies.length > 1 ? `${body.name}: ` : ""}${error.message}`); }
+  }
+  const said = added.length > 0 && t("addedSome", { names: added.join(", ") });
+  if (wrong.length) throw new Error([said, ...wrong].filter(Boolean).join("\n"));
+  return said;
 }

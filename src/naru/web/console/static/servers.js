@@ -1,5 +1,5 @@
-import { api, follow, gathered, query } from "./api.js";
-import { empty, fill, h, listen, say, searchBox, title } from "./dom.js";
+import { api, fetched, follow, gathered, query } from "./api.js";
+import { empty, fill, h, keep, kept, listen, say, searchBox, title } from "./dom.js";
 import { growing } from "./pages.js";
 import { told } from "./reasons.js";
 import { t } from "./text.js";
@@ -25,18 +25,18 @@ export async function serversPage(main) {
   const end = h("div");
   const chips = h("div", { className: "chips" });
   const find = searchBox();
-  let wanted = "";
+  let wanted = kept().choice ?? "";
   let any = false;
   const drawChips = (states) => {
     const total = Object.values(states).reduce((sum, count) => sum + count, 0);
     any = any || total > 0;
     const chip = (status, label, count) => h("button", {
       type: "button", "aria-pressed": String(wanted === status),
-      onclick: () => { wanted = status; pages.reset(); },
+      onclick: () => { wanted = status; keep({ choice: status }); pages.reset(); },
     }, `${label} ${count}`);
     fill(chips, total > 0 && [chip("", t("all"), total), Object.entries(states).map(([name, count]) => chip(name, t(name), count))]);
   };
-  const open = () => import("./server_form.js").then(({ editServer }) => editServer(null, () => pages.reset())).catch((error) => say(error.message));
+  const open = () => fetched(import("./server_form.js")).then(({ editServer }) => editServer(null, () => pages.reset())).catch((error) => say(error.message));
   const add = () => h("button", { type: "button", className: "main", onclick: open }, t("add"));
   const pages = growing(list, end, {
     fetchPage: async (offset, limit) => {
@@ -48,7 +48,7 @@ export async function serversPage(main) {
     none: () => (any ? empty(t("nothingFound")) : empty(t("noServers"), t("noServersHint"), add())),
   });
   listen(find, () => pages.reset());
-  await pages.reset();
+  await pages.restart();
   fill(main, title(t("servers"), h("span", { className: "push" }), add()), h("p", { className: "lead" }, t("serversLead")),
     h("div", { className: "bar" }, find), chips, list, end);
   const look = gathered(() => pages.restart().catch(() => {}), 400);

@@ -27,7 +27,7 @@ export async function toolsPage(main) {
     none: () => (any ? empty(t("nothingFound")) : empty(t("noTools"), t("noToolsHint"))),
   });
   listen(find, () => pages.reset());
-  await pages.reset();
+  await pages.restart();
   fill(main, title(server ? `${t("tools")} · ${server}` : t("tools")), h("p", { className: "lead" }, t("toolsLead")),
     h("div", { className: "bar" }, find), list, end);
   const look = gathered(() => pages.restart().catch(() => {}), 400);

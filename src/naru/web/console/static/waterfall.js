@@ -41,12 +41,14 @@ export function waterfall() {
   return { list, add, pending, end: () => total };
 }
 
+const few = 12; // names that stand open: more would push away what the model wrote
+
 export function modelInside({ offered, prompt, raw, read, repairs }) {
   const turns = prompt ?? [];
   return [
-    offered?.length > 0 && [h("h3", {}, t("offered")), h("p", { className: "row" }, offered.map((name) => h("code", {}, name)))],
+    offered?.length > 0 && h("details", { open: offered.length <= few }, h("summary", {}, `${t("offered")} (${offered.length})`), h("p", { className: "row" }, offered.map((name) => h("code", {}, name)))),
     turns.length > 0 && h("details", {}, h("summary", {}, t("prompt")), turns.map((turn) => [h("h3", {}, turn.role), json(turn.content ?? "")])),
-    h("h3", {}, t("wrote")), read ?? json(raw ?? ""),
+    h("h3", {}, t("wrote")), raw ? read ?? json(raw) : h("p", { className: "soft" }, t("wroteNothing")),
     repairs?.length > 0 && [h("h3", {}, t("repairs")), json(repairs)],
   ];
 }
