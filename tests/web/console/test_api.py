@@ -96,6 +96,12 @@ async def test_a_run_streams_its_steps_and_is_kept(tmp_path: Path) -> None:
         assert (await client.get("/api/runs/none")).status_code == 404
 
 
+async def test_a_run_that_names_no_model_is_kept_with_the_one_that_answered(tmp_path: Path) -> None:  # N13
+    async with console(tmp_path, ["Hello."]) as client:
+        await client.post("/api/play", json={"messages": [{"role": "user", "content": "Hi"}], "servers": []})
+        assert (await client.get("/api/runs")).json()["runs"][0]["model"] == "scripted"
+
+
 async def test_a_run_of_another_caller_is_not_found(tmp_path: Path) -> None:  # S-66
     async with console(tmp_path, ["Hello."], auth="on", api_key=KEY) as client:
         admin = {"Authorization": f"Bearer {KEY}"}

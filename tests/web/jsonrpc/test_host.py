@@ -47,6 +47,12 @@ async def test_the_seeds_request_runs_the_loop_and_gives_the_answer() -> None:
     assert hub.toolset.called == [("hub__echo", {"text": "hi"})]
 
 
+async def test_an_answer_names_its_model_also_when_the_request_named_none() -> None:  # R1
+    hub = MemoryHub(ScriptedBackend(["Hello."]))
+    _, text = await post(hub, body(), path="/generate")
+    assert json.loads(text)["result"]["model"] == hub.backend.requests[0].model == "scripted"
+
+
 async def test_without_tools_generate_only_answers() -> None:  # R2
     hub = MemoryHub(ScriptedBackend(["Hello."]))
     _, text = await post(hub, body(), path="/generate")

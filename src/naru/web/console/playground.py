@@ -40,6 +40,7 @@ from naru.models.limits.queue import Caller, current_caller
 from naru.tools.toolset import CallContext, Toolset
 from naru.web.bodies import parse_body
 from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
+from naru.web.face.names import ModelNames
 from naru.web.face.plan_b import caller_of
 from naru.web.face.reading.body import decode_body
 from naru.web.face.reading.history import read_messages
@@ -65,6 +66,7 @@ class Playground:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
+        self._names = ModelNames(hub)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Stream one run."""
@@ -79,7 +81,7 @@ class Playground:
         except UserError as error:
             await respond_error(send, OPENAI, error)
             return
-        request = ChatRequest(body.model, messages, temperature=body.temperature)
+        request = ChatRequest(await self._names.chosen(body.model), messages, temperature=body.temperature)
         async with ChatClient(scope, receive, send, OPENAI, streaming=True, grace_seconds=1.0) as client:
             try:
                 async for data in self._steps(request, toolset, CallContext(caller=caller)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from naru.errors import NaruError
 from naru.persons import Reach, reach
 from naru.web.face.hub import ChatHub
 
@@ -36,6 +37,19 @@ class ModelNames:
         if name in real or (model not in real and model not in aliases):
             return name, False
         return aliases.get(model, model), True
+
+    async def chosen(self, name: str) -> str:
+        """Return the model of a request: the one it names, else that of the settings, else the first; empty for none.
+
+        The last two as far as the person may see them.
+        """
+        own = self._hub.settings.model.model
+        if name or (own and reach().model(own)):
+            return name or own
+        try:
+            return next(iter(await self._real()), "")
+        except NaruError:  # The question will say so, or another endpoint answers it.
+            return ""
 
     async def all(self) -> list[str]:
         """Return every name that may be asked for: the models first, then what stands for them."""

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RoundStarted, RunFinished
 from naru.agent.loop import run
@@ -19,6 +19,7 @@ from naru.models.transport.json_text import encode
 from naru.tools.toolset import CallContext
 from naru.web.face.client import ChatClient, ClientGoneError, headers_of, read_body, respond
 from naru.web.face.hub import ChatHub
+from naru.web.face.names import ModelNames
 from naru.web.face.plan_b import caller_of
 from naru.web.face.reading.body import decode_body
 from naru.web.face.reading.history import read_messages
@@ -39,7 +40,7 @@ class Params(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    model: str | None = None
+    model: Annotated[str, BeforeValidator(lambda given: "" if given is None else given)] = ""
     messages: list[JsonObject] = Field(min_length=1)
     temperature: float | None = Field(None, ge=0, le=2)
     max_output_tokens: int | None = Field(None, gt=0)
@@ -80,6 +81,7 @@ class RpcHost:
     def __init__(self, hub: ChatHub, *, with_tools: bool) -> None:
         self._hub = hub
         self._with_tools = with_tools
+        self._names = ModelNames(hub)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or a batch of them."""
@@ -114,6 +116,7 @@ class RpcHost:
         request_id = asked.get("id") if isinstance(asked, dict) else None
         try:
             call = _read(asked)
+            call.params.model = await self._names.chosen(call.params.model)
             end = None
             async with aclosing(self._events(call.params, caller)) as events:
                 async for event in events:
@@ -121,17 +124,18 @@ class RpcHost:
         except RpcError as error:
             return _failure(request_id, error.code, error.message, error.data)
         assert end is not None
-        return None if call.notification else _success(call.id, _result(end, self._model(call.params)))
+        return None if call.notification else _success(call.id, _result(end, call.params.model))
 
     async def _stream(self, asked: JsonObject, caller: str, client: ChatClient) -> None:
         """Send steps and answer text as notifications, then the response."""
         request_id = asked.get("id")
         try:
             call = _read(asked)
+            call.params.model = await self._names.chosen(call.params.model)
             async with aclosing(self._events(call.params, caller)) as events:
                 async for event in events:
                     if isinstance(event, RunFinished):
-                        await client.end(_event(_success(call.id, _result(event, self._model(call.params)))))
+                        await client.end(_event(_success(call.id, _result(event, call.params.model))))
                         return
                     if (step := _step(event)) is not None:
                         note = {"jsonrpc": "2.0", "method": "generate/progress", "params": {"id": request_id, **step}}
@@ -142,7 +146,7 @@ class RpcHost:
     async def _events(self, params: Params, caller: str) -> AsyncGenerator[AgentEvent, None]:
         try:
             request = ChatRequest(
-                self._model(params),
+                params.model,
                 _messages(params.messages),
                 temperature=params.temperature,
                 max_tokens=params.max_output_tokens,
@@ -171,9 +175,6 @@ class RpcHost:
             raise RpcError(MODEL_FAILED, str(error), data) from error
         except NaruError as error:
             raise RpcError(INTERNAL_ERROR, str(error), {"code": error.code}) from error
-
-    def _model(self, params: Params) -> str:
-        return params.model or self._hub.settings.model.model
 
 
 def _decode(body: bytes) -> Any:
