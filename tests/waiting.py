@@ -6,6 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
+import pytest
+
 HANG_SECONDS = 60.0
 """What only a hang exceeds, on a machine that gives this process no turn for seconds."""
 
@@ -17,3 +19,11 @@ async def until(condition: Callable[[], object], seconds: float = HANG_SECONDS) 
         while not condition():
             await asyncio.sleep(0.01)
     return time.monotonic() - start
+
+
+async def sleep_as_the_machine(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Move the loop's clock on, as where nothing ran here for so long, and give what is due its turn."""
+    loop = asyncio.get_running_loop()
+    clock = loop.time
+    monkeypatch.setattr(loop, "time", lambda: clock() + seconds)
+    await asyncio.sleep(0.01)

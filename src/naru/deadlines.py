@@ -25,7 +25,10 @@ class Deadline:
     As `asyncio.timeout`, which took a twentieth of a forwarded call, without its states.
     """
 
-    __slots__ = ("_cancellations", "_handle", "_is_extended", "_is_taken_back", "_loop", "_task", "has_passed")
+    __slots__ = (
+        "_cancellations", "_handle", "_is_extended", "_is_lifted", "_is_taken_back", "_left", "_loop", "_pauses",
+        "_task", "has_passed",
+    )  # fmt: skip
 
     def __init__(self, loop: asyncio.AbstractEventLoop, when: float) -> None:
         """Set it, to a time of the loop."""
@@ -35,7 +38,8 @@ class Deadline:
         self._task = task
         self._cancellations = task.cancelling()
         self._handle = loop.call_at(max(when, loop.time()), self._pass)
-        self.has_passed = self._is_taken_back = self._is_extended = False
+        self.has_passed = self._is_taken_back = self._is_extended = self._is_lifted = False
+        self._pauses, self._left = 0, 0.0
 
     def move(self, when: float) -> None:
         """Set it anew, if it has not passed; what is had once more is not taken back."""
@@ -45,8 +49,23 @@ class Deadline:
             self._handle.cancel()
             self._handle = self._loop.call_at(when, self._pass)
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let it stand still for as long as the block runs; blocks may overlap. It is not moved meanwhile."""
+        self._pauses += 1
+        if self._pauses == 1:
+            self._left = self._handle.when() - self._loop.time()
+            self._handle.cancel()
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not (self._pauses or self.has_passed or self._is_lifted):
+                self._handle = self._loop.call_at(self._loop.time() + self._left, self._pass)
+
     def lift(self) -> None:
         """Take it away, and its cancellation too where the work ended otherwise: outer deadlines count them."""
+        self._is_lifted = True
         self._handle.cancel()
         if self.has_passed and not self._is_taken_back:
             self._take_back()

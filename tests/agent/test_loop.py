@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from tests.waiting import sleep_as_the_machine
 
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, ClientCalls, RunFinished
 from naru.agent.limits import Limits
@@ -158,6 +159,25 @@ async def test_every_failure_is_told_to_the_model_and_the_loop_goes_on(shop, too
     events = await events_of(backend, shop, limits=Limits(tool_timeout_seconds=0.05))
     assert told in backend.requests[1].messages[-1].text
     assert end(events).reason == "answered"
+
+
+async def test_neither_model_nor_tool_is_ended_for_the_time_that_the_machine_slept(shop, monkeypatch) -> None:  # R9
+    class Waking(ScriptedBackend):
+        async def stream(self, request):
+            await sleep_as_the_machine(monkeypatch, 40)
+            async for event in super().stream(request):
+                yield event
+
+    class WakingShop(type(shop)):
+        async def call(self, *given):
+            await sleep_as_the_machine(monkeypatch, 40)
+            return await super().call(*given)
+
+    backend = Waking([call("shop__get_order", order_id="ORD7"), "Three lamps."])
+    limits = Limits(tool_timeout_seconds=30, model_timeout_seconds=30)
+    events = await events_of(backend, WakingShop(), limits=limits)
+    assert "3 lamps" in backend.requests[1].messages[-1].text
+    assert (end(events).answer, end(events).reason) == ("Three lamps.", "answered")
 
 
 async def test_results_share_one_budget_and_are_cut_with_a_notice(shop) -> None:  # H12

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from naru.deadlines import Deadline, bound
+from tests.waiting import sleep_as_the_machine
 
 
 async def wait_under(seconds: float, *, move_to: float | None = None) -> tuple[str, int]:
@@ -133,3 +134,29 @@ async def test_a_sign_of_life_takes_nothing_from_what_is_had_once_more(monkeypat
             return "done"
 
     assert await work() == "done"
+
+
+async def test_pauses_may_overlap_and_what_was_lifted_meanwhile_stays_lifted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for two calls of one run that are held for a person at once."""
+    with bound(60) as limit:
+        with limit.paused():
+            second = limit.paused()
+            with second:
+                await sleep_as_the_machine(monkeypatch, 100)
+            await sleep_as_the_machine(monkeypatch, 100)
+        await sleep_as_the_machine(monkeypatch, 59)
+        left_behind = limit.paused()
+        left_behind.__enter__()
+    left_behind.__exit__(None, None, None)
+    await sleep_as_the_machine(monkeypatch, 1_000)
+
+
+async def test_after_a_pause_it_has_what_was_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(limit: Deadline) -> None:
+        with limit.paused():
+            await sleep_as_the_machine(monkeypatch, 100)
+        await sleep_as_the_machine(monkeypatch, 60.5)
+        await asyncio.Event().wait()
+
+    with pytest.raises(TimeoutError), bound(60) as limit:
+        await work(limit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.waiting import sleep_as_the_machine
 
 from naru.errors import ConflictError, PolicyError, ToolTimeoutError, UnknownToolError
 from naru.gateway.upstreams.own_tools import OwnTools
@@ -95,6 +96,21 @@ async def test_a_limited_call_ends_in_time_and_its_text_is_cut_with_the_notice_c
     assert len(text.replace("\n[", "[")) <= 60
     assert "[cut: 100 characters, the limit is 60]" in text
     assert (await limited.call("get_one", {}, CALL)).text == "one"
+
+
+async def test_a_call_is_not_ended_for_the_time_that_the_machine_slept(monkeypatch: pytest.MonkeyPatch):
+    async def wakes() -> str:
+        await sleep_as_the_machine(monkeypatch, 100)
+        return "awake"
+
+    async def approver(tool, arguments, context):
+        await sleep_as_the_machine(monkeypatch, 100)
+        return Approval(is_allowed=True)
+
+    own = FunctionToolset([wakes])
+    assert (await own.call("wakes", {}, CallContext(timeout_seconds=30))).text == "awake"
+    assert (await LimitedToolset(own, timeout_seconds=30).call("wakes", {}, CALL)).text == "awake"
+    assert (await ApprovedToolset(own, approver, wait_seconds=30).call("wakes", {}, CALL)).text == "awake"
 
 
 async def test_what_an_output_schema_promises_stays_whole_beside_a_text_that_is_cut():

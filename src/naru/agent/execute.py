@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from naru.agent.limits import Budget
 from naru.agent.prompts import REPEATED, cut
+from naru.deadlines import Deadline, bound
 from naru.errors import NaruError
 from naru.messages import BrokenCall, ContentPart, ImagePart, TextPart, ToolCall, ToolResult
 from naru.telemetry.tracing import active, content, tool_span
@@ -104,11 +105,10 @@ class Executor:
         started = time.monotonic()
         timeout = min(self._budget.limits.tool_timeout_seconds, max(self._budget.seconds_left, 0.001))
         try:
-            async with asyncio.timeout(timeout) as deadline:
-                with self._patient(deadline):
-                    result = await self._toolset.call(
-                        item.name, item.arguments, replace(self._context, timeout_seconds=timeout)
-                    )
+            with bound(timeout) as deadline, self._patient(deadline):
+                result = await self._toolset.call(
+                    item.name, item.arguments, replace(self._context, timeout_seconds=timeout)
+                )
         except TimeoutError:
             result = ToolResult.of_text(
                 f"{item.name} did not answer within {timeout:.0f} s; it may still have run.", is_error=True
@@ -118,7 +118,7 @@ class Executor:
         return Outcome(item, result, _observation(item, result), time.monotonic() - started)
 
     @contextmanager
-    def _patient(self, deadline: asyncio.Timeout) -> Iterator[None]:
+    def _patient(self, deadline: Deadline) -> Iterator[None]:
         """Let a deadline stand still while a person is asked, and note for how long."""
         with patient(deadline) as patience:
             try:

@@ -5,7 +5,6 @@ Only calls that the model made in this turn run: never those in the client's his
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -39,6 +38,7 @@ from naru.agent.prompts import CUT_OFF, MODEL_FAILED, NOT_SHOWN, cut, tools_note
 from naru.agent.small.planner import SmallPlanner
 from naru.agent.trace import recorded, traced
 from naru.agent.turns import Turn, looks_like_call
+from naru.deadlines import bound
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Reasoning, Refusal, Text, ToolCall, Usage
 from naru.models.asking.strategy import is_guided
@@ -229,19 +229,20 @@ class _Run:
         current_caller.set(replace(asker or Caller(), wait_seconds=deadline * 0.95))
         asked = replace(request, keep_raw=True, notes=(), max_tokens=self._wider or request.max_tokens)
         try:
-            async with asyncio.timeout(deadline), aclosing(self._backend.stream(asked)) as events:
-                async for event in events:
-                    first = first if first > started else time.monotonic()
-                    turn.take(event, self._ids)
-                    match event:
-                        case Text(text=text):
-                            yield ModelText(number, text)
-                            # Not while it may still turn out to be a call.
-                            may_go = turn.text.lstrip()[:1] not in ("", "{", "[", "<", "`")
-                            if may_go and self._planner.streams_early and not turn.names:
-                                yield self._next_text(turn)
-                        case Reasoning(text=text):
-                            yield ReasoningText(number, text)
+            with bound(deadline):
+                async with aclosing(self._backend.stream(asked)) as events:
+                    async for event in events:
+                        first = first if first > started else time.monotonic()
+                        turn.take(event, self._ids)
+                        match event:
+                            case Text(text=text):
+                                yield ModelText(number, text)
+                                # Not while it may still turn out to be a call.
+                                may_go = turn.text.lstrip()[:1] not in ("", "{", "[", "<", "`")
+                                if may_go and self._planner.streams_early and not turn.names:
+                                    yield self._next_text(turn)
+                            case Reasoning(text=text):
+                                yield ReasoningText(number, text)
         except TimeoutError:
             raise ModelError(
                 f"The model did not finish within {deadline:.0f} s.",

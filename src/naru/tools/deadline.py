@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import types
 from collections.abc import Coroutine, Generator
 from typing import Any, TypeVar
+
+from naru.deadlines import bound
 
 T = TypeVar("T")
 
@@ -27,12 +28,11 @@ async def within(seconds: float | None, work: Coroutine[Any, Any, T]) -> T:
         waits_for = work.send(None)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]  # what the coroutine returned
-    deadline = asyncio.timeout(seconds)
     try:
-        async with deadline:
+        with bound(seconds) as deadline:
             return await _resumed(work, waits_for)
     except TimeoutError as error:
-        if deadline.expired():
+        if deadline.has_passed:
             raise DeadlineExceededError from error
         raise
 

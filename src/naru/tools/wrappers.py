@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from naru.deadlines import bound
 from naru.errors import ConflictError, PolicyError, ToolTimeoutError, UnknownToolError
 from naru.messages import JsonObject, Part, TextPart, ToolDefinition, ToolResult
 from naru.tools.supervision.patience import patient
@@ -175,16 +176,7 @@ class LimitedToolset(WrapperToolset):
             ToolTimeoutError: it did not finish in time.
         """
         limits = [each for each in (self._timeout_seconds, context.timeout_seconds) if each is not None]
-        seconds = min(limits, default=None)
-        deadline = asyncio.timeout(seconds)
-        try:
-            async with deadline:
-                with patient(deadline):
-                    result = await self._in_slot(name, arguments, replace(context, timeout_seconds=seconds))
-        except TimeoutError as error:
-            if not deadline.expired():
-                raise
-            raise ToolTimeoutError(f"tool {name!r} did not finish within {seconds:g} s; it may still run.") from error
+        result = await self._in_time(name, arguments, replace(context, timeout_seconds=min(limits, default=None)))
         if self._max_characters is None:
             return result
         cut = _cut(result, self._max_characters)
@@ -196,6 +188,18 @@ class LimitedToolset(WrapperToolset):
         """Tell whether a tool declares what its structured content is like: clients refuse a result without it."""
         tool = await definition_of(self.inner, name)
         return tool is not None and tool.output_schema is not None
+
+    async def _in_time(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
+        seconds = context.timeout_seconds
+        if seconds is None:
+            return await self._in_slot(name, arguments, context)
+        try:
+            with bound(seconds) as deadline, patient(deadline):
+                return await self._in_slot(name, arguments, context)
+        except TimeoutError as error:
+            if not deadline.has_passed:
+                raise
+            raise ToolTimeoutError(f"tool {name!r} did not finish within {seconds:g} s; it may still run.") from error
 
     async def _in_slot(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         if self._slots is None:
@@ -245,12 +249,11 @@ class ApprovedToolset(WrapperToolset):
         if tool is None:
             raise UnknownToolError(f"there is no tool {name!r} here.")
         if self._needs_approval(tool):
-            asked = asyncio.timeout(self._wait_seconds)
             try:
-                async with asked:
+                with bound(self._wait_seconds) as asked:
                     approval = await self._approver(tool, arguments, context)
             except TimeoutError:
-                if not asked.expired():
+                if not asked.has_passed:
                     raise
                 approval = Approval(is_allowed=False, reason=f"nobody answered within {self._wait_seconds:g} s")
             if not approval.is_allowed:

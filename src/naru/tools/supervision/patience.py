@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+
+from naru.deadlines import Deadline
 
 
 @dataclass(slots=True)
 class Patience:
     """One deadline, and how long it stood still."""
 
-    deadline: asyncio.Timeout
+    deadline: Deadline
     waited_seconds: float = 0.0
 
 
@@ -21,7 +23,7 @@ _running: ContextVar[tuple[Patience, ...]] = ContextVar("naru_patience", default
 
 
 @contextmanager
-def patient(deadline: asyncio.Timeout) -> Iterator[Patience]:
+def patient(deadline: Deadline) -> Iterator[Patience]:
     """Let `paused` inside of the block, also in tasks that it starts, stop this deadline."""
     mine = Patience(deadline)
     token = _running.set((*_running.get(), mine))
@@ -36,13 +38,12 @@ def paused() -> Iterator[None]:
     """Stop all deadlines that agreed to it for as long as the block runs."""
     loop = asyncio.get_running_loop()
     began = loop.time()
-    stopped = [(one, one.deadline.when()) for one in _running.get() if not one.deadline.expired()]
-    for one, _ in stopped:
-        one.deadline.reschedule(None)
-    try:
-        yield
-    finally:
-        waited = loop.time() - began
-        for one, when in stopped:
-            one.waited_seconds += waited
-            one.deadline.reschedule(None if when is None else when + waited)
+    stopped = _running.get()
+    with ExitStack() as pauses:
+        for one in stopped:
+            pauses.enter_context(one.deadline.paused())
+        try:
+            yield
+        finally:
+            for one in stopped:
+                one.waited_seconds += loop.time() - began
