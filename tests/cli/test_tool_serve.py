@@ -16,6 +16,7 @@ from naru.cli.options import Transport
 from naru.cli.tool.serve import entry
 from naru.config import Settings
 from naru.errors import ConfigError
+from naru.serve import serve
 from naru.tools.functions.modules import module_toolset
 
 WAIT_SECONDS = 60
@@ -153,9 +154,11 @@ def test_over_http(home, tmp_path):
     ]
     process = subprocess.Popen(words, env=home, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
+    said = ""
     try:
         address = ""
         for line in process.stderr:
+            said += line
             if found := re.search(r"Naru serves their_tools on (http\S+)/mcp", line):
                 address = found[1]
                 break
@@ -167,6 +170,7 @@ def test_over_http(home, tmp_path):
         process.communicate(timeout=WAIT_SECONDS)
     assert '"add"' in listed
     assert "wipe" not in listed
+    assert f'"url": "{address}/mcp"' in said, "the entry of a client names the port that was free"
 
 
 def post(url: str, message: dict, more: dict[str, str] | None = None) -> tuple[str, str]:
@@ -179,8 +183,13 @@ def post(url: str, message: dict, more: dict[str, str] | None = None) -> tuple[s
 
 def test_the_entry_of_a_client_points_at_what_is_served():
     settings = Settings()
-    assert '"url": "http://127.0.0.1:20006/mcp"' in entry("t", [], settings, Transport.HTTP)
-    assert '"url": "http://127.0.0.1:20006/sse"' in entry("t", [], settings, Transport.SSE)
+    assert '"url": "http://127.0.0.1:20006/mcp"' in entry("t", [], settings, Transport.HTTP, 20006)
+    assert '"url": "http://127.0.0.1:20006/sse"' in entry("t", [], settings, Transport.SSE, 20006)
+
+
+def test_a_transport_that_there_is_not_is_told_with_those_that_there_are():
+    with pytest.raises(ConfigError, match=r"'ftp'.*\n?.*stdio, sse, http"):
+        serve([print], transport="ftp")
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -55,8 +56,16 @@ async def serve_own_tools(name: str, settings: Settings, transport: Transport) -
     await serve_toolset(builtin_toolset(name), name, settings, transport)
 
 
-async def serve_toolset(tools: Toolset, name: str, settings: Settings, transport: Transport) -> None:
+async def serve_toolset(
+    tools: Toolset,
+    name: str,
+    settings: Settings,
+    transport: Transport,
+    announce: Callable[[int], None] = lambda _: None,
+) -> None:
     """Serve a Toolset under its tools' own names, each call with a person's yes where one is needed, and audited.
+
+    `announce` is told the port once it is bound; 0 over stdio, which has none.
 
     Raises:
         ConfigError: this configuration would serve an open port.
@@ -73,9 +82,10 @@ async def serve_toolset(tools: Toolset, name: str, settings: Settings, transport
     )
     try:
         if out is not None:
+            announce(0)
             await StdioFace(engine, _stdin(), out).serve()
         else:
-            await _serve_http(engine, settings, name, transport)
+            await _serve_http(engine, settings, name, transport, announce)
     finally:
         await engine.close()
         await toolset.close()
@@ -92,7 +102,9 @@ def _asks_for_keys(settings: Settings) -> bool:
     return auth_is_on(settings.server, were_made=key_file(settings).were_made())
 
 
-async def _serve_http(engine: Engine, settings: Settings, name: str, transport: Transport) -> None:
+async def _serve_http(
+    engine: Engine, settings: Settings, name: str, transport: Transport, announce: Callable[[int], None]
+) -> None:
     check_bind(settings.server)
     tls = tls_of(settings.server)
     out = console(stderr=True)
@@ -104,6 +116,7 @@ async def _serve_http(engine: Engine, settings: Settings, name: str, transport: 
     limits = RateLimiter(settings.server.rate_limit_per_minute)
     app = guard(_dispatch, rows, settings.server, keys=KeyRing(keys), limits=limits)
     with listen(settings.server.host, settings.server.port) as bound:
+        announce(bound.getsockname()[1])
         place = "sse" if transport is Transport.SSE else "mcp"
         out.print(f"Naru serves {name} on {address_of(bound, settings.server)}/{place}")
         out.print(who_may_come(settings.server, were_made=were_made))

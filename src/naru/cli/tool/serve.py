@@ -53,9 +53,12 @@ def command(  # noqa: PLR0913  # each parameter is an option of the command
         for each in given or ()
         for word in (option, each)
     ]
-    print_note(f"In a client's mcp.json:\n{entry(server, words, settings, chosen)}")
+
+    def announce(port: int) -> None:
+        print_note(f"In a client's mcp.json:\n{entry(server, words, settings, chosen, port)}")
+
     toolset = module_toolset(tuple(module))
-    _until_interrupted(_serve(toolset, server, settings, chosen, (allow or (), deny or ())))
+    _until_interrupted(_serve(toolset, server, settings, chosen, (allow or (), deny or ()), announce))
 
 
 def serve(
@@ -78,8 +81,11 @@ def serve(
         deny: Serve none of these; beats `allow`.
 
     Raises:
-        ConfigError: this configuration would serve an open port.
+        ConfigError: there is no such transport, or this configuration would serve an open port.
     """
+    if transport not in tuple(Transport):
+        known = ", ".join(Transport)
+        raise ConfigError(f"There is no transport {transport!r} to serve over.", remedy=f"Use one of {known}.")
     toolset: Toolset = FunctionToolset(tools) if isinstance(tools, Iterable) else tools
     _until_interrupted(
         _serve(toolset, name, settings or load_settings(), Transport(transport), (tuple(allow), tuple(deny)))
@@ -87,14 +93,19 @@ def serve(
 
 
 async def _serve(
-    toolset: Toolset, name: str, settings: Settings, transport: Transport, chosen: tuple[Sequence[str], Sequence[str]]
+    toolset: Toolset,
+    name: str,
+    settings: Settings,
+    transport: Transport,
+    chosen: tuple[Sequence[str], Sequence[str]],
+    announce: Callable[[int], None] = lambda _: None,
 ) -> None:
     await toolset.tools()
     print_warnings(f"{tool} is set aside: {reason}" for tool, reason in getattr(toolset, "set_aside", {}).items())
     allow, deny = chosen
     if allow or deny:
         toolset = FilteredToolset.by_name(toolset, allowed=allow, denied=deny)
-    await importlib.import_module("naru.cli.serve.mcp").serve_toolset(toolset, name, settings, transport)
+    await importlib.import_module("naru.cli.serve.mcp").serve_toolset(toolset, name, settings, transport, announce)
 
 
 def _until_interrupted(work: Coroutine[Any, Any, None]) -> None:
@@ -102,8 +113,8 @@ def _until_interrupted(work: Coroutine[Any, Any, None]) -> None:
     importlib.import_module("naru.cli.serve.listening").run_until_interrupted(work)
 
 
-def entry(name: str, words: Sequence[str], settings: Settings, transport: Transport) -> str:
-    """Return what a client's mcp.json says of this server."""
+def entry(name: str, words: Sequence[str], settings: Settings, transport: Transport, port: int) -> str:
+    """Return what a client's mcp.json says of this server; the port is the one that it got."""
     if transport is Transport.STDIO:
         command = shutil.which("naru") or str(Path(sys.argv[0]).absolute())
         server: JsonObject = {
@@ -112,5 +123,7 @@ def entry(name: str, words: Sequence[str], settings: Settings, transport: Transp
             "env": {"PYTHONPATH": str(Path.cwd())},
         }
     else:
-        server = {"url": f"{hub_url(settings)}/{'sse' if transport is Transport.SSE else 'mcp'}"}
+        server_settings = settings.server.model_copy(update={"port": port})
+        address = hub_url(settings.model_copy(update={"server": server_settings}))
+        server = {"url": f"{address}/{'sse' if transport is Transport.SSE else 'mcp'}"}
     return json.dumps({"mcpServers": {name: server}}, indent=2, ensure_ascii=False)
