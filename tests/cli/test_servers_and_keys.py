@@ -89,6 +89,23 @@ def test_keys_are_made_listed_and_revoked(naru, tmp_path: Path) -> None:
     assert "no role 'root'" in naru("keys", "create", "root", code=2).stderr
 
 
+def test_what_was_refused_is_not_in_the_audit_log(naru) -> None:  # S-61
+    key = json.loads(naru("keys", "create", "user", "--json").stdout)["id"]
+    naru("keys", "create", "root", code=Exit.USAGE)
+    naru("keys", "rotate", "none", code=Exit.NOT_FOUND)
+    naru("keys", "revoke", "none", code=Exit.NOT_FOUND)
+    naru("servers", "secret", "remove", "none", "TOKEN", code=Exit.NOT_FOUND)
+    naru("servers", "logout", "none", code=Exit.NOT_FOUND)
+    naru("keys", "rotate", key)
+    naru("keys", "revoke", key)
+    logged = json.loads(naru("audit", "show", "--json").stdout)
+    assert [(one["what"], one["key"]) for one in logged] == [
+        ("key.created", key),
+        ("key.rotated", key),
+        ("key.revoked", key),
+    ]
+
+
 def test_a_store_that_cannot_be_read_is_told_once_and_is_no_empty_store(naru, tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     file.write_text('{"mcpServers": {"a": ')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -56,7 +57,6 @@ def create(
     names = (_list("--servers", servers), _list("--tools", tools), _list("--models", models))
     bounds = Bounds(*names, read_only, requests_per_day, tokens_per_day)
     settings = settings_from(config)
-    audit_once(settings, "key.created", role=role, owner=owner)
     keys = _key_file(settings)
     is_first = not keys.were_made()
     key, secret = keys.create(role, owner=owner, expires_at=expires_at, rate_limit_per_minute=per_minute, bounds=bounds)
@@ -115,7 +115,6 @@ def rotate(
     """Give a key another secret and print it, once. Id, limits and what belongs to the key stay."""
     seconds = (moment_of(overlap) - now_ms()) / 1000 if overlap else 0.0
     settings = settings_from(config)
-    audit_once(settings, "key.rotated", key=key_id)
     key, secret = _key_file(settings).rotate(key_id, overlap_seconds=max(0.0, seconds))
     if as_json:
         print_json({**key.shown(), "key": secret})
@@ -133,7 +132,6 @@ def revoke(
 ) -> None:
     """Revoke a key; a running hub refuses it within a second."""
     settings = settings_from(config)
-    audit_once(settings, "key.revoked", key=key_id)
     keys = _key_file(settings)
     keys.revoke(key_id)
     if as_json:
@@ -191,4 +189,6 @@ def _limits(bounds: Bounds) -> str:
 
 
 def _key_file(settings: Settings) -> KeyFile:
-    return KeyFile(settings.hub.data_dir / "keys.json", roles=tuple(settings.server.roles))
+    """Return the keys; a change of one is in the audit log before it is made (S-61)."""
+    roles = tuple(settings.server.roles)
+    return KeyFile(settings.hub.data_dir / "keys.json", roles=roles, tell=partial(audit_once, settings))

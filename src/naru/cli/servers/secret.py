@@ -18,7 +18,7 @@ from naru.cli.running_hub import RunningHub, server_path
 from naru.cli.servers.stored import Name, open_stored
 from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.config import Settings
-from naru.connections.credentials import LOCAL, forget_secret, owner_of, secret_names, store_secret
+from naru.connections.credentials import LOCAL, forget_secret, own_secrets, owner_of, secret_names, store_secret
 from naru.connections.open import open_signins
 from naru.errors import NotFoundError, UserError
 from naru.persons import Person
@@ -43,8 +43,12 @@ def store(name: Name, secret: Secret, config: Config = None, as_json: AsJson = F
     if hub.answers():
         hub.ask(_path(name, secret), method="PUT", body={"value": value})
     else:
-        audit_once(settings, "secret.stored", server=name, secret=secret)
-        _alone(settings, name, lambda vault, owner, record: store_secret(vault, owner, record, secret, value))
+
+        def kept(vault: Vault, owner: str, record: ServerRecord) -> None:
+            audit_once(settings, "secret.stored", server=name, secret=secret)
+            store_secret(vault, owner, record, secret, value)
+
+        _alone(settings, name, kept)
     _tell({"server": name, "stored": secret}, f"Stored {secret} for {name}", as_json=as_json)
 
 
@@ -70,8 +74,13 @@ def remove(name: Name, secret: Secret, config: Config = None, as_json: AsJson = 
     if hub.answers():
         hub.ask(_path(name, secret), method="DELETE")
     else:
-        audit_once(settings, "secret.removed", server=name, secret=secret)
-        _alone(settings, name, lambda vault, owner, record: forget_secret(vault, owner, record, secret))
+
+        def forgotten(vault: Vault, owner: str, record: ServerRecord) -> None:
+            if secret in own_secrets(vault, owner, record):
+                audit_once(settings, "secret.removed", server=name, secret=secret)
+            forget_secret(vault, owner, record, secret)
+
+        _alone(settings, name, forgotten)
     _tell({"server": name, "removed": secret}, f"Removed {secret} of {name}", as_json=as_json)
 
 

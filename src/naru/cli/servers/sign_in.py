@@ -64,7 +64,6 @@ def login(
             done = hub.ask(server_path(name, "sign-in/answer"), method="POST", body=given)
             is_connected = bool(done["connected"])
         else:
-            audit_once(settings, "server.signed_in", server=name)
             ask = partial(_wait_for, answer=answer, open_browser=browser)
             asyncio.run(_alone(settings, name, back, ask))
             is_connected = False
@@ -84,7 +83,6 @@ def logout(name: Name, config: Config = None, as_json: AsJson = False) -> None:
     if hub.answers():
         told = hub.ask(server_path(name, "sign-in"), method="DELETE")
     else:
-        audit_once(settings, "server.signed_out", server=name)
         told = asyncio.run(_out(settings, name))
     if as_json:
         print_json({"server": name, **told})
@@ -141,6 +139,7 @@ async def _alone(settings: Settings, name: str, back: str, ask: Callable[[str, s
         owner = owner_of(record, Person(LOCAL))
         begun = await signins.begin(Wish(name, expanded(record), owner, LOCAL, back, by_browser=False))
         answer = await asyncio.to_thread(ask, begun.url, begun.state)
+        audit_once(settings, "server.signed_in", server=name)
         await signins.finish(answer, asker=LOCAL)
     finally:
         await signins.close()
@@ -148,6 +147,7 @@ async def _alone(settings: Settings, name: str, back: str, ask: Callable[[str, s
 
 async def _out(settings: Settings, name: str) -> dict[str, Any]:
     record, signins = await _opened(settings, name)
+    audit_once(settings, "server.signed_out", server=name)
     try:
         trouble = await signins.sign_out(owner_of(record, Person(LOCAL)), name)
     finally:

@@ -80,13 +80,30 @@ def _read_key(entry: dict[str, Any]) -> ApiKey:
     return ApiKey(**{**entry, "bounds": bounds})
 
 
-class KeyFile:
-    """The keys of one installation; a change by another process is seen within a second."""
+Tell = Callable[..., None]
+"""Takes what happens to a key and the facts of it. Raises StoreError."""
 
-    def __init__(self, path: Path, *, fixed_admin_key: str = "", roles: Sequence[str] = ()) -> None:
-        """Open the file at `path`; `roles` are the installation's own beside ours."""
+
+def _tell_nobody(what: str, **facts: object) -> None:
+    """Where whoever changes keys writes it down himself."""
+
+
+class KeyFile:
+    """The keys of one installation; a change by another process is seen within a second.
+
+    Changing them waits for the file's lock: do it in a thread.
+    """
+
+    def __init__(
+        self, path: Path, *, fixed_admin_key: str = "", roles: Sequence[str] = (), tell: Tell = _tell_nobody
+    ) -> None:
+        """Open the file at `path`; `roles` are the installation's own beside ours.
+
+        `tell` hears what is about to change, once nothing refuses it; what it raises stops the change.
+        """
         self.path = path.expanduser()
         self._roles = (*ROLES, *roles)
+        self._tell = tell
         self._keys: dict[str, ApiKey] = {}
         """By the hash of its secret, and of the one before while that is good."""
         self._signature: object = None
@@ -161,7 +178,12 @@ class KeyFile:
         key, secret = _new_key(
             role, owner=owner, expires_at=expires_at, rate_limit_per_minute=rate_limit_per_minute, bounds=bounds
         )
-        self._change(lambda keys: [*keys, key])
+
+        def added(keys: Sequence[ApiKey]) -> Sequence[ApiKey]:
+            self._tell("key.created", key=key.id, role=role, owner=owner)
+            return [*keys, key]
+
+        self._change(added)
         return key, secret
 
     def rotate(self, key_id: str, *, overlap_seconds: float = 0.0) -> tuple[ApiKey, str]:
@@ -174,6 +196,7 @@ class KeyFile:
 
         def turned(keys: Sequence[ApiKey]) -> Sequence[ApiKey]:
             old = self._known(key_id, keys)
+            self._tell("key.rotated", key=key_id)
             new = replace(
                 old,
                 sha256=hashlib.sha256(secret.encode()).hexdigest(),
@@ -187,8 +210,13 @@ class KeyFile:
 
     def revoke(self, key_id: str) -> None:
         """Remove a key; it is refused at once here, within a second elsewhere. Raises NotFoundError, StoreError."""
-        self._known(key_id, self.list())
-        self._change(lambda keys: [key for key in keys if key.id != key_id])
+
+        def without(keys: Sequence[ApiKey]) -> Sequence[ApiKey]:
+            self._known(key_id, keys)
+            self._tell("key.revoked", key=key_id)
+            return [key for key in keys if key.id != key_id]
+
+        self._change(without)
 
     @staticmethod
     def _known(key_id: str, keys: Sequence[ApiKey]) -> ApiKey:
@@ -257,8 +285,9 @@ class KeyFile:
                 f"The keys in {self.path} cannot be read: {_fault_of(error)}.",
                 remedy=f"The version before is {self.path.name}.bak; no key is accepted until it is mended.",
             ) from error
-        before, self._keys = self._keys, {key.sha256: key for key in keys}
-        self._keys |= {key.previous_sha256: key for key in keys if key.previous_sha256}
+        # Put in place whole: a thread changes keys while the event loop looks them up.
+        by_hash = [{key.sha256: key for key in keys}, {key.previous_sha256: key for key in keys if key.previous_sha256}]
+        before, self._keys = self._keys, by_hash[0] | by_hash[1]
         if self._signature is not None and before != self._keys:
             logger.info("the keys in %s changed: there were %d, there are %d", self.path, len(before), len(self._keys))
         self._signature = signature
