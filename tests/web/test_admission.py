@@ -10,6 +10,7 @@ import pytest
 
 from naru.config import ApprovalSettings, ServerSettings
 from naru.connections.changes import Change
+from naru.stores.files.atomic import file_lock
 from naru.stores.secrets.keys import KeyFile
 from naru.tools.supervision.approvals import Approvals, Decision
 from naru.tools.supervision.calls import Call
@@ -64,6 +65,18 @@ async def test_a_request_through_a_proxy_asks_for_a_key_for_good(
     )
     assert await status(app) == 401, "the next request may not show it"
     assert await status(gate(keys)) == 401, "nor may the next start"
+
+
+async def test_a_first_key_that_waits_for_its_file_holds_up_nobody_and_lets_nobody_in(keys: KeyFile) -> None:
+    """Another process may hold the file for a minute."""
+    app = gate(keys)
+    with file_lock(keys.path):
+        first = asyncio.create_task(status(app, headers=[("Via", "1.1 proxy")]))
+        await until(lambda: app.admission.reason)
+        assert await status(app) == 401
+        assert not first.done()
+    assert await first == 401
+    assert keys.were_made()
 
 
 async def test_a_plain_proxy_pass_is_seen_by_its_http_1_0(keys: KeyFile, monkeypatch: pytest.MonkeyPatch) -> None:

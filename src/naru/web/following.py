@@ -28,4 +28,4 @@ class SettingsFollower:
         self._hub.take_up(self._before, after)
         self._before = after
         self._limiter.per_minute = self._hub.settings.server.rate_limit_per_minute
-        self._gate.take_up()
+        await self._gate.take_up()

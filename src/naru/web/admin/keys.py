@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -139,7 +140,8 @@ class AdminKeys:
                 remedy=f"Ask for {ROLE_NAMES[principal.role]} or less, or make it with a key of that role.",
             )
         expires_at = now_ms() + body.expires_in_seconds * 1000 if body.expires_in_seconds else None
-        key, secret = self._hub.key_ring.keys.create(
+        key, secret = await asyncio.to_thread(
+            self._hub.key_ring.keys.create,
             body.role,
             owner=body.owner,
             expires_at=expires_at,
@@ -154,16 +156,16 @@ class AdminKeys:
         _check_whole()
         raw = await request.body()
         body = parse_body(RotateBody, await read_json(request) if raw.strip() else {})
-        key, secret = self._hub.key_ring.keys.rotate(
-            self._key(request.path_params["id"]).id, overlap_seconds=body.overlap_seconds
-        )
+        key_id = self._key(request.path_params["id"]).id
+        keys = self._hub.key_ring.keys
+        key, secret = await asyncio.to_thread(keys.rotate, key_id, overlap_seconds=body.overlap_seconds)
         note_audit(request.scope, key=key.id)
         return JSONResponse(_shown(key) | {"key": secret})
 
     async def revoke(self, request: Request) -> Response:
         """Revoke a key; sessions that it opened end with it."""
         _check_whole()
-        self._hub.key_ring.keys.revoke(request.path_params["id"])
+        await asyncio.to_thread(self._hub.key_ring.keys.revoke, request.path_params["id"])
         return Response(status_code=204)
 
     async def who_am_i(self, request: Request) -> Response:

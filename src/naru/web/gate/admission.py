@@ -5,6 +5,7 @@ Once a hub asks for keys it does so for good: what made it ask may be seen in on
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from pathlib import Path
 from typing import Protocol
@@ -79,29 +80,33 @@ class Admission:
         self.reason = why_keys(settings, were_made=keys is not None and self._is_auto and keys.were_made())
         """Why keys are asked for; empty while none is."""
 
-    def asks(self, scope: Scope) -> bool:
-        """Tell whether this request needs a key; what it shows of a proxy counts from now on. Raises StoreError."""
-        if self.reason or not self._is_auto:
-            return bool(self.reason)
-        if proxy := _proxy_in(scope):
-            self._ask(proxy, self._first_key())
-        else:
-            self.look()
+    async def take_note(self, scope: Scope) -> None:
+        """Ask for keys from now on if this request shows that a proxy stands before us."""
+        if self._is_auto and not self.reason and (proxy := _proxy_in(scope)):
+            await self._ask_with_first_key(proxy)
+
+    def asks(self) -> bool:
+        """Tell whether a request needs a key now. Raises StoreError."""
+        self.look()
         return bool(self.reason)
 
     def look(self) -> None:
         """Take up that somebody made a key. Raises StoreError."""
         if self._is_auto and not self.reason and self._keys is not None and self._keys.were_made():
-            self._ask("a key was made", "See: naru keys list")
+            self.reason = "a key was made"
+            self._tell("See: naru keys list")
 
-    def take_up(self, settings: ServerSettings) -> None:
-        """Ask for keys from now on if changed settings say so; never less than before. Raises StoreError."""
+    async def take_up(self, settings: ServerSettings) -> None:
+        """Ask for keys from now on if changed settings say so; never less than before."""
         if self._is_auto and not self.reason and (reason := why_keys(settings, were_made=False)):
-            self._ask(reason, self._first_key())
+            await self._ask_with_first_key(reason)
 
-    def _ask(self, reason: str, how: str) -> None:
-        self.reason = reason
-        logger.warning("From now on a key is asked for: %s. %s", reason, how)
+    async def _ask_with_first_key(self, reason: str) -> None:
+        self.reason = reason  # at once: whoever comes while the file is waited for needs a key
+        self._tell(await asyncio.to_thread(self._first_key))
+
+    def _tell(self, how: str) -> None:
+        logger.warning("From now on a key is asked for: %s. %s", self.reason, how)
 
     def _first_key(self) -> str:
         """Make a key to come with; that also keeps the door shut after the next start."""

@@ -115,9 +115,9 @@ class Gate:
         self.admission = Admission(settings, keys)
         self._go_by(settings)
 
-    def take_up(self) -> None:
-        """Go by the settings as they are now. Raises StoreError."""
-        self.admission.take_up(self._settings)
+    async def take_up(self) -> None:
+        """Go by the settings as they are now."""
+        await self.admission.take_up(self._settings)
         self._go_by(self._settings)
 
     def _go_by(self, settings: ServerSettings) -> None:
@@ -144,6 +144,7 @@ class Gate:
             self._check_edge(scope, headers)
             preflight = self._preflight(scope, headers) if scope.get("method") == "OPTIONS" else None
             if preflight is None:
+                await self.admission.take_note(scope)
                 receive = self._admit(scope, headers, receive)
         except (_RefusedError, NaruError) as error:
             response = error.response if isinstance(error, _RefusedError) else problem_of(error)
@@ -256,7 +257,7 @@ class Gate:
 
     def _identify(self, scope: Scope, headers: EdgeHeaders, access: Access) -> Principal:
         keys = self._keys
-        if not self.admission.asks(scope):
+        if not self.admission.asks():
             return LOCAL
         credentials = headers.credentials()
         if headers.cookies:
