@@ -96,11 +96,15 @@ def test_what_was_refused_is_not_in_the_audit_log(naru) -> None:  # S-61
     naru("keys", "revoke", "none", code=Exit.NOT_FOUND)
     naru("servers", "secret", "remove", "none", "TOKEN", code=Exit.NOT_FOUND)
     naru("servers", "logout", "none", code=Exit.NOT_FOUND)
+    naru("servers", "remove", "none", code=Exit.NOT_FOUND)
+    naru("servers", "add", "docs", "https://h/mcp")
+    naru("servers", "add", "docs", "https://other/mcp", code=Exit.USAGE)
     naru("keys", "rotate", key)
     naru("keys", "revoke", key)
     logged = json.loads(naru("audit", "show", "--json").stdout)
-    assert [(one["what"], one["key"]) for one in logged] == [
+    assert [(one["what"], one.get("key") or one["server"]) for one in logged] == [
         ("key.created", key),
+        ("server.added", "docs"),
         ("key.rotated", key),
         ("key.revoked", key),
     ]

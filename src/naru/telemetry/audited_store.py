@@ -1,4 +1,7 @@
-"""A store whose changes are written down before they are made: for commands, which no gate sees."""
+"""A store whose changes are written down before they are made: for commands, which no gate sees.
+
+What the store is going to refuse is no change.
+"""
 
 from __future__ import annotations
 
@@ -46,17 +49,21 @@ class AuditedStore:
 
     async def save(self, record: ServerRecord) -> None:
         """Write it down, then keep the record."""
-        await self._told("server.added", record.name)
+        if await self._inner.find_by_name(record.name) is None:
+            await self._told("server.added", record.name)
         await self._inner.save(record)
 
     async def update(self, record: ServerRecord, *, expected_updated_at: int | None = None) -> None:
         """Write it down, then replace the record."""
-        await self._told("server.changed", record.name)
+        kept = await self._inner.find_by_name(record.name)
+        if kept is not None and expected_updated_at in (None, kept.updated_at):
+            await self._told("server.changed", record.name)
         await self._inner.update(record, expected_updated_at=expected_updated_at)
 
     async def delete(self, name: str) -> bool:
         """Write it down, then remove the record."""
-        await self._told("server.removed", name)
+        if await self._inner.find_by_name(name) is not None:
+            await self._told("server.removed", name)
         return await self._inner.delete(name)
 
     async def _told(self, what: str, server: str) -> None:
