@@ -231,7 +231,7 @@ class ServerRecord(BaseModel):
         if not SERVER_NAME.fullmatch(value):
             raise ValueError(
                 f"server name {value!r} is not allowed: "
-                "use 1 to 64 letters, digits, '_', '.', '-', starting with a letter or digit"
+                "use 1 to 64 of a-z, A-Z, 0-9, '_', '.', '-', starting with a letter or digit"
             )
         return value
 

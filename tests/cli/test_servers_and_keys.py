@@ -72,6 +72,11 @@ def test_what_is_no_assignment_is_not_shown_since_it_may_be_a_secret(naru, optio
     assert "SENTINEL" not in told
 
 
+def test_a_name_in_hangul_is_told_which_letters_a_name_has(naru) -> None:
+    told = naru("servers", "add", "인사", "https://h/mcp", code=Exit.USAGE).stderr
+    assert "use 1 to 64 of a-z, A-Z, 0-9" in told, "letters they are"
+
+
 def test_keys_are_made_listed_and_revoked(naru, tmp_path: Path) -> None:
     first = naru("keys", "create", "operator", "--owner", "Kim")
     secret = first.stdout.strip()

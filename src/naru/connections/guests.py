@@ -152,7 +152,8 @@ class Guests:
     def _judged(self, guest: Guest) -> URL:
         allowed, person = self.settings.addresses, current_person.get()
         if not SERVER_NAME.fullmatch(guest.label):
-            raise UserError(f"{guest.label[:80]!r} cannot name an MCP server: use up to 64 letters, digits, '_', '-'.")
+            told = f"{guest.label[:80]!r} cannot name an MCP server"
+            raise UserError(f"{told}: use up to 64 of a-z, A-Z, 0-9, '_', '.', '-'.")
         if not allowed or _rank(person.access) < _rank(self.settings.access):
             why = "Naming MCP servers by URL is off here." if not allowed else "This key may not name servers by URL."
             raise PolicyError(
