@@ -30,6 +30,13 @@ def test_a_call_is_shown_with_its_dialect_and_the_message_a_client_gets():
     assert message["content"] == "Checking."
 
 
+def test_without_tools_calls_stay_text_and_that_is_said():
+    result = run()
+    assert result.stdout.startswith("call       none")
+    assert "calls stay text" in result.stderr
+    assert "without a mark" not in result.stderr, "one with a mark stays text, too"
+
+
 def test_explain_shows_what_every_piece_was():
     result = run("--tools", TOOLS, "--explain")
     assert "text      'Checking.'" in result.stdout

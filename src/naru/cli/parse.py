@@ -32,7 +32,7 @@ def command(
     prompt = _unescaped(generation_prompt) if generation_prompt is not None else None
     offered = read_tools(tools)
     if not offered:
-        print_note("No tools were given, so that calls without a mark of their own stay text: --tools NAME,NAME")
+        print_note("No tools were given, so that calls stay text. Name those that may be called: --tools NAME,NAME")
     parsed = parse(reply, offered, hint=hint or None, generation_prompt=prompt, finish_reason=finish_reason)
     if as_json:
         print_json(_as_data(parsed))
