@@ -46,6 +46,7 @@ def test_the_help_of_a_group_says_in_a_line_what_each_command_does(group: str) -
     listed = done.stdout.split("Commands:")[1].strip().splitlines()
     assert len(listed) == len({words[1] for words in ALL if words[0] == group})
     assert not [line for line in listed if line.endswith("...")]
+    assert "completion" not in done.stdout, "it is set up for the whole program"
 
 
 def test_help_lists_every_command_and_loads_none() -> None:

@@ -21,7 +21,12 @@ from naru.messages import JsonObject
 from naru.tools.supervision.approvals import Approvals
 from naru.web.admin.approvals import ApprovalDesk
 
-app = typer.Typer(help="Answer calls that wait for a person's yes.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    add_completion=False,
+    help="Answer calls that wait for a person's yes.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 CallId = Annotated[str, typer.Argument(help="Its id, as `naru approvals list` shows it.")]
 PATH = "/api/approvals"
