@@ -177,15 +177,34 @@ def test_closed_streams_are_no_crash(environment: dict[str, str], command: str, 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here (Linux has it)")
-def test_a_full_disk_behind_stdout_is_one_line(environment: dict[str, str]) -> None:
-    done = subprocess.run(
-        ["bash", "-c", f"{BIN / 'naru'} connect > /dev/full"],
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_stdout_is_one_line(environment: dict[str, str], unbuffered: str) -> None:
+    done = in_a_shell("connect > /dev/full", {**environment, "PYTHONUNBUFFERED": unbuffered})
+    assert done.returncode == Exit.NOT_WELL
+    assert done.stderr.count("\n") == 1
+    assert "space" in done.stderr
+
+
+def test_a_reader_that_has_gone_is_no_complaint(environment: dict[str, str]) -> None:
+    """What stayed in the buffer was told of at the end, as "Exception ignored"."""
+    done = in_a_shell("connect | true; echo ${PIPESTATUS[0]}", {**environment, "PYTHONUNBUFFERED": ""})
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+def test_an_encoding_without_hangul_gives_json_all_the_same(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        'def add(a: int) -> int:\n    """두 수를 더한다 🛶."""\n    return a\n', encoding="utf-8"
+    )
+    done = in_a_shell(f"tool list -m {tmp_path / 'mine.py'} --json", {**environment, "PYTHONIOENCODING": "ascii"})
+    assert json.loads(done.stdout)[0]["description"] == "두 수를 더한다 🛶."
+
+
+def in_a_shell(command: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", f"{BIN / 'naru'} {command}"],
         env=environment,
         capture_output=True,
         text=True,
         timeout=HANG_SECONDS,
         check=False,
     )
-    assert done.returncode == Exit.NOT_WELL
-    assert done.stderr.count("\n") == 1
-    assert "space" in done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from naru import __version__
 from naru.cli.commands import COMMANDS, SECTIONS
 from naru.cli.terminal.called import as_called, program
 from naru.cli.terminal.exit_codes import Exit, exit_code
+from naru.cli.terminal.streams import give_up_stdout, prepare
 from naru.errors import NaruError
 from naru.persons import Person, current_person
 
@@ -91,31 +91,26 @@ def root(
     """Carry any model to any tool, for any client."""
 
 
-def _fill_standard_streams() -> None:
-    """Put nothing where stdin, stdout or stderr is closed: the next file opened would take its place."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115  # for good
-
-
 def main() -> None:
     """Run the command line: a NaruError is one line on stderr and its exit code, never a traceback."""
-    _fill_standard_streams()
+    prepare()
     current_person.set(Person("local"))  # who runs a command is who may read the folder
     # Completion is set up for the bare name: shells look up a path by its last part.
     completes = any(argument.startswith(("--install-completion", "--show-completion")) for argument in sys.argv[1:])
     try:
-        app(prog_name="naru" if completes else program(), complete_var="_NARU_COMPLETE")
+        try:
+            app(prog_name="naru" if completes else program(), complete_var="_NARU_COMPLETE")
+        finally:
+            sys.stdout.flush()  # what fails later, Python tells in its own words
     except NaruError as error:
         # Known by now to whatever raised it, and not worth loading for `naru --help`.
         redactor = importlib.import_module("naru.stores.secrets.redact").REDACTOR
         print(f"naru: {as_called(redactor.clean(str(error)))}", file=sys.stderr)
         sys.exit(exit_code(error))
     except OSError as error:
+        give_up_stdout()
+        if isinstance(error, BrokenPipeError):
+            sys.exit(Exit.NOT_WELL)  # as of `| head`: whoever read has read enough
         # Whatever else can fail has an error of its own; without a file's name it is where the output goes to.
         what = f"cannot use {error.filename}" if error.filename else "what it did cannot be shown"
         print(f"naru: {what}: {error.strerror or error}.", file=sys.stderr)

@@ -75,7 +75,8 @@ def print_warnings(lines: Iterable[str]) -> None:
 
 
 def print_note(line: str) -> None:
-    """Print a line about what was done, to stderr, so that stdout holds results alone."""
+    """Print a line about what was done, to stderr, so that stdout holds results alone; after those before it."""
+    sys.stdout.flush()
     console(stderr=True).print(plain(as_called(line)), markup=False)
 
 
