@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import sys
 import threading
 import time
+import typing
 
 import pytest
+import typing_extensions
+from pydantic import Field
 
 from naru.errors import ConflictError, InvalidArgumentsError, NotFoundError, ToolTimeoutError, UnknownToolError
 from naru.tools.deadline import DeadlineExceededError, within
@@ -100,6 +104,40 @@ async def test_every_kind_of_parameter_gets_its_value():
         await call(kinds, {"a": 1, "b": 2, "d": 4, "f": "x"})
 
 
+class Size(typing.TypedDict):
+    width: int
+    height: typing.NotRequired[int]
+
+
+class Options(Size, total=False):
+    colour: typing.Annotated[str, Field(description="Any.")]
+    unit: typing_extensions.Required[str]
+
+
+async def test_the_keys_of_unpacked_options_are_parameters():  # S3, PEP 692
+    def draw(shape: str, **options: typing_extensions.Unpack[Options]) -> dict:
+        """Draw.
+
+        Args:
+            width: In pixels.
+        """
+        return {"shape": shape, **options}
+
+    (tool,) = await FunctionToolset([draw]).tools()
+    assert tool.input_schema["properties"] == {
+        "shape": {"type": "string"},
+        "width": {"type": "integer", "description": "In pixels."},
+        "height": {"type": "integer"},
+        "colour": {"type": "string", "description": "Any."},
+        "unit": {"type": "string"},
+    }
+    assert tool.input_schema["required"] == ["shape", "width", "unit"]
+    given = {"shape": "box", "width": "2", "unit": "px"}
+    assert (await call(draw, given)).structured == {"shape": "box", "width": 2, "unit": "px"}
+    with pytest.raises(InvalidArgumentsError, match="unit: Field required"):
+        await call(draw, {"shape": "box", "width": 2})
+
+
 async def test_an_explicit_schema_beats_the_signature():
     registry = ToolRegistry()
     schema = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 5}}, "required": ["n"]}
@@ -138,6 +176,45 @@ async def test_a_timeout_of_the_function_itself_is_its_own_failure():
 
     result = await call(impatient, timeout_seconds=20)
     assert (result.is_error, result.text) == (True, "TimeoutError")
+
+
+class MuteError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def leaves() -> None:
+    sys.exit("usage: …")
+
+
+async def leaves_too() -> None:
+    sys.exit(3)
+
+
+async def awaits_what_was_cancelled() -> None:
+    task = asyncio.ensure_future(asyncio.sleep(30))
+    task.cancel()
+    await task
+
+
+def mute() -> None:
+    raise MuteError
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (leaves, "SystemExit: usage: …"),
+        (leaves_too, "SystemExit: 3"),
+        (awaits_what_was_cancelled, "CancelledError"),
+        (mute, "MuteError"),
+    ],
+    ids=lambda each: getattr(each, "__qualname__", ""),
+)
+async def test_whatever_a_function_ends_with_ends_its_call_alone(function, told):
+    """`sys.exit` in a tool ended the server; a cancelled task that it awaited ended the run."""
+    result = await call(function, timeout_seconds=20)
+    assert (result.is_error, result.text) == (True, told)
 
 
 async def test_a_cancelled_call_cancels_the_function():

@@ -70,6 +70,31 @@ def resolve(function: Any, local_names: Mapping[str, Any] | None = None) -> tupl
     return signature, hints
 
 
+def spread(signature: inspect.Signature, hints: dict[str, Any]) -> tuple[inspect.Signature, dict[str, Any]]:
+    """Put the keys of a TypedDict in the place of `**options: Unpack[Options]` (PEP 692), each with its annotation."""
+    places: list[inspect.Parameter] = []
+    keys: dict[str, Any] = {}
+    for parameter in signature.parameters.values():
+        annotation = hints.get(parameter.name)
+        if parameter.kind is parameter.VAR_KEYWORD and typing.get_origin(annotation) in _UNPACKS:
+            (options,) = typing.get_args(annotation)
+            told = typing.get_type_hints(options, include_extras=True)
+            keys = {name: _key(kind, name in options.__required_keys__) for name, kind in told.items()}
+            places += [inspect.Parameter(name, parameter.KEYWORD_ONLY) for name in keys]
+        else:
+            places.append(parameter)
+    return signature.replace(parameters=places), {**hints, **keys}
+
+
+def _key(annotation: Any, is_required: bool) -> Any:
+    """Return a key's annotation in `NotRequired` where it may be left out, without other qualifiers round it."""
+    while (origin := typing.get_origin(annotation)) in _QUALIFIERS:
+        if origin in (typing_extensions.Required, typing_extensions.NotRequired):
+            is_required = origin is typing_extensions.Required
+        (annotation,) = typing.get_args(annotation)
+    return annotation if is_required else typing_extensions.NotRequired[annotation]
+
+
 def is_resolvable(function: Any, local_names: Mapping[str, Any]) -> bool:
     """Say whether all annotations can be resolved now: one may name what its module defines later."""
     inner = unwrap(function)
@@ -202,6 +227,7 @@ def _closure(function: Any) -> dict[str, Any]:
 _ALIASES = tuple({typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType)})
 _UNIONS = (typing.Union, types.UnionType)
 _QUALIFIERS = (typing_extensions.Required, typing_extensions.NotRequired, typing.Final, typing_extensions.ReadOnly)
+_UNPACKS = (typing.Unpack, typing_extensions.Unpack)
 _MAX_DEPTH = 32
 """Aliases of aliases; more is one that names itself."""
 

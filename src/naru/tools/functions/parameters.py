@@ -31,11 +31,14 @@ class Parameter:
     default_factory: typing.Callable[[], Any] | None = None
     supplies_default: bool = False
     """The default is not the signature's own (a `Field`, or None for an optional without one): we pass it."""
+    may_be_missing: bool = False
+    """Left out, it is not passed at all: a key of `**options: Unpack[Options]`."""
 
     @property
     def is_required(self) -> bool:
         """Whether the model has to give it."""
-        return self.default is EMPTY and self.default_factory is None and self.kind not in VARIADIC
+        has_default = self.default is not EMPTY or self.default_factory is not None
+        return not (has_default or self.may_be_missing or self.kind in VARIADIC)
 
 
 def visible_parameter(parameter: inspect.Parameter, annotation: Any, text: str) -> Parameter:
@@ -43,6 +46,10 @@ def visible_parameter(parameter: inspect.Parameter, annotation: Any, text: str) 
     default = parameter.default
     if annotation is EMPTY:
         annotation = annotation_of_default(default) if default is not EMPTY else Any
+    if typing.get_origin(annotation) is typing_extensions.NotRequired:
+        (annotation,) = typing.get_args(annotation)
+        text = _description(annotation, text)
+        return Parameter(parameter.name, parameter.kind, annotation, text, may_be_missing=True)
     text = _description(annotation, text)
     if isinstance(default, FieldInfo):
         text = "" if default.description else text

@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError, SchemaValidator, to_jsonab
 
 from naru.messages import JsonObject
 from naru.tools.functions import typed_dicts
-from naru.tools.functions.annotations import bound_names, public_name, resolve, unwrap
+from naru.tools.functions.annotations import bound_names, public_name, resolve, spread, unwrap
 from naru.tools.functions.dependencies import check_providers
 from naru.tools.functions.docstrings import read_docstring
 from naru.tools.functions.inject import Injection, injection_of
@@ -79,7 +79,7 @@ def read_signature(function: Any, local_names: Mapping[str, Any] | None = None) 
 
 
 def _read(function: Any, local_names: Mapping[str, Any] | None) -> ToolSignature:
-    signature, hints = resolve(function, local_names)
+    signature, hints = spread(*resolve(function, local_names))
     text = read_docstring(inspect.getdoc(unwrap(function)) if not _is_builtin_doc(function) else "")
     visible: list[Parameter] = []
     injected: list[Injection] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -107,7 +108,12 @@ class FunctionToolset:
             raise
         except NaruError as error:
             return ToolResult.of_text(str(error), is_error=True)
-        except Exception as error:  # noqa: BLE001  # the outermost edge of foreign code: any failure is told to the model
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            return _failed(error)  # something that the function waited for was cancelled, not the call
+        except (Exception, SystemExit) as error:  # the outermost edge of foreign code: any failure is told to the model
             logger.debug("tool %s failed", name, exc_info=True)
             return _failed(error)
 
@@ -127,6 +133,9 @@ class FunctionToolset:
         await self.container.close()
 
 
-def _failed(error: Exception) -> ToolResult:
-    text = str(error).strip()
+def _failed(error: BaseException) -> ToolResult:
+    try:
+        text = str(error).strip()
+    except Exception:  # noqa: BLE001  # its own words are foreign code too
+        text = ""
     return ToolResult.of_text(f"{type(error).__name__}: {text}" if text else type(error).__name__, is_error=True)
