@@ -51,6 +51,7 @@ AS_PACKAGES_WRITE = {
     "text after the arguments": ("Get.\n\nArgs:\n  city: The city.\n  rest: Others.\n\nMore.", "Get."),
     "a directive after the fields": (
         "Get.\n\n:param city: The city.\n:param rest: Others.\n\n.. versionadded:: 8.0\n", "Get."),
+    "two dashes": ("Get.\n\nArgs:\n  city -- The city.\n  rest -- Others.\n", "Get."),
     "a field without its colon": (
         "Get.\n:param city: The city.\n:paramtype city: str\n:param rest: Others.\n:return True if so", "Get."),
     "a role at the start of a line": (
@@ -69,6 +70,22 @@ def test_what_packages_write_is_read(kind):
     found = read_docstring(text)
     assert found.parameters == {"city": "The city.", "rest": "Others."}
     assert found.description == description
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("Either:\n- one\n- two\n  lines", "Either:\n- one\n- two lines"),
+        ("First\n1. one\n2. two", "First\n1. one\n2. two"),
+        ("Codes\n| 1 | open |\n| 2 | shut |\nand no\nother", "Codes\n| 1 | open |\n| 2 | shut |\nand no other"),
+        ("Such as\n```\nif a:\n    b\n```\nor\nnone", "Such as\n```\nif a:\n    b\n```\nor none"),
+    ],
+    ids=["items", "numbers", "table", "code"],
+)
+def test_lists_tables_and_code_about_a_parameter_keep_their_lines(written, told):
+    lines = written.replace("\n", "\n        ")
+    for text in (f"Get.\n\nArgs:\n    city: {lines}\n", f"Get.\n\n:param city: {lines}\n"):
+        assert read_docstring(text).parameters == {"city": told}
 
 
 def test_raises_and_returns_are_not_told_to_the_model():

@@ -26,8 +26,12 @@ _KOREAN_SECTIONS = {
     **dict.fromkeys(("예외", "오류"), "Raises:"),
     **dict.fromkeys(("예", "예시", "예제"), "Example:"),
 }
-_ENTRY = re.compile(r"\s*([\w*`]+(?:, ?[\w*`]+)*)\s*(?:\(.*?\))?\s*(?::| [-–—] )\s*(.*)")
+_ENTRY = re.compile(r"\s*([\w*`]+(?:, ?[\w*`]+)*)\s*(?:\(.*?\))?\s*(?::| (?:--?|[–—]) )\s*(.*)")
 """`name (type): text`, or with a dash."""
+_OWN_LINE = re.compile(r"(?:[-*•+]|\d+[.)]) |\||```|~~~")
+"""Items of lists, rows of tables, fences: no line above goes on in them."""
+_ROW_OR_FENCE = re.compile(r"\||```|~~~")
+"""Nor do these go on in the line below."""
 _NUMPY_RULE = re.compile(r"^-{3,}\s*$")
 _FIELD = re.compile(
     r"^[:@](?:(?P<text>param|parameter|arg|argument|key|keyword)(?:\s[^:]*)?\s[\\*]*(?P<name>\w+)\s*:\s*(?P<first>.*)"
@@ -145,11 +149,17 @@ def _separated(lines: list[str]) -> list[str]:
 
 
 def _joined(text: str) -> str:
-    """Join continuation lines; keep lists, one item a line."""
+    """Join continuation lines; keep items of lists, rows of tables, and what stands between fences as it is."""
     joined: list[str] = []
-    for line in (line.strip() for line in text.splitlines()):
-        if joined and line and not line.startswith(("- ", "* ", "• ")) and joined[-1]:
+    fenced: int | None = None
+    for raw in text.splitlines():
+        line = raw.strip()
+        if fenced is not None:
+            joined.append(raw[min(fenced, len(raw) - len(raw.lstrip())) :].rstrip())
+        elif joined and line and joined[-1] and not (_OWN_LINE.match(line) or _ROW_OR_FENCE.match(joined[-1])):
             joined[-1] = f"{joined[-1]} {line}"
         else:
             joined.append(line)
+        if line.startswith(("```", "~~~")):
+            fenced = None if fenced is not None else len(raw) - len(raw.lstrip())
     return "\n".join(joined).strip()
