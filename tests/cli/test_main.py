@@ -61,7 +61,7 @@ def test_help_lists_every_command_and_loads_none() -> None:
         assert f"  {name} " in done.stdout
     assert set(done.stderr.strip().strip("[]").replace("'", "").split(", ")) <= {
         "naru.cli", "naru.cli.commands", "naru.cli.main", "naru.cli.terminal", "naru.cli.terminal.called",
-        "naru.cli.terminal.exit_codes", "naru.errors", "naru.facts", "naru.persons",
+        "naru.cli.terminal.exit_codes", "naru.cli.terminal.streams", "naru.errors", "naru.facts", "naru.persons",
     }  # fmt: skip
 
 
