@@ -18,6 +18,8 @@ from naru.errors import ToolTimeoutError
 from naru.records import ServerRecord, TransportType
 from naru.stores.files import atomic as atomic_file
 from naru.stores.open import open_store
+from naru.web.gate.principal import Principal
+from naru.web.routes import Access
 from tests.connections.conftest import SERVERS, sdk_port, start_http  # noqa: F401  # sdk_port: fixture
 from tests.ports import free_port
 from tests.sizes import within
@@ -439,6 +441,48 @@ async def test_events_tell_the_present_state_and_every_change(hub: AdminHub, tmp
         gone.set()
         await task
     assert b"event: status" in text
+
+
+@pytest.mark.parametrize("by", ["key", "session"])
+async def test_a02_who_follows_with_a_revoked_key_hears_nothing_more(
+    hub: AdminHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    from tests.web.admin.hub import application
+
+    monkeypatch.setattr("naru.web.gate.held.CHECKED_SECONDS", 0.0)
+    monkeypatch.setattr(hub.settings.server, "auth", "on")
+    key, secret = hub.key_ring.keys.create("read")
+    cookie = hub.key_ring.open_session(Principal(key.id, Access.READ))
+    shown = (b"cookie", f"__Host-naru={cookie}".encode()) if by == "session" else (b"x-api-key", secret.encode())
+    await hub.manager.register(Mutable(tmp_path, T1).record())
+    sent: asyncio.Queue[Any] = asyncio.Queue()
+    ended = asyncio.Event()
+
+    async def receive() -> dict[str, object]:
+        await ended.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        await sent.put(message)
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            ended.set()
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/api/mcp/events",
+        "query_string": b"present=0",
+        "server": ("127.0.0.1", 20006),
+        "headers": [(b"host", b"127.0.0.1:20006"), shown],
+    }
+    task = asyncio.ensure_future(application(hub)(scope, receive, send))
+    async with asyncio.timeout(30):
+        while b"event: ready" not in (await sent.get()).get("body", b""):
+            pass
+        hub.key_ring.keys.revoke(key.id)
+        await hub.manager.connect("m")
+        await task
+    assert [sent.get_nowait() for _ in range(sent.qsize())] == [{"type": "http.response.body", "body": b""}]
 
 
 @pytest.mark.parametrize(("age", "is_news"), [("60000", True), ("0", False)], ids=["since_before", "since_after"])

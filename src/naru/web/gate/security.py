@@ -15,6 +15,7 @@ from naru.errors import ConfigError, NaruError
 from naru.persons import Person, current_person
 from naru.web.gate.admission import Admission, auth_is_on
 from naru.web.gate.behind import Behind
+from naru.web.gate.held import WhileGood
 from naru.web.gate.hosts import HostRules, is_loopback
 from naru.web.gate.incoming import BodyTooLargeError, EdgeHeaders, limited, session_cookie
 from naru.web.gate.principal import LOCAL, KeyCheck, Principal, RateLimit
@@ -160,7 +161,7 @@ class Gate:
             await send(preflight)
             await send({"type": "http.response.body", "body": b""})
             return
-        decorated = self._decorated(scope, send, headers)
+        decorated = self._while_good(scope, headers, self._decorated(scope, send, headers))
         principal: Principal = scope["state"]["principal"]
         before = current_person.set(Person(principal.id, principal.reach, ROLE_NAMES[principal.role], scope["headers"]))
         try:
@@ -259,9 +260,7 @@ class Gate:
         keys = self._keys
         if not self.admission.asks():
             return LOCAL
-        credentials = headers.credentials()
-        if headers.cookies:
-            credentials += self._sessions(scope, headers, beside=len(credentials))
+        credentials = self._credentials(scope, headers)
         if len(credentials) > 1:
             raise _RefusedError(
                 400,
@@ -300,6 +299,21 @@ class Gate:
             headers=self._challenge(access, "invalid_token" if credentials else "") | self._forgotten(scope, headers),
             signIn=keys.tokens.sign_in_name if keys is not None and keys.tokens is not None else "",
         )
+
+    def _credentials(self, scope: Scope, headers: EdgeHeaders) -> list[bytes]:
+        """Return the keys, tokens and sessions that a request carries."""
+        credentials = headers.credentials()
+        if headers.cookies:
+            credentials += self._sessions(scope, headers, beside=len(credentials))
+        return credentials
+
+    def _while_good(self, scope: Scope, headers: EdgeHeaders, send: Send) -> Send:
+        """Return the `send` of a stream that ends with the key, session or token that opened it."""
+        keys, state = self._keys, scope["state"]
+        if scope.get("method") != "GET" or not state["endpoint"].raw or keys is None or state["principal"] is LOCAL:
+            return send
+        secret = self._credentials(scope, headers)[:1]
+        return WhileGood(send, lambda: keys.verify(secret[0]) is not None) if secret else send
 
     def _sessions(self, scope: Scope, headers: EdgeHeaders, *, beside: int) -> list[bytes]:
         """Return the sessions that count beside so many keys: a browser sends one by itself, also when it is over.
