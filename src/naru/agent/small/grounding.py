@@ -1,7 +1,6 @@
-"""A call as a small model wrote it, made fit to run: names and keys mended, ids grounded in what was said or found.
+"""A call as a small model wrote it, made fit to run: keys mended, ids grounded in what was said or found.
 
-Only what certainly came from nowhere is refused: an example out of the schema, an id of the shape that the schema shows
-which no source holds. Names, dates, sums and choices are the model's to derive.
+Only what certainly came from nowhere is refused; names, dates, sums and choices are the model's to derive.
 """
 
 from __future__ import annotations
@@ -33,16 +32,12 @@ def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, numbered: Set
         name = written if written in known else meant(written, known, call.arguments)
         if not name:
             arguments |= {written: value} if is_open else {}
-            continue
-        one = known[name]
-        if _is_left_out(value, one, tool):
-            continue
-        mended = _completed(one, value, sources)
-        if why := _fault(one, mended, sources, numbered):
-            if one.required:
+        elif not _is_left_out(value, one := known[name], tool):
+            mended = _completed(one, value, sources)
+            why = _fault(one, mended, sources, numbered)
+            if why and one.required:
                 return Verdict(call, why)
-            continue
-        arguments[name] = mended
+            arguments |= {} if why else {name: mended}
     return Verdict(replace(call, arguments=arguments))
 
 

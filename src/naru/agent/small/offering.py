@@ -12,9 +12,8 @@ from typing import Any
 
 from naru.agent.execute import Outcome
 from naru.agent.selection import Ranked, index_of, plain_name
-from naru.agent.small.parameters import Parameter, entries, leaves, parameters, shared_numbers
+from naru.agent.small.parameters import Parameter, entries, known_values, leaves, needed, parameters, shared_numbers
 from naru.agent.small.reading import decoded, is_nothing
-from naru.agent.small.shown import known_values
 from naru.agent.small.sources import TELLING_NUMBER, Sources, bare, digits, numbers
 from naru.messages import ToolCall, ToolDefinition
 
@@ -62,7 +61,7 @@ class Offering:
         self._ranked = sorted(ranked, key=lambda one: -self._standing[one.tool.name])
         self._in_vain: list[str] = []
         """Tools that found nothing, without their options too, for what the question is about."""
-        self._led_from: ToolDefinition | None = None
+        self._wanted: ToolDefinition | None = None
         self.chosen = ""
         """The tool that the model called of itself, for want of whose id others are asked."""
         self.changing = frozenset(
@@ -104,7 +103,7 @@ class Offering:
                 listed = [value for value in one.schema.get("enum") or () if isinstance(value, str)]
                 found += any(len(each) > TELLING_CHOICE and self._sources.question.holds(each) for each in listed)
             else:
-                found += any(self._is_for(one, value) for value in given)
+                found += any(map(one.takes, given))
         return found
 
     def is_of_another(self) -> bool:
@@ -125,16 +124,15 @@ class Offering:
         is_passed_by = bool(self._sources.results) and self.fits(tool, self._sources.subject) > 0
         is_nearest = ranked is self._ranked[0] and not is_passed_by
         is_harmless = reads(tool) or ranked.ordered <= READS or is_nearest or tool.name == self.chosen
-        counts = [one for one in parameters(tool) if one.required and one.kind in ("integer", "number")]
+        counts = any(one.kind in ("integer", "number") for one in needed(tool))
         return is_harmless and (not counts or bool(self._sources.spans()))
 
     def lacks(self, tool: ToolDefinition) -> list[Parameter]:
         """Return the ids that a tool needs and no source holds; `88123` may be `ORD-88123` without its letters."""
         has_number = any(len(span) >= TELLING_NUMBER and span.isdigit() for span in self._sources.subject)
-        needed = [one for one in parameters(tool) if one.required]
-        counted = [one for one in needed if one.kind == "integer" and one.name in self.numbered]
-        open_ones = [one for one in needed if one in counted or (one.takes_id and not has_number)]
-        return [one for one in open_ones if not known_values(one, self._sources, self.numbered)]
+        counted = [one for one in needed(tool) if one.kind == "integer" and one.name in self.numbered]
+        ids = [one for one in needed(tool) if one in counted or (one.takes_id and not has_number)]
+        return [one for one in ids if not known_values(one, self._sources, self.numbered)]
 
     def first(self) -> list[ToolDefinition]:
         """Return what to show for the question: the nearest that can be called, and what leads to the very nearest."""
@@ -142,7 +140,7 @@ class Offering:
         if len(left) <= ALL:
             return self._in_order(left, ALL)
         ready = [tool for tool in left if not self.lacks(tool)]
-        leads = self._leading_to(left[0]) if self.lacks(left[0]) else []
+        leads = self._lead_up_to(left[0]) if self.lacks(left[0]) else []
         return self._in_order([*leads, *([tool for tool in left[:AT_ONCE] if tool in ready] or left[:1]), *ready])
 
     def prefer(self, name: str) -> list[ToolDefinition]:
@@ -157,14 +155,14 @@ class Offering:
         if not able or first.closeness is None:
             readers = [tool for tool in self.first() if self.may_be_forced(tool)]
             return [tool for tool in readers if tool in able] or readers
-        leads = self._leading_to(first.tool) if self.lacks(first.tool) else []
+        leads = self._lead_up_to(first.tool) if self.lacks(first.tool) else []
         return self._in_order(leads or [one for one in able if self._is_about_as_near(one, first.tool)] or able[:1])
 
     def instead_of(self, refused: ToolDefinition) -> list[ToolDefinition]:
         """Return what to ask for when a call holds a value of nowhere: the tool again, or what leads up to its id."""
         knows = [] if self.lacks(refused) else [refused]
         others = [tool for tool in self.first() if not self.lacks(tool) and tool.name != refused.name]
-        return [*knows, *self._leading_to(refused)] or others
+        return [*knows, *self._lead_up_to(refused)] or others
 
     def _is_about_as_near(self, tool: ToolDefinition, other: ToolDefinition) -> bool:
         return self._standing[tool.name] > self._standing[other.name] - LEAD
@@ -175,14 +173,14 @@ class Offering:
         found = [one.tool for one in self._ranked if one.tool.name in names]
         return found if len(self._ranked) > ALL else sorted(found, key=lambda tool: tool.name)
 
-    def _leading_to(self, tool: ToolDefinition) -> list[ToolDefinition]:
-        """Return tools that can be called now and speak of the ids that this one needs."""
-        open_ones = [one for one in parameters(tool) if one.required and not one.is_choice]
+    def _lead_up_to(self, tool: ToolDefinition) -> list[ToolDefinition]:
+        """Take a tool for what is wanted; return tools that can be called now and speak of the ids that it needs."""
+        self._wanted = tool
+        open_ones = [one for one in needed(tool) if not one.is_choice]
         wanted = " ".join(f"{plain_name(one.name)} {one.schema.get('description', '')}" for one in open_ones)
         open_names = {one.name for one in open_ones}
         able = [one for one in self._left() if one.server == tool.server and one is not tool and not self.lacks(one)]
         others = [one for one in able if not open_names & {each.name for each in parameters(one)}]
-        self._led_from = tool
         spoken = index_of(others).rank(f"{wanted} {plain_name(tool.name)}") if others else []
         return [one.tool for one in spoken if one.score > spoken[0].score * SPOKEN_OF][:LEADS]
 
@@ -197,13 +195,13 @@ class Offering:
         again = _for_another(tool, beside) if beside and self.may_be_forced(tool) else []
         if is_nothing(last):
             return again or ([] if tool.name in self.changing else self._elsewhere(tool, last))
-        led, given, takes = self._led_from, _fresh(last), self._taking_from(last)
-        if led and (led.name not in self.changing or led.name == self.chosen) and _taken(led, given):
-            self._led_from, again = None, []
-            follow = [led, *(one for one in takes if self._is_about_as_near(one, led))]
+        wanted, given, takes = self._wanted, _fresh(last), self._taking_from(last)
+        if wanted and (wanted.name not in self.changing or wanted.name == self.chosen) and _taken(wanted, given):
+            self._wanted, again = None, []
+            follow = [wanted, *(one for one in takes if self._is_about_as_near(one, wanted))]
         else:
-            stands = {name: self._stands(one) for name, one in self._of.items()}
-            nearer = [one for one in takes if stands[one.name] > stands[tool.name]]
+            # What it found may have moved the tools: their standing is told anew.
+            nearer = [one for one in takes if self._stands(self._of[one.name]) > self._stands(self._of[tool.name])]
             follow = nearer or (takes if self.is_lead(last) else [])
         return [*(_fed(one, given) for one in self._in_order(follow)), *again]
 
@@ -216,44 +214,35 @@ class Offering:
             self._in_vain.append(tool.name)
         if len(self._in_vain) > (AT_ONCE - 1 if ids else 1):
             return []
-        if taking := self._taking(ids):
+        if any(_takes_any(one.tool, ids) for one in self._ranked):
             # The nearest tool has said that there is none: others of the same parameter say other things of it.
             told = {one.name for one in parameters(tool)} if tool is self._ranked[0].tool else set()
-            left = [one for one in taking if one in self._left()]
+            left = [one for one in self._left() if _takes_any(one, ids)]
             return self._in_order([one for one in left if not told & {each.name for each in parameters(one)}])
         if ids:
             return [_held_to(one, text.name, ids) for one in self._left() if (text := _lone_text(one))][:AT_ONCE]
-        leads = self._leading_to(tool)[:1]
+        leads = self._lead_up_to(tool)[:1]
         ready = [one for one in self._left() if not self.lacks(one)][: AT_ONCE - 1]
         return [*leads, *self._in_order([one for one in ready if one not in leads])]
-
-    def _taking(self, ids: Sequence[str]) -> list[ToolDefinition]:
-        """Return the tools that an id which was not found is one for, by its shape: it was looked up in another."""
-        every = [one.tool for one in self._ranked]
-        return [tool for tool in every if any(self._is_for(one, value) for one in parameters(tool) for value in ids)]
 
     def meant_for(self, call: ToolCall) -> list[ToolDefinition]:
         """Return the tools to ask for once more, where values of the question are for others than the called one.
 
-        A call that holds nothing of what was said, and a number that was made up, is left out of them.
+        Such values are an id in a wrong place and, of a call that holds nothing of what was said, all ids of the
+        question; or a name, where there is no id and the call made up a number: then the called tool is left out.
         """
-        tool = self._of[call.name].tool
-        asked, values = self._sources.question, list(leaves(call.arguments))
+        tool, asked, known = self._of[call.name].tool, self._sources.question, self._sources.spans()
+        able = [one.tool for one in self._ranked if one.tool is not tool and self.may_be_forced(one.tool)]
         given = [(one, str(call.arguments.get(one.name, ""))) for one in parameters(tool) if one.takes_id]
-        ids = [value for one, value in given if not one.fits(value) and value in self._sources.spans()]
-        is_made_up = False
+        ids, values = [value for one, value in given if not one.fits(value) and value in known], leaves(call.arguments)
         if not any(self._sources.hold(value) or numbers(str(value)) & asked.numbers for value in values):
-            is_made_up = not self._sources.spans() and any(len(digits(str(value))) > 1 for value in values)
-            shortest = 99 if any(isinstance(value, int | float) for value in values) else TELLING_NUMBER
-            ids += [span for span in asked.spans if not span.isdigit() or len(span) >= shortest]
-        takes = self._taking(ids)
-        if is_made_up and asked.names:
-            takes += [one.tool for one in self._ranked if _lone_text(one.tool)]
-        others = [one for one in takes if one is not tool and self.may_be_forced(one)][:AT_ONCE]
-        return [*others, *([tool] if others and not is_made_up else [])]
-
-    def _is_for(self, one: Parameter, value: str) -> bool:
-        return one.fits(value) if one.takes_id else one.required and one.kind == "integer" and value.isdigit()
+            if asked.names and not known and any(len(digits(str(value))) > 1 for value in values):
+                return [one for one in able if _lone_text(one)][:AT_ONCE]
+            # A number of the call may be what a bare one of the question was made into.
+            has_number = any(isinstance(value, int | float) for value in values)
+            ids += [span for span in asked.spans if not (span.isdigit() and (has_number or len(span) < TELLING_NUMBER))]
+        others = [one for one in able if _takes_any(one, ids)][:AT_ONCE]
+        return [*others, tool] if others else []
 
     def _taking_from(self, last: Outcome) -> list[ToolDefinition]:
         """Return the other tools that take a value which a result gave and the call did not."""
@@ -264,14 +253,18 @@ class Offering:
         """Tell whether a result gives nothing but ids that other tools take: then it is no answer yet."""
         sought = [bare(str(value)) for value in leaves(last.call.arguments)]
         told = [entry for entry in _fresh(last) if not any(one and one in bare(str(entry[1])) for one in sought)]
-        needed = [one for tool in self._taking_from(last) for one in parameters(tool) if one.required]
-        return bool(needed) and all(any(_meets(one, *entry) for one in needed) for entry in told)
+        taking = [one for tool in self._taking_from(last) for one in needed(tool)]
+        return bool(taking) and all(any(_meets(one, *entry) for one in taking) for entry in told)
+
+
+def _takes_any(tool: ToolDefinition, values: Sequence[str]) -> bool:
+    """Tell whether one of these, ids or numbers, is for a parameter of a tool by its form."""
+    return any(one.takes(value) for one in parameters(tool) for value in values)
 
 
 def _taken(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> list[str]:
     """Return the values, given by key, that a tool takes."""
-    needed = [one for one in parameters(tool) if one.required]
-    return [str(value) for one in needed for key, value in given if _meets(one, key, value)]
+    return [str(value) for one in needed(tool) for key, value in given if _meets(one, key, value)]
 
 
 def _for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> list[ToolDefinition]:
@@ -288,8 +281,8 @@ def _for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> l
 
 def _lone_text(tool: ToolDefinition) -> Parameter | None:
     """Return the one parameter that a tool needs, where it takes a text of no told form, such as a name."""
-    needed = [one for one in parameters(tool) if one.required]
-    return needed[0] if len(needed) == 1 and needed[0].is_plain_text else None
+    alone = needed(tool)
+    return alone[0] if len(alone) == 1 and alone[0].is_plain_text else None
 
 
 def _without_options(tool: ToolDefinition, last: Outcome) -> ToolDefinition | None:

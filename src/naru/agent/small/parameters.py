@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from naru.agent.small.sources import folded
+from naru.agent.small.sources import Sources, folded
 from naru.messages import JsonObject, ToolDefinition
 from naru.models.asking.grammar import resolved
 
@@ -67,6 +67,10 @@ class Parameter:
             return self.pattern.search(value) is not None
         return any(_lead(one) == _lead(value) or _is_made_up(one, value) for one in self.samples)
 
+    def takes(self, value: str) -> bool:
+        """Tell whether an id or a number that somebody gave is one for this parameter, as far as form tells."""
+        return self.fits(value) if self.takes_id else self.required and self.kind == "integer" and value.isdigit()
+
 
 def _is_made_up(sample: str, value: str) -> bool:
     """Tell whether a sample stands for all ids of its form, which this value has: `ABCD-00000`, `XX-12`."""
@@ -88,12 +92,17 @@ def _lead(value: str) -> str:
 def parameters(tool: ToolDefinition) -> list[Parameter]:
     """Return a tool's parameters, in order; references followed, `null` left out."""
     properties = tool.input_schema.get("properties")
-    needed = tool.input_schema.get("required") or ()
+    required = tool.input_schema.get("required") or ()
     found = []
     for name, schema in properties.items() if isinstance(properties, dict) else ():
         plain = without_null(resolved(schema, tool.input_schema))
-        found.append(Parameter(name, plain, name in needed, tuple(_samples(plain)), _compiled(plain.get("pattern"))))
+        found.append(Parameter(name, plain, name in required, tuple(_samples(plain)), _compiled(plain.get("pattern"))))
     return found
+
+
+def needed(tool: ToolDefinition) -> list[Parameter]:
+    """Return the parameters without which a tool cannot be called."""
+    return [one for one in parameters(tool) if one.required]
 
 
 def without_null(schema: Any) -> JsonObject:
@@ -132,12 +141,20 @@ def shared_numbers(tools: Sequence[ToolDefinition]) -> frozenset[str]:
 
     A `member_no` goes from tool to tool, and for one of them it is all that is needed; a quantity belongs to a thing.
     """
-    needed = [[one for one in parameters(tool) if one.required] for tool in tools]
-    counted = Counter(
-        one.name for some in needed for one in some if one.kind == "integer" and "maximum" not in one.schema
-    )
-    alone = {some[0].name for some in needed if len(some) == 1}
-    return frozenset(name for name, count in counted.items() if count > 1 and name in alone)
+    every = [needed(tool) for tool in tools]
+    whole = [one for some in every for one in some if one.kind == "integer" and "maximum" not in one.schema]
+    alone = {some[0].name for some in every if len(some) == 1}
+    return frozenset(name for name, count in Counter(one.name for one in whole).items() if count > 1 and name in alone)
+
+
+def known_values(one: Parameter, sources: Sources, numbered: Set[str]) -> Sequence[Any]:
+    """Return the values that a parameter for ids could take, those that no call took yet; none for anything else."""
+    values: list[Any] = []
+    if one.takes_id:
+        values = [span for span in sources.spans() if one.fits(span)]
+    elif one.required and one.kind == "integer" and one.name in numbered:
+        values = [int(span) for span in sources.spans() if span.isascii() and span.isdigit()]
+    return [value for value in values if str(value) not in sources.used] or values
 
 
 def entries(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:

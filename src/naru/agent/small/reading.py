@@ -54,9 +54,7 @@ def is_nothing(one: Outcome) -> bool:
 def readable(result: ToolResult) -> str:
     """Return a result's text, JSON turned into `key: value` lines; other text as it is."""
     text = result.text.strip()
-    if text[:1] not in "{[":
-        return text
-    value = decoded(text)
+    value = decoded(text) if text[:1] in "{[" else None
     if value is None:
         return text
     if isinstance(value, list) and len(value) == 1:

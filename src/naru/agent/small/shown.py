@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-from naru.agent.small.parameters import Parameter, parameters, without_null
+from naru.agent.small.parameters import known_values, needed, parameters, without_null
 from naru.agent.small.sources import Sources
 from naru.messages import JsonObject, ToolDefinition
 from naru.models.asking.grammar import resolved
@@ -23,12 +23,10 @@ NONE = ToolDefinition("none", "None of these is needed: answer in words.")
 def shown(tool: ToolDefinition) -> ToolDefinition:
     """Return the tool with a plain schema; the real one still judges the call."""
     root = tool.input_schema
-    schema: JsonObject = {
-        "type": "object",
-        "properties": {one.name: _plain(one.schema, root, 0) for one in parameters(tool)},
-    }
-    if needed := [one.name for one in parameters(tool) if one.required]:
-        schema["required"] = needed
+    properties = {one.name: _plain(one.schema, root, 0) for one in parameters(tool)}
+    schema: JsonObject = {"type": "object", "properties": properties}
+    if required := [one.name for one in needed(tool)]:
+        schema["required"] = required
     return replace(tool, title="", description=tool.description[:_DESCRIPTION_CHARACTERS], input_schema=schema)
 
 
@@ -46,7 +44,7 @@ def _plain(schema: Any, root: JsonObject, depth: int) -> Any:
     return kept
 
 
-def narrowed(tool: ToolDefinition, sources: Sources, numbered: frozenset[str]) -> ToolDefinition:
+def narrowed(tool: ToolDefinition, sources: Sources, numbered: Set[str]) -> ToolDefinition:
     """Return a shown tool whose ids can only be those that are known: an `enum` is what a grammar holds a model to."""
     plain = shown(tool)
     properties = dict(plain.input_schema["properties"])
@@ -59,20 +57,7 @@ def narrowed(tool: ToolDefinition, sources: Sources, numbered: frozenset[str]) -
     return replace(plain, input_schema={**plain.input_schema, "properties": properties})
 
 
-def known_values(one: Parameter, sources: Sources, numbered: frozenset[str]) -> Sequence[Any]:
-    """Return the values that a parameter for ids could take, those that no call took yet; none for anything else."""
-    values: list[Any] = []
-    if one.takes_id:
-        values = [span for span in sources.spans() if one.fits(span)]
-    elif one.required and one.kind == "integer" and one.name in numbered:
-        values = [int(span) for span in sources.spans() if span.isascii() and span.isdigit()]
-    return [value for value in values if str(value) not in sources.used] or values
-
-
 def menu(tools: Sequence[ToolDefinition]) -> list[ToolDefinition]:
-    """Return tools with a line of what each is for, without parameters: a pick is no call, and never run.
-
-    It is shown where a question shares no word with any of many tools, and no encoder tells what it means.
-    """
+    """Return tools with a line of what each is for, without parameters: a pick is no call, and never run."""
     first = [(tool, tool.description.strip()[:_LINE].split("\n")[0]) for tool in tools[:_ON_MENU]]
     return [replace(tool, description=line, input_schema={}) for tool, line in first]
