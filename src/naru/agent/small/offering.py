@@ -62,8 +62,7 @@ class Offering:
         self._in_vain: list[str] = []
         """Tools that found nothing, without their options too, for what the question is about."""
         self._wanted: ToolDefinition | None = None
-        self.chosen = ""
-        """The tool that the model called of itself, for want of whose id others are asked."""
+        self._chosen = ""
         self.changing = frozenset(
             one.tool.name
             for one in ranked
@@ -76,6 +75,10 @@ class Offering:
         names = [name for name in self._sources.question.names if name not in self._sources.used]
         fits = self.fits(one.tool, self._sources.subject) + bool(names and _lone_text(one.tool))
         return one.score + FITS * fits - LACKS * len(self.lacks(one.tool))
+
+    def choose(self, name: str) -> None:
+        """Take in the tool that the model called of itself, for want of whose id others are asked."""
+        self._chosen = name
 
     @property
     def is_untold(self) -> bool:
@@ -108,12 +111,12 @@ class Offering:
 
     def is_of_another(self) -> bool:
         """Tell whether a follow-up holds an id or a listed value that a tool takes and nobody has spoken of."""
-        asked, before = self._sources.question, self._sources.before
+        asked = self._sources.question
         taken = [one for ranked in self._ranked for one in parameters(ranked.tool)]
         listed = [str(value) for one in taken for value in one.schema.get("enum") or () if asked.holds(value)]
         given = [span for span in asked.spans if any(one.takes_id and one.fits(span) for one in taken)]
-        fresh = [value for value in (*listed, *given) if not any(text.holds(value) for text in before)]
-        return bool(before) and any(len(value) > TELLING_CHOICE for value in fresh)
+        fresh = [value for value in (*listed, *given) if self._sources.is_new(value)]
+        return bool(self._sources.before) and any(len(value) > TELLING_CHOICE for value in fresh)
 
     def may_be_forced(self, tool: ToolDefinition) -> bool:
         """Tell whether a call may be asked for: it reads, or lies nearest; and it needs no number that nobody gave."""
@@ -123,7 +126,7 @@ class Offering:
         # What takes a value of the question could have been called before something was looked up, and was not.
         is_passed_by = bool(self._sources.results) and self.fits(tool, self._sources.subject) > 0
         is_nearest = ranked is self._ranked[0] and not is_passed_by
-        is_harmless = reads(tool) or ranked.ordered <= READS or is_nearest or tool.name == self.chosen
+        is_harmless = reads(tool) or ranked.ordered <= READS or is_nearest or tool.name == self._chosen
         counts = any(one.kind in ("integer", "number") for one in needed(tool))
         return is_harmless and (not counts or bool(self._sources.spans()))
 
@@ -196,7 +199,7 @@ class Offering:
         if is_nothing(last):
             return again or ([] if tool.name in self.changing else self._elsewhere(tool, last))
         wanted, given, takes = self._wanted, _fresh(last), self._taking_from(last)
-        if wanted and (wanted.name not in self.changing or wanted.name == self.chosen) and _taken(wanted, given):
+        if wanted and (wanted.name not in self.changing or wanted.name == self._chosen) and _taken(wanted, given):
             self._wanted, again = None, []
             follow = [wanted, *(one for one in takes if self._is_about_as_near(one, wanted))]
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 from naru.agent.context import trimmed
 from naru.agent.execute import Outcome
@@ -15,6 +14,7 @@ from naru.agent.selection import Ranked
 from naru.agent.small.another import in_full, others
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import ground
+from naru.agent.small.moves import MOVES, Event, Way
 from naru.agent.small.offering import ALL, Offering
 from naru.agent.small.parameters import leaves
 from naru.agent.small.prompts import answer_in, done_turn, final_turn, language_of, nothing_turn, translation
@@ -31,18 +31,13 @@ ANSWER_TOKENS = 400
 TALK_TOKENS = 1000
 """Where a small model that runs on and on is stopped."""
 MAYBE = -0.05
-"""How far a tool may lie behind talk for words to be doubted once: ask, with the names and "none" to pick from.
-
-Of 102 questions 91 lie nearer, of 462 pairs of talk and tools 24."""
+"""How far a tool may lie behind talk for words to be doubted once (of 102 questions 91 lie nearer, of 462 pairs of talk
+and tools 24)."""
 GUESSED = -0.15
 """The same for words with a value of no source: all questions lie nearer, of talk 92."""
 REFUSED_AT_MOST = 2
 TELLING_LETTERS = 20
 """A shorter text says too little of its language."""
-
-Way = Literal["menu", "free", "pick", "anew", "guided", "talk"]
-"""How the next round is asked: which name; free; a call or "none"; the call of the turn before for another thing;
-a call with known ids; without tools, where there is nothing to answer from yet."""
 
 
 class SmallPlanner:
@@ -51,46 +46,38 @@ class SmallPlanner:
     streams_early = False
 
     def __init__(
-        self,
-        request: ChatRequest,
-        ranked: Sequence[Ranked],
-        *,
-        note: str = "",
-        context_tokens: int = 8192,
-        near: Near | None = None,
+        self, request: ChatRequest, ranked: Sequence[Ranked], *, note: str, context_tokens: int, near: Near | None
     ) -> None:
-        self._request = request
-        self._note = note
-        self._context_tokens = context_tokens
-        self._near = near
+        self._request, self._note, self._context_tokens, self._near = request, note, context_tokens, near
         asked_at = max((at for at, turn in enumerate(request.messages) if turn.role == "user"), default=0)
-        self._before = request.messages[:asked_at]
+        before = request.messages[:asked_at]
         self._question = request.messages[asked_at].text if request.messages else ""
-        self._asked = [turn.text for turn in self._before if turn.role == "user"]
+        self._asked = [turn.text for turn in before if turn.role == "user"]
         self._language = language_of(self._question, tuple(self._asked))
-        talked = [turn for turn in self._before if turn.role == "tool" or (turn.role != "system" and turn.text)]
-        self._talked = [Message("user" if turn.role == "tool" else turn.role, turn.text) for turn in talked]
+        talked = [turn for turn in before if turn.role == "tool" or (turn.role != "system" and turn.text)]
+        self._history = [Message("user" if turn.role == "tool" else turn.role, turn.text) for turn in talked]
         """The conversation before the question as plain turns; results stand with the answer that they led to."""
-        self._real = _shown_names([one.tool for one in ranked])
-        self._named = {tool.name: name for name, tool in self._real.items()}
-        own = [replace(one, tool=replace(one.tool, name=self._named[one.tool.name])) for one in ranked]
+        self._shown_names = _shown_names([one.tool.name for one in ranked])
+        self._real_names = {shown: real for real, shown in self._shown_names.items()}
+        own = [replace(one, tool=replace(one.tool, name=self._shown_names[one.tool.name])) for one in ranked]
         self._tools = {one.tool.name: one.tool for one in own}
-        self._sources = Sources(self._question, [_said(turn) for turn in self._before])
+        said = [[turn.text, *leaves([call.arguments for call in turn.tool_calls])] for turn in before]
+        self._sources = Sources(self._question, [" ".join(map(str, one)) for one in said])
         self._offering = Offering(own, self._sources)
-        made = [call for turn in self._before for call in turn.tool_calls]
-        self._earlier = [self._as_shown(call) for call in made if call.name in self._named]
+        made = [call for turn in before for call in turn.tool_calls if call.name in self._shown_names]
+        self._earlier = [self._as_shown(call) for call in made]
         self._menu = menu(list(self._tools.values())) if len(own) > ALL and self._offering.is_untold else []
-        self._offered = self._offering.first()
+        self._offered: Sequence[ToolDefinition] = self._offering.first()
         self._way: Way = "menu" if self._menu else "free" if self._offered else "talk"
-        self._doubt: Way = "pick"
-        """How words are doubted: "guided" where they name a value of no source, or the question another thing."""
+        self._doubt: Event = "doubted"
+        """What words were that were not taken as the answer."""
         self._meant: set[str] = set()
         """What a follow-up about another thing names by its form, or means of what the tool lists."""
         self._rows: dict[str, list[str]] = {}
         """Of each call, the rows of its result that lie nearest to the question."""
         self._ran: list[Outcome] = []
         self._refused = 0
-        self._own = ""
+        self._words = ""
         self._missing = ""
 
     @property
@@ -101,7 +88,7 @@ class SmallPlanner:
     @property
     def has_words(self) -> bool:
         """Tell whether the model has said something that can stand as the answer."""
-        return bool(self._own)
+        return bool(self._words)
 
     @property
     def _found(self) -> list[Outcome]:
@@ -110,7 +97,7 @@ class SmallPlanner:
     def next_request(self) -> ChatRequest | None:
         """Ask the question anew, with the results so far in front and the few tools that may still help."""
         if self._way == "talk" or not self._offered:
-            return None if self._ran or self._own else self._ask(self._question, (), TALK_TOKENS)
+            return None if self._ran or self._words else self._ask(self._question, (), TALK_TOKENS)
         question = "\n".join(filter(None, (self._question, self._missing)))
         said = "\n\n".join([*map(told, self._found), question])
         if self._way == "free":
@@ -123,15 +110,11 @@ class SmallPlanner:
     def _ask(
         self, said: str, tools: Sequence[ToolDefinition], most: int, instruction: str = "", warmth: float = 0.0
     ) -> ChatRequest:
-        """Return a fresh round: what came before, then this, with the person's own settings where there are any.
-
-        There is one system turn: the person's own, which holds in every round, then ours.
-        """
+        """Return a fresh round: one system turn, the person's own and then ours; what came before; this."""
         own = [turn.text for turn in self._request.messages if turn.role == "system"]
-        system = "\n\n".join(
-            filter(None, [*own, self._note, instruction or ("" if tools else answer_in(self._language))])
-        )
-        turns = [*([Message("system", system)] if system else []), *self._talked, Message("user", said)]
+        ours = instruction or ("" if tools else answer_in(self._language))
+        system = "\n\n".join(filter(None, [*own, self._note, ours]))
+        turns = [*([Message("system", system)] if system else []), *self._history, Message("user", said)]
         return replace(
             self._request,
             messages=trimmed(turns, self._context_tokens, tools),
@@ -143,16 +126,16 @@ class SmallPlanner:
     def judge(self, call: ToolCall) -> Verdict:
         """Mend or refuse a call; refused ones are asked for once more under a grammar."""
         if call.name == NONE.name:
-            self._way = "talk"
+            self._go("declined")
             return Verdict(call, "No tool is needed.")
         name = self._resolved(call.name)
         if not name:
             return self._again(call, f"There is no tool {call.name}.", self._offered)
         if self._way == "menu":
-            self._way, self._offered = "free", self._offering.prefer(name)
+            self._go("picked", self._offering.prefer(name))
             return Verdict(call, f"{name} is shown now.")
         if self._way == "free":
-            self._offering.chosen = name
+            self._offering.choose(name)
         tool, written = self._tools[name], replace(call, name=name)
         grounded = ground(written, tool, self._sources, self._offering.numbered)
         if grounded.refusal:
@@ -160,21 +143,27 @@ class SmallPlanner:
         if not self._refused and (owners := self._offering.meant_for(written)):
             return self._again(call, f"Nothing that {name} takes was asked about.", owners)
         if not self._offering.is_asked_for(grounded.call):
-            self._way = "talk"
+            self._go("needless")
             return Verdict(call, f"Nothing of what was asked is in this call of {name}.")
-        made = replace(grounded.call, name=self._real[name].name)
+        made = replace(grounded.call, name=self._real_names[name])
         is_old = self._way == "anew" and not self._is_fresh(grounded.call)
         if is_old or canonical(grounded.call) in {canonical(one.call) for one in self._ran}:
-            self._way = "talk"
+            self._go("needless")
             return Verdict(made, "This call has been made already.")
         return Verdict(made)
+
+    def _go(self, event: Event, offered: Sequence[ToolDefinition] | None = None) -> None:
+        """Move on to the next way of asking, with these tools where they are others."""
+        ways, to = MOVES[event]
+        assert self._way in ways
+        self._way, self._offered = to, self._offered if offered is None else offered
 
     def _again(self, call: ToolCall, why: str, offered: Sequence[ToolDefinition]) -> Verdict:
         """Refuse, and ask once more with what can be called now."""
         self._refused += 1
         own = {self._resolved(call.name)} - self._offering.changing
         allowed = {tool.name: tool for tool in offered if self._offering.may_be_forced(tool) or tool.name in own}
-        self._way, self._offered = "guided" if self._refused <= REFUSED_AT_MOST else "talk", list(allowed.values())
+        self._go("refused" if self._refused <= REFUSED_AT_MOST else "needless", list(allowed.values()))
         return Verdict(call, why)
 
     def _resolved(self, name: str) -> str:
@@ -195,10 +184,10 @@ class SmallPlanner:
         last, asked = ran[-1], self._sources.question
         made = [one.call for one in self._ran]
         beside = await others(asked, self._tools[last.call.name], made, self._near, found=not is_nothing(last))
-        self._way, self._offered = "guided", self._offering.after(last, beside)
+        self._go("ran", self._offering.after(last, beside))
 
     def _as_shown(self, call: ToolCall) -> ToolCall:
-        return replace(call, name=self._named[call.name])
+        return replace(call, name=self._shown_names[call.name])
 
     def accept_answer(self, text: str) -> bool:
         """Take words as the answer, unless a call is still wanted."""
@@ -207,14 +196,14 @@ class SmallPlanner:
             return bool(self._ran and self.judge_answer(text))
         is_nothing_said = is_no_answer(text, self._question)
         if not is_nothing_said and not self._ran:
-            self._own = tidy(text)
+            self._words = tidy(text)
         guesses = self._offering.margin > GUESSED and bool(invented(text, self._sources))
         given = [span for span in self._sources.question.spans if not span.isdigit()]
         is_near = self._offering.margin > MAYBE or any(self._offering.fits(tool, given) for tool in self._offered)
         if self._way == "free" and (is_nothing_said or guesses or is_near or self._in_view):
             is_garbled = is_nothing_said and bool(text.strip())
             is_sure = not self._offering.is_talk and (is_garbled or guesses or self._offering.is_of_another())
-            self._doubt = "guided" if is_sure else "pick"
+            self._doubt = "missed" if is_sure else "doubted"
             return False
         return not self._ran and not is_nothing_said
 
@@ -226,32 +215,32 @@ class SmallPlanner:
 
     def _is_fresh(self, call: ToolCall) -> bool:
         """Tell whether a call holds something that the question names, or means, and no turn before it held."""
-        values = [one for one in leaves(call.arguments) if not any(text.holds(one) for text in self._sources.before)]
-        return any(self._sources.question.holds(one) or str(one) in self._meant for one in values)
+        fresh = [one for one in leaves(call.arguments) if self._sources.is_new(one)]
+        return any(self._sources.question.holds(one) or str(one) in self._meant for one in fresh)
 
     async def asks_again(self) -> bool:
         """Ask once more with the names and "none" to pick from, when words came where a call was likely."""
         if self._way != "free":
             return False
-        if self._doubt == "pick" and (last := self._in_view):
-            self._way, self._offered = "anew", [self._tools[last.name]]
+        if self._doubt == "doubted" and (last := self._in_view):
+            self._go("recalled", [self._tools[last.name]])
             beside = await others(self._sources.question, self._offered[0], [last], self._near, found=True)
             self._meant = {one for named in beside.values() for one in named}
         else:
-            self._way, self._offered = self._doubt, self._offering.nearest()
+            self._go(self._doubt, self._offering.nearest())
         return bool(self._offered)
 
     def insist(self, text: str, missing: str) -> None:
         """Put what is missing with the question: each round is a fresh one."""
         self._missing = missing
-        self._way, self._offered = "free", self._offering.first()
+        self._go("insisted", self._offering.first())
 
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Put the results in front and the question last, with no tools; a second try is a little freer."""
-        if attempt > 2 or (not self._ran and self._own):
+        if attempt > 2 or (not self._ran and self._words):
             return None
-        if attempt == 2 and self._own and self._is_foreign(self._own):
-            instruction, said = translation(self._own, self._language)
+        if attempt == 2 and self._words and self._is_foreign(self._words):
+            instruction, said = translation(self._words, self._language)
         elif not self._ran:
             instruction, said = answer_in(self._language), self._question
         elif any(one.call.name in self._offering.changing for one in self._found):
@@ -259,10 +248,10 @@ class SmallPlanner:
         elif self._found:
             # A single result needs no heading, which looks like a part of the answer, but says what a follow-up is of.
             led_on = [one for one in self._ran[:-1] if is_nothing(one) or self._offering.is_lead(one)]
-            shown = [one for one in self._ran if one not in led_on]
-            is_alone = len(shown) == 1 and not self._talked
-            results = [lines_of(one) if is_alone else told(one) for one in shown]
-            rows = [row for one in shown for row in self._rows.get(one.call.id, ())]
+            kept = [one for one in self._ran if one not in led_on]
+            is_alone = len(kept) == 1 and not self._history
+            results = [lines_of(one) if is_alone else told(one) for one in kept]
+            rows = [row for one in kept for row in self._rows.get(one.call.id, ())]
             question = in_full(self._question, self._asked, self._earlier, self._ran[-1].call)
             instruction, said = final_turn(question, "\n\n".join([*results, *rows]), attempt, self._language)
         else:
@@ -280,7 +269,7 @@ class SmallPlanner:
             if is_sound and not self._is_foreign(answer):
                 return answer
             may_stand = bool(is_sound or self._found or not self._ran)  # It may be worked out from what was found.
-        self._own = self._own or (answer if may_stand else "")
+        self._words = self._words or (answer if may_stand else "")
         return ""
 
     def _is_foreign(self, text: str) -> bool:
@@ -290,21 +279,14 @@ class SmallPlanner:
 
     def fallback_answer(self) -> str:
         """Give the model's own last words; the tools' data only when it gave none."""
-        if self._own:
-            return self._own
-        return "\n\n".join(map(told, self._found or self._ran)) or "The model gave no answer."
-
-
-def _said(turn: Message) -> str:
-    calls = " ".join(str(value) for call in turn.tool_calls for value in leaves(call.arguments))
-    return f"{turn.text} {calls}"
+        return self._words or "\n\n".join(map(told, self._found or self._ran)) or "The model gave no answer."
 
 
 def _bare(name: str) -> str:
     return name.rsplit("__", 1)[-1]
 
 
-def _shown_names(tools: Sequence[ToolDefinition]) -> dict[str, ToolDefinition]:
-    """Show bare names where they are unique: a small model loses prefixes."""
-    last = [_bare(tool.name) for tool in tools]
-    return {(name if last.count(name) == 1 else tool.name): tool for name, tool in zip(last, tools, strict=True)}
+def _shown_names(names: Sequence[str]) -> dict[str, str]:
+    """Return under which name each tool is shown: a bare one where it is unique, since a small model loses prefixes."""
+    last = [_bare(name) for name in names]
+    return {name: one if last.count(one) == 1 else name for name, one in zip(names, last, strict=True)}

@@ -150,6 +150,10 @@ class Sources:
         """Tell whether a value stands in any source."""
         return any(one.holds(value) for one in self.all)
 
+    def is_new(self, value: Any) -> bool:
+        """Tell whether no turn before the question holds a value."""
+        return not any(one.holds(value) for one in self.before)
+
     def as_written(self, value: str) -> str:
         """Return words that were written as one as they stand in a source: `Felix Braun` for `felixbraun`."""
         apart = r"\s?".join(map(re.escape, value))
