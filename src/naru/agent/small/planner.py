@@ -26,9 +26,7 @@ from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 from naru.models.asking.strategy import OVERRIDE
 from naru.tools.arguments.misspelt import meant
 
-CALL_TOKENS = 300
-ANSWER_TOKENS = 400
-TALK_TOKENS = 1000
+CALL_TOKENS, ANSWER_TOKENS, TALK_TOKENS = 300, 400, 1000
 """Where a small model that runs on and on is stopped."""
 MAYBE = -0.05
 """How far a tool may lie behind talk for words to be doubted once (of 102 questions 91 lie nearer, of 462 pairs of talk
@@ -76,9 +74,7 @@ class SmallPlanner:
         self._rows: dict[str, list[str]] = {}
         """Of each call, the rows of its result that lie nearest to the question."""
         self._ran: list[Outcome] = []
-        self._refused = 0
-        self._words = ""
-        self._missing = ""
+        self._refused, self._words, self._missing = 0, "", ""
 
     @property
     def has_results(self) -> bool:
@@ -181,10 +177,9 @@ class SmallPlanner:
             self._sources.add_result(one.result.text, leaves(one.call.arguments), found=found)
         if not ran:
             return
-        last, asked = ran[-1], self._sources.question
-        made = [one.call for one in self._ran]
-        beside = await others(asked, self._tools[last.call.name], made, self._near, found=not is_nothing(last))
-        self._go("ran", self._offering.after(last, beside))
+        tool, made, found = self._tools[ran[-1].call.name], [one.call for one in self._ran], not is_nothing(ran[-1])
+        beside = await others(self._sources.question, tool, made, self._near, found=found)
+        self._go("ran", self._offering.after(ran[-1], beside))
 
     def _as_shown(self, call: ToolCall) -> ToolCall:
         return replace(call, name=self._shown_names[call.name])
@@ -261,8 +256,7 @@ class SmallPlanner:
 
     def judge_answer(self, text: str) -> str:
         """Return the answer without fences; empty when it must be asked for again."""
-        answer = tidy(text)
-        if is_no_answer(answer, self._question):
+        if is_no_answer(answer := tidy(text), self._question):
             may_stand = is_data(answer, self._sources.results)  # Perhaps it was asked for.
         else:
             is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)

@@ -10,8 +10,7 @@ from naru.agent.execute import Outcome
 from naru.agent.prompts import cut
 from naru.messages import TextPart, ToolCall, ToolResult
 
-_DEEPEST = 4
-_RESULT_CHARACTERS = 4000
+_DEEPEST, _RESULT_CHARACTERS = 4, 4000
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
