@@ -12,6 +12,7 @@ from naru.dialects.texts.literal import (
     CLOSERS,
     COLONS,
     COMMAS,
+    MOST_SPACE,
     decode_json,
     ends_there,
     parse_literal,
@@ -36,6 +37,7 @@ _INSIDE = {quote: lazy_pattern(rf"(?:[^{quote}\\]|\\.)*", re.DOTALL) for quote i
 _COMMENT = lazy_pattern(r"(?://|#)[^\n]*\n|/\*.*?\*/", re.DOTALL)
 _LABEL = lazy_pattern(r"(?:[a-z]{1,8} )?([A-Za-z_]{2,24})[:：]")
 _LABEL_SO_FAR = lazy_pattern(r"[A-Za-z_ ]{1,40}\Z")
+_LONG_SPACE = lazy_pattern(rf"\s{{{MOST_SPACE}}}")
 _FENCE_LINE = lazy_pattern(r"```[\w+\-]*[ \t]*\n?")
 
 TYPE_CHECKING = False
@@ -48,6 +50,8 @@ def complete_object(source: Source) -> tuple[dict[str, Any], int] | None:
     decoded = decode_json(source.text, source.pos)
     if decoded is None or type(decoded[0]) is not dict:
         return None
+    if decoded[1] - source.pos > MOST_SPACE and _LONG_SPACE.search(source.text, source.pos, decoded[1]):
+        return None  # which the slow way takes for no call where it stands between tokens
     certain = ends_there(source.text, decoded[1] - 1)
     return decoded if certain or (certain is None and source.final) else None
 
@@ -99,10 +103,10 @@ def _skip_written_break(source: Source) -> Reading[None]:
 
 
 def json_space(source: Source) -> Reading[str]:
-    """Consume white space, escaped line breaks too, and return the character after it."""
+    """Consume white space, escaped line breaks and comments too, and return the character after it."""
     first = yield from skip_space(source)
-    while first == "\\":
-        yield from _skip_written_break(source)
+    while first == "\\" or (first == "/" and (yield from literal_at(source, ("//", "/*")))):
+        yield from _skip_separator(source)
         first = yield from skip_space(source)
     return first
 
@@ -201,7 +205,7 @@ def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
         writer.key((yield from read_key(source)))
         yield from _read_argument(source, writer)
         first = yield from json_space(source)
-        if first and first not in ",，}" and first not in CLOSERS:
+        if first and first not in ",，}#" and first not in CLOSERS:
             raise NotACall
 
 

@@ -24,10 +24,9 @@ from naru.dialects.bodies.values import collect_quoted
 from naru.dialects.calls.keys import is_around_calls, role_of, tells_thoughts
 from naru.dialects.calls.offered import Offered
 from naru.dialects.calls.writer import CallWriter
-from naru.dialects.texts.literal import CLOSERS, COMMAS, unescape
+from naru.dialects.texts.literal import CLOSERS, unescape
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import (
-    Incomplete,
     NotACall,
     Reading,
     Source,
@@ -84,11 +83,11 @@ def _read_list(
     source.pos += 1
     others: list[tuple[int, int]] = []
     while True:
-        first = yield from skip_space(source)
+        first = yield from next_member(source)
         if first == "]":
             source.pos += 1
             break
-        if first in (*COMMAS, ";"):
+        if first == ";":
             source.pos += 1
             continue
         start = source.offset
@@ -103,7 +102,7 @@ def _read_list(
         if first == ")":
             source.pos += 1
             writer.repair("extra-brace", first)
-        elif first and first not in ",，;]{" and not first.isidentifier():
+        elif first and first not in ",，;]{/#" and not first.isidentifier():
             raise NotACall
     if len(writer.calls) == before:
         raise NotOffered
@@ -115,8 +114,6 @@ def _read_list(
 
 
 def _read_item(source: Source, writer: CallWriter, first: str, *, marked: bool, depth: int) -> Reading[None]:
-    if not first:
-        raise Incomplete
     if first == "{":
         yield from _read_object(source, writer, marked=marked, closers=("]",))
     elif first == "[" and depth < 3:

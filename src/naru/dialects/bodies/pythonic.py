@@ -6,7 +6,7 @@ from naru.dialects.bodies.values import capture
 from naru.dialects.calls.keys import are_arguments, role_of, says_call
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
-from naru.dialects.texts.literal import parse_literal, read_value
+from naru.dialects.texts.literal import COMMAS, parse_literal, read_value, skip_remarks
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
 from naru.dialects.tool import Tool
@@ -19,11 +19,9 @@ _CALL = Tool("", {"properties": {"name": {}, "arguments": {}}})
 """What a function that calls tools takes, in order."""
 _NAME = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _OPEN = lazy_pattern(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
-_KEYWORD = lazy_pattern(r"\s*([A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
+_KEYWORD = lazy_pattern(r"([A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
 _FIRST_KEYWORD = lazy_pattern(r"(\w{1,64})\s{0,8}[=:]")
-_SPREAD = lazy_pattern(r"\s*\*\*")
-_BLANK = lazy_pattern(r"\s*\Z")
-_SEPARATOR = lazy_pattern(r"\s*([,，]|\Z)\s*")
+_SPREAD = lazy_pattern(r"\*\*")
 
 
 def read_pythonic(source: Source, writer: CallWriter, *, printed: bool = False) -> Reading[None]:
@@ -97,8 +95,8 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     positional: list[Any] = []
-    at = 0
-    while at < len(text) and not _BLANK.match(text, at):
+    at = skip_remarks(text, 0)
+    while at < len(text):
         keyword = _KEYWORD.match(text, at)
         spread = _SPREAD.match(text, at)
         if keyword:
@@ -115,10 +113,10 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
             found.update(value)
         else:
             positional.append(value)
-        separator = _SEPARATOR.match(text, at)
-        if not separator:
+        at = skip_remarks(text, at)
+        if at < len(text) and text[at] not in COMMAS:
             raise NotACall
-        at = separator.end()
+        at = skip_remarks(text, at + 1)
     return _with_positional(found, positional, tool)
 
 

@@ -43,7 +43,7 @@ def quoted(
             emit(written if raw else unescape(written))
             source.pos += size
         else:
-            judged = closes(source.text, end + 1, nesting, key=None if raw else key)
+            judged = closes(source.text, end + 1, nesting, key=None if raw else key, final=source.final)
             if judged is None and not source.final:
                 yield
                 continue

@@ -13,7 +13,7 @@ from naru.dialects.texts.patterns import lazy_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Any, Final, Literal
 
     Nesting = Literal["{", "[", "("]
 else:
@@ -25,6 +25,7 @@ CLOSERS = {'"': '"', "'": "'", "“": '”“"', "‘": "’‘'", "”": "”",
 
 _DEPTH = 120
 _SPACE = lazy_pattern(r"(?:\s|\\[nrt]|//[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
+_HASH = lazy_pattern(r"#[^\n]*\n")
 _ESCAPE = lazy_pattern(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.|\Z)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "", "_": "_"}
 _WORDS = {
@@ -34,27 +35,43 @@ _WORDS = {
 }  # fmt: skip
 _NUMBER = lazy_pattern(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\Z")
 _STRING_PREFIX = lazy_pattern(r"[rbfuRBFU]{1,2}(?=[\"'])")
-_BARE = lazy_pattern(r"(?:(?!\s/[/*])[^,\]\})\n])*")
+_BARE = lazy_pattern(r"(?:(?!\s(?:/[/*]|#\s))[^,\]\})\n])*")
 BARE_KEY = lazy_pattern(r"[^\s:：={}\[\],，\"'][^:：={}\[\],，\"'\n]*")
 COLONS = (":", "=", "：")
 COMMAS = (",", "，")
 """Full-width marks stand for the plain ones outside of texts."""
-_AFTER_COMMA_IN_LIST = lazy_pattern(r"[\"'“‘\[\]{(\-\d]|(?:true|false|null|True|False|None)\b|[)}]")
+_WORD_OF_JSON = r"(?:true|false|null|True|False|None)\b(?!\Z)"
+_AFTER_COMMA_IN_LIST = lazy_pattern(rf"[\"'“‘\[\]{{(\-\d]|{_WORD_OF_JSON}|[)}}]")
 _QUOTED_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\"|'(?:[^'\\\n]|\\.){0,300}'|[“‘][^”’\n]{0,300}[”’\"]"
 _LONGEST_BARE_KEY = 64
 _BARE_KEY_BEFORE_COLON = rf"[A-Za-z_][\w.\-]{{0,{_LONGEST_BARE_KEY}}}"
 _AFTER_COMMA_IN_OBJECT = lazy_pattern(rf"[}}\])]|(?:{_QUOTED_KEY}|{_BARE_KEY_BEFORE_COLON})(?:\s|\\[nrt])*[:=：]")
 _OPEN_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\\?\Z|'(?:[^'\\\n]|\\.){0,300}\\?\Z|[“‘][^”’\n]{0,300}\Z"
 _UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})(?:\s|\\[nrt])*\\?\Z|{_OPEN_KEY}")
-_AFTER_COMMA_IN_CALL = lazy_pattern(
-    r"[\"'“‘\[{(\-\d)]|(?:true|false|null|True|False|None)\b|\*\*|[A-Za-z_][\w\-\\]{0,64}\s*[=:]"
-)
+_AFTER_COMMA_IN_CALL = lazy_pattern(rf"[\"'“‘\[{{(\-\d)]|{_WORD_OF_JSON}|\*\*|[A-Za-z_][\w\-\\]{{0,64}}\s*[=:]")
 _MOST_BRACKETS = 200
 _CLOSED = lazy_pattern(rf"[}}\])\s]{{0,{_MOST_BRACKETS}}}")
 _CLOSER = {"{": "}", "[": "]", "(": ")"}
-_UNFINISHED_WORD = lazy_pattern(r"(?:[A-Za-z_][\w.\-\\]{0,64}\s*|\*|/(?:/[^\n]{0,400}|\*(?:[^*]|\*(?!/)){0,400})?)\Z")
+_UNFINISHED_WORD = lazy_pattern(r"(?:[A-Za-z_][\w.\-\\]{0,64}(?:\s|\\[nrt])*\\?|\*)\Z")
 _AFTER_COMMA = {"[": _AFTER_COMMA_IN_LIST, "{": _AFTER_COMMA_IN_OBJECT, "(": _AFTER_COMMA_IN_CALL}
 _LOOK_AHEAD = 1024
+MOST_SPACE = 4_000
+"""Characters: as much white space may stand between two tokens of a call."""
+
+
+class _SpaceAfter:
+    """White space and comments after a quote; what holds another such quote may be the string's own text."""
+
+    __slots__ = ("begun", "whole")
+
+    def __init__(self, quote: str) -> None:
+        line = rf"(?://|#)[^\n{quote}]{{0,{_LOOK_AHEAD}}}"
+        block = rf"/\*(?:[^*{quote}]|\*(?!/)){{0,{_LOOK_AHEAD}}}"
+        self.whole: Final = lazy_pattern(rf"(?:\s|\\[nrt]|{line}\n|{block}\*/)*")
+        self.begun: Final = lazy_pattern(rf"(?:\\|/|{line}|{block})?\Z")
+
+
+_SPACE_AFTER = {quote: _SpaceAfter(quote) for quote in "\"'"}
 
 
 def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -124,7 +141,7 @@ def _escape(found: re.Match[str]) -> str:
     return code if code in "\"'\\/“”‘’`" else "\\" + code
 
 
-def closes(text: str, after: int, nesting: str, *, key: bool | None = False) -> bool | None:
+def closes(text: str, after: int, nesting: str, *, key: bool | None = False, final: bool = True) -> bool | None:
     """Judge whether a quote before `after` ends its string, by what follows; None when more text is needed.
 
     In valid JSON the first unescaped quote always does, so this only ever helps text with stray quotes.
@@ -134,25 +151,39 @@ def closes(text: str, after: int, nesting: str, *, key: bool | None = False) -> 
         after: The place after the quote.
         nesting: The bracket that the string stands in.
         key: Whether the string is a key; None when it may be.
+        final: Whether no more text comes.
     """
-    at = _skip(text, after)
-    if text[at : at + 2] in ("", "\\") or at - after > _LOOK_AHEAD:
-        return None if at - after <= _LOOK_AHEAD else False
+    quote = text[after - 1]
+    at = _skip_after(text, after, quote, final=final)
+    if at < 0:
+        return None
     follower = text[at]
     if key or (key is None and nesting != "(" and follower in (":", "：")):
         return follower in COLONS
     if follower == _CLOSER[nesting]:
         return ends_there(text, at)
     if follower not in COMMAS:
-        return None if follower == "/" and at + 1 >= len(text) else False
-    at = _skip(text, at + 1)
-    if text[at : at + 2] in ("", "\\") or at - after > _LOOK_AHEAD:
-        return None if at - after <= _LOOK_AHEAD else False
-    if _AFTER_COMMA[nesting].match(text, at):
-        return True
-    if nesting == "{" and _UNFINISHED_KEY.match(text, at):
+        return False
+    at = _skip_after(text, at + 1, quote, final=final)
+    if at < 0:
         return None
-    return None if _UNFINISHED_WORD.match(text, at) else False
+    end = at + MOST_SPACE
+    if _AFTER_COMMA[nesting].match(text, at, end):
+        return True
+    begun = _UNFINISHED_WORD.match(text, at) or (nesting == "{" and _UNFINISHED_KEY.match(text, at))
+    return None if begun and len(text) <= end else False
+
+
+def _skip_after(text: str, at: int, quote: str, *, final: bool) -> int:
+    """Return where white space and comments from `at` on end; -1 when that is not known yet, or all that comes."""
+    space, end = _SPACE_AFTER.get(quote, _SPACE_AFTER['"']), at + MOST_SPACE
+    found = space.whole.match(text, at, end)
+    at = found.end() if found else at
+    if len(text) > end:
+        return at
+    if final:
+        return -1 if text[at : at + 2] in ("", "\\") else at
+    return -1 if space.begun.match(text, at) else at
 
 
 def ends_there(text: str, at: int) -> bool | None:
@@ -169,6 +200,14 @@ def ends_there(text: str, at: int) -> bool | None:
 def _skip(text: str, at: int) -> int:
     found = _SPACE.match(text, at)
     return found.end() if found else at
+
+
+def skip_remarks(text: str, at: int) -> int:
+    """Return where white space and comments from `at` on end, those after a `#` among them."""
+    at = _skip(text, at)
+    while found := _HASH.match(text, at):
+        at = _skip(text, found.end())
+    return at
 
 
 class _Reader:
@@ -205,7 +244,7 @@ class _Reader:
         doubled = self.text.startswith("{", at)
         at += doubled
         while True:
-            at = _skip(self.text, at)
+            at = skip_remarks(self.text, at)
             if self.text[at : at + 1] == "}":
                 return found, at + 1 + (doubled and self.text.startswith("}", at + 1))
             if self.text[at : at + 1] in COMMAS:
@@ -234,7 +273,7 @@ class _Reader:
     def array(self, at: int, closer: str, depth: int) -> tuple[list[Any], int]:
         found: list[Any] = []
         while True:
-            at = _skip(self.text, at)
+            at = skip_remarks(self.text, at)
             if self.text[at : at + 1] == closer:
                 return found, at + 1
             if self.text[at : at + 1] == ",":
@@ -245,7 +284,7 @@ class _Reader:
             at = self.after_item(at, closer)
 
     def after_item(self, at: int, closer: str) -> int:
-        at = _skip(self.text, at)
+        at = skip_remarks(self.text, at)
         following = self.text[at : at + 1]
         if following in COMMAS:
             return at + 1
@@ -331,6 +370,6 @@ def parse_literal(text: str, quote: str = "") -> Any:
     if strict and not text.strip()[strict[1] :].strip():
         return strict[0]
     value, end = read_value(text, 0, "{", quote)
-    if text[end:].strip():
+    if skip_remarks(text, end) < len(text):
         raise ValueError("text after the value")
     return value

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Generator
 from functools import lru_cache
 
+from naru.dialects.texts.literal import MOST_SPACE
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.pieces import Pieces
 from naru.dialects.texts.tokens import Tokens
@@ -26,7 +27,6 @@ else:
 
 _SPACE = lazy_pattern(r"\s*")
 _SOLID = lazy_pattern(r"\S")
-_SPACE_LIMIT = 4_000
 
 
 class NotACall(Exception):  # noqa: N818 - control flow between readers, never an error that a caller sees
@@ -114,7 +114,7 @@ def solid(source: Source, offset: int = 0) -> int:
     if found is None:
         return -1
     size = found.start() - source.pos
-    return size if size - offset < _SPACE_LIMIT else -1
+    return size if size - offset < MOST_SPACE else -1
 
 
 def space_end(source: Source, offset: int = 0) -> Reading[int]:
@@ -127,7 +127,7 @@ def space_end(source: Source, offset: int = 0) -> Reading[int]:
     while True:
         found = _SPACE.match(source.text, source.pos + offset)
         offset = found.end() - source.pos if found else offset
-        if offset - first > _SPACE_LIMIT:
+        if offset - first > MOST_SPACE:
             raise NotACall
         if source.pos + offset < len(source.text) or source.final:
             return offset
