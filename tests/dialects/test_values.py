@@ -106,6 +106,26 @@ def test_a_value_that_documents_a_call_is_counted_by_depth(form, inner):
     assert_comes_back(form, f"Write {FORMS[inner].format('q')} or {FORMS[inner].format('a<b>')} as you like.")
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("<![CDATA[a & b]]>", "a & b"),
+        ("\n  <![CDATA[\na </parameter>\n]]>\n", "\na </parameter>\n"),
+        ("<![CDATA[a]]]]><![CDATA[>b]]>", "a]]>b"),
+        ("<![CDATA[]]>", ""),
+        ("<![CDATA[y]]>z", "<![CDATA[y]]>z"),
+        ("<![CDATA[y]]>\n<b>z</b>", "<![CDATA[y]]>\n<b>z</b>"),
+        ("z<![CDATA[y]]>", "z<![CDATA[y]]>"),
+        ("<![CDAT[y", "<![CDAT[y"),
+    ],
+)
+def test_a_value_is_what_its_cdata_says_only_where_it_is_nothing_else(form, written, value):
+    """Issue 15, 2."""
+    parsed = read_every_way(FORMS[form].format(written), TOOLS)
+    assert [call.arguments for call in parsed.calls] == [{"path": "t", "content": value}]
+
+
 def test_a_foreign_closer_does_not_cut_a_value():
     assert_comes_back("glm", "a</function><b>")
     assert_comes_back("glm", "</arg_value> closes what <arg_value> opens")

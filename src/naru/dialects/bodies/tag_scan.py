@@ -359,13 +359,18 @@ class _Scan:
         return or_another and bool((yield from literal_at(source, self._ending.calls, offset)))
 
 
-def scan(source: Source, writer: CallWriter, ending: Ending, add: Callable[[str], object]) -> Reading[bool]:
+def scan(
+    source: Source, writer: CallWriter, ending: Ending, add: Callable[[str], object], *, tail: str = ""
+) -> Reading[bool]:
     """Hand over the value at `pos` as it arrives, and consume its closing tag; False where there was none.
+
+    `tail` is the end of what of the value was handed over before.
 
     Raises:
         NotACall: It has no end that makes sense.
         Incomplete: The text ends before it.
     """
     scanned = _Scan(source, writer, ending, add)
+    scanned.tail = tail
     yield from scanned.run()
     return scanned.closed

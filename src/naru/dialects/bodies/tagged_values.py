@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from naru.dialects.bodies.endings import Ending, plain_end
 from naru.dialects.bodies.tag_scan import scan
+from naru.dialects.bodies.values import delimited
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.literal import encodable, parse_literal
-from naru.dialects.texts.source import Incomplete, Reading, Source, literal_at
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import Reading, Source, literal_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_CDATA = "<![CDATA["
+_CDATA, _CDATA_END = "<![CDATA[", "]]>"
+_LAYOUT = lazy_pattern(r"\s{0,200}")
 _LINE_BREAKS = 2
 """How many line breaks at its end a value holds back: one after it, and one after the tag that is missing."""
 
@@ -28,15 +31,17 @@ class TaggedText:
         kind: "text" when the tag says that it is text, "json" when it says that it is not, else "".
         trim: Whether one line break after the opening tag, and then one before the closing tag, is layout.
         decode: What reads the elements that the value may consist of.
+        holds: Whether its end tells what the beginning meant, so that nothing passes on before.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keywords
         self,
         writer: CallWriter,
         *,
         kind: str = "",
         trim: bool = False,
         decode: Callable[[str], object] | None = None,
+        holds: bool = False,
     ) -> None:
         self._writer = writer
         self._kind = kind
@@ -46,7 +51,8 @@ class TaggedText:
         self._held = ""
         self._begun = False
         self._trimmed = False
-        self._streams = writer.takes_text if kind == "text" else writer.takes_text_only and kind != "json"
+        takes_text = writer.takes_text if kind == "text" else writer.takes_text_only and kind != "json"
+        self._streams = takes_text and not holds
         if self._streams:
             writer.open_text()
 
@@ -85,7 +91,7 @@ class TaggedText:
         if self._streams:
             self._writer.close_text()
             return
-        _write(self._writer, "".join(self._parts), self._kind, self._decode)
+        _write(self._writer, _without_cdata("".join(self._parts)), self._kind, self._decode)
 
 
 def _decoded(text: str) -> object:
@@ -120,10 +126,11 @@ def read_tagged_text(
         source.pos += found[0] + found[1]
         _write(writer, _trimmed(plain) if trim else plain, kind, decode)
         return
-    text = TaggedText(writer, kind=kind, trim=trim, decode=decode)
-    if (yield from literal_at(source, (_CDATA,))):
-        yield from _read_cdata(source, text)
-    closed = yield from scan(source, writer, ending, text.add)
+    layout = yield from _layout_before_cdata(source)
+    text = TaggedText(writer, kind=kind, trim=trim, decode=decode, holds=layout >= 0)
+    if layout >= 0:
+        yield from _read_cdata(source, text, layout)
+    closed = yield from scan(source, writer, ending, text.add, tail=_CDATA_END if layout >= 0 else "")
     text.finish(closed=closed)
 
 
@@ -148,17 +155,39 @@ def _write(writer: CallWriter, text: str, kind: str, decode: Callable[[str], obj
         writer.written(text)
 
 
-def _read_cdata(source: Source, text: TaggedText) -> Reading[None]:
-    source.pos += len(_CDATA)
+def _layout_before_cdata(source: Source) -> Reading[int]:
+    """Return how much white space stands before the CDATA that the value begins with; -1 where it does not."""
     while True:
-        end = source.text.find("]]>", source.pos)
-        if end >= 0:
-            text.add(source.text[source.pos : end])
-            source.pos = end + 3
-            return
-        safe = max(source.pos, len(source.text) - 2)
-        text.add(source.text[source.pos : safe])
-        source.pos = safe
-        if source.final:
-            raise Incomplete
+        found = _LAYOUT.match(source.text, source.pos)
+        assert found is not None
+        if found.end() < len(source.text) or source.final:
+            break
         yield
+    size = found.end() - source.pos
+    return size if (yield from literal_at(source, (_CDATA,), size)) else -1
+
+
+def _read_cdata(source: Source, text: TaggedText, layout: int) -> Reading[None]:
+    """Take the sections that the value begins with, marks included: no tag in them ends it."""
+    while True:
+        begun = layout + len(_CDATA)
+        text.add(source.text[source.pos : source.pos + begun])
+        source.pos += begun
+        yield from delimited(source, text.add, _CDATA_END)
+        text.add(_CDATA_END)
+        layout = 0
+        if not (yield from literal_at(source, (_CDATA,))):
+            return
+
+
+def _without_cdata(text: str) -> str:
+    """Return what the CDATA sections say that a value consists of; any other value as it is."""
+    bare, at = text.strip(), 0
+    parts: list[str] = []
+    while bare.startswith(_CDATA, at):
+        end = bare.find(_CDATA_END, at)
+        if end < 0:
+            return text
+        parts.append(bare[at + len(_CDATA) : end])
+        at = end + len(_CDATA_END)
+    return "".join(parts) if parts and at == len(bare) else text
