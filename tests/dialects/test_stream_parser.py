@@ -369,6 +369,13 @@ def test_reasoning_events_stream():
     assert events == [Reasoning("abc")]
 
 
+K3_CALL = (
+    '<|open|>call tool="ping" index="1"<|sep|><|open|>argument key="host" type="string"<|sep|>a<|close|>argument<|sep|>'
+    "<|close|>call<|sep|>"
+)
+K3_BROKEN = '<|open|>call tool="ping" index="2"<|sep|>a <|close|>argument<|sep|>'
+
+
 @pytest.mark.parametrize(
     ("text", "word"),
     [
@@ -382,6 +389,10 @@ def test_reasoning_events_stream():
         ),
         (f"Try.\n<tool_call>{CALL}</tool_call>\n</think>Fine.", '{"host": "a"'),
         ('<|open|>argument key="title" type="string"<|sep|>text', "title"),
+        (f"{K3_CALL}{K3_BROKEN}", "<|close|>argument<|sep|>"),
+        (K3_CALL.replace("ping", "pong"), "<|close|>argument<|sep|>"),
+        (K3_CALL.replace("ping", "pong"), "<|close|>call<|sep|>"),
+        ("Yes.<|close|>tools<|sep|>", "<|close|>tools<|sep|>"),
     ],
 )
 def test_what_is_neither_said_nor_called_is_named_by_a_repair(text, word):

@@ -115,6 +115,7 @@ XTML_TAGS = Tags(
     "<|close|>argument<|sep|>",
     ("<|close|>call<|sep|>",),
     trim=False,
+    calls=("<|open|>call",),
 )
 
 

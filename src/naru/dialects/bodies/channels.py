@@ -39,6 +39,8 @@ _BEAM = Tags(
     _CALL_ENDS,
 )
 _ATEM = Dialect("atem", ("<atem:function_calls>",), closers=("</atem:function_calls>",))
+_TOOLS = ("<|open|>tools<|sep|>",)
+_CHANNELS = ("message", "think", "response")
 _ELEMENT = lazy_pattern(r"<\|(open|close)\|>(\w+)([^<>]*)<\|sep\|>")
 
 
@@ -123,16 +125,19 @@ def read_element(source: Source, writer: CallWriter) -> Reading[Body | None]:
         yield from read_xml(source, writer)
         return None
     source.pos = tag.end()
+    if tag[1] == "open" and name == "tools":
+        yield from _read_tools(source, writer)
+        return None
+    if name not in _CHANNELS or tag[3].strip():
+        writer.leave_out(tag[0])
     if tag[1] == "close" or name == "message":
         return None
     if name == "think":
         return Body("reasoning", ("<|close|>think<|sep|>",))
-    if name == "tools":
-        yield from _read_tools(source, writer)
-        return None
-    if name != "response" or tag[3].strip():
-        writer.leave_out(tag[0])
-    return Body("content", (f"<|close|>{name}<|sep|>",), ("<|open|>tools<|sep|>",))
+    closers = (f"<|close|>{name}<|sep|>",)
+    if name == "response":
+        return Body("content", closers, _TOOLS)
+    return Body("content", (), (*closers, *_TOOLS))  # whose closing tag is left out by name as well
 
 
 def _read_tools(source: Source, writer: CallWriter) -> Reading[None]:
