@@ -64,6 +64,15 @@ DAMAGES: dict[str, Callable[[str], str]] = {
     "that of a value's end": lambda tag: "</parameter>",
     "that of the calls' end": lambda tag: "</function_calls>",
     "that of a key's end": lambda tag: "</arg_key>",
+    "that of another form's call": lambda tag: "</invoke>",
+    "a letter left out": lambda tag: tag[: len(tag) // 2] + tag[len(tag) // 2 + 1 :],
+    "two letters swapped": lambda tag: tag[:3] + tag[4] + tag[3] + tag[5:] if len(tag) > 6 else tag,  # noqa: PLR2004
+    "in the plural": lambda tag: tag[:-1] + "s>",
+    "with a backslash": lambda tag: tag.replace("/", "\\", 1),
+    "in square brackets": lambda tag: "[" + tag[1:-1] + "]",
+    "escaped": lambda tag: "&lt;" + tag[1:-1] + "&gt;",
+    "a line break before its end": lambda tag: tag[:-1] + "\n>",
+    "a stroke at its end": lambda tag: tag[:-1] + "/>",
 }
 
 
@@ -97,6 +106,11 @@ QWEN, GLM = FORMS["qwen"], FORMS["glm"]
         FORMS["minimax"].replace("a.py</parameter>", "a.py"),
         QWEN.replace("</function>", "</arg_key>"),
         FORMS["hy"].replace("</arg_value:x></tool_call", "</arg_value:x></arg_value:x></tool_call"),
+        QWEN.replace("</parameter>", "</paramter>", 1),
+        GLM.replace("</arg_value>", "</agr_value>"),
+        FORMS["dsml"].replace("</｜DSML｜parameter>", "</｜DSML｜parameters>"),
+        QWEN.replace("<parameter=path>", "<parameter=path/>"),
+        FORMS["minicpm"].replace("a.py</param>", "a.py</param\n>"),
     ],
 )
 def test_a_call_without_one_of_its_tags_is_mended_without_its_layout(text: str) -> None:

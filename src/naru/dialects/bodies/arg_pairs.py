@@ -117,7 +117,8 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
 def _is_fragment(source: Source, tags: PairTags) -> Reading[bool]:
     """Tell whether what comes is another tag, or what is left of one, and no value."""
     offset = yield from space_end(source)
-    return bool((yield from literal_at(source, ("<", tags.value[1:-1]), offset)))
+    name = tags.value[1:-1]
+    return bool((yield from literal_at(source, ("<", name, f"[{name}", f"&lt;{name}"), offset)))
 
 
 def _tags_here(source: Source, tags: tuple[str, ...]) -> Reading[list[str]]:

@@ -102,7 +102,7 @@ def _parameter_tags(vendor: str, ends: tuple[str, ...], calls: tuple[str, ...], 
     head = lazy_pattern(
         re.escape(f"<{vendor}") + r"(?P<tag>parameter|param|arg)(?:\s*=\s*|\s+(?:name|key)\s*=\s*)"
         rf"{QUOTED_OR_BARE.format('key', '')}(?P<rest>\s[^<>]*)?"
-        rf"(?:>|=(?P<value>[^<>\n]*)(?=</{re.escape(vendor)}(?P=tag)>))"
+        rf"(?:/?>|=(?P<value>[^<>\n]*)(?=</{re.escape(vendor)}(?P=tag)>))"
     )
     opens = (f"<{vendor}parameter", f"<{vendor}param", f"<{vendor}arg")
     plain = "｜" not in vendor and "|" not in vendor

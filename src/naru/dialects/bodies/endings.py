@@ -18,6 +18,7 @@ LONGEST_TAG = 400
 """Characters."""
 MOST_CLOSERS = 4
 """How many closing tags in a row are looked at."""
+_LONGEST_SLIP, _SHORTEST_NAME = 2, 5
 _MISSPELT = frozenset({"param", "parameter", "arg", "argument", "arg_key", "arg_value", "value"})
 
 
@@ -80,6 +81,23 @@ class Ending:
 def plain_name(name: str) -> str:
     """Return a tag's name without the case and the strokes in which slips differ."""
     return name.lower().replace("-", "_")
+
+
+def is_slip(written: str, name: str) -> bool:
+    """Tell whether a name differs from a tag's by at most two characters in one place: left out, added or swapped."""
+    longer = max(len(written), len(name))
+    if longer - min(len(written), len(name)) > _LONGEST_SLIP or len(name) < _SHORTEST_NAME:
+        return False
+    same = _shared(written, name)
+    same += _shared(written[same:][::-1], name[same:][::-1])
+    return longer - same <= _LONGEST_SLIP
+
+
+def _shared(first: str, second: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    return next(
+        (size for size, (one, other) in enumerate(zip(first, second, strict=False)) if one != other), len(first)
+    )
 
 
 class End:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from naru.dialects.bodies.endings import LONGEST_TAG, MOST_CLOSERS, End, Ending, plain_name
+from naru.dialects.bodies.endings import LONGEST_TAG, MOST_CLOSERS, End, Ending, is_slip, plain_name
+from naru.dialects.calls.keys import role_of, says_call
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.scanner import call_closers, markers, stray_closers
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 _HOLD = 4000
 """Characters: as long a text waits for its meaning at most."""
 _LONGEST_FRAGMENT = 100
-_CLOSING = lazy_pattern(r"</ ?([\w:.\-｜|]{1,80})(?:[= ][^<>\n]{0,80})?>")
-_CLOSING_SO_FAR = lazy_pattern(r"</ ?[\w:.\-｜|]{0,80}(?:[= ][^<>\n]{0,80})?\Z")
+_CLOSING = lazy_pattern(r"</ ?([\w:.\-｜|]{1,80})(?:[= ][^<>\n]{0,80})?\n?>")
+_CLOSING_SO_FAR = lazy_pattern(r"</ ?[\w:.\-｜|]{0,80}(?:[= ][^<>\n]{0,80})?\n?\Z")
 _BETWEEN = lazy_pattern(r"[:|｜]")
 """What sets a vendor's prefix or suffix off from a tag's name."""
 _FRAGMENT = lazy_pattern(
-    r"(?:< ?/? ?((?<=/)[\w:.\-｜|]{1,40}|[\w:.\-｜|]{3,40})[^<>\n]{0,40}>?|/([\w:.\-｜|]{3,40})>)\s*\Z"
+    r"(?:< ?[/\\]? ?((?<=[/\\])[\w:.\-｜|]{1,40}|[\w:.\-｜|]{3,40})[^<>\n]{0,40}>?|[/\\]([\w:.\-｜|]{3,40})>"
+    r"|(?:\[|&lt;)[/\\]?([\w:.\-｜|]{3,40})(?:\]|&gt;)?)\s*\Z"
 )
 
 
@@ -176,7 +178,9 @@ class _Scan:
             return False
         if found[0].strip() in markers().table:
             return True
-        name = plain_name(found[1] or found[2])
+        name = plain_name(found[1] or found[2] or found[3])
+        if says_call(name) or role_of(name) == "arguments" or is_slip(name, self._ending.name):
+            return True
         declared = map(plain_name, properties_of(self._writer.tool)) if self._writer.tool is not None else ()
         around = self._ending.structure.union(declared)
         return self._ending.name.startswith(name) or not around.isdisjoint(_BETWEEN.split(name))
@@ -318,7 +322,7 @@ class _Scan:
         while not source.final and _CLOSING_SO_FAR.match(source.text, source.pos + at):
             yield
         tag = _CLOSING.match(source.text, source.pos + at)
-        if tag is not None and plain_name(tag[1]) in self._ending.misspelt:
+        if tag is not None and self._is_meant(tag[1]):
             size = len(tag[0])
             following = yield from space_end(source, at + size)
             ends = yield from literal_at(source, self._ending.ends, following)
@@ -329,6 +333,14 @@ class _Scan:
             if self.depth:
                 self.depth -= 1
         self.at = at + 2
+
+    def _is_meant(self, name: str) -> bool:
+        """Tell whether a closing tag with this name, here, was meant for the value's."""
+        plain, start = plain_name(name), self._source.pos
+        if plain in self._ending.misspelt:
+            return True
+        value = self.tail + self._source.text[start : start + self.at]
+        return is_slip(plain, self._ending.name) and f"<{name}" not in value[-LONGEST_TAG:]
 
     def _key_at(self, offset: int) -> Reading[str | None]:
         """Return the name of the argument whose opening tag stands at `offset`, if one does."""
