@@ -67,6 +67,8 @@ def test_a_comment_in_the_arguments_says_nothing(form: str, place: str) -> None:
         ("bash(command='ls',  # the city's list\n     timeout=5)", []),
         ('bash(command="ls",  # the city\'s list\n     timeout=5)', [{"command": "ls", "timeout": 5}]),
         ('[bash(command="ls"),  # then\n bash(command="pwd") // last\n]', [{"command": "ls"}, {"command": "pwd"}]),
+        ('```tool_code\n# the list\nbash(command="ls")\n# that is all\n```', [{"command": "ls"}]),
+        ('```tool_code\n# bash(command="ls")\n```', []),
         (
             '<tool_call>[{"name": "bash", "arguments": {"command": "ls"}}, // then\n'
             '{"name": "bash", "arguments": {"command": "pwd"}} /* last */]</tool_call>',

@@ -20,6 +20,9 @@ from naru.dialects.texts.literal import parse_literal
         ("1_000", 1000),
         ("0x10", 16),
         ("celsius", "celsius"),
+        ("{\\n'a': 5\\n,\\n'b': true\\n\\t, 'c': [null\\n]\\n}", {"a": 5, "b": True, "c": [None]}),
+        ("{'a': 5  # five, or so\n, 'b': [1, # one\n 2 // two\n]}", {"a": 5, "b": [1, 2]}),
+        ("{a: fix #5, b: '#'}", {"a": "fix #5", "b": "#"}),
         ("1e999", "1e999"),
     ],
 )

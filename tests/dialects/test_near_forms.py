@@ -55,6 +55,10 @@ def written(content):
         ('<|tool_call>call:write_file{path="t", content="hi"}<tool_call|>', [written("hi")]),
         ('<|tool_call>call:write_file(path:<|"|>t<|"|>, content:<|"|>hi<|"|>)<tool_call|>', [written("hi")]),
         ("<|tool_call>call:now()<tool_call|>", [("now", {})]),
+        (
+            "<|tool_call>call:bash{\\n command:ls,\\n timeout:5\\n}<tool_call|>",
+            [("bash", {"command": "ls", "timeout": 5})],
+        ),
         ('<|tool_call>call:bash{command:<|"|>ls<|"|>}call:now{}<tool_call|>', [LS, ("now", {})]),
         ('<|tool_call>call:bash{command:<|"|>ls<|"|>}\ncall:bash{command:ls}<tool_call|>', [LS, LS]),
         (

@@ -13,6 +13,7 @@ from naru.dialects.texts.literal import (
     COLONS,
     COMMAS,
     MOST_SPACE,
+    WRITTEN_BREAKS,
     decode_json,
     ends_there,
     parse_literal,
@@ -32,7 +33,6 @@ from naru.dialects.texts.source import (
 )
 
 _SEPARATORS = (*COMMAS, "/", "#", "\\")
-_WRITTEN_BREAKS = ("\\n", "\\r", "\\t")
 _INSIDE = {quote: lazy_pattern(rf"(?:[^{quote}\\]|\\.)*", re.DOTALL) for quote in "\"'"}
 _COMMENT = lazy_pattern(r"(?://|#)[^\n]*\n|/\*.*?\*/", re.DOTALL)
 _LABEL = lazy_pattern(r"(?:[a-z]{1,8} )?([A-Za-z_]{2,24})[:：]")
@@ -97,7 +97,7 @@ def _skip_separator(source: Source) -> Reading[None]:
 
 def _skip_written_break(source: Source) -> Reading[None]:
     """Consume a line break or a tab that was written as an escape between two tokens."""
-    if not (yield from literal_at(source, _WRITTEN_BREAKS)):
+    if not (yield from literal_at(source, WRITTEN_BREAKS)):
         raise NotACall
     source.pos += 2
 

@@ -11,7 +11,7 @@ from naru.dialects.bodies.values import capture, delimited, quoted
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
-from naru.dialects.texts.literal import CLOSERS, Nesting, encodable, parse_literal
+from naru.dialects.texts.literal import CLOSERS, Nesting, encodable, parse_literal, without_layout
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import (
     Incomplete,
@@ -30,8 +30,8 @@ _KEY = lazy_pattern(r"[^:：=(){}\[\],\"<>\n]+[:：=]")
 _JSON_CONTAINER = lazy_pattern(r"[\[{][\s\[{]*[\"\]}]")
 _CONTAINER_SO_FAR = lazy_pattern(r"[\[{][\s\[{]{0,200}\Z")
 _STOP = lazy_pattern(r"[,})]")
-_NEXT_KEY = lazy_pattern(r",\s{0,40}[\"']?([^,:={}\[\]()\"'<>\n]{1,64})[\"']?\s{0,8}[:=]")
-_NEXT_KEY_SO_FAR = lazy_pattern(r",\s{0,40}(?:[\"']?[^,:={}\[\]()\"'<>\n]{0,64}[\"']?\s{0,8})?\Z")
+_NEXT_KEY = lazy_pattern(r",(?:\s|\\[nrt]){0,40}[\"']?([^,:={}\[\]()\"'<>\n]{1,64})[\"']?\s{0,8}[:=]")
+_NEXT_KEY_SO_FAR = lazy_pattern(r",(?:\s|\\[nrt]){0,40}\\?(?:[\"']?[^,:={}\[\]()\"'<>\n]{0,64}[\"']?\s{0,8})?\Z")
 _BRACES: dict[str, tuple[str, Nesting]] = {"{": ("}", "{"), "(": (")", "(")}
 
 
@@ -109,7 +109,7 @@ def _read_value(source: Source, writer: CallWriter, row: Dialect, nesting: Nesti
         except ValueError as error:
             raise NotACall from error
     else:
-        written = (yield from _read_bare(source, writer, row)).strip()
+        written = without_layout((yield from _read_bare(source, writer, row)).strip())
         if delimiter in written:
             raise NotACall
         writer.written(written)

@@ -46,7 +46,9 @@ _NAME_BEFORE_TAG = lazy_pattern(r"[^\s<`{]+(?=\s*<)")
 _NAME = lazy_pattern(r"[^\s{`\[<*]+")
 _AFTER_NAME = lazy_pattern(r"(?:(?:\*\*|`(?!``)):?)?(?=[^*`:]|`{3}|\Z)")
 _NAME_AND_BRACKET = lazy_pattern(r"([A-Za-z_][\w.\-]{0,100}(?::\d{0,4})?)(?:\s{0,8}([{`])|\s{0,8}\Z)")
-_USE = lazy_pattern(r"[A-Za-z_]\w*[ \t]*=[ \t]*(?=[A-Za-z_][\w.]*\()|print\([A-Za-z_]\w*\)[ \t]*(?:\n|\Z)")
+_USE = lazy_pattern(
+    r"#[^\n]{0,190}\n|[A-Za-z_]\w*[ \t]*=[ \t]*(?=[A-Za-z_][\w.]*\()|print\([A-Za-z_]\w*\)[ \t]*(?:\n|\Z)"
+)
 _ESCAPED = ('{\\"', '[{\\"')
 _GEMMA = next(row for row in MARKED if row.reader == "gemma")
 _ENDS_OF_LINES = Tokens((*STOPS, *(opener for row in MARKED for opener in row.openers)))
@@ -245,7 +247,7 @@ def _read_fenced(source: Source, writer: CallWriter, mark: str, *, runs: bool) -
         if some and first in ",;}]":
             source.pos += 1
         else:
-            if runs and first.isidentifier() and (yield from _skip_use(source, writer)):
+            if runs and (first == "#" or first.isidentifier()) and (yield from _skip_use(source, writer)):
                 continue
             yield from _read_fenced_unit(source, writer, first)
 
@@ -290,7 +292,7 @@ def _run_length(source: Source) -> Reading[int]:
 
 
 def _skip_use(source: Source, writer: CallWriter) -> Reading[bool]:
-    """Consume `name =` before a call, or a `print(name)`: what `tool_code` does with results says nothing."""
+    """Consume `name =` before a call, a `print(name)` or a comment: what `tool_code` does besides says nothing."""
     while not source.final and "\n" not in source.text[source.pos :] and len(source.text) - source.pos < 200:
         yield
     use = _USE.match(source.text, source.pos)

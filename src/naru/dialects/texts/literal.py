@@ -26,6 +26,7 @@ CLOSERS = {'"': '"', "'": "'", "“": '”“"', "‘": "’‘'", "”": "”",
 _DEPTH = 120
 _SPACE = lazy_pattern(r"(?:\s|\\[nrt]|//[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
 _HASH = lazy_pattern(r"#[^\n]*\n")
+WRITTEN_BREAKS = ("\\n", "\\r", "\\t")
 _ESCAPE = lazy_pattern(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.|\Z)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "", "_": "_"}
 _WORDS = {
@@ -316,14 +317,13 @@ class _Reader:
 
     def word(self, at: int, nesting: Nesting) -> tuple[Any, int]:
         found = _BARE.match(self.text, at)
-        written = found[0] if found else ""
-        bare = written.strip()
+        bare = without_layout(found[0].strip()) if found else ""
         prefix = _STRING_PREFIX.match(bare)
         if prefix:
             return self.string(at + len(prefix[0]), nesting)
         if not bare:
             raise ValueError("value expected")
-        end = at + len(written.rstrip())
+        end = at + len(bare)
         if bare in _WORDS:
             return _WORDS[bare], end
         if _NUMBER.match(bare):
@@ -331,6 +331,16 @@ class _Reader:
         if any(mark in bare for mark in "\"'{[(:`"):
             raise ValueError("not a value")
         return encodable(bare), end
+
+
+def without_layout(word: str) -> str:
+    """Return a word without the escaped line breaks after it, which stand between two tokens."""
+    end = len(word)
+    while word[end - 2 : end] in WRITTEN_BREAKS:
+        end -= 2
+        while word[end - 1 : end].isspace():
+            end -= 1
+    return word[:end]
 
 
 def _to_number(written: str) -> int | float | str:
