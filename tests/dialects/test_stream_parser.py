@@ -356,6 +356,26 @@ def test_text_in_a_section_but_outside_its_calls_is_named():
     assert [mended.before for mended in parsed.repairs if mended.kind == "left-out"] == [" some ", " more "]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type": "function", "id": "c1", "function": {"name": "ping", "arguments": "{}"}}',
+        '{"tool": "ping", "host": "a", "count": 2, "id": "x"}',
+        '{"name": "ping", "arguments": {"host": "a"}, "id": "x", "type": "function"}',
+        '{"ping": {"host": "a"}}',
+    ],
+)
+def test_the_frame_of_a_call_is_no_text_that_a_repair_names(text):
+    parsed = read_every_way(text, TOOLS)
+    assert (len(parsed.calls), [mended for mended in parsed.repairs if mended.kind == "left-out"]) == (1, [])
+
+
+def test_an_object_of_no_calls_is_text():
+    text = '{"tool_calls": [[]], "content": "I look."}'
+    parsed = read_every_way(text, TOOLS)
+    assert (parsed.calls, parsed.content) == ((), text)
+
+
 def test_repairs_are_reported():
     parsed = parse(
         '<tool_call>{"name": "functions.ping", "arguments": {"host": "a", "count": "3"}}}</tool_call>', TOOLS
@@ -389,6 +409,10 @@ K3_BROKEN = '<|open|>call tool="ping" index="2"<|sep|>a <|close|>argument<|sep|>
         ),
         (f"Try.\n<tool_call>{CALL}</tool_call>\n</think>Fine.", '{"host": "a"'),
         ('<|open|>argument key="title" type="string"<|sep|>text', "title"),
+        ('{"thought": "I must look.", "name": "ping", "arguments": {"host": "a"}}', "I must look."),
+        ('<tool_call>{"name": "ping", "arguments": {"host": "a"}, "count": 30, "note": "x"}</tool_call>', "count: 30"),
+        ('[{"name": "ping", "arguments": {"host": "a",}, "why": "It is down."}]', "It is down."),
+        ('{"content": "I look.", "tool_calls": [{"name": "ping", "arguments": {"host": "a"}}]}', "I look."),
         (f"{K3_CALL}{K3_BROKEN}", "<|close|>argument<|sep|>"),
         (K3_CALL.replace("ping", "pong"), "<|close|>argument<|sep|>"),
         (K3_CALL.replace("ping", "pong"), "<|close|>call<|sep|>"),

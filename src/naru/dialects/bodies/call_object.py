@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from naru.dialects.bodies.pythonic import keyword_arguments
@@ -188,7 +189,32 @@ def write_calls(value: Any, writer: CallWriter, offset: int, *, marked: bool) ->
     Raises:
         NotOffered: It stands for none.
     """
-    for name, arguments, identifier in calls_in(value, writer.offered, marked=marked):
+    found = calls_in(value, writer.offered, marked=marked)
+    if not found:
+        raise NotOffered  # a list of empty lists
+    for name, arguments, identifier in found:
         writer.start(name, identifier)
         writer.whole(arguments)
         writer.end(offset)
+
+
+def name_remarks(fields: Mapping[str, Any], writer: CallWriter, *, with_arguments: bool = False) -> None:
+    """Report what the object of the last call says besides it: texts, and arguments that stand beside the others.
+
+    `with_arguments` says that it has a field for the arguments which is not among `fields`.
+    """
+    has_arguments = with_arguments or any(role_of(key) == "arguments" for key in fields)
+    if len(fields) + with_arguments <= 1 + has_arguments:  # the name and the arguments, or calls under a key
+        return
+    tool = writer.offered.find(writer.calls[-1].name)
+    assert tool is not None
+    for key, value in fields.items():
+        if key in tool.properties:
+            says_more = has_arguments
+        elif not isinstance(value, str) or not value.strip() or key == "type" or is_around_calls(key):
+            says_more = False
+        else:
+            role = role_of(key)
+            says_more = role in ("", "outcome") or (role == "name" and writer.offered.find(value) is None)
+        if says_more:
+            writer.leave_out(f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")

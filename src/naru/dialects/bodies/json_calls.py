@@ -18,7 +18,7 @@ from naru.dialects.bodies.arguments import (
     read_key,
     value_of,
 )
-from naru.dialects.bodies.call_object import NotOffered, call_id, name_in, write_calls
+from naru.dialects.bodies.call_object import NotOffered, call_id, name_in, name_remarks, write_calls
 from naru.dialects.bodies.pythonic import read_pythonic, write_pythonic_text
 from naru.dialects.bodies.values import collect_quoted
 from naru.dialects.calls.keys import is_around_calls, role_of, tells_thoughts
@@ -73,6 +73,7 @@ def read_complete_object(source: Source, writer: CallWriter, *, marked: bool) ->
         return False
     source.pos = decoded[1]
     write_calls(decoded[0], writer, source.offset, marked=marked)
+    name_remarks(decoded[0], writer)
     return True
 
 
@@ -151,14 +152,14 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
             done = True
             continue
         value = yield from read_field(source)
-        if not done:
-            fields.setdefault(key, value)
-            if not marked and name_in(fields, writer.offered) == ("", key):
-                raise NotACall
+        fields.setdefault(key, value)
+        if not done and not marked and name_in(fields, writer.offered) == ("", key):
+            raise NotACall
     if done:
         writer.end(source.offset)
     else:
         write_calls(fields, writer, source.offset, marked=marked)
+    name_remarks(fields, writer, with_arguments=done)
     if not marked and not _may_open_a_call(next(iter(fields), "name"), writer.offered):
         _check_declared(writer, before)
 
