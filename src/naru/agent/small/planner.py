@@ -8,6 +8,7 @@ from dataclasses import replace
 from naru.agent.context import trimmed
 from naru.agent.execute import Outcome
 from naru.agent.hooks import Near
+from naru.agent.language import language_of
 from naru.agent.limits import canonical
 from naru.agent.planner import Verdict
 from naru.agent.selection import Ranked
@@ -17,7 +18,7 @@ from naru.agent.small.grounding import ground
 from naru.agent.small.moves import MOVES, Event, Way
 from naru.agent.small.offering import ALL, Offering
 from naru.agent.small.parameters import leaves
-from naru.agent.small.prompts import answer_in, done_turn, final_turn, language_of, nothing_turn, translation
+from naru.agent.small.prompts import answer_in, done_turn, final_turn, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.rows import nearest
 from naru.agent.small.shown import NONE, menu, narrowed, shown

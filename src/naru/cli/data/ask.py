@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from naru.agent.small.prompts import language_of
+from naru.agent.language import language_of
 from naru.builtins.data.asking.ask import Asked, ask
 from naru.builtins.data.sources import DataSources
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from

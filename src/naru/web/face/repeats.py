@@ -6,8 +6,9 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+from naru.agent.language import language_of
 from naru.agent.limits import canonical
-from naru.agent.small.prompts import final_turn, language_of
+from naru.agent.small.prompts import final_turn
 from naru.messages import (
     CallEnd,
     CallStart,
