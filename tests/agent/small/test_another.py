@@ -230,3 +230,16 @@ async def test_without_meaning_ids_are_told_by_their_form_alone() -> None:
     script = [said("weather", city="Lisbon"), "16."]
     record, _ = await asked("Warmer: Lisbon or Madrid?", script, (weather,), near=Closeness(fails).near)
     assert len(calls(record)) == 1
+
+
+async def test_a_letter_of_a_unit_hides_no_name_that_has_it() -> None:
+    def warmth(city: str, unit: str = "C") -> dict:
+        """Temperature in a city."""
+        return {"Lisbon": {"degrees": 16}, "Munich": {"degrees": 2}}[city]
+
+    async def alike(text: str, others: Sequence[str]) -> list[float]:
+        return [0.5 if one == "Munich" else 0.1 for one in others]
+
+    script = [said("warmth", city="Lisbon", unit="C"), said("warmth", city="Munich", unit="C"), "In Lisbon."]
+    record, _ = await asked("Is it warmer in Lisbon or in Munich?", script, (warmth,), near=alike)
+    assert [arguments["city"] for _, arguments in calls(record)] == ["Lisbon", "Munich"]

@@ -68,6 +68,24 @@ async def test_an_id_that_one_tool_did_not_find_is_looked_up_by_those_that_take_
     assert breaches(record) == []
 
 
+async def test_a_tool_whose_id_nobody_knows_is_not_asked_for_again_where_another_gives_the_id() -> None:
+    def consumption(meter: Annotated[str, Field(description="Meter such as MZ-0000")], month: str) -> dict:
+        """Energy used in a month."""
+        return {"kwh": 120.8} if meter == "MZ-6127" else {"found": False}
+
+    def customer(customer_id: Annotated[str, Field(description="Customer such as K00000")]) -> dict:
+        """Name and meter of a customer."""
+        return {"name": "Luca Ferri", "meter": "MZ-6127"}
+
+    taken = said("consumption", meter="MZ-0000", month="2026-11")
+    found = [said("customer", customer_id="K20977"), said("consumption", meter="MZ-6127", month="2026-11")]
+    script = [said("consumption", meter="K20977", month="2026-11"), taken, *found, "120.8 kWh."]
+    record, backend = await asked("How much did K20977 use in November 2026?", script, (consumption, customer))
+    assert [name for name, _ in calls(record)] == ["customer", "consumption"]
+    assert [[one.name for one in each.tools] for each in backend.requests[2:4]] == [["customer"], ["consumption"]]
+    assert record["answer"] == "120.8 kWh."
+
+
 async def test_an_id_written_with_its_noun_is_looked_up_again_without_it() -> None:
     script = [said("exhibit", number="작품 A-1077"), said("exhibit", number="A-1077"), "Karel Novak."]
     record, _ = await asked("작품 A-1077은 누가 만들었어?", script, (exhibit, visitors))
@@ -237,4 +255,48 @@ async def test_issue_14_6_a_follow_up_about_another_thing_is_looked_up_though_a_
     assert ("none" in [tool.name for tool in backend.requests[1].tools]) is may_pick_none
     assert calls(record) == [called]
     assert record["answer"] == answer
+    assert breaches(record) == []
+
+
+@pytest.mark.parametrize("is_listed", [False, True], ids=["a text", "a listed value"])
+async def test_a_value_leads_on_to_the_tool_that_is_named_after_its_key(is_listed: bool) -> None:
+    def bike(bike: Annotated[str, Field(description="Bike such as BK-000")]) -> dict:
+        """Kind and place of a bike."""
+        return {"bike": bike, "station": "market"}
+
+    schema = {"enum": ["harbour", "market"]} if is_listed else {}
+
+    def get_station(name: Annotated[str, Field(json_schema_extra=schema)]) -> dict:
+        """Free docks of a station."""
+        return {"free_docks": 11}
+
+    async def ranked(tools, texts):
+        nearest = {"get_station": 0.5, "bike": 0.3}
+        return [Ranked(one, nearest.get(one.name, 0.1), closeness=0.2) for one in tools]
+
+    script = [said("bike", bike="BK-207"), said("get_station", name="market"), "11."]
+    tools = (bike, get_station, exhibit, room, visitors)
+    record, backend = await asked("How many docks are free where BK-207 stands?", script, tools, ranked)
+    assert [name for name, _ in calls(record)] == ["bike", "get_station"]
+    assert backend.requests[1].tools[0].input_schema["properties"]["name"]["enum"] == ["market"]
+    assert record["answer"] == "11."
+
+
+async def test_an_id_under_a_key_of_another_script_than_the_parameters_leads_on() -> None:
+    def animal_info(name: str) -> dict:
+        """동물의 담당 사육사 사번."""
+        return {"이름": "보리", "종": "호랑이", "사육사": "K-03"}
+
+    def keeper_info(keeper_id: str) -> dict:
+        """사육사의 연락처."""
+        return {"연락처": "0103"} if keeper_id == "K-03" else {"found": False}
+
+    async def ranked(tools, texts):
+        return [Ranked(one, 0.5 if one.name == "keeper_info" else 0.3, closeness=0.3) for one in tools]
+
+    script = [said("keeper_info", keeper_id="12345"), said("animal_info", name="보리")]
+    script += [said("keeper_info", keeper_id="K-03"), "0103입니다."]
+    record, _ = await asked("보리를 돌보는 사육사 연락처가 뭐야?", script, (animal_info, keeper_info), ranked)
+    assert calls(record) == [("animal_info", {"name": "보리"}), ("keeper_info", {"keeper_id": "K-03"})]
+    assert record["answer"] == "0103입니다."
     assert breaches(record) == []

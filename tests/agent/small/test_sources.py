@@ -61,6 +61,11 @@ def test_a_word_is_not_put_together_from_pieces_of_others() -> None:
     assert Sources("홍 길동의 번호는?").as_written("홍길동") == "홍 길동"
 
 
+def test_a_blank_that_a_model_put_beside_a_word_of_the_question_is_no_part_of_it() -> None:
+    sources = Sources("How many bikes are at the harbour station?")
+    assert [sources.as_written(one) for one in (" harbour station", " Hafen ")] == ["harbour station", " Hafen "]
+
+
 def test_results_and_earlier_turns_are_sources_too() -> None:
     sources = Sources("And hers?", ["Her card is M-0012."])
     sources.add_result('{"loan": "L-503"}')

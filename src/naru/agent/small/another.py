@@ -17,6 +17,8 @@ SAME = 0.7
 """How near a word lies to itself in another form or language."""
 MEANS = 0.55
 """How near a word lies to the listed value that it means."""
+TELLING = 2
+"""Latin letters above which a value may stand with an ending."""
 MOST = 12
 """Words of a question, and listed values, that are compared."""
 
@@ -26,9 +28,10 @@ async def others(
 ) -> dict[str, list[str]]:
     """Return by parameter what a question names beside the values of the calls made, of the kind of the last one's.
 
-    Where that found nothing, what means the same is another thing as well.
+    Where that found nothing, what means the same is another thing as well, and so is what only other tools took.
     """
-    taken = {bare(str(value)) for call in made for value in leaves(call.arguments)} - {""}
+    counted = [one for one in made if found or one.name == made[-1].name]
+    taken = {bare(str(value)) for call in counted for value in leaves(call.arguments)} - {""}
     beside: dict[str, list[str]] = {}
     for one in parameters(tool):
         value = str(made[-1].arguments.get(one.name, ""))
@@ -45,8 +48,9 @@ async def others(
 
 
 def _is_of(named: str, value: str) -> bool:
-    """Tell whether a word is a value, perhaps with an ending, or a part of it; of an id a part is another one."""
-    return bare(named) == value or (value in bare(named) and not digits(named))
+    """Tell whether a word is a value, perhaps with an ending; an id that goes on is another one."""
+    is_telling = len(value) > TELLING or not value.isascii()  # The `c` of a unit begins many a name.
+    return bare(named) == value or (is_telling and bare(named).startswith(value) and not digits(named))
 
 
 def in_full(question: str, asked: Sequence[str], made: Sequence[ToolCall], now: ToolCall) -> str:

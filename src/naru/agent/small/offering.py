@@ -163,9 +163,12 @@ class Offering:
 
     def instead_of(self, refused: ToolDefinition) -> list[ToolDefinition]:
         """Return what to ask for when a call holds a value of nowhere: the tool again, or what leads up to its id."""
-        knows = [] if self.lacks(refused) else [refused]
+        leads = self._lead_up_to(refused)
+        ids = [one for one in needed(refused) if one.takes_id]
+        is_known = all(known_values(one, self._sources, self.numbered) for one in ids)
+        is_open = self.lacks(refused) or (leads and not is_known)
         others = [tool for tool in self.first() if not self.lacks(tool) and tool.name != refused.name]
-        return [*knows, *self._lead_up_to(refused)] or others
+        return [*([] if is_open else [refused]), *leads] or others
 
     def _is_about_as_near(self, tool: ToolDefinition, other: ToolDefinition) -> bool:
         return self._standing[tool.name] > self._standing[other.name] - LEAD
@@ -197,7 +200,8 @@ class Offering:
         tool = self._of[last.call.name].tool
         again = _for_another(tool, beside) if beside and self.may_be_forced(tool) else []
         if is_nothing(last):
-            return again or ([] if tool.name in self.changing else self._elsewhere(tool, last))
+            # One that lay farther than another was the wrong tool, whatever else the question names.
+            return again if again and tool is self._ranked[0].tool else self.elsewhere(last) or again
         wanted, given, takes = self._wanted, _fresh(last), self._taking_from(last)
         if wanted and (wanted.name not in self.changing or wanted.name == self._chosen) and _taken(wanted, given):
             self._wanted, again = None, []
@@ -205,11 +209,14 @@ class Offering:
         else:
             # What it found may have moved the tools: their standing is told anew.
             nearer = [one for one in takes if self._stands(self._of[one.name]) > self._stands(self._of[tool.name])]
-            follow = nearer or (takes if self.is_lead(last) else [])
+            follow = nearer or (takes if wanted or self.is_lead(last) else [])
         return [*(_fed(one, given) for one in self._in_order(follow)), *again]
 
-    def _elsewhere(self, tool: ToolDefinition, last: Outcome) -> list[ToolDefinition]:
+    def elsewhere(self, last: Outcome) -> list[ToolDefinition]:
         """Return what to ask where a call found nothing: the tool without options, those for its id, else the next."""
+        tool = self._of[last.call.name].tool
+        if tool.name in self.changing or not is_nothing(last):
+            return []
         if (wider := _without_options(tool, last)) is not None:
             return [wider]
         ids = self._sources.subject
@@ -224,33 +231,36 @@ class Offering:
             return self._in_order([one for one in left if not told & {each.name for each in parameters(one)}])
         if ids:
             return [_held_to(one, text.name, ids) for one in self._left() if (text := _lone_text(one))][:AT_ONCE]
-        leads = self._lead_up_to(tool)[:1]
-        ready = [one for one in self._left() if not self.lacks(one)][: AT_ONCE - 1]
-        return [*leads, *self._in_order([one for one in ready if one not in leads])]
+        leads = [one for one in self._lead_up_to(tool) if self._standing[one.name] >= 0][:1]
+        near = [one for one in self._left() if self._is_about_as_near(one, self._ranked[0].tool)]
+        return leads or self._in_order([one for one in near if not self.lacks(one)][: AT_ONCE - 1])
 
-    def meant_for(self, call: ToolCall) -> list[ToolDefinition]:
+    def meant_for(self, call: ToolCall) -> list[ToolDefinition] | None:
         """Return the tools to ask for once more, where values of the question are for others than the called one.
 
         Such values are an id in a wrong place and, of a call that holds nothing of what was said, all ids of the
-        question; or a name, where there is no id and the call made up a number: then the called tool is left out.
+        question; or words, where there is no id and the call made up a number: then the called tool is left out.
+        None where there are no such values; no tool where all that take them were asked in vain.
         """
         tool, asked, known = self._of[call.name].tool, self._sources.question, self._sources.spans()
         able = [one.tool for one in self._ranked if one.tool is not tool and self.may_be_forced(one.tool)]
         given = [(one, str(call.arguments.get(one.name, ""))) for one in parameters(tool) if one.takes_id]
         ids, values = [value for one, value in given if not one.fits(value) and value in known], leaves(call.arguments)
         if not any(self._sources.hold(value) or numbers(str(value)) & asked.numbers for value in values):
-            if asked.names and not known and any(len(digits(str(value))) > 1 for value in values):
-                return [one for one in able if _lone_text(one)][:AT_ONCE]
+            is_id = asked.names or any(isinstance(one, str) and one.isdigit() for one in values)
+            if is_id and not known and any(len(digits(str(value))) > 1 for value in values):
+                others = [one for one in able if _lone_text(one)]
+                return [one for one in others if one in self._left()][:AT_ONCE] if others else None
             # A number of the call may be what a bare one of the question was made into.
-            has_number = any(isinstance(value, int | float) for value in values)
+            has_number = any(type(value) in (int, float) for value in values)
             ids += [span for span in asked.spans if not (span.isdigit() and (has_number or len(span) < TELLING_NUMBER))]
-        others = [one for one in able if _takes_any(one, ids)][:AT_ONCE]
-        return [*others, tool] if others else []
+        others = [one for one in able if _takes_any(one, ids)]
+        return [*[one for one in others if one in self._left()][:AT_ONCE], tool] if others else None
 
     def _taking_from(self, last: Outcome) -> list[ToolDefinition]:
-        """Return the other tools that take a value which a result gave and the call did not."""
+        """Return the other tools that take a value which a result gave and the call did not, or are named after it."""
         able = [one.tool for one in self._ranked if one.tool.name != last.call.name and self.may_be_forced(one.tool)]
-        return [tool for tool in able if _taken(tool, _fresh(last))]
+        return [one for one in able if _taken(one, _fresh(last))] or [one for one in able if _named(one, _fresh(last))]
 
     def is_lead(self, last: Outcome) -> bool:
         """Tell whether a result gives nothing but ids that other tools take: then it is no answer yet."""
@@ -270,13 +280,24 @@ def _taken(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> list[str]:
     return [str(value) for one in needed(tool) for key, value in given if _meets(one, key, value)]
 
 
-def _for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> list[ToolDefinition]:
-    """Return a tool held to what else the question names of the kind that it took.
+def _named(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> list[str]:
+    """Return the values whose key is what a tool is named after: `{"station": "market"}` is for `get_station(name)`."""
+    names = [bare(tool.name), bare(plain_name(tool.name).partition(" ")[2])]
+    return [value for key, value in given if key and bare(key) in names and _is_all_of(tool, value)]
 
-    Endings stick to the words of scripts without capitals: those the model writes itself.
-    """
+
+def _is_all_of(tool: ToolDefinition, value: Any) -> bool:
+    """Tell whether a text can be all that a tool needs: what its schema lists, or any where it tells no form."""
+    alone = needed(tool)[0] if len(needed(tool)) == 1 else None
+    may_be = alone and (alone.is_plain_text or value in (alone.schema.get("enum") or ()))
+    return bool(may_be) and isinstance(value, str)
+
+
+def _for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> list[ToolDefinition]:
+    """Return a tool held to what else the question names of the kind that it took."""
     for one in parameters(tool):
         named = beside.get(one.name, ())
+        # Endings stick to the words of scripts without capitals: those the model writes itself.
         if named and (one.is_choice or any(each.isascii() for each in named)):
             tool = _held_to(tool, one.name, named)
     return [tool]
@@ -306,8 +327,9 @@ def _held_to(tool: ToolDefinition, name: str, values: Sequence[str]) -> ToolDefi
 
 def _fed(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> ToolDefinition:
     """Return a tool that follows on a result; the one text that it needs can only be a value of that."""
-    text, values = _lone_text(tool), _taken(tool, given)
-    return _held_to(tool, text.name, values) if text and values else tool
+    values = _taken(tool, given) or _named(tool, given)
+    is_held = values and all(_is_all_of(tool, value) for value in values)
+    return _held_to(tool, needed(tool)[0].name, values) if is_held else tool
 
 
 def _fresh(last: Outcome) -> list[tuple[str, Any]]:
@@ -326,7 +348,7 @@ def _meets(one: Parameter, key: str, value: Any) -> bool:
     if one.takes_id:
         return isinstance(value, str) and one.fits(value) and any(letter.isdigit() for letter in value)
     name, other = bare(one.name), bare(key)
-    if other:
+    if other and other.isascii() == name.isascii():
         shorter, longer = sorted((name, other), key=len)
         return name == other or (len(shorter) >= TELLING_NAME and longer.startswith(shorter))
     is_id = isinstance(value, str) and value[-1:].isdigit() and value[:1].isalpha() and " " not in value

@@ -137,7 +137,7 @@ class SmallPlanner:
         grounded = ground(written, tool, self._sources, self._offering.numbered)
         if grounded.refusal:
             return self._again(call, grounded.refusal, self._offering.instead_of(tool))
-        if not self._refused and (owners := self._offering.meant_for(written)):
+        if not self._refused and (owners := self._offering.meant_for(written)) is not None:
             return self._again(call, f"Nothing that {name} takes was asked about.", owners)
         if not self._offering.is_asked_for(grounded.call):
             self._go("needless")
@@ -145,7 +145,8 @@ class SmallPlanner:
         made = replace(grounded.call, name=self._real_names[name])
         is_old = self._way == "anew" and not self._is_fresh(grounded.call)
         if is_old or canonical(grounded.call) in {canonical(one.call) for one in self._ran}:
-            self._go("needless")
+            more = self._offering.elsewhere(self._ran[-1]) if self._ran else []
+            self._go("ran" if more else "needless", more or None)
             return Verdict(made, "This call has been made already.")
         return Verdict(made)
 

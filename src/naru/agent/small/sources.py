@@ -155,10 +155,12 @@ class Sources:
         return not any(one.holds(value) for one in self.before)
 
     def as_written(self, value: str) -> str:
-        """Return words that were written as one as they stand in a source: `Felix Braun` for `felixbraun`."""
-        apart = r"\s?".join(map(re.escape, value))
-        found = next(filter(None, (found_in(one.text, apart) for one in self.all)), None) if value.isalpha() else None
-        return found[0] if found and " " in found[0] else value
+        """Return words as they stand in a source: `Felix Braun` for `felixbraun`, `harbour` for ` harbour`."""
+        is_padded = value != value.strip()
+        apart = re.escape(value.strip()) if is_padded else r"\s?".join(map(re.escape, value))
+        looked_in = self.all if is_padded or value.isalpha() else []
+        found = next(filter(None, (found_in(one.text, apart) for one in looked_in)), None)
+        return found[0] if found and (is_padded or " " in found[0]) else value
 
     def spans(self) -> list[str]:
         """Return all that could be an id or a number, the likeliest first; of earlier turns no short number."""

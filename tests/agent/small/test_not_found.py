@@ -1,0 +1,132 @@
+"""Issue 14, 5: what one tool did not find is looked up by those that lead to it, each asked once and for itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from bench.tongues.law import breaches
+from pydantic import Field
+from tests.agent.small.conftest import asked, calls
+
+from naru.agent.hooks import Rank
+from naru.agent.selection import Ranked
+
+NOTHING = {"found": False}
+
+
+def room(room: Annotated[str, Field(description="Room code")]) -> dict:
+    """Floor and guard of a room."""
+    return {"room": "R3", "guard": "Idris"} if room == "R3" else NOTHING
+
+
+def exhibit(number: Annotated[str, Field(description="Inventory number")]) -> dict:
+    """Title, artist and room of an exhibit."""
+    return {"number": number, "title": "Blue Staircase", "room": "R3"} if number == "A-1200" else NOTHING
+
+
+def search_exhibits(text: str) -> dict:
+    """Search exhibits by title or artist; gives inventory numbers."""
+    found = [{"number": "A-1200", "title": "Blue Staircase"}] if text in "Blue Staircase" else []
+    return {"results": found, "total": len(found)}
+
+
+def visitors(day: str) -> dict:
+    """How many people came on a day."""
+    return {"visitors": 2215}
+
+
+def gift(name: str) -> dict:
+    """Price of a thing in the shop."""
+    return NOTHING
+
+
+def animal(tag: Annotated[str, Field(description="Ear tag")]) -> dict:
+    """Next visit of the vet to one animal."""
+    return {"tag": tag, "next_visit": "2026-12-19"} if tag == "cow-031" else NOTHING
+
+
+def animals_named(name: str) -> dict:
+    """Find animals by name; gives their ear tags."""
+    found = ["cow-031"] if name == "Berta" else []
+    return {"items": found, "total": len(found)}
+
+
+def said(name: str, /, **arguments: object) -> str:
+    body = json.dumps({"name": name, "arguments": arguments})
+    return f"<tool_call>\n{body}\n</tool_call>"
+
+
+def standing(**nearest: float) -> Rank:
+    async def ranked(tools: Sequence[Any], texts: Sequence[str]) -> list[Ranked]:
+        return [Ranked(one, nearest.get(one.name, 0.1), closeness=0.2, talk=0.1) for one in tools]
+
+    return ranked
+
+
+def names(request: Any) -> list[str]:
+    return [one.name for one in request.tools]
+
+
+MUSEUM: tuple[Callable[..., Any], ...] = (room, exhibit, search_exhibits, visitors, gift)
+
+
+async def test_a_thing_by_its_name_is_followed_over_its_id_to_what_was_asked_for() -> None:
+    script = [said("room", room="Blue Staircase"), said("exhibit", number="12345")]
+    script += [said("search_exhibits", text="Blue Staircase"), said("exhibit", number="A-1200")]
+    script += [said("room", room="R3"), "Idris."]
+    rank = standing(room=0.5, search_exhibits=0.4, exhibit=0.3)
+    record, backend = await asked("Who guards the room of the Blue Staircase?", script, MUSEUM, rank)
+    assert names(backend.requests[1]) == ["exhibit"], "what leads to a room is asked alone"
+    assert "room" not in names(backend.requests[2])
+    assert [name for name, _ in calls(record)] == ["room", "search_exhibits", "exhibit", "room"]
+    assert record["answer"] == "Idris."
+    assert breaches(record) == []
+
+
+async def test_what_found_nothing_is_not_asked_again_in_place_of_a_call_with_a_made_up_number() -> None:
+    script = [said("gift", name="Blue Staircase"), said("exhibit", number="12345")]
+    script += [said("search_exhibits", text="Blue Staircase"), said("exhibit", number="A-1200"), "R3."]
+    rank = standing(exhibit=0.5, gift=0.4, search_exhibits=0.3)
+    record, backend = await asked("Where does the Blue Staircase hang?", script, MUSEUM, rank)
+    assert "gift" not in names(backend.requests[2])
+    assert [name for name, _ in calls(record)] == ["gift", "search_exhibits", "exhibit"]
+    assert record["answer"] == "R3."
+
+
+async def test_a_tool_that_lay_farther_and_found_nothing_is_not_asked_for_what_else_the_question_names() -> None:
+    script = [said("gift", name="A-1200"), said("exhibit", number="A-1200"), "Blue Staircase."]
+    record, backend = await asked("What are A-1200 and A-1077?", script, MUSEUM, standing(exhibit=0.5, gift=0.3))
+    assert names(backend.requests[1])[0] == "exhibit"
+    assert "gift" not in names(backend.requests[1])
+    assert [name for name, _ in calls(record)][:2] == ["gift", "exhibit"]
+
+
+async def test_a_name_in_two_scripts_that_one_tool_did_not_find_is_looked_up_in_either_by_the_next() -> None:
+    async def near(text: str, others: Sequence[str]) -> list[float]:
+        return [0.8 if one in ("베르타", "Berta") else 0.1 for one in others]
+
+    script = [said("animal", tag="BERTA"), said("animal", tag="BERTA"), said("animals_named", name="베르타")]
+    script += [said("animals_named", name="Berta"), said("animal", tag="cow-031"), "12월 19일입니다."]
+    tools = (animal, animals_named, visitors, gift, room)
+    rank = standing(animal=0.5, animals_named=0.4)
+    record, _ = await asked("베르타(Berta)의 다음 수의사 방문은 언제야?", script, tools, rank, near)
+    made = [("animal", "BERTA"), ("animals_named", "베르타"), ("animals_named", "Berta"), ("animal", "cow-031")]
+    assert [(name, *arguments.values()) for name, arguments in calls(record)] == made
+    assert record["answer"] == "12월 19일입니다."
+
+
+async def test_a_switch_of_a_call_is_no_number_that_the_question_could_mean() -> None:
+    def member(member_no: int) -> dict:
+        """Until when a member has paid."""
+        return {"member_no": member_no, "paid_until": "2027-02-28"}
+
+    def courses(full: bool) -> dict:
+        """Courses that are full, or not."""
+        return {"courses": ["yoga"]}
+
+    script = [said("courses", full=True), said("member", member_no=4471), "Until 2027-02-28."]
+    record, _ = await asked("Until when is 4471 paid?", script, (member, courses), standing(member=0.5, courses=0.4))
+    assert calls(record) == [("member", {"member_no": 4471})]
+    assert record["answer"] == "Until 2027-02-28."
