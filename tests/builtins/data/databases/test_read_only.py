@@ -198,6 +198,33 @@ async def test_a_folder_of_files_is_asked_as_tables(tmp_path: Path):
     await database.close()
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH x AS (COPY (SELECT 'gone' AS a) TO '{folder}/lots.csv') SELECT 1",
+        "WITH x AS MATERIALIZED (COPY lots TO '{folder}/new.parquet' (FORMAT parquet)) FROM x",
+        "WITH x AS (SELECT 1), y AS (COPY lots TO '{folder}/new.csv') SELECT * FROM x",
+        "EXPLAIN WITH x AS (COPY lots TO '{folder}/new.csv') SELECT 1",
+        "WITH x AS (INSERT INTO lots VALUES ('L2', 4) RETURNING *) FROM x",
+        "WITH x AS (UPDATE lots SET qty = 0) SELECT 1",
+        "WITH x AS (DELETE FROM lots RETURNING *) FROM x",
+    ],
+)
+async def test_a_cte_writes_nothing_into_the_folder_that_the_engine_may_read(sql: str, tmp_path: Path):
+    """S-45: DuckDB 2 runs COPY, INSERT, UPDATE and DELETE in a CTE, and writes wherever it may read files."""
+    pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    (tmp_path / "lots.csv").write_text("lot_id,qty\nL1,3\n")
+    database = open_database(DataSettings(naru_database_url=str(tmp_path), _env_file=None))
+    with pytest.raises(RefusedStatementError, match=r"This tool only reads: (COPY|INSERT|UPDATE|DELETE) is no SELECT"):
+        await database.query(sql.format(folder=tmp_path))
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("lots.csv", "lot_id,qty\nL1,3\n")]
+    assert (await database.query("WITH x AS (SELECT qty FROM lots) FROM x UNION ALL VALUES (4)")).records == [
+        {"qty": 3},
+        {"qty": 4},
+    ]
+    await database.close()
+
+
 async def test_a_name_that_is_a_word_of_sql_is_quoted(engine: Engine):
     """As the statements of `naru data ask` write it: each of these is refused bare by one of the engines."""
     database = engine.open()

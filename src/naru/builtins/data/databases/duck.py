@@ -69,6 +69,8 @@ _READERS = {
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "read_json"),
 }
 _PACKED = ".gz"
+_QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
+"""Kinds of queries that only read; a CTE may also be an INSERT, UPDATE, DELETE or COPY TO."""
 _TOLD = 5
 """Files of a folder that holds no table."""
 MAX_DEPTH = 400
@@ -83,6 +85,7 @@ MUST_BE_REFUSED = (
     "SET enable_external_access = true",
     "SELECT nextval('naru_self_test')",
     "SELECT * FROM query('SELECT 1')",
+    "WITH x AS (COPY (SELECT 1) TO '/tmp/naru_self_test') SELECT 1",
 )
 MUST_FAIL_IN_THE_ENGINE = (
     "SELECT * FROM read_text('/etc/hostname')",
@@ -224,7 +227,9 @@ class _Judge:
                 raise RefusedStatementError(f"This tool only reads: {why}.", remedy="Write the query without it.")
 
     def _refusal(self, node: dict[str, Any]) -> str:
-        kind = node.get("type")
+        kind = str(node.get("type"))
+        if kind.endswith("_NODE") and kind not in _QUERIES:
+            return f"{kind.partition('_')[0]} is no SELECT"
         if node.get("class") == "PARAMETER":
             return "parameters such as ? have no value here"
         if kind == "SHOW_REF":
