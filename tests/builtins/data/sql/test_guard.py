@@ -115,6 +115,13 @@ REFUSED = [
     "SELECT statement FROM pg_prepared_statement()",
     "SELECT inet_client_addr(), inet_server_port()",
     "SELECT pg_backend_pid()",
+    "SELECT query FROM pg_stat_activity WHERE usename = current_user",
+    'SELECT (SELECT string_agg(query, chr(10)) FROM "pg_catalog"."pg_stat_activity")',
+    "TABLE pg_stat_activity",
+    "WITH x AS (SELECT * FROM pg_locks) SELECT * FROM docs, x",
+    "SELECT statement FROM docs d, LATERAL (SELECT statement FROM pg_cursors) c",
+    "SELECT statement FROM pg_prepared_statements",
+    "EXPLAIN SELECT * FROM U&\"pg\\005fstat_ssl\"",
 ]  # fmt: skip
 WITH_AN_UNSAFE_EQUALS = [
     "SELECT 1 WHERE 'sad'::x.mood = 1",
@@ -133,6 +140,11 @@ ALLOWED = [
     "SELECT age(DATE '2026-03-01', DATE '2026-01-01'), age(now()) IS NOT NULL, current_schema(), current_schemas(true)",
     "SELECT pg_get_viewdef(c.oid) IS NOT NULL FROM pg_class c WHERE c.relkind = 'v'",
     "SELECT similarity('abc', 'abd'), 'abc' % 'abc'",
+    "SELECT relname, n_live_tup FROM pg_stat_user_tables",
+    "SELECT table_name, view_definition FROM information_schema.views",
+    "SELECT column_name FROM information_schema.key_column_usage",
+    "SELECT sequencename FROM pg_sequences",
+    "SELECT count(*) FROM pg_indexes, pg_matviews, pg_settings WHERE tablename = 'docs'",
     "SELECT naru_row FROM (SELECT 1 AS naru_row, 2 AS naru_json, 3 AS j, 4 AS n) naru_text",
 ]
 MISQUOTED = [

@@ -49,6 +49,9 @@ REFUSED_STABLE = "^(crosstab.*|connectby|xpath_table)$"
 IMPLICIT_OPERATORS = ("=", "<>", "<", ">", "<=", ">=")
 """What IN, BETWEEN, CASE, DISTINCT, GROUP BY, USING and ORDER BY may call without naming it."""
 
+_CATALOGUES = ("", "pg_catalog", "information_schema")
+"""Where PostgreSQL's own views are; one whose rows come from a function that is refused is refused as well."""
+
 _MARK = "naru refuses: "
 
 # Every text below is put together from constants of this file; what varies is bound (hence the S608 marks).
@@ -133,11 +136,18 @@ FROM (VALUES (1)) one LEFT JOIN LATERAL (
       AND e.refclassid = 'pg_catalog.pg_proc'::regclass
     JOIN pg_catalog.pg_proc p ON p.oid = e.refobjid
     WHERE {_UNSAFE_USERS}
+  UNION ALL
+  SELECT 'view ' || c.relname || ' (function ' || p.proname || ')'
+    FROM unnest($9) u(rel) JOIN pg_catalog.pg_class c ON c.relname = u.rel AND c.relkind = 'v' AND c.oid < 16384
+    JOIN pg_catalog.pg_rewrite w ON w.ev_class = c.oid
+    CROSS JOIN LATERAL pg_catalog.regexp_matches(w.ev_action::text, ':funcid (\d+)', 'g') f(id)
+    JOIN pg_catalog.pg_proc p ON p.oid = f.id[1]::oid
+    WHERE p.proretset AND {_UNSAFE}
   LIMIT 1
 ) refused ON true
 """  # noqa: S608
 
-TYPES = ("text", "text[]", "name[]", "name[]", "name[]", "name[]", "name[]", "name[]")
+TYPES = ("text", "text[]", "name[]", "name[]", "name[]", "name[]", "name[]", "name[]", "name[]")
 """Of the guard's parameters, in the order of `guard_parameters`."""
 
 PREPARE_GUARD = f"PREPARE naru_guard ({', '.join(TYPES)}) AS {GUARD}"
@@ -165,6 +175,7 @@ def guard_parameters(
         sorted({*IMPLICIT_OPERATORS, *(name for _, name in statement.operators)}),
         # name(value) and value.name are casts when a type has that name
         sorted({*statement.types, *attributes, *(name for _, name in calls)}),
+        sorted(name for schema, name in statement.relations if schema in _CATALOGUES),
     )
 
 

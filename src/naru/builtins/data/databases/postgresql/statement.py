@@ -38,6 +38,8 @@ class Statement:
     """`(value).name` and `f.name` on a function in FROM: a field, or else a function of the value."""
     operators: frozenset[QualifiedName]
     types: frozenset[str]
+    relations: frozenset[QualifiedName]
+    """Tables and views, and names of CTEs."""
     explains: bool = False
     """EXPLAIN stood before it: the plan is wanted, not the rows."""
 
@@ -137,6 +139,7 @@ class _Names:
         self.calls: set[QualifiedName] = set()
         self.operators: set[QualifiedName] = set()
         self.types: set[str] = set()
+        self.relations: set[QualifiedName] = set()
         self.value_attributes: set[str] = set()
         self.columns: set[QualifiedName] = set()
         self.function_aliases: set[str] = set()
@@ -148,6 +151,8 @@ class _Names:
         match kind:
             case "FuncCall":
                 self.calls.add(_qualified(node["funcname"]))
+            case "RangeVar":
+                self.relations.add((node.get("schemaname", ""), node["relname"]))
             case "name" | "operName" | "useOp" if isinstance(node, list):
                 self.operators.add(_qualified(node))
             case "indirection":
@@ -171,6 +176,7 @@ class _Names:
             value_attributes=frozenset(self.value_attributes | of_values),
             operators=frozenset(self.operators),
             types=frozenset(self.types),
+            relations=frozenset(self.relations),
         )
 
 
