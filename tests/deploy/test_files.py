@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from naru.config import Settings
+from naru.config import DataSettings, Settings
 
 ROOT = Path(__file__).parent.parent.parent
 SETTING = re.compile(r"NARU_[A-Z0-9_]+")
@@ -32,6 +32,8 @@ def instructions() -> list[tuple[str, str]]:
 
 def is_setting(variable: str) -> bool:
     """Tell whether an environment variable is one that settings are read from."""
+    if variable.lower() in DataSettings.model_fields:
+        return True
     model: Any = Settings
     for part in variable.removeprefix("NARU_").lower().split("__"):
         fields = getattr(model, "model_fields", {})

@@ -69,7 +69,7 @@ def test_the_world_around_a_child_reaches_it_and_keys_do_not(monkeypatch: pytest
         "SSL_CERT_FILE": "/a.pem", "SSL_CERT_DIR": "/certs", "NODE_EXTRA_CA_CERTS": "/b.pem",
         "REQUESTS_CA_BUNDLE": "/c.pem",
         "PIP_INDEX_URL": "https://index/simple", "UV_DEFAULT_INDEX": "https://index/simple",
-        "npm_config_registry": "https://registry/",
+        "npm_config_registry": "https://registry/", "NARU_DATA_DIR": "/var/lib/naru",
     }  # fmt: skip
     keys = {"NPM_CONFIG__AUTHTOKEN": "CANARY", "UV_PUBLISH_TOKEN": "CANARY", "AWS_SECRET_ACCESS_KEY": "CANARY"}
     for name, value in {**world, **keys}.items():
