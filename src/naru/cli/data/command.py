@@ -179,6 +179,11 @@ async def _search(query: str, n_results: int, settings: DataSettings) -> list[di
     try:
         with working("looking (the embedding model is loaded first)"):
             (found,) = await sources.find([query], n_results)
+        if settings.naru_database_url and not await sources.columns.count():
+            print_note(
+                f"The columns of database {label_of(settings)} were never indexed: naru data index --database URL "
+                f"reads them. These are the documents of collection {settings.chromadb_collection_name}."
+            )
         return [
             {"id": one.id, "text": one.text, "score": round(one.score, 4), "source": one.metadata.get("source", "")}
             for one in found
