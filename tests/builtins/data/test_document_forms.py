@@ -136,6 +136,37 @@ FORMS: dict[str, tuple[str, bytes]] = {
 }
 
 
+ONCE = [
+    ["스키마", "테이블명", "테이블 한글명", "컬럼명", "설명"],
+    ["fab", "lot", "로트", "id", "번호"],
+    ["", "", "", "qty", "수량"],
+    ["hr", "", "", "", "아래는 인사"],
+    ["hr", "staff", "", "id", "사번"],
+    ["", "", "", "name", "이름"],
+    ["fab", "", "", "of_none", "표 없음"],
+]
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx"])
+def test_a_table_that_is_told_once_above_its_columns_is_the_table_of_each(form: str, tmp_path: Path):
+    """As people write definitions, and as merged cells are saved to CSV."""
+    if form == "xlsx":
+        pytest.importorskip("python_calamine", reason="install the extra `documents`")
+    file = tmp_path / f"x.{form}"
+    file.write_bytes(
+        workbook(ONCE) if form == "xlsx" else "\n".join(",".join(line) for line in ONCE).encode("utf-8-sig")
+    )
+    *texts, of_another_schema = [document.text for document in read_documents(file).documents]
+    assert "staff" not in of_another_schema
+    assert texts == [
+        "fab.lot.id: 번호; 테이블 한글명: 로트",
+        "fab.lot.qty: 수량; 테이블 한글명: 로트",
+        "hr: 아래는 인사",
+        "hr.staff.id: 사번",
+        "hr.staff.name: 이름",
+    ]
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_four_columns_in_are_four_documents_out(form: str, tmp_path: Path):
     name, raw = FORMS[form]

@@ -74,6 +74,20 @@ async def test_the_catalogue_is_what_the_role_may_read_in_every_schema(bga: BgaS
     await database.close()
 
 
+async def test_an_enum_and_a_domain_are_told_by_what_they_are_and_with_their_values(bga: BgaServer, reader: str):
+    bga.admin.execute(
+        "CREATE TYPE sales.grade AS ENUM ('사원', '대리'); CREATE DOMAIN sales.code AS varchar(8);"
+        "ALTER TABLE sales.customer ADD grade sales.grade, ADD code sales.code;"
+        "UPDATE sales.customer SET grade = '대리', code = 'K1' WHERE id = 1;"
+        "UPDATE sales.customer SET grade = '사원' WHERE id = 2"
+    )
+    database = open_database(settings_of(bga, reader))
+    texts = {document.id: document.text for document in documents_of(await database.catalogue(), "bga")}
+    assert texts["sales.customer.grade"] == "sales.customer.grade (sales.grade enum); values: 사원, 대리"
+    assert texts["sales.customer.code"] == "sales.customer.code (sales.code character varying(8)); values: K1"
+    await database.close()
+
+
 async def test_a_catalogue_that_is_too_large_is_cut_and_the_cut_is_told(
     bga: BgaServer, reader: str, monkeypatch: pytest.MonkeyPatch
 ):

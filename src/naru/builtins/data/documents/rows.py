@@ -21,6 +21,8 @@ _CONTAINERS = frozenset(
 )
 """Keys that say what their values are, and are no names of things."""
 _METADATA = frozenset({"metadata", "meta"})
+_OWNERS = frozenset({"schema", "table", "table text"})
+"""Roles of cells that may be told once, above the first of a table's columns."""
 _NUMBER = re.compile(r"\d+|[0-9a-fA-F-]{16,}")
 """An id that says nothing to a reader."""
 
@@ -43,16 +45,32 @@ class Row:
 def table_rows(lines: Iterable[Sequence[Any]], names: tuple[str, ...] = ()) -> Iterator[Row]:
     """Read a table whose first line holds the headings; cells beyond them are kept too. An empty line is no row."""
     headings: Sequence[str] | None = None
+    roles: Sequence[Role] = ()
+    above: dict[int, Any] = {}
     number = 0
     for line in lines:
         if not line:
             continue
         if headings is None:
             headings = [str(cell).strip() for cell in line]
+            roles = [role_of(heading) for heading in headings]
             continue
         number += 1
         beyond = [""] * (len(line) - len(headings))
-        yield Row(list(zip([*headings, *beyond], line, strict=False)), str(number), names)
+        cells = _continued(line, roles, above)
+        yield Row(list(zip([*headings, *beyond], cells, strict=False)), str(number), names)
+
+
+def _continued(line: Sequence[Any], roles: Sequence[Role], above: dict[int, Any]) -> Sequence[Any]:
+    """Give a column the table that was told last, where its own cell is empty; `above` keeps what was told."""
+    told = {at: role for at, (role, cell) in enumerate(zip(roles, line, strict=False)) if _plain(cell)}
+    owners = {at: line[at] for at, role in told.items() if role in _OWNERS}
+    if "table" in told.values():
+        above.clear()
+        above.update(owners)
+    elif "column" in told.values() and owners.items() <= above.items():
+        return [cell if at in told else above.get(at, cell) for at, cell in enumerate(line)]
+    return line
 
 
 def nested_rows(value: Any, place: str = "", names: tuple[str, ...] = (), *, is_record: bool = False) -> Iterator[Row]:

@@ -22,11 +22,14 @@ from naru.errors import ConfigError
 logger = logging.getLogger(__name__)
 
 _COLUMNS = """
-SELECT n.nspname AS schema, c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type,
+SELECT n.nspname AS schema, c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod)
+  || CASE t.typtype WHEN 'e' THEN ' enum' WHEN 'd' THEN ' ' || format_type(t.typbasetype, t.typtypmod) ELSE '' END
+  AS type,
   col_description(c.oid, a.attnum::int) AS comment, obj_description(c.oid, 'pg_class') AS table_comment,
   EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND a.attnum = ANY (i.indkey)) AS is_key
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN pg_type t ON t.oid = a.atttypid
 WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND NOT c.relispartition
   AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' AND has_table_privilege(c.oid, 'SELECT')
 ORDER BY 1, 2, a.attnum
