@@ -51,16 +51,18 @@ def test_issue_20_2_a_sqlite_file_becomes_documents_and_follows_its_migrations(t
 
 
 def test_a_search_in_a_database_that_was_never_indexed_says_so_and_what_to_do(tmp_path: Path):
-    (tmp_path / "notes.md").write_text("# Voids\nA void is a bubble in the solder.\n")
-    run("index", "notes.md")
     with sqlite3.connect("shop.db") as shop:
         shop.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, status TEXT)")
     shop.close()
+    nothing = CliRunner().invoke(app, ["search", "void", "--database", "shop.db"])
+    assert "naru data index --database URL" in " ".join(nothing.stderr.split())
+    (tmp_path / "notes.md").write_text("# Voids\nA void is a bubble in the solder.\n")
+    run("index", "notes.md")
     before = CliRunner().invoke(app, ["search", "void", "--database", "shop.db"], catch_exceptions=False)
     assert "bubble in the solder" in before.stdout
     told = " ".join(before.stderr.split())
     assert "The columns of database shop were never indexed: naru data index --database URL reads them." in told
-    assert "These are the documents of collection column_metadata." in told
+    assert "What is looked in is the collection column_metadata." in told
     run("index", "--database", "shop.db")
     after = CliRunner().invoke(app, ["search", "status", "--database", "shop.db"], catch_exceptions=False)
     assert "orders.status" in after.stdout

@@ -177,13 +177,13 @@ async def _index(path: Path | None, settings: DataSettings, *, replace: bool, va
 async def _search(query: str, n_results: int, settings: DataSettings) -> list[dict[str, Any]]:
     sources = DataSources(settings)
     try:
-        with working("looking (the embedding model is loaded first)"):
-            (found,) = await sources.find([query], n_results)
         if settings.naru_database_url and not await sources.columns.count():
             print_note(
                 f"The columns of database {label_of(settings)} were never indexed: naru data index --database URL "
-                f"reads them. These are the documents of collection {settings.chromadb_collection_name}."
+                f"reads them. What is looked in is the collection {settings.chromadb_collection_name}."
             )
+        with working("looking (the embedding model is loaded first)"):
+            (found,) = await sources.find([query], n_results)
         return [
             {"id": one.id, "text": one.text, "score": round(one.score, 4), "source": one.metadata.get("source", "")}
             for one in found
