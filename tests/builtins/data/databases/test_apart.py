@@ -107,6 +107,17 @@ async def test_a_killed_child_is_told_and_another_is_started_and_closing_leaves_
     assert children() <= before
 
 
+async def test_a_child_that_ends_with_its_database_is_not_killed(database: Database, monkeypatch: pytest.MonkeyPatch):
+    """To kill it takes its exit from asyncio, which then writes "Unknown child process" among what a person reads."""
+    before = children()
+    await database.check()
+    killed = []
+    monkeypatch.setattr(asyncio.subprocess.Process, "kill", lambda process: killed.append(process.pid))
+    await database.close()
+    assert killed == []
+    assert children() <= before
+
+
 async def test_what_fails_in_the_child_is_told_as_what_it_is_and_not_as_memory(database: Database):
     with pytest.raises(QueryError, match=r"What works with DuckDB failed: AttributeError: .*'forget'"):
         await database._ask("forget")  # type: ignore[attr-defined]

@@ -155,10 +155,12 @@ class _Child:
     async def end(self) -> None:
         """Let it end, or make it."""
         self._to.close()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._reading), CLOSE_SECONDS)
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._process.wait()
+        except TimeoutError:  # to kill what has just ended takes its exit from who waits for it, who complains
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
         await self._reading
         await self._process.wait()
 
