@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 from typing import Any
 
 import pytest
 
-from naru.connections.state.faults import LinkError
+from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.base import Counters, Outgoing
 from naru.connections.transports.framing import Oversized
 from naru.connections.transports.pending import PendingAnswers
@@ -77,3 +78,17 @@ async def test_an_oversized_answer_of_nobody_in_particular_fails_all_that_wait()
     for future in futures:
         with pytest.raises(LinkError):
             await asyncio.wait_for(future, 30)
+
+
+async def test_a_call_that_the_links_end_kept_from_being_written_is_no_error_of_the_event_loop(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """N10: whoever could not write tells it, and the log shows no `Future exception was never retrieved` beside it."""
+    pending, call = PendingAnswers(Counters()), Outgoing(1, "initialize", b"")
+    future = pending.expect(call)
+    pending.fail_all(Failure("stream", "exited", "the process exited with code 1."))
+    pending.forget(call)
+    assert len(pending) == 0
+    del future
+    gc.collect()
+    assert caplog.text == ""

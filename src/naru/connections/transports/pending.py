@@ -42,8 +42,10 @@ class PendingAnswers:
         return future
 
     def forget(self, call: Outgoing) -> None:
-        """Drop a call that could not be written."""
-        self._waiting.pop(call.id, None)
+        """Drop a call that could not be written; the link's end, if that is why, is told by who could not write."""
+        _, future = self._waiting.pop(call.id)
+        if future.done():
+            future.exception()
 
     def dispatch(self, message: JsonObject, inbox: Inbox) -> None:
         """Give an answer to whom it belongs, and everything else to the inbox."""
