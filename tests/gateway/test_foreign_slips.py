@@ -10,13 +10,14 @@ from typing import Any
 import aiohttp
 import pytest
 from mcp import Client as SdkClient
+from pydantic import AnyUrl
 
 from naru.connections.wire.soundness import sound_item, sound_schema
 from naru.hub import Hub
 from naru.messages import Message, ResourcePart
 from naru.stores.json_file import JsonFileStore
 from tests.connections.conftest import managed
-from tests.connections.fake_http import FakeHttpServer
+from tests.connections.fake_http import FakeHttpServer, refused
 from tests.gateway.serving import Served, http_record, serving
 
 SCHEMAS: dict[str, Any] = {
@@ -83,6 +84,47 @@ async def test_an_official_client_reads_every_list_and_result(mode: Any) -> None
         (prompt,) = (await client.list_prompts()).prompts
         assert [argument.name for argument in prompt.arguments or ()] == ["a"]
         assert (await client.call_tool("s__good", {})).content[0].text == "ok"  # type: ignore[union-attr]
+
+
+class Addresses(FakeHttpServer):
+    """Names its resources as people do."""
+
+    uris = ("notes.md", "문서://하나", "doc:하나 둘", "doc:plain")
+
+    def result(self, method: str, message: dict[str, Any]) -> dict[str, Any]:
+        if method in ("initialize", "server/discover"):
+            return {**super().result(method, message), "capabilities": {"resources": {}}}
+        if method == "resources/list":
+            return {"resources": [{"uri": uri, "name": uri} for uri in self.uris]}
+        if method == "resources/read":
+            uri = message["params"]["uri"]
+            assert uri in self.uris
+            return {"contents": [{"uri": uri, "text": f"this is {uri}"}]}
+        return super().result(method, message)
+
+
+async def knows_no_templates(_: Any, message: dict[str, Any]) -> Any:
+    return refused(message["id"], -32601, 200) if message.get("method") == "resources/templates/list" else None
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_addresses_that_are_no_uris_break_no_clients_list_and_every_one_can_be_read(
+    mode: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """V2, V4: SDKs read a list's addresses with `AnyUrl` and ask for them in its spelling."""
+    async with (
+        Addresses() as server,
+        serving([http_record("s", server.url)]) as served,
+        SdkClient(f"{served.url}/mcp", mode=mode, read_timeout_seconds=30) as client,
+    ):
+        server.behave = knows_no_templates
+        listed = {one.name: AnyUrl(one.uri) for one in (await client.list_resources()).resources}
+        assert tuple(listed) == Addresses.uris
+        for name, uri in listed.items():
+            (content,) = (await client.read_resource(str(uri))).contents
+            assert content.text == f"this is {name}"  # type: ignore[union-attr]
+        assert (await client.list_resource_templates()).resource_templates == []
+    assert "cannot list" not in caplog.text, "few servers with resources know templates"
 
 
 async def test_the_fact_is_told_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -11,7 +11,7 @@ from typing import get_args
 from naru.errors import NaruError
 from naru.gateway.upstreams.upstream import Change, Listing, ListKind, Upstream, Upstreams
 from naru.gateway.view import Freshness, View, add_server
-from naru.gateway.wire.protocol import INTERNAL_ERROR, RpcError
+from naru.gateway.wire.protocol import INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError
 from naru.messages import JsonObject
 from naru.persons import Reach, reach
 from naru.tools.names import NameMap
@@ -197,14 +197,15 @@ class Catalog:
     async def _load(self, upstream: Upstream, kind: ListKind) -> None:
         key = (upstream.name, upstream.owner, kind)
         asked_at, failed = self._now(), False
+        old = self._kept.get(key)
         try:
-            listing = await upstream.list(kind)
+            listing = await self._listing(upstream, kind)
             notifies = upstream.capabilities.get(CAPABILITY[kind]) or {}
             ttl = listing.ttl_ms if not notifies.get("listChanged") else None
             expires = float("inf") if ttl is None else self._now() + ttl / 1000
         except (NaruError, RpcError) as error:
-            logger.warning("cannot list the %s of server %s: %s", kind, upstream.name, error)
-            old = self._kept.get(key)
+            if old is None or old.upstream is not upstream or not old.is_failed:
+                logger.warning("cannot list the %s of server %s: %s", kind, upstream.name, error)
             listing = old.listing if old is not None and old.upstream is upstream else Listing()
             failed, expires = True, self._now() + self._settings.retry_seconds
         load = self._loading.get(key)
@@ -215,6 +216,16 @@ class Catalog:
         self._views.clear()
         if load.is_missed:
             self.on_late(Change("", "servers"))
+
+    @staticmethod
+    async def _listing(upstream: Upstream, kind: ListKind) -> Listing:
+        """Return a server's list; one that it does not know is empty: few of those with resources have templates."""
+        try:
+            return await upstream.list(kind)
+        except RpcError as error:
+            if error.code != METHOD_NOT_FOUND:
+                raise
+            return Listing()
 
     def _compose(self, name: str, upstreams: list[Upstream], who: tuple[Reach, str]) -> View:
         seen = who[0]

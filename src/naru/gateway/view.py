@@ -20,6 +20,8 @@ from naru.messages import Json, JsonObject
 
 QUALIFIED = "naru://"
 """`naru://server/<percent-encoded URI>` names a resource of one server, whatever others offer."""
+_IS_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S.*", re.DOTALL)
+"""Official clients refuse a whole list for one address without a scheme (RFC 3986, 3.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class View:
         self.tools: dict[str, Route] = {}
         self.prompts: dict[str, Route] = {}
         self.resources: dict[str, Route] = {}
+        self.spelled: dict[str, Route] = {}
+        """Resources by their URI as it reads without percents: clients ask for `doc:한` as `doc:%ED%95%9C`."""
         self.templates: list[tuple[re.Pattern[str], Route]] = []
         self.lists: dict[ListKind, list[JsonObject]] = {"tools": [], "prompts": [], "resources": [], "templates": []}
         self.upstreams: dict[str, Upstream] = {}
@@ -106,6 +110,8 @@ class View:
         """Find who serves a URI: listed, qualified by server, matched by a template, or the only one with resources."""
         if uri in self.resources:
             return self.resources[uri]
+        if (spelled := unquote(uri)) in self.spelled:
+            return self.spelled[spelled]
         if uri.startswith(QUALIFIED):
             server, _, rest = uri[len(QUALIFIED) :].partition("/")
             upstream = self.upstreams.get(unquote(server))
@@ -150,10 +156,11 @@ def add_server(view: View, upstream: Upstream, lists: Mapping[ListKind, Sequence
         _add_named(view, "prompts", upstream, item, naming)
     for item in lists.get("resources", ()):
         uri = str(item.get("uri", ""))
-        exposed = uri if uri not in view.resources else qualified(upstream.name, uri)
+        exposed = uri if uri not in view.resources and _IS_URI.match(uri) else qualified(upstream.name, uri)
         if exposed in view.resources:
             continue
-        view.resources[exposed] = Route(upstream, uri, item)
+        view.resources[exposed] = route = Route(upstream, uri, item)
+        view.spelled.setdefault(unquote(uri), route)
         view.lists["resources"].append(item if exposed == uri else {**item, "uri": exposed})
     for item in lists.get("templates", ()):
         route = Route(upstream, "", item)
