@@ -138,3 +138,46 @@ async def test_a_page_without_an_event_stream_says_what_to_try(manager: Manager)
         assert told.status is ServerStatus.FAILED
         assert "404" in told.summary
         assert "/sse" in told.remedy
+
+
+async def test_a_streamable_server_that_is_taken_for_sse_is_told_for_what_it_may_be(manager: Manager) -> None:
+    """N10: it refuses a GET without a session, in plain text or as JSON-RPC."""
+    app = web.Application()
+
+    async def refuse(_: web.Request) -> web.Response:
+        return web.Response(status=400, text="No sessionId")
+
+    app.router.add_get("/mcp", refuse)
+    runner, port = await listening(app, shutdown_timeout=0.1)
+    try:
+        await manager.register(http("new", f"http://127.0.0.1:{port}/mcp", TransportType.SSE))
+        assert not await manager.connect("new")
+        told = manager.explain("new")
+    finally:
+        await runner.cleanup()
+    assert "HTTP 400: No sessionId" in told.summary
+    assert "set its transport to HTTP" in told.remedy
+
+
+async def test_where_two_transports_fail_the_remedy_is_that_of_both(manager: Manager) -> None:
+    """N10: a server that is too slow over HTTP refuses the stream that is tried next."""
+    app, asked = web.Application(), asyncio.Event()
+
+    async def say_nothing(_: web.Request) -> web.Response:
+        asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    app.router.add_post("/mcp", say_nothing)
+    runner, port = await listening(app, shutdown_timeout=0.1)
+    try:
+        await manager.register(http("slow", f"http://127.0.0.1:{port}/mcp", None, startTimeout="1 s"))
+        assert not await manager.connect("slow")
+        told = manager.explain("slow")
+    finally:
+        await runner.cleanup()
+    assert asked.is_set()
+    assert "HTTP: not ready within" in told.summary
+    assert "HTTP 405" in told.summary
+    assert "`startTimeout`" in told.remedy
+    assert "Check the path of the URL" in told.remedy

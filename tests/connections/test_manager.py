@@ -121,6 +121,22 @@ async def test_a_defect_of_ours_is_told_and_does_not_end_the_supervision() -> No
 
 
 @pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ({"disabled": True}, "Switch it on: naru servers enable one"),
+        ({}, "Connect it: naru servers connect one"),
+    ],
+    ids=["disabled", "pending"],
+)
+async def test_a_server_at_rest_is_told_with_the_command_that_wakes_it(
+    manager: Manager, config: dict[str, bool], says: str
+) -> None:
+    """N10"""
+    await manager.register(stdio("one", "raw_server.py", **config))
+    assert manager.explain("one").remedy == says
+
+
+@pytest.mark.parametrize(
     ("first_line", "says"),
     [("#!/no/such/interpreter", "interpreter that its first line names"), ("echo hello", "names no interpreter")],
 )

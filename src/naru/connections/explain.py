@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from naru.connections.link.connection import Connection
@@ -34,11 +35,12 @@ class Explanation:
 
 _WORTH_SAYING_SECONDS = 3.0
 _SIMPLE = {
-    ServerStatus.PENDING: ("It is registered and was not connected yet.", "Connect it."),
+    ServerStatus.PENDING: ("It is registered and was not connected yet.", "Connect it: naru servers connect {name}"),
     ServerStatus.CONNECTING: ("It is being connected.", ""),
-    ServerStatus.DISCONNECTED: ("It was disconnected on request.", "Connect it."),
-    ServerStatus.DISABLED: ("It is switched off in its record.", "Enable it in its record."),
+    ServerStatus.DISCONNECTED: ("It was disconnected on request.", "Connect it: naru servers connect {name}"),
+    ServerStatus.DISABLED: ("It is switched off in its record.", "Switch it on: naru servers enable {name}"),
 }
+"""Status → what it is, and what to do."""
 
 
 def explain(connection: Connection, now: float) -> Explanation:
@@ -99,6 +101,7 @@ def _words(
 
 def _simply(connection: Connection, failure: Failure | None, since: float) -> tuple[str, str]:
     summary, remedy = _SIMPLE[connection.status]
+    remedy = remedy.format(name=shlex.quote(connection.record.name))
     if connection.status is ServerStatus.CONNECTING:
         if since >= _WORTH_SAYING_SECONDS and may_install(connection.record):
             summary = _installing(connection, since)

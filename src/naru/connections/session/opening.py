@@ -73,7 +73,7 @@ class Opener:
         if self.record.runs_once and self.http.once is not None:
             choices = [(kind, self._shared(make, self.http.once, secrets)) for kind, make in choices]
         seconds = self.settings.connect_timeout_seconds / len(choices)
-        said: list[str] = []
+        said: list[Failure] = []
         for place, (kind, make) in enumerate(choices):
             try:
                 opened = await self._in_either_era(kind, make, self._plan(kind, known), seconds)
@@ -81,11 +81,13 @@ class Opener:
                 return opened
             except LinkError as failed:
                 error = failed.without(secrets)
-                said.append(f"{kind}: {error.failure.message}")
+                said.append(replace(error.failure, message=f"{kind}: {error.failure.message}"))
                 if place + 1 < len(choices) and _may_speak_otherwise(error.failure):
                     continue
                 if len(said) > 1:
-                    raise LinkError(replace(error.failure, message=" ".join(said))) from error
+                    message = " ".join(one.message for one in said)
+                    remedy = " ".join(dict.fromkeys(one.remedy for one in said if one.remedy))
+                    raise LinkError(replace(error.failure, message=message, remedy=remedy)) from error
                 raise
         raise AssertionError("there is always a candidate")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -26,6 +27,7 @@ from naru.tasks import Tasks
 
 _STREAM_TYPES = ("text/event-stream", "text/plain", "application/octet-stream")
 """aiohttp takes a missing type for the last; whether it is a stream of events is told by its endpoint event."""
+_MAY_BE_HTTP = "If it is a Streamable HTTP server, set its transport to HTTP."
 
 
 class SseTransport:
@@ -76,7 +78,11 @@ class SseTransport:
         async with await self._remote.request("GET", self._url, headers) as response:
             if response.status != 200:
                 found = await refusal(response, self._url, self.secrets, has_session=False)
-                raise found if isinstance(found, LinkError) else _not_sse(self._url, f"HTTP {response.status}")
+                if not isinstance(found, LinkError):
+                    raise _not_sse(self._url, f"HTTP {response.status}")
+                if response.status in (400, 406):  # so Streamable HTTP servers refuse who comes without a session
+                    found = LinkError(replace(found.failure, remedy=_MAY_BE_HTTP))
+                raise found
             if response.content_type not in _STREAM_TYPES:
                 raise _not_sse(self._url, response.content_type)
             parser = EventStreamParser(self._settings.max_body_bytes)
@@ -208,9 +214,7 @@ class SseTransport:
 
 def _not_sse(url: URL, what: str) -> LinkError:
     message = f"{shown(url)} answered {what} instead of an event stream with an endpoint."
-    return LinkError(
-        Failure("connect", "protocol", message, "If it is a Streamable HTTP server, set transportType HTTP.")
-    )
+    return LinkError(Failure("connect", "protocol", message, _MAY_BE_HTTP))
 
 
 def _no_endpoint(url: URL, status: int) -> Failure:
