@@ -117,3 +117,12 @@ def test_an_address_or_a_name_that_no_client_could_use_is_not_written(
     before = path.read_text()
     naru("connect", "cursor", "--write", option, value, code=Exit.USAGE)
     assert path.read_text() == before
+
+
+def test_an_entry_differs_by_what_it_says_and_not_by_empty_lists_that_some_products_write(naru, home: Path) -> None:
+    """N14"""
+    naru("servers", "add", "time", "--", "uvx", "mcp-server-time")
+    file = home / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"], "env": {}}}}))
+    (row,) = json.loads(naru("import", str(file), "--json").stdout)
+    assert (row["outcome"], row["note"]) == ("registered already", "")

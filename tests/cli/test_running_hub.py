@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.loopback import answering
 
+from naru.cli.running_hub import RunningHub
 from naru.cli.terminal.exit_codes import Exit
 
 
@@ -45,6 +47,17 @@ def test_what_only_a_hub_knows_is_not_asked_of_a_stranger(naru, stranger: str) -
     told = naru("servers", "logs", "docs", code=Exit.UNREACHABLE).stderr
     assert f"What answers at {stranger} is no Naru hub." in told
     assert "NARU_SERVER__PORT" in told
+
+
+def test_a_hub_that_is_busy_is_not_told_for_one_that_is_away(naru, monkeypatch: pytest.MonkeyPatch) -> None:
+    """N10: the port is taken, and nobody answers in time."""
+    monkeypatch.setattr(RunningHub.__init__, "__kwdefaults__", {"timeout_seconds": 0.2})
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        monkeypatch.setenv("NARU_SERVER__PORT", str(listening.getsockname()[1]))
+        told = naru("servers", "logs", "docs", code=Exit.UNREACHABLE).stderr
+    assert "did not answer in time" in told
+    assert "busy" in told
+    assert "start it" not in told
 
 
 def test_a_ticket_is_run_by_the_hub_of_the_settings_file(naru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

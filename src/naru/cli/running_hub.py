@@ -139,6 +139,11 @@ class RunningHub:
         return {"Authorization": f"Bearer {self._key}"} if self._key else {}
 
     def _away(self, error: Exception) -> ConnectionFailedError:
+        if isinstance(error, TimeoutError):
+            return ConnectionFailedError(
+                f"What listens at {self.url} did not answer in time.",
+                remedy="If it is the hub, it is busy or hangs: try again, and see its log; else set NARU_SERVER__PORT.",
+            )
         return ConnectionFailedError(
             f"No hub answers at {self.url}: {_why(error)}.",
             remedy="If it listens elsewhere, set NARU_SERVER__PORT; else start it: naru serve",

@@ -172,7 +172,11 @@ def _count(records: Sequence[ServerRecord]) -> str:
 
 
 def _same(first: ServerRecord, second: ServerRecord) -> bool:
-    return first.transport_type == second.transport_type and first.config == second.config
+    """Tell whether two entries say the same; an empty list or table, as some products write them, says nothing."""
+    said, other = (
+        {key: value for key, value in one.config.items() if value not in ([], {}, "")} for one in (first, second)
+    )
+    return first.transport_type == second.transport_type and said == other
 
 
 def _asked(found: Found) -> list[str]:
