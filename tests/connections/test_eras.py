@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
+from naru.records import ServerRecord, TransportType
 from tests.connections.conftest import QUICK, http, managed
 from tests.connections.fake_http import FakeHttpServer
 
@@ -27,3 +30,27 @@ async def test_a_stateless_server_that_was_too_slow_for_the_probe_is_probed_once
         assert await manager.connect("slow"), manager.explain("slow").summary
         assert (await manager.call_tool("slow", "echo", {"text": "hi"})).text == "hi"
         assert server.seen["initialize"] == 1
+
+
+_ENDS_ITSELF = """
+import json, sys
+
+first = json.loads(sys.stdin.readline())
+if first["method"] != "initialize":
+    sys.stdin.readline()  # it starts so slowly that the next request is there when it has read the first
+    sys.exit("I know nothing but initialize")
+server = {"protocolVersion": "2024-11-05", "capabilities": {}, "serverInfo": {"name": "old", "version": "1"}}
+print(json.dumps({"jsonrpc": "2.0", "id": first["id"], "result": server}), flush=True)
+sys.stdin.read()
+"""
+
+
+async def test_a_program_that_starts_slowly_and_ends_itself_over_the_probe_is_started_once_more(tmp_path: Path) -> None:
+    """H2: the probe's time is over before the program reads it, so that `initialize` is what seems to end it."""
+    program = tmp_path / "old.py"
+    program.write_text(_ENDS_ITSELF)
+    config = {"command": sys.executable, "args": [str(program)]}
+    record = ServerRecord(name="old", transport_type=TransportType.STDIO, config=config)
+    async with managed(replace(QUICK, probe_timeout_seconds=0.05)) as manager:
+        await manager.register(record)
+        assert await manager.connect("old"), manager.explain("old").summary

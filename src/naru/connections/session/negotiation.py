@@ -38,10 +38,13 @@ async def negotiate(session: Session, eras: tuple[Era, ...], *, probe_seconds: f
         LinkError: the server cannot be talked to, with stage `initialize`; `while_probing` when a server may have ended
             itself over a request that it does not know.
     """
+    may_have_ended_it = False
     try:
         if eras[0] == "modern":
-            if await _discover(session, probe_seconds if len(eras) > 1 else None):
+            is_spoken = await _discover(session, probe_seconds if len(eras) > 1 else None)
+            if is_spoken:
                 return
+            may_have_ended_it = is_spoken is None  # a server that starts slowly reads the question later
             if len(eras) == 1:
                 raise LinkError(_stateless_only())
             await _initialize(session)
@@ -60,7 +63,8 @@ async def negotiate(session: Session, eras: tuple[Era, ...], *, probe_seconds: f
             stage: Stage = "connect" if error.breaks_link and not error.delivered else "initialize"
             again = LinkError(replace(error.failure, stage=stage), session_gone=error.session_gone)
             again.breaks_link = error.breaks_link
-            again.while_probing = session.era == "modern" and "legacy" in eras and error.delivered
+            is_probing = session.era == "modern" or may_have_ended_it
+            again.while_probing = is_probing and "legacy" in eras and error.delivered
             raise again from error
         raise
 
@@ -84,9 +88,10 @@ def _stateless_only() -> Failure:
     )
 
 
-async def _discover(session: Session, seconds: float | None) -> bool:
-    """Probe for the modern era; False when the server does not speak it."""
+async def _discover(session: Session, seconds: float | None) -> bool | None:
+    """Probe for the modern era; False when the server does not speak it, None when it did not answer in time."""
     session.era, session.version = "modern", LATEST_MODERN
+    is_late = False
     try:
         found = await session.request("server/discover", None, RequestOptions(timeout_seconds=seconds))
     except RpcError as error:
@@ -97,12 +102,12 @@ async def _discover(session: Session, seconds: float | None) -> bool:
     except LinkError as error:
         if error.breaks_link or error.failure.needs_auth or error.failure.retry_after_seconds or not _may_be_old(error):
             raise
-        found = {}
+        found, is_late = {}, error.failure.code == "timeout"
     offered = found.get("supportedVersions")
     common = [version for version in MODERN_VERSIONS if isinstance(offered, list) and version in offered]
     if not common:
         session.era, session.version = "legacy", ""
-        return False
+        return None if is_late else False
     session.version = common[-1]
     _adopt(session, found, _info_in_meta(found))
     session.listen()
