@@ -86,6 +86,24 @@ def test_flags_win_over_the_environment_and_that_over_the_file(file: Path, monke
 
 
 @pytest.mark.parametrize(
+    ("variable", "value", "place"),
+    [
+        ("NARU_SERVER__PROT", "1", "server.prot"),
+        ("NARU_SERVER", '{"prot": 1}', "server.prot"),
+        ("NARU_SERVER__PORT", "many", "server.port"),
+    ],
+)
+def test_a_setting_of_the_environment_that_cannot_be_used_is_told_by_its_variable(
+    file: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, place: str
+) -> None:
+    file.write_text("server: {host: '::1'}\n")
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigError, match=rf"{place} \(of the variable {variable}\)") as caught:
+        load_settings(file)
+    assert f"naru validate -c {file}" in (caught.value.remedy or "")
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("servers: []", "no section servers"),

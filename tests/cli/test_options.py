@@ -40,3 +40,17 @@ def test_s24_settings_beside_that_are_not_read_are_told_by_what_serves(
     settings = settings_from(beside if named == "--config" else None, is_service=True)
     assert settings.server.allowed_hosts == (["naru.example.com"] if named else [])
     assert ("--config naru.yaml" in capsys.readouterr().err) is (not named)
+
+
+def test_s24_a_variable_of_a_section_that_there_is_not_is_told_by_what_serves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NARU_SERVR__ALLOWED_HOSTS", '["naru.example.com"]')
+    monkeypatch.setenv("NARU_SERVICE_HOST", "10.0.0.7")  # Kubernetes sets it for a service of the name
+    assert settings_from().server.allowed_hosts == []
+    assert capsys.readouterr().err == "", "a command that is done in a moment tells of its own work alone"
+    settings_from(is_service=True)
+    told = capsys.readouterr().err
+    assert "NARU_SERVR__ALLOWED_HOSTS is read by no setting: there is no section servr. See: naru validate" in told
+    assert "NARU_SERVICE_HOST" not in told

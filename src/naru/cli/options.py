@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from naru.cli.terminal.output import print_note
-from naru.config import Settings, load_settings, settings_path
+from naru.config import Settings, environment, load_settings, settings_path
 from naru.stores.shared.open import share_folder
 from naru.telemetry.logs import configure_logging
 
@@ -51,8 +51,8 @@ def settings_from(config: Path | None = None, /, *, is_service: bool = False, **
             section, _, name = key.partition("__")
             sections.setdefault(section, {})[name] = value
     settings = load_settings(config, **sections)
-    if is_service and config is None:
-        _tell_of_what_is_not_read()
+    if is_service:
+        _tell_of_what_is_not_read(config)
     is_chosen = is_service or "log_level" in settings.model_fields_set
     configure_logging(settings if is_chosen else settings.model_copy(update={"log_level": "CRITICAL"}))
     if not is_service:
@@ -60,10 +60,18 @@ def settings_from(config: Path | None = None, /, *, is_service: bool = False, **
     return settings
 
 
-def _tell_of_what_is_not_read() -> None:
-    """Say so where somebody may think that the folder's own settings hold: a hub could be open without them (S-24)."""
+def _tell_of_what_is_not_read(config: Path | None) -> None:
+    """Say so where somebody may think that a setting holds: a hub could be open without it (S-24).
+
+    That is the folder's own file, and a variable of a section that there is not; one without a section may be
+    somebody else's, as those that Kubernetes sets for a service of the name `naru`.
+    """
+    for name in sorted(name for name in environment() if name.startswith("NARU_")):
+        section, below, _ = name.removeprefix("NARU_").partition("__")
+        if below and section.lower() not in Settings.model_fields and not section.startswith("INPUT_"):
+            print_note(f"{name} is read by no setting: there is no section {section.lower()}. See: naru validate")
     here, chosen = Path("naru.yaml"), settings_path()
-    if here.is_file() and not (chosen and chosen.exists() and here.samefile(chosen)):
+    if config is None and here.is_file() and not (chosen and chosen.exists() and here.samefile(chosen)):
         print_note(
             "naru.yaml in this folder is not read by itself: say --config naru.yaml, or move it to ~/.config/naru/"
         )

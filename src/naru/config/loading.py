@@ -53,9 +53,18 @@ def load_settings(path: Path | None = None, **sections: Any) -> Settings:
     except (ValidationError, SettingsError) as error:
         lines = describe(error) if isinstance(error, ValidationError) else [str(error).splitlines()[0]]
         raise ConfigError(
-            f"The settings{f' with {chosen}' if chosen else ''} cannot be used: {'; '.join(lines)}.",
-            remedy="See docs/reference/settings.md.",
+            f"The settings{f' with {chosen}' if chosen else ''} cannot be used: {'; '.join(map(_by_variable, lines))}.",
+            remedy=f"What each may mean: naru validate{f' -c {path}' if path else ''}; see docs/reference/settings.md.",
         ) from error
+
+
+def _by_variable(line: str) -> str:
+    """Name the environment's variable that a setting came from, if it did; it wins over the file."""
+    place, colon, said = line.partition(": ")
+    parts = place.upper().split(".")
+    names = ["__".join(["NARU_" + parts[0], *parts[1:length]]) for length in range(len(parts), 0, -1)]
+    named = next((name for name in names if name in environment()), "")
+    return f"{place} (of the variable {named}){colon}{said}" if named else line
 
 
 def settings_path() -> Path | None:
