@@ -123,6 +123,7 @@ async def test_addresses_that_are_no_uris_break_no_clients_list_and_every_one_ca
         for name, uri in listed.items():
             (content,) = (await client.read_resource(str(uri))).contents
             assert content.text == f"this is {name}"  # type: ignore[union-attr]
+            assert AnyUrl(content.uri) == uri, "clients refuse contents of an address that is none"
         assert (await client.list_resource_templates()).resource_templates == []
     assert "cannot list" not in caplog.text, "few servers with resources know templates"
 

@@ -102,12 +102,21 @@ async def read_resource(core: Core, exchange: Exchange, params: JsonObject) -> J
     if route is None:
         raise not_found(exchange, uri)
     try:
-        return await send(core, exchange, "resources/read", params, route, "uri")
+        return _as_asked(await send(core, exchange, "resources/read", params, route, "uri"), route.name, uri)
     except RpcError as error:
         # Each era has its own code for "not found"; servers of both stand behind clients of both.
         if error.code == RESOURCE_NOT_FOUND_LEGACY and exchange.modern:
             raise RpcError(INVALID_PARAMS, error.message, error.data or {"uri": uri}) from error
         raise
+
+
+def _as_asked(result: JsonObject, own: str, asked: object) -> JsonObject:
+    """Return contents under the address that the client knows, where the server's own is another."""
+    contents = result.get("contents")
+    if own == asked or not isinstance(contents, list):
+        return result
+    named = [{**one, "uri": asked} if isinstance(one, dict) and one.get("uri") == own else one for one in contents]
+    return {**result, "contents": named}
 
 
 def not_found(exchange: Exchange, uri: object) -> RpcError:
