@@ -157,3 +157,10 @@ async def test_two_servers_with_the_same_uri_are_both_readable() -> None:
         for strange in ("file:///../../etc/passwd", "naru://none/x", "naru://a/", "x" * 10_000):
             _, answer, _ = await client.modern("resources/read", {"uri": strange})
             assert answer["error"]["code"] == -32602
+
+
+async def test_an_address_that_nobody_serves_is_named_in_the_error_that_people_see() -> None:
+    """Many clients show the message alone, and not its data."""
+    async with gateway(ScriptedUpstream("a"), ScriptedUpstream("b")) as client:
+        _, answer, _ = await client.modern("resources/read", {"uri": "file:///nothere"})
+    assert answer["error"]["message"] == "Resource not found: file:///nothere"

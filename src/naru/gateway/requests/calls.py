@@ -122,7 +122,7 @@ def _as_asked(result: JsonObject, own: str, asked: object) -> JsonObject:
 def not_found(exchange: Exchange, uri: object) -> RpcError:
     """Return the error for a URI that nobody serves, in the client's era."""
     code = INVALID_PARAMS if exchange.modern else RESOURCE_NOT_FOUND_LEGACY
-    return RpcError(code, "Resource not found", {"uri": uri})
+    return RpcError(code, f"Resource not found: {str(uri)[:200]}", {"uri": uri})
 
 
 async def complete(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
