@@ -246,7 +246,10 @@ class KeyFile:
 
     def _change(self, edit: Callable[[Sequence[ApiKey]], Sequence[ApiKey]]) -> Sequence[ApiKey]:
         """Replace the keys by what `edit` makes of them while nobody else can; return those that there are then."""
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise unusable(self.path, error, what="The keys cannot be kept") from error
         with file_lock(self.path):
             before = self.list()
             if (after := edit(before)) is not before:
