@@ -59,6 +59,17 @@ CHANGING = (
     "remove_exhibit",
     "reject_applicant",
     "cancel_visit",
+    "cancel_concert",
+    "redirect_parcel",
+    "create_reservation",
+    "place_hold",
+    "renew",
+    "refill",
+    "subscribe",
+    "acknowledgeAlarm",
+    "open_ticket",
+    "assign",
+    "close_ticket",
 )
 _NEGATIVE = re.compile(
     r"\bnot?\b|n't|cannot|unable|unknown|none|nobody|없|않|아닙|못|\bno\b|ningún|nicht|kein|unbekannt|pas\b|aucun|inconnu"
@@ -288,7 +299,10 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="qwen2.5-coder-0.5b")
     parser.add_argument(
-        "--set", choices=("questions", "second", "third"), default="questions", help="a module of bench/tongues"
+        "--set",
+        choices=("questions", "second", "third", "fourth"),
+        default="questions",
+        help="a module of bench/tongues",
     )
     parser.add_argument("--ways", default="naru")
     parser.add_argument("--part", default="dev")
