@@ -107,7 +107,7 @@ async def test_a_name_in_two_scripts_that_one_tool_did_not_find_is_looked_up_in_
     async def near(text: str, others: Sequence[str]) -> list[float]:
         return [0.8 if one in ("베르타", "Berta") else 0.1 for one in others]
 
-    script = [said("animal", tag="BERTA"), said("animal", tag="BERTA"), said("animals_named", name="베르타")]
+    script = [said("animal", tag="BERTA"), said("animals_named", name="베르타")]
     script += [said("animals_named", name="Berta"), said("animal", tag="cow-031"), "12월 19일입니다."]
     tools = (animal, animals_named, visitors, gift, room)
     rank = standing(animal=0.5, animals_named=0.4)
@@ -130,3 +130,33 @@ async def test_a_switch_of_a_call_is_no_number_that_the_question_could_mean() ->
     record, _ = await asked("Until when is 4471 paid?", script, (member, courses), standing(member=0.5, courses=0.4))
     assert calls(record) == [("member", {"member_no": 4471})]
     assert record["answer"] == "Until 2027-02-28."
+
+
+async def test_the_same_call_again_leaves_what_else_follows_on_its_result() -> None:
+    def find_member(name: str) -> dict:
+        """Find a member by name; gives the card."""
+        return {"card": "M-0012", "name": "Ola Svensson"}
+
+    def member_loans(card: Annotated[str, Field(description="Card such as M-0000")]) -> dict:
+        """Books that a member has on loan."""
+        return {"loans": ["Greek Lessons"]}
+
+    async def near(text: str, others: Sequence[str]) -> list[float]:
+        return [0.5 if one == "Vega" else 0.1 for one in others]
+
+    again = said("find_member", name="Ola Svensson")
+    script = [again, again, said("member_loans", card="M-0012"), "Greek Lessons."]
+    tools = (find_member, member_loans, visitors, gift, room)
+    question = "Which books has Ola Svensson from Vega on loan?"
+    record, backend = await asked(question, script, tools, standing(member_loans=0.5, find_member=0.4), near)
+    assert names(backend.requests[1]) == ["member_loans", "find_member"]
+    assert calls(record)[-1] == ("member_loans", {"card": "M-0012"})
+    assert record["answer"] == "Greek Lessons."
+
+
+async def test_a_farewell_that_is_said_back_is_the_answer() -> None:
+    async def ranked(tools: Sequence[Any], texts: Sequence[str]) -> list[Ranked]:
+        return [Ranked(one, 0.1, closeness=0.05, talk=0.4) for one in tools]
+
+    record, _ = await asked("晚安，明天见！", ["晚安，明天见！"], (visitors, gift), ranked)
+    assert (calls(record), record["answer"]) == ([], "晚安，明天见！")

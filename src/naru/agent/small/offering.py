@@ -200,8 +200,9 @@ class Offering:
         tool = self._of[last.call.name].tool
         again = _for_another(tool, beside) if beside and self.may_be_forced(tool) else []
         if is_nothing(last):
-            # One that lay farther than another was the wrong tool, whatever else the question names.
-            return again if again and tool is self._ranked[0].tool else self.elsewhere(last) or again
+            # One that lay farther than another was the wrong tool, and words of no capitals are hardly names of more.
+            is_told = tool is self._ranked[0].tool and again != [tool] and _without_options(tool, last) is None
+            return again if again and is_told else self.elsewhere(last) or again
         wanted, given, takes = self._wanted, _fresh(last), self._taking_from(last)
         if wanted and (wanted.name not in self.changing or wanted.name == self._chosen) and _taken(wanted, given):
             self._wanted, again = None, []

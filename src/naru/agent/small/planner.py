@@ -63,6 +63,8 @@ class SmallPlanner:
         said = [[turn.text, *leaves([call.arguments for call in turn.tool_calls])] for turn in before]
         self._sources = Sources(self._question, [" ".join(map(str, one)) for one in said])
         self._offering = Offering(own, self._sources)
+        self._unsaid = "" if self._offering.is_talk else self._question
+        """What is no answer when it is said back; a good night is one to a good night."""
         made = [call for turn in before for call in turn.tool_calls if call.name in self._shown_names]
         self._earlier = [self._as_shown(call) for call in made]
         self._menu = menu(list(self._tools.values())) if len(own) > ALL and self._offering.is_untold else []
@@ -145,7 +147,8 @@ class SmallPlanner:
         made = replace(grounded.call, name=self._real_names[name])
         is_old = self._way == "anew" and not self._is_fresh(grounded.call)
         if is_old or canonical(grounded.call) in {canonical(one.call) for one in self._ran}:
-            more = self._offering.elsewhere(self._ran[-1]) if self._ran else []
+            left = [one for one in self._offered if self._way == "guided" and one.name != name]
+            more = left if not self._ran else self._offering.elsewhere(self._ran[-1]) or left
             self._go("ran" if more else "needless", more or None)
             return Verdict(made, "This call has been made already.")
         return Verdict(made)
@@ -191,7 +194,7 @@ class SmallPlanner:
         if self._way not in ("free", "talk"):
             # Words where only a call was asked for, from an endpoint that no grammar holds.
             return bool(self._ran and self.judge_answer(text))
-        is_nothing_said = is_no_answer(text, self._question)
+        is_nothing_said = is_no_answer(text, self._unsaid)
         if not is_nothing_said and not self._ran:
             self._words = tidy(text)
         guesses = self._offering.margin > GUESSED and bool(invented(text, self._sources))
