@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 - calls are easier to read in one line
 
+import json
 import random
 
 import pytest
@@ -243,3 +244,12 @@ def test_nested_elements_of_minimax_m3_are_lists_and_objects(key, inner, value):
     call = f']<]minimax[>[<invoke name="plan">{element(key, inner)}]<]minimax[>[</invoke>'
     parsed = read_every_way(f"]<]minimax[>[<tool_call>{call}]<]minimax[>[</tool_call>", TOOLS)
     assert [call.arguments for call in parsed.calls] == [{key: value}]
+
+
+@pytest.mark.parametrize("length", [40, 400, 900, 2000])
+def test_a_long_key_is_read_alike_whole_and_in_pieces(length: int) -> None:
+    key = ("The quick brown fox. " * 100)[:length]
+    arguments = {"path": "", key: "a", "content": "b"}
+    whole = read_every_way(json.dumps({"name": "write_file", "arguments": arguments}), [WRITE])
+    if length < 1000:
+        assert [call.arguments for call in whole.calls] == [arguments]

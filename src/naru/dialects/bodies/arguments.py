@@ -37,6 +37,8 @@ _INSIDE = {quote: lazy_pattern(rf"(?:[^{quote}\\]|\\.)*", re.DOTALL) for quote i
 _COMMENT = lazy_pattern(r"(?://|#)[^\n]*\n|/\*.*?\*/", re.DOTALL)
 _LABEL = lazy_pattern(r"(?:[a-z]{1,8} )?([A-Za-z_]{2,24})[:：]")
 _LABEL_SO_FAR = lazy_pattern(r"[A-Za-z_ ]{1,40}\Z")
+_LONG_KEY = 160
+"""Characters; each may be written in six, and a key is looked for in the next 1,000."""
 _LONG_SPACE = lazy_pattern(rf"\s{{{MOST_SPACE}}}")
 _FENCE_LINE = lazy_pattern(r"```[\w+\-]*[ \t]*\n?")
 
@@ -52,8 +54,16 @@ def complete_object(source: Source) -> tuple[dict[str, Any], int] | None:
         return None
     if decoded[1] - source.pos > MOST_SPACE and _LONG_SPACE.search(source.text, source.pos, decoded[1]):
         return None  # which the slow way takes for no call where it stands between tokens
+    if decoded[1] - source.pos > _LONG_KEY and _has_long_key(decoded[0]):
+        return None  # which the slow way may take for a part of the value before it
     certain = ends_there(source.text, decoded[1] - 1)
     return decoded if certain or (certain is None and source.final) else None
+
+
+def _has_long_key(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(len(key) > _LONG_KEY or _has_long_key(inner) for key, inner in value.items())
+    return isinstance(value, list) and any(map(_has_long_key, value))
 
 
 def open_brace(source: Source, writer: CallWriter) -> Reading[bool]:

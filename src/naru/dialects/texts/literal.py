@@ -43,11 +43,11 @@ COMMAS = (",", "，")
 """Full-width marks stand for the plain ones outside of texts."""
 _WORD_OF_JSON = r"(?:true|false|null|True|False|None)\b(?!\Z)"
 _AFTER_COMMA_IN_LIST = lazy_pattern(rf"[\"'“‘\[\]{{(\-\d]|{_WORD_OF_JSON}|[)}}]")
-_QUOTED_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\"|'(?:[^'\\\n]|\\.){0,300}'|[“‘][^”’\n]{0,300}[”’\"]"
+_QUOTED_KEY = r"\"(?:[^\"\\\n]|\\.){0,1000}\"|'(?:[^'\\\n]|\\.){0,1000}'|[“‘][^”’\n]{0,1000}[”’\"]"
 _LONGEST_BARE_KEY = 64
 _BARE_KEY_BEFORE_COLON = rf"[A-Za-z_][\w.\-]{{0,{_LONGEST_BARE_KEY}}}"
 _AFTER_COMMA_IN_OBJECT = lazy_pattern(rf"[}}\])]|(?:{_QUOTED_KEY}|{_BARE_KEY_BEFORE_COLON})(?:\s|\\[nrt])*[:=：]")
-_OPEN_KEY = r"\"(?:[^\"\\\n]|\\.){0,300}\\?\Z|'(?:[^'\\\n]|\\.){0,300}\\?\Z|[“‘][^”’\n]{0,300}\Z"
+_OPEN_KEY = r"\"(?:[^\"\\\n]|\\.){0,1000}\\?\Z|'(?:[^'\\\n]|\\.){0,1000}\\?\Z|[“‘][^”’\n]{0,1000}\Z"
 _UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})(?:\s|\\[nrt])*\\?\Z|{_OPEN_KEY}")
 _AFTER_COMMA_IN_CALL = lazy_pattern(rf"[\"'“‘\[{{(\-\d)]|{_WORD_OF_JSON}|\*\*|[A-Za-z_][\w\-\\]{{0,64}}\s*[=:]")
 _MOST_BRACKETS = 200
