@@ -19,12 +19,13 @@ from naru.records import ServerRecord, TransportType
 from naru.stores.files import atomic as atomic_file
 from naru.stores.open import open_store
 from naru.web.gate.principal import Principal
-from naru.web.routes import Access
+from naru.web.gate.security import guard
+from naru.web.routes import Access, Endpoint
 from tests.connections.conftest import SERVERS, sdk_port, start_http  # noqa: F401  # sdk_port: fixture
 from tests.ports import free_port
 from tests.sizes import within
 from tests.waiting import until
-from tests.web.admin.hub import AdminHub, admin_hub
+from tests.web.admin.hub import AdminHub, admin_hub, dispatch
 
 BASE = "/api/mcp/servers"
 T1 = {"name": "t1", "description": "D1", "inputSchema": {"type": "object"}}
@@ -483,6 +484,33 @@ async def test_a02_who_follows_with_a_revoked_key_hears_nothing_more(
         await hub.manager.connect("m")
         await task
     assert [sent.get_nowait() for _ in range(sent.qsize())] == [{"type": "http.response.body", "body": b""}]
+
+
+async def test_a02_what_is_open_to_everybody_comes_whole_whatever_key_is_sent_with_it(
+    hub: AdminHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def pieces(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for piece in (b"a", b"b"):
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    monkeypatch.setattr("naru.web.gate.held.CHECKED_SECONDS", 0.0)
+    monkeypatch.setattr(hub.settings.server, "auth", "on")
+    row = Endpoint("/open", ("GET",), pieces, Access.PUBLIC, raw=True)
+    app = guard(dispatch, [row], hub.settings.server, keys=hub.key_ring)
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    headers = [(b"host", b"127.0.0.1:20006"), (b"x-api-key", b"naru_wrong")]
+    scope = {"type": "http", "method": "GET", "path": "/open", "query_string": b"", "headers": headers}
+    await app({**scope, "server": ("127.0.0.1", 20006)}, receive, send)
+    assert b"".join(one.get("body", b"") for one in sent) == b"ab"
 
 
 @pytest.mark.parametrize(("age", "is_news"), [("60000", True), ("0", False)], ids=["since_before", "since_after"])
