@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -194,3 +196,25 @@ def test_every_setting_is_documented_and_the_page_is_up_to_date() -> None:
     assert undocumented == []
     assert len(rows) > 50
     assert page.read_text(encoding="utf-8") == made, "run: python -m naru.config.reference > docs/reference/settings.md"
+
+
+def test_settings_are_read_while_something_else_is_parsed(file: Path) -> None:
+    """Python before 3.11.8 fails a parse during which another ran, such as a collector's or a thread's (gh-106905)."""
+    file.write_text("server: {port: 5}")
+    limits = gc.get_threshold()
+    within = False
+
+    def parse(phase: str, info: dict[str, int]) -> None:
+        nonlocal within
+        if not within:
+            within = True
+            ast.parse("a = [b]")
+            within = False
+
+    gc.callbacks.append(parse)
+    gc.set_threshold(5)
+    try:
+        assert load_settings(file).server.port == 5
+    finally:
+        gc.set_threshold(*limits)
+        gc.callbacks.remove(parse)

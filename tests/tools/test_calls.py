@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import dataclasses
 import datetime
@@ -298,6 +299,19 @@ async def test_what_a_decorator_passes_on_stays_open(decorator):
     assert list(build_tool_schema(decorated)["function"]["parameters"]["properties"]) == ["session", "query"]
     arguments = {"session": "mine", "query": "q"}
     assert (await FunctionToolset([decorated]).call("ask", arguments, CallContext())).text == '["mine","q"]'
+
+
+def test_a_parse_that_python_lost_count_of_is_done_again(monkeypatch):
+    """Python before 3.11.8 fails a parse during which another ran (gh-106905); `session` would be the model's."""
+    parse, lost = ast.parse, [SystemError("AST constructor recursion depth mismatch")]
+
+    def once_lost(source, *rest, **more):
+        if lost:
+            raise lost.pop()
+        return parse(source, *rest, **more)
+
+    monkeypatch.setattr(ast, "parse", once_lost)
+    assert list(build_tool_schema(by_keyword(ask))["function"]["parameters"]["properties"]) == ["query"]
 
 
 @functools.singledispatch

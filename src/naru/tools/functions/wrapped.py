@@ -69,7 +69,7 @@ def _supplied(function: Any, wrapper: Any, inner: Any) -> _Supplied:
     """Read from a wrapper's source what it adds to the call of the inner function; nothing where there is no source."""
     code = wrapper.__code__
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
+        tree = _parsed(textwrap.dedent(inspect.getsource(code)))
     except (OSError, TypeError, SyntaxError, ValueError):
         return _Supplied()
     node = next((each for each in ast.walk(tree) if isinstance(each, _FUNCTIONS)), None)
@@ -88,6 +88,14 @@ def _supplied(function: Any, wrapper: Any, inner: Any) -> _Supplied:
             named |= {key for key in _keys(node, rest, reads=False) if key not in passed}
             return _Supplied(_leading(call, passed), frozenset(named))
     return _Supplied()
+
+
+def _parsed(source: str) -> ast.Module:
+    """Parse, and once more where Python before 3.11.8 lost its count since something else was parsed meanwhile."""
+    try:
+        return ast.parse(source)
+    except SystemError:
+        return ast.parse(source)
 
 
 def _content(cell: Any) -> Any:
