@@ -66,7 +66,7 @@ def test_a06_the_defaults_are_the_safe_ones() -> None:
 
 
 def test_h8_the_guides_yaml_is_read_as_it_is_written(file: Path) -> None:
-    file.write_text(GUIDE)
+    file.write_text(GUIDE, encoding="utf-8")
     mcp = load_settings(file).mcp
     assert [(server.name, server.transport, server.auto_connect) for server in mcp.servers] == [
         ("swagger-agent", "sse", True),
@@ -77,7 +77,10 @@ def test_h8_the_guides_yaml_is_read_as_it_is_written(file: Path) -> None:
 
 
 def test_flags_win_over_the_environment_and_that_over_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file.write_text("server: {port: 1, host: '::1'}\nmcp: {security: {allow-remote-exec: false, quarantine: 'on'}}\n")
+    file.write_text(
+        "server: {port: 1, host: '::1'}\nmcp: {security: {allow-remote-exec: false, quarantine: 'on'}}\n",
+        encoding="utf-8",
+    )
     monkeypatch.setenv("NARU_SERVER__PORT", "2")
     monkeypatch.setenv("NARU_MCP__SECURITY__ALLOW_REMOTE_EXEC", "true")
     settings = load_settings(file)
@@ -98,7 +101,7 @@ def test_flags_win_over_the_environment_and_that_over_the_file(file: Path, monke
 def test_a_setting_of_the_environment_that_cannot_be_used_is_told_by_its_variable(
     file: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, place: str
 ) -> None:
-    file.write_text("server: {host: '::1'}\n")
+    file.write_text("server: {host: '::1'}\n", encoding="utf-8")
     monkeypatch.setenv(variable, value)
     with pytest.raises(ConfigError, match=rf"{place} \(of the variable {variable}\)") as caught:
         load_settings(file)
@@ -120,7 +123,7 @@ def test_a_setting_of_the_environment_that_cannot_be_used_is_told_by_its_variabl
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_place(file: Path, text: str, said: str) -> None:
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"naru\.yaml") as refused:
         load_settings(file)
     assert said in str(refused.value)
@@ -141,29 +144,67 @@ def test_on_and_off_are_taken_as_the_pages_say_them_though_yaml_reads_truth_valu
     text = word
     for part in reversed(path.split(".")):
         text = f"{{{part}: {text}}}"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     found = load_settings(file).model_dump()
     for part in path.split("."):
         found = found[part]
     assert found == word
 
 
+TABLES = """
+server:
+  roles: {hr-team: {read-only: true, servers: [hr-db]}}
+  oauth:
+    issuer: https://login.example.com
+    resource: https://tools.example.com/mcp
+    roles: {Sales-EU: hr-team}
+chat:
+  aliases: {gpt-4: x}
+  steps: {open-webui: text}
+  client-by-key: {key-1: void}
+agent:
+  small-models: {llama-3.2*: "on"}
+model:
+  endpoints: [{name: far-away, base-url: "https://models.example.com/v1", headers: {X-Team-Name: a}}]
+mcp:
+  servers: {my-files: {command: npx, env: {A-B: 1}, auto-connect: false, auth: {client-id: c}}}
+"""
+
+
+def test_names_of_ones_own_keep_their_dashes_and_settings_may_have_them(file: Path) -> None:
+    file.write_text(TABLES, encoding="utf-8")
+    found = load_settings(file)
+    assert list(found.server.roles) == ["hr-team"]
+    assert found.server.roles["hr-team"].read_only is True
+    assert found.server.roles["hr-team"].servers == ["hr-db"]
+    assert found.server.oauth.roles == {"Sales-EU": "hr-team"}
+    assert found.chat.aliases == {"gpt-4": "x"}
+    assert found.chat.steps == {"open-webui": "text"}
+    assert found.chat.client_by_key == {"key-1": "void"}
+    assert found.agent.small_models == {"llama-3.2*": "on"}
+    assert found.model.endpoints[0].base_url == "https://models.example.com/v1"
+    assert found.model.endpoints[0].headers == {"X-Team-Name": "a"}
+    (server,) = found.mcp.servers
+    assert (server.name, server.auto_connect, server.env) == ("my-files", False, {"A-B": "1"})
+
+
 @pytest.mark.parametrize("text", ["", "# nothing yet\n", "server:\nmcp:\n", "\ufeffserver: {port: 5}"])
 def test_an_empty_file_has_the_defaults(file: Path, text: str) -> None:
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     assert load_settings(file).server.host == "127.0.0.1"
 
 
 def test_anchors_and_merges_are_no_key_that_stands_twice(file: Path) -> None:
     file.write_text(
         "mcp:\n  servers:\n    - &a {name: a, url: 'http://h', env: {A-B: 1, A_B: 2}}\n"
-        "    - {<<: *a, name: b}\n    - {<<: *a, name: c}\n"
+        "    - {<<: *a, name: b}\n    - {<<: *a, name: c}\n",
+        encoding="utf-8",
     )
     assert [server.name for server in load_settings(file).mcp.servers] == ["a", "b", "c"]
 
 
 def test_s24_a_file_that_others_may_write_is_refused(file: Path) -> None:
-    file.write_text("server: {port: 1}")
+    file.write_text("server: {port: 1}", encoding="utf-8")
     file.chmod(0o666)
     with pytest.raises(ConfigError, match="chmod go-w"):
         load_settings(file)
@@ -200,7 +241,7 @@ def test_every_setting_is_documented_and_the_page_is_up_to_date() -> None:
 
 def test_settings_are_read_while_something_else_is_parsed(file: Path) -> None:
     """Python before 3.11.8 fails a parse during which another ran, such as a collector's or a thread's (gh-106905)."""
-    file.write_text("server: {port: 5}")
+    file.write_text("server: {port: 5}", encoding="utf-8")
     limits = gc.get_threshold()
     within = False
 

@@ -6,10 +6,10 @@ import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -117,14 +117,14 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     arc = data.get("arc")
     if isinstance(arc, dict):  # application.yml of the "MCP integration guide": arc.reactor.mcp
         reactor = arc.get("reactor")
-        return _snake({"mcp": (reactor if isinstance(reactor, dict) else {}).get("mcp") or {}})
+        return _snake({"mcp": (reactor if isinstance(reactor, dict) else {}).get("mcp") or {}}, Settings)
     unknown = sorted(str(key) for key in data if str(key).replace("-", "_") not in Settings.model_fields)
     if unknown:
         raise ConfigError(
             f"{path}: there is no section {', '.join(unknown)}.",
             remedy=f"Sections: {', '.join(Settings.model_fields)}.",
         )
-    return _snake({key: value for key, value in data.items() if value is not None})
+    return _snake({key: value for key, value in data.items() if value is not None}, Settings)
 
 
 def decode_yaml(text: str) -> Any:
@@ -153,14 +153,25 @@ def decode_yaml(text: str) -> Any:
     return yaml.safe_load(text)
 
 
-def _snake(data: dict[str, Any]) -> dict[str, Any]:
-    """Write `max-attempts` as `max_attempts`, so that file and environment name a setting alike; not in free tables."""
+def _snake(data: dict[Any, Any], section: type[BaseModel]) -> dict[str, Any]:
+    """Write `max-attempts` as `max_attempts`, so that file and environment name a setting alike."""
     changed: dict[str, Any] = {}
     for key, value in data.items():
         name = str(key).replace("-", "_")
-        if isinstance(value, dict) and name not in ("env", "headers", "aliases", "client_by_key"):
-            value = _snake(value)
-        elif isinstance(value, list):
-            value = [_snake(item) if isinstance(item, dict) else item for item in value]
-        changed[name] = value
+        field = section.model_fields.get(name)
+        changed[name] = _snake_within(value, field.annotation if field else BaseModel)
     return changed
+
+
+def _snake_within(value: Any, kind: Any) -> Any:
+    """Return a setting's value with the sections in it so written; a table's keys are names of its owner's own."""
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    inner = (kind, *get_args(kind))[-1]
+    if isinstance(value, list):
+        return [_snake_within(item, inner) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return _snake(value, kind)
+    return {key: _snake_within(item, inner) for key, item in value.items()}
