@@ -239,7 +239,7 @@ async def registered() -> None:
 
 
 def rss_mib() -> float:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
+    return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]) * resource.getpagesize() / 2**20
 
 
 if __name__ == "__main__":

@@ -225,13 +225,13 @@ def registry(folder: Path, number: int) -> Path:
         {"name": f"tool_{n}", "description": f"Does thing {n}. " * 6, "inputSchema": {"type": "object"}}
         for n in range(TOOLS_EACH)
     ]
-    (folder / "tools.json").write_text(json.dumps(tools))
+    (folder / "tools.json").write_text(json.dumps(tools), encoding="utf-8")
     running = [str(ROOT / "tests" / "journeys" / "paper_server.py"), str(folder / "tools.json")]
     servers = {f"running{n}": {"command": sys.executable, "args": running} for n in range(WITH_TOOLS)}
     for n in range(number - WITH_TOOLS):
         servers[f"server{n:04}"] = {"url": f"http://127.0.0.1:9/{n}", "description": "x" * 60, "autoConnect": False}
     path = folder / "mcp.json"
-    path.write_text(json.dumps({"mcpServers": servers}))
+    path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     path.chmod(0o600)
     return path
 

@@ -33,11 +33,11 @@ def corpus() -> list[dict[str, object]]:
     folder = CACHE / "bench-docstrings"
     stamp, python = folder / "packages.json", folder / "bin" / "python"
     packages = list(PACKAGES.values())
-    if not stamp.exists() or json.loads(stamp.read_text()) != packages:
+    if not stamp.exists() or json.loads(stamp.read_text(encoding="utf-8")) != packages:
         print(f"making {folder} …", file=sys.stderr)
         subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)], check=True)
         subprocess.run([uv, "pip", "install", "--quiet", "--python", str(python), *packages], check=True)
-        stamp.write_text(json.dumps(packages))
+        stamp.write_text(json.dumps(packages), encoding="utf-8")
     found = work(str(python), "collect", {"packages": list(PACKAGES), "wanted": WANTED})
     return list(found)
 

@@ -329,7 +329,7 @@ async def main() -> None:
     ends_at = time.monotonic() + options.seconds
     async with AsyncExitStack() as stack:
         if options.engine:
-            known = json.loads(options.engine.read_text())
+            known = json.loads(options.engine.read_text(encoding="utf-8"))
             endpoint = (known["base_url"], known["api_key"])
         else:
             engine = await stack.enter_async_context(started_engine(options.model, options.threads))

@@ -100,12 +100,12 @@ def _make_repository(folder: Path) -> None:
         subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True)
 
     git("init", "-b", "main")
-    (folder / "timetable.txt").write_text("Boat 7 leaves at 9\n")
+    (folder / "timetable.txt").write_text("Boat 7 leaves at 9\n", encoding="utf-8")
     git("add", ".")
     git("commit", "-m", "Add the harbour timetable")
     git("branch", "winter")
-    (folder / "timetable.txt").write_text("Boat 8 leaves at 9\n")
-    (folder / "notes.txt").write_text("buy rope\n")
+    (folder / "timetable.txt").write_text("Boat 8 leaves at 9\n", encoding="utf-8")
+    (folder / "notes.txt").write_text("buy rope\n", encoding="utf-8")
 
 
 def questions_of(server: str, part: str, folder: Path) -> list[Asked]:

@@ -97,7 +97,7 @@ def _wait(url: str, process: subprocess.Popen[bytes], output: Path) -> None:
     end = time.monotonic() + _LINE_SECONDS
     while time.monotonic() < end:
         if process.poll() is not None:
-            raise SystemExit(f"it ended with {process.returncode}:\n{output.read_text()[-2000:]}")
+            raise SystemExit(f"it ended with {process.returncode}:\n{output.read_text(encoding='utf-8')[-2000:]}")
         try:
             with urllib.request.urlopen(url, timeout=5):
                 return
@@ -107,7 +107,7 @@ def _wait(url: str, process: subprocess.Popen[bytes], output: Path) -> None:
         except OSError:
             pass
         time.sleep(0.1)
-    raise SystemExit(f"nothing answered at {url}:\n{output.read_text()[-2000:]}")
+    raise SystemExit(f"nothing answered at {url}:\n{output.read_text(encoding='utf-8')[-2000:]}")
 
 
 def lines_of(page: str, heading: str = "") -> list[str]:
@@ -139,7 +139,7 @@ def demo(person: Person) -> str:
 def own_function(person: Person) -> str:
     heading = "## Tools of your own, in Python"
     for block in _blocks("start/tasks.md", heading, "python"):
-        (person.home / block.file).write_text(block.text)
+        (person.home / block.file).write_text(block.text, encoding="utf-8")
     person.lines += 1  # writing it
     serve, ask = lines_of("start/tasks.md", heading)
     with person.keeps_running(serve):
@@ -156,7 +156,7 @@ def endpoint(person: Person) -> str:
         line = re.sub(r"--base-url \S+ --model \S+", f"--base-url {url}/v1 --model qwen2.5-coder-0.5b", line)
         with person.keeps_running(f"{line} --demo"):
             code = _blocks("start/clients.md", "## The openai package", "python")[0].text
-            (person.home / "ask.py").write_text(code)
+            (person.home / "ask.py").write_text(code, encoding="utf-8")
             seen = _seen(person.gives("python ask.py"), r"\d+", "get_weather")
             person.seconds = time.monotonic() - began
             return seen
@@ -168,7 +168,7 @@ def claude_desktop(person: Person) -> str:
     settings.parent.mkdir(parents=True)
     (person.home / "data").mkdir()
     files = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", str(person.home / "data")]}
-    settings.write_text(json.dumps({"mcpServers": {"files": files}}))
+    settings.write_text(json.dumps({"mcpServers": {"files": files}}), encoding="utf-8")
     person.gives(*lines_of("start/clients.md", "## Claude Desktop"))
     return _seen(person.gives("naru import claude-desktop --yes"), "files")
 
@@ -176,7 +176,7 @@ def claude_desktop(person: Person) -> str:
 def npm_server(person: Person) -> str:
     data = person.home / "data"
     data.mkdir()
-    (data / "ferry.txt").write_text("08:40")
+    (data / "ferry.txt").write_text("08:40", encoding="utf-8")
     line = lines_of("start/tasks.md", "## Tools of others: MCP servers")[0].replace("/data", str(data))
     person.gives(line)
     return _seen(person.gives(f"naru tool run files__list_directory path={data}"), "ferry.txt")
@@ -184,7 +184,7 @@ def npm_server(person: Person) -> str:
 
 def folder(person: Person) -> str:
     (person.home / "notes").mkdir()
-    (person.home / "notes" / "ferry.md").write_text(_NOTES)
+    (person.home / "notes" / "ferry.md").write_text(_NOTES, encoding="utf-8")
     index, search, ask = lines_of("how-to/ask-a-folder.md")
     person.gives(index)
     _seen(person.gives(search), "08:40")
@@ -209,12 +209,14 @@ def behind_nginx(person: Person) -> str:
     assert settings is not None
     place = person.home / ".config" / "naru" / "naru.yaml"
     place.parent.mkdir(parents=True)
-    place.write_text("\n".join(line[3:] for line in settings[1].splitlines()))
+    place.write_text("\n".join(line[3:] for line in settings[1].splitlines()), encoding="utf-8")
     with person.keeps_running("naru serve --demo"):
         name = "naru.example.com"
-        person.environment["NARU_API_KEY"] = (person.home / ".local/share/naru/admin.key").read_text().strip()
+        person.environment["NARU_API_KEY"] = (
+            (person.home / ".local/share/naru/admin.key").read_text(encoding="utf-8").strip()
+        )
         certificates = make_certificates(person.home / "certificates", name)
-        site = (ROOT / "deploy" / "nginx.conf").read_text().replace("listen 443", "listen 21443")
+        site = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8").replace("listen 443", "listen 21443")
         for kind, path in (("fullchain", certificates.certificate), ("privkey", certificates.key)):
             site = re.sub(rf"\S+/{kind}\.pem", str(path), site)
         command = nginx_command(person.home, site)

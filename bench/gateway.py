@@ -127,7 +127,7 @@ async def peers_of(stack: contextlib.AsyncExitStack, server: str, *, is_url: boo
         entry = {"url": server} if is_url else {"command": command[0], "args": command[1:]}
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         config = Path(folder) / "hub.json"
-        config.write_text(json.dumps({"mcpServers": {"s0": entry}}))
+        config.write_text(json.dumps({"mcpServers": {"s0": entry}}), encoding="utf-8")
         port, pid = await stack.enter_async_context(
             on_port(node, str(MCP_HUB), "--port={port}", "--config", str(config))
         )

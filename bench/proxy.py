@@ -141,7 +141,9 @@ def litellm_command(folder: Path, port: int, upstream: str) -> list[str]:
     config = folder / "litellm.yaml"
     general = f"general_settings: {{master_key: {BENCH_KEY}}}"
     general += "\nlitellm_settings: {use_chat_completions_url_for_anthropic_messages: true}"
-    config.write_text(f"model_list:\n  - model_name: fake\n    litellm_params: {parameters}\n{general}\n")
+    config.write_text(
+        f"model_list:\n  - model_name: fake\n    litellm_params: {parameters}\n{general}\n", encoding="utf-8"
+    )
     return [str(home / "bin/litellm"), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
 
 

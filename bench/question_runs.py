@@ -286,13 +286,13 @@ class Peer:
 def peer_environment() -> Path:
     """Return the Python of pydantic-ai's environment, made at the first run."""
     python, stamp = PEER / "bin" / "python", PEER / "packages.json"
-    if stamp.exists() and json.loads(stamp.read_text()) == list(PEER_PACKAGES):
+    if stamp.exists() and json.loads(stamp.read_text(encoding="utf-8")) == list(PEER_PACKAGES):
         return python
     uv = str(Path(sys.executable).parent / "uv")
     print(f"making {PEER} with {', '.join(PEER_PACKAGES)} …", file=sys.stderr)
     subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(PEER)], check=True)
     subprocess.run([uv, "pip", "install", "--quiet", "--python", str(python), *PEER_PACKAGES], check=True)
-    stamp.write_text(json.dumps(PEER_PACKAGES))
+    stamp.write_text(json.dumps(PEER_PACKAGES), encoding="utf-8")
     return python
 
 

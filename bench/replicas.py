@@ -119,7 +119,7 @@ async def nginx(folder: Path, port: int, ports: list[int]) -> AsyncIterator[None
     temporary = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
     servers = " ".join(f"server 127.0.0.1:{one} max_fails=1 fail_timeout=1s;" for one in ports)
     config = folder / "nginx.conf"
-    config.write_text(SITE.format(folder=folder, temporary=temporary, servers=servers, port=port))
+    config.write_text(SITE.format(folder=folder, temporary=temporary, servers=servers, port=port), encoding="utf-8")
     found = shutil.which("nginx") or sys.exit("bench/replicas.py needs nginx: apt-get install nginx")
     child = await asyncio.create_subprocess_exec(found, "-c", str(config), "-p", str(folder))
     try:

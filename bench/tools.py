@@ -30,13 +30,13 @@ def make_environment() -> Path:
     """Return the Python of the bench's own environment, made at the first run."""
     python = ENVIRONMENT / "bin" / "python"
     stamp = ENVIRONMENT / "packages.json"
-    if stamp.exists() and json.loads(stamp.read_text()) == list(PACKAGES):
+    if stamp.exists() and json.loads(stamp.read_text(encoding="utf-8")) == list(PACKAGES):
         return python
     uv = str(Path(sys.executable).parent / "uv")
     print(f"making {ENVIRONMENT} with {', '.join(PACKAGES[:2])} …", file=sys.stderr)
     subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(ENVIRONMENT)], check=True)
     subprocess.run([uv, "pip", "install", "--quiet", "--python", str(python), *PACKAGES], check=True)
-    stamp.write_text(json.dumps(PACKAGES))
+    stamp.write_text(json.dumps(PACKAGES), encoding="utf-8")
     return python
 
 

@@ -32,12 +32,12 @@ def environment(library: str) -> Path:
     packages = [*SHARED, *LIBRARIES[library]]
     stamp = folder / "packages.json"
     python = folder / "bin" / "python"
-    if not stamp.exists() or json.loads(stamp.read_text()) != packages:
+    if not stamp.exists() or json.loads(stamp.read_text(encoding="utf-8")) != packages:
         uv = str(Path(sys.executable).parent / "uv")
         print(f"making {folder} …", file=sys.stderr)
         subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)], check=True)
         subprocess.run([uv, "pip", "install", "--quiet", "--python", str(python), *packages], check=True)
-        stamp.write_text(json.dumps(packages))
+        stamp.write_text(json.dumps(packages), encoding="utf-8")
     return python
 
 

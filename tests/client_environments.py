@@ -29,7 +29,9 @@ def python_environment(*requirements: str, without: Sequence[str] = ()) -> Path:
         if not is_made:
             uv = Path(sys.executable).parent / "uv"
             _run([str(uv), "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)])
-            (folder / "without.txt").write_text("".join(f"{name} ; sys_platform == 'never'\n" for name in without))
+            (folder / "without.txt").write_text(
+                "".join(f"{name} ; sys_platform == 'never'\n" for name in without), encoding="utf-8"
+            )
             left_out = ["--override", str(folder / "without.txt")] if without else []
             _run([str(uv), "pip", "install", "--quiet", "--python", str(python), *left_out, *requirements])
     return python
@@ -44,7 +46,7 @@ def node_environment(packages: dict[str, str]) -> Path:
         if not is_made:
             folder.mkdir(exist_ok=True)
             manifest = {"private": True, "type": "module", "dependencies": packages}
-            (folder / "package.json").write_text(json.dumps(manifest))
+            (folder / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
             how = "--silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=60000"
             _run(["npm", "install", *how.split(), "--prefix", str(folder)])
     return folder

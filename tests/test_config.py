@@ -216,8 +216,10 @@ def test_s24_nothing_in_the_working_directory_is_read_by_itself(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NARU_CONFIG", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
-    (tmp_path / "naru.yaml").write_text("server: {port: 1}")
-    (tmp_path / "mcp.json").write_text('{"mcpServers": {"evil": {"command": "touch", "args": ["marker"]}}}')
+    (tmp_path / "naru.yaml").write_text("server: {port: 1}", encoding="utf-8")
+    (tmp_path / "mcp.json").write_text(
+        '{"mcpServers": {"evil": {"command": "touch", "args": ["marker"]}}}', encoding="utf-8"
+    )
     assert settings_path() is None
     assert load_settings().server.port == 20006
     assert load_settings().mcp.files == []

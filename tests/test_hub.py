@@ -123,7 +123,7 @@ def test_r27_stores_that_may_be_shared_are_not_held(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_r27_f13_a_second_naru_serve_ends_at_once_and_leaves_the_store_alone(tmp_path: Path) -> None:
     store = tmp_path / "mcp.json"
-    store.write_text('{"mcpServers": {"s1": {"url": "http://127.0.0.1:9/mcp"}}}')
+    store.write_text('{"mcpServers": {"s1": {"url": "http://127.0.0.1:9/mcp"}}}', encoding="utf-8")
     command = [sys.executable, "-m", "naru.cli.main", "serve", "--port", "0", "--store", f"file:{store}"]
     environment = {**os.environ, "NARU_HUB__DATA_DIR": str(tmp_path), "NARU_MODEL__BASE_URL": "http://127.0.0.1:9/v1"}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as first:

@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src" / "naru").rglob("*.py"))
+ALL = sorted(path for top in ("src", "tests", "bench", "scripts", "examples") for path in (ROOT / top).rglob("*.py"))
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc"}
 
 
@@ -33,3 +34,17 @@ def test_a_folder_is_a_room_and_not_a_street() -> None:
         if (count := sum(1 for path in folder.glob("*.py") if path.stem != "__init__")) > 24
     }
     assert not streets, "look for the rooms in it"
+
+
+def test_a_text_file_is_utf8_whatever_the_locale_says() -> None:
+    """Under `LC_ALL=ko_KR.eucKR`, say, it would be read as something else."""
+    left_to_the_locale = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in ALL
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and len(node.args) == {"read_text": 0, "write_text": 1}.get(node.func.attr)
+        and all(keyword.arg != "encoding" for keyword in node.keywords)
+    ]
+    assert not left_to_the_locale, "say encoding='utf-8'"

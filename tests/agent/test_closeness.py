@@ -95,7 +95,7 @@ async def test_issue_14_2_a_new_start_embeds_no_tool_that_is_on_the_shelf(tmp_pa
 
 
 async def test_a_shelf_that_cannot_be_read_leaves_the_choice_to_words(tmp_path: Path) -> None:
-    (tmp_path / "vectors.db").write_text("no database")
+    (tmp_path / "vectors.db").write_text("no database", encoding="utf-8")
     closeness = Closeness(Axes().embed, VectorShelf(tmp_path / "vectors.db"))
     assert "translate" in await names(closeness, "translate this text into another language", 1)
 

@@ -182,7 +182,7 @@ class World:
             shutil.copytree(self.seed, folder, dirs_exist_ok=True)
             if state == "folder not writable":
                 shutil.rmtree(folder / "data")
-                (folder / "data").write_text("a file stands where the folder should be")
+                (folder / "data").write_text("a file stands where the folder should be", encoding="utf-8")
             port = {"no hub": 9, "hub asks for a key": self.locked_hub}.get(state, self.open_hub)
             found = ""
             if state != "wrong input":
@@ -276,9 +276,13 @@ def world(folder: Path) -> Iterator[World]:
     """Make a folder in which something was done, a model, and two hubs, one of which asks for a key."""
     seed = folder / "seed"
     seed.mkdir(parents=True)
-    (seed / "mcp.json").write_text(json.dumps({"mcpServers": {"other": {"command": HR[0], "args": HR[1:]}}}))
-    (seed / "notes.md").write_text("# Ferry\n\nThe ferry to the island leaves at nine.\n")
-    (seed / "reply.txt").write_text('<tool_call>\n{"name": "look", "arguments": {"id": "7"}}\n</tool_call>')
+    (seed / "mcp.json").write_text(
+        json.dumps({"mcpServers": {"other": {"command": HR[0], "args": HR[1:]}}}), encoding="utf-8"
+    )
+    (seed / "notes.md").write_text("# Ferry\n\nThe ferry to the island leaves at nine.\n", encoding="utf-8")
+    (seed / "reply.txt").write_text(
+        '<tool_call>\n{"name": "look", "arguments": {"id": "7"}}\n</tool_call>', encoding="utf-8"
+    )
     _shop(seed / "shop.db")
     with contextlib.ExitStack() as stack:
         made = World(seed, stack.enter_context(fake_model()))

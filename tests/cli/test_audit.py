@@ -29,7 +29,7 @@ def test_changes_from_the_command_line_are_in_the_log_and_a_changed_line_is_foun
     good = naru(tmp_path, "audit", "verify", "--json")
     assert (good.returncode, json.loads(good.stdout)["entries"]) == (0, 3)
     log = tmp_path / "audit.jsonl"
-    log.write_text(log.read_text().replace("server.removed", "server.changed"))
+    log.write_text(log.read_text(encoding="utf-8").replace("server.removed", "server.changed"), encoding="utf-8")
     bad = naru(tmp_path, "audit", "verify")
     assert bad.returncode == 1
     assert "audit.jsonl:2" in bad.stdout

@@ -122,17 +122,17 @@ def test_a_database_that_is_written_meanwhile_is_whole_in_the_copy(tmp_path: Pat
 def test_a_bad_backup_changes_nothing(harm: str, tmp_path: Path) -> None:
     folder, copy = tmp_path / "data", tmp_path / "copy.tar.gz"
     folder.mkdir()
-    (folder / "keys.json").write_text("{}")
+    (folder / "keys.json").write_text("{}", encoding="utf-8")
     backup.make(folder, copy)
     if harm == "no archive":
-        copy.write_text("not a backup")
+        copy.write_text("not a backup", encoding="utf-8")
     elif harm == "cut":
         copy.write_bytes(copy.read_bytes()[:-40])
     else:
         rewritten(copy, harm)
     with pytest.raises(ConfigError, match=r"backup|newer|damaged"):
         backup.restore(copy, folder, replace=True)
-    assert (folder / "keys.json").read_text() == "{}"
+    assert (folder / "keys.json").read_text(encoding="utf-8") == "{}"
     assert {path.name for path in tmp_path.iterdir()} == {"data", "copy.tar.gz"}
 
 

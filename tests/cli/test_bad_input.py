@@ -80,12 +80,12 @@ def test_an_hr_database_that_is_missing(tmp_path: Path) -> None:
 
 def test_an_hr_database_that_is_no_database(tmp_path: Path) -> None:
     wrong = tmp_path / "hr.db"
-    wrong.write_text("this is not SQLite, and long enough to be looked at as a header of one")
+    wrong.write_text("this is not SQLite, and long enough to be looked at as a header of one", encoding="utf-8")
     is_one_clear_line(naru("naru.builtins.hr.server", "--db", str(wrong)), "hr.db")
 
 
 def test_a_setting_that_does_not_exist(home: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "naru.yaml"
-    file.write_text("server:\n  prot: 1\n")
+    file.write_text("server:\n  prot: 1\n", encoding="utf-8")
     file.chmod(0o600)
     is_one_clear_line(naru("naru.cli.main", "serve", "--config", str(file), environment=home), "prot")

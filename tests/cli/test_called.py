@@ -32,7 +32,7 @@ def test_a_message_names_the_program_as_it_was_called(
 ) -> None:
     program = tmp_path / ".venv" / "bin" / "naru"
     program.parent.mkdir(parents=True)
-    program.write_text("#!/bin/sh\n")
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(program.parent) if on_path else "/nowhere")

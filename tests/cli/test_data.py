@@ -56,7 +56,7 @@ def test_a_search_in_a_database_that_was_never_indexed_says_so_and_what_to_do(tm
     shop.close()
     nothing = CliRunner().invoke(app, ["search", "void", "--database", "shop.db"])
     assert "naru data index --database URL" in " ".join(nothing.stderr.split())
-    (tmp_path / "notes.md").write_text("# Voids\nA void is a bubble in the solder.\n")
+    (tmp_path / "notes.md").write_text("# Voids\nA void is a bubble in the solder.\n", encoding="utf-8")
     run("index", "notes.md")
     before = CliRunner().invoke(app, ["search", "void", "--database", "shop.db"], catch_exceptions=False)
     assert "bubble in the solder" in before.stdout

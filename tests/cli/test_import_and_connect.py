@@ -27,7 +27,7 @@ def home(tmp_path: Path) -> Path:
     for name, data in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(data))
+        path.write_text(json.dumps(data), encoding="utf-8")
     return tmp_path
 
 
@@ -61,7 +61,7 @@ def test_each_server_says_what_becomes_of_it(naru, home: Path) -> None:
 def test_what_vs_code_would_ask_for_is_named_and_defaults_are_used(naru, home: Path) -> None:
     asked = [{"id": "host", "default": "h.example"}, {"id": "key", "description": "Key of the wiki", "password": True}]
     servers = {"wiki": {"url": "https://${input:host}/mcp", "headers": {"X-Key": "${input:key}"}}}
-    (home / "xdg/Code/User/mcp.json").write_text(json.dumps({"inputs": asked, "servers": servers}))
+    (home / "xdg/Code/User/mcp.json").write_text(json.dumps({"inputs": asked, "servers": servers}), encoding="utf-8")
     (row,) = json.loads(naru("import", "--from", "vscode", "--dry-run", "--json").stdout)
     assert "set NARU_INPUT_KEY: Key of the wiki" in row["note"]
     assert "HOST" not in row["note"]
@@ -71,29 +71,29 @@ def test_what_vs_code_would_ask_for_is_named_and_defaults_are_used(naru, home: P
 def test_a_product_that_is_unknown_and_a_file_that_is_not_there_are_said(naru, home: Path) -> None:
     assert "claude-desktop" in naru("import", "--from", "emacs", code=Exit.NOT_FOUND).stderr
     assert "nowhere.json" in naru("import", "nowhere.json", code=Exit.NOT_FOUND).stderr
-    (home / "none.json").write_text('{"mcpServers": {}}')
+    (home / "none.json").write_text('{"mcpServers": {}}', encoding="utf-8")
     assert naru("import", "none.json").stderr == "There are no MCP servers in none.json.\n"
 
 
 def test_connect_shows_then_writes_and_says_what_to_do_next(naru, home: Path) -> None:
     path = home / ".cursor" / "mcp.json"
-    before = path.read_text()
+    before = path.read_text(encoding="utf-8")
     shown = naru("connect", "cursor")
     assert json.loads(shown.stdout) == {"mcpServers": {"naru": {"url": "http://127.0.0.1:9/mcp"}}}
-    assert path.read_text() == before
+    assert path.read_text(encoding="utf-8") == before
     written = naru("connect", "cursor", "--write")
     assert "naru serve" in written.stderr
-    found = json.loads(path.read_text())
+    found = json.loads(path.read_text(encoding="utf-8"))
     assert found["mcpServers"]["naru"] == {"url": "http://127.0.0.1:9/mcp"}
     assert {**found["mcpServers"], "naru": None}.keys() == {"gh", "self", "naru"}
     (kept,) = path.parent.glob("mcp.json.*.bak")
-    assert kept.read_text() == before
+    assert kept.read_text(encoding="utf-8") == before
 
 
 def test_where_keys_are_asked_for_the_client_is_told_of_a_variable_and_never_of_the_key(naru, home: Path) -> None:
     secret = naru("keys", "create").stdout.strip()
     naru("connect", "codex", "--write")
-    text = (home / ".codex" / "config.toml").read_text()
+    text = (home / ".codex" / "config.toml").read_text(encoding="utf-8")
     assert 'bearer_token_env_var = "NARU_API_KEY"' in text
     assert secret not in text
     assert "naru keys create" in naru("connect", "codex").stderr
@@ -114,15 +114,18 @@ def test_an_address_or_a_name_that_no_client_could_use_is_not_written(
     naru, home: Path, option: str, value: str
 ) -> None:
     path = home / ".cursor" / "mcp.json"
-    before = path.read_text()
+    before = path.read_text(encoding="utf-8")
     naru("connect", "cursor", "--write", option, value, code=Exit.USAGE)
-    assert path.read_text() == before
+    assert path.read_text(encoding="utf-8") == before
 
 
 def test_an_entry_differs_by_what_it_says_and_not_by_empty_lists_that_some_products_write(naru, home: Path) -> None:
     """N14"""
     naru("servers", "add", "time", "--", "uvx", "mcp-server-time")
     file = home / "mcp.json"
-    file.write_text(json.dumps({"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"], "env": {}}}}))
+    file.write_text(
+        json.dumps({"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"], "env": {}}}}),
+        encoding="utf-8",
+    )
     (row,) = json.loads(naru("import", str(file), "--json").stdout)
     assert (row["outcome"], row["note"]) == ("registered already", "")

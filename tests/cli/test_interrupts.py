@@ -112,7 +112,7 @@ def test_ctrl_c_ends_it(
 ) -> None:
     file = tmp_path / "xdg" / "Claude" / "claude_desktop_config.json"
     file.parent.mkdir(parents=True)
-    file.write_text(json.dumps({"mcpServers": {"a": {"url": "http://127.0.0.1:9/mcp"}}}))
+    file.write_text(json.dumps({"mcpServers": {"a": {"url": "http://127.0.0.1:9/mcp"}}}), encoding="utf-8")
     program = Terminal(str(BIN / command[0]), *command[1:], environment=environment)
     program.wait_for(shows)
     program.type("\x03")

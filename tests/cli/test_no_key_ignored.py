@@ -82,7 +82,7 @@ def test_what_is_plain_is_read(kind: str) -> None:
 def test_what_is_not_plain_is_an_error_with_its_place_everywhere(kind: str, naru: Any, tmp_path: Path) -> None:
     entry, said = REFUSED[kind]
     file = tmp_path / "mcp.json"
-    file.write_text(json.dumps({"mcpServers": {"bad": entry, "good": {"url": URL}}}))
+    file.write_text(json.dumps({"mcpServers": {"bad": entry, "good": {"url": URL}}}), encoding="utf-8")
     validated = json.loads(naru("validate", str(file), "--json", code=Exit.NOT_WELL).stdout)["problems"]
     assert [one["field"] for one in validated if one["level"] == "error"] == ["mcpServers.bad"]
     assert said in validated[0]["message"]
@@ -99,7 +99,7 @@ def test_what_is_not_plain_is_an_error_with_its_place_everywhere(kind: str, naru
 async def test_a_declaration_or_store_takes_the_good_ones_and_names_the_bad(kind: str, tmp_path: Path) -> None:
     entry, said = REFUSED[kind]
     file = tmp_path / "mcp.json"
-    file.write_text(json.dumps({"mcpServers": {"bad": entry, "good": {"url": URL}}}))
+    file.write_text(json.dumps({"mcpServers": {"bad": entry, "good": {"url": URL}}}), encoding="utf-8")
     store = JsonFileStore(file)
     await store.open()
     manager = Manager(store)
@@ -110,7 +110,9 @@ async def test_a_declaration_or_store_takes_the_good_ones_and_names_the_bad(kind
     finally:
         await manager.close()
     yaml = tmp_path / "naru.yaml"
-    yaml.write_text(json.dumps({"mcp": {"servers": [{"name": "bad", **entry}, {"name": "good", "url": URL}]}}))
+    yaml.write_text(
+        json.dumps({"mcp": {"servers": [{"name": "bad", **entry}, {"name": "good", "url": URL}]}}), encoding="utf-8"
+    )
     for settings in (McpSettings(files=[file]), load_settings(yaml).mcp):
         declared = await read_declared(settings)
         assert list(declared.records) == ["good"]
@@ -132,7 +134,7 @@ def test_what_has_no_effect_is_told_everywhere(
 ) -> None:
     entry, said = TOLD[kind]
     file = tmp_path / "mcp.json"
-    file.write_text(json.dumps({"mcpServers": {"a": entry}}))
+    file.write_text(json.dumps({"mcpServers": {"a": entry}}), encoding="utf-8")
     problems = json.loads(naru("validate", str(file), "--json", code=0).stdout)
     assert said in str([one for one in problems["problems"] if one["level"] == "warning"])
     assert said in naru("import", str(file), "--dry-run", "--json").stdout
@@ -164,7 +166,7 @@ def test_servers_are_found_under_any_key_that_means_them(document: Any) -> None:
 
 def test_one_server_without_a_name_is_told_how_to_get_one(naru: Any, tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text(json.dumps({"command": "npx", "args": ["a"]}))
+    file.write_text(json.dumps({"command": "npx", "args": ["a"]}), encoding="utf-8")
     (problem,) = json.loads(naru("validate", str(file), "--json", code=Exit.NOT_WELL).stdout)["problems"]
     assert 'write {"mcpServers": {"NAME": …}} around it' in problem["message"]
 

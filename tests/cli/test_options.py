@@ -34,7 +34,7 @@ def test_s24_settings_beside_that_are_not_read_are_told_by_what_serves(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
     beside = tmp_path / "naru.yaml"
-    beside.write_text("server: {allowed_hosts: [naru.example.com]}")
+    beside.write_text("server: {allowed_hosts: [naru.example.com]}", encoding="utf-8")
     if named == "NARU_CONFIG":
         monkeypatch.setenv("NARU_CONFIG", str(beside))
     settings = settings_from(beside if named == "--config" else None, is_service=True)

@@ -110,7 +110,7 @@ def fetched(url: str, body: dict[str, Any] | None = None) -> Any:
 
 async def test_functions_of_a_file_are_a_server_of_the_hub_and_follow_its_edits(tmp_path: Path) -> None:
     file = tmp_path / "company.py"
-    file.write_text(COMPANY)
+    file.write_text(COMPANY, encoding="utf-8")
     changes: asyncio.Queue[str] = asyncio.Queue()
 
     async def heard(message: Any) -> None:
@@ -144,26 +144,27 @@ async def test_functions_of_a_file_are_a_server_of_the_hub_and_follow_its_edits(
             denied = await client.call_tool("company__wipe", {})
             assert denied.is_error
             assert "wiped" not in str(denied)
-            file.write_text(COMPANY + "\n\n@register_tool\ndef stock() -> int:\n    return 5\n")
+            file.write_text(COMPANY + "\n\n@register_tool\ndef stock() -> int:\n    return 5\n", encoding="utf-8")
             await changes.get()
             names = [tool.name for tool in (await client.list_tools()).tools]
             assert "company__stock" in names
-            file.write_text("def broken(:\n")
+            file.write_text("def broken(:\n", encoding="utf-8")
             await asyncio.to_thread(on.waits_for, "The tools that there were stay")
             assert "SyntaxError" in "".join(on.said)
             assert (await client.call_tool("company__stock", {})).content[0].text == "5"
             assert [tool.name for tool in (await client.list_tools()).tools] == names
-    audit = "".join(path.read_text() for path in (tmp_path / "data").rglob("audit.jsonl"))
+    audit = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "data").rglob("audit.jsonl"))
     assert '"price"' in audit
     assert '"wipe"' in audit
 
 
 @pytest.mark.parametrize("way", ["command", "python"])
 async def test_own_functions_answer_over_sse(way: str, tmp_path: Path) -> None:
-    (tmp_path / "company.py").write_text(COMPANY)
+    (tmp_path / "company.py").write_text(COMPANY, encoding="utf-8")
     (tmp_path / "server.py").write_text(
         "import company\nfrom naru.serve import serve\n"
-        "serve([company.price, company.weight, company.wipe], name='company', transport='sse', deny=['wipe'])\n"
+        "serve([company.price, company.weight, company.wipe], name='company', transport='sse', deny=['wipe'])\n",
+        encoding="utf-8",
     )
     command = ["-m", "naru.cli.main", "tool", "serve", "-m", "company", "--transport", "sse", "--deny", "wipe"]
     with serving(command if way == "command" else ["server.py"], tmp_path) as on:

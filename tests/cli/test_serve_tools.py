@@ -85,10 +85,12 @@ def naru(environment: dict[str, str], *words: str) -> subprocess.CompletedProces
 
 @pytest.mark.slow
 def test_a_file_and_a_module_are_served_by_one_line_and_read_anew(tmp_path: Path) -> None:
-    (tmp_path / "company.py").write_text(PRICE)
+    (tmp_path / "company.py").write_text(PRICE, encoding="utf-8")
     (tmp_path / "shop").mkdir()
-    (tmp_path / "shop" / "__init__.py").write_text("")
-    (tmp_path / "shop" / "stock.py").write_text('def left(product: str) -> int:\n    """Count."""\n    return 3\n')
+    (tmp_path / "shop" / "__init__.py").write_text("", encoding="utf-8")
+    (tmp_path / "shop" / "stock.py").write_text(
+        'def left(product: str) -> int:\n    """Count."""\n    return 3\n', encoding="utf-8"
+    )
     with (
         fake_model() as model,
         serving(tmp_path, model, "--tools", "company.py", "--tools", "shop.stock") as (url, home),
@@ -99,7 +101,7 @@ def test_a_file_and_a_module_are_served_by_one_line_and_read_anew(tmp_path: Path
         shown = naru({**home, "NARU_SERVER__PORT": url.rpartition(":")[2]}, "servers", "list")
         assert re.search(r"^company\s+connected\s+1\s+STDIO", shown.stdout, re.MULTILINE | re.IGNORECASE), shown
         assert "No server is registered" not in shown.stderr
-        (tmp_path / "company.py").write_text(PRICE + PRICE.replace("price", "cost"))
+        (tmp_path / "company.py").write_text(PRICE + PRICE.replace("price", "cost"), encoding="utf-8")
         until_tools_are(url, "company__cost", "company__price", "stock__left")
         with mcp_client(url) as ask:
             listed = ask("tools/list")["tools"]
@@ -110,7 +112,9 @@ def test_a_file_and_a_module_are_served_by_one_line_and_read_anew(tmp_path: Path
 
 @pytest.mark.slow
 def test_a_function_is_told_who_asks_and_nobody_can_say_it_of_themselves(tmp_path: Path) -> None:
-    (tmp_path / "company.py").write_text('def me(current_user: str) -> str:\n    """Me."""\n    return current_user\n')
+    (tmp_path / "company.py").write_text(
+        'def me(current_user: str) -> str:\n    """Me."""\n    return current_user\n', encoding="utf-8"
+    )
     keys = KeyFile(tmp_path / "data" / "keys.json")
     made = [keys.create("user", owner=name) for name in ("ann", "bob")]
     with fake_model() as model, serving(tmp_path, model, "--tools", "company.py") as (url, _):
@@ -126,7 +130,7 @@ def test_a_function_is_told_who_asks_and_nobody_can_say_it_of_themselves(tmp_pat
 def test_the_documents_three_steps_bring_ones_own_function_to_a_model(tmp_path: Path) -> None:
     """Write it, serve it, ask: docs/start/tasks.md."""
     sold = PRICE.replace("in won.", "among what is sold: pen or book.").replace('"won"', '"price of a pen"')
-    (tmp_path / "company.py").write_text(sold)
+    (tmp_path / "company.py").write_text(sold, encoding="utf-8")
     with fake_model() as model, serving(tmp_path, model, "--tools", "company.py") as (url, home):
         home |= {"NARU_SERVER__PORT": url.rpartition(":")[2]}
         until_tools_are(url, "company__price")
@@ -149,7 +153,7 @@ def test_a_file_that_is_not_there_is_an_error_with_a_remedy(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_the_setting_counts_for_commands_without_a_hub_too(tmp_path: Path) -> None:
-    (tmp_path / "company.py").write_text(PRICE)
+    (tmp_path / "company.py").write_text(PRICE, encoding="utf-8")
     environment = {
         **os.environ,
         "HOME": str(tmp_path),

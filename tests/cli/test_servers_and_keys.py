@@ -36,9 +36,12 @@ def test_servers_are_added_listed_switched_and_removed(naru) -> None:
 
 def test_servers_of_other_products_are_imported(naru, tmp_path: Path) -> None:
     toml = tmp_path / "config.toml"
-    toml.write_text('[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "x@1.0.0"]\n')
+    toml.write_text('[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "x@1.0.0"]\n', encoding="utf-8")
     claude = tmp_path / "claude_desktop_config.json"
-    claude.write_text('{"mcpServers": {"docs": {"url": "http://h/"}, "b": {"url": "${MISSING_URL}"}, "bad": 1}} // x')
+    claude.write_text(
+        '{"mcpServers": {"docs": {"url": "http://h/"}, "b": {"url": "${MISSING_URL}"}, "bad": 1}} // x',
+        encoding="utf-8",
+    )
     assert "docs\tconfig.toml\tnew" in naru("servers", "import", str(toml), "--dry-run").stdout
     assert "Added 1 server" in naru("servers", "import", str(toml), "--yes").stderr
     imported = naru("servers", "import", str(claude), "--yes")
@@ -117,7 +120,7 @@ def test_what_was_refused_is_not_in_the_audit_log(naru) -> None:  # S-61
 
 def test_a_store_that_cannot_be_read_is_told_once_and_is_no_empty_store(naru, tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text('{"mcpServers": {"a": ')
+    file.write_text('{"mcpServers": {"a": ', encoding="utf-8")
     file.chmod(0o600)
     listed = naru("servers", "list", "--store", f"file:{file}", code=Exit.NOT_WELL)
     assert listed.stderr.count("cannot be read") == 1
@@ -133,7 +136,7 @@ def test_what_is_not_there_or_no_file_says_what_to_do(naru, tmp_path: Path) -> N
         assert str(path) in refused.stderr
         assert refused.stderr.rstrip().endswith("naru import")
     wrong = tmp_path / "naru.yaml"
-    wrong.write_text("server: {port: 1\n")
+    wrong.write_text("server: {port: 1\n", encoding="utf-8")
     wrong.chmod(0o600)
     told = naru("servers", "list", "--config", str(wrong), code=Exit.USAGE).stderr
     assert "line 2: expected" in told
@@ -168,7 +171,7 @@ def test_servers_are_exported_as_other_products_write_them(naru, tmp_path: Path)
     assert (entry["command"], entry["args"]) == ("uvx", ["mcp-server-time"])
     assert entry["env"] == {"API_TOKEN": "SENTINEL-export-1"}
     assert "No server named 'none'" in naru("servers", "export", "none", code=Exit.NOT_FOUND).stderr
-    (tmp_path / "copy.json").write_text(whole)
+    (tmp_path / "copy.json").write_text(whole, encoding="utf-8")
     again = naru("import", str(tmp_path / "copy.json"), "--store", f"file:{tmp_path / 'other.json'}", "--yes")
     assert "Added 2 servers" in again.stderr
 
@@ -191,7 +194,7 @@ def test_a_command_is_shown_as_a_shell_takes_it(naru) -> None:
 def test_a_product_is_imported_by_its_name(naru, tmp_path: Path) -> None:
     config = tmp_path / ".cursor" / "mcp.json"
     config.parent.mkdir()
-    config.write_text('{"mcpServers": {"docs": {"url": "https://h/mcp"}}}')
+    config.write_text('{"mcpServers": {"docs": {"url": "https://h/mcp"}}}', encoding="utf-8")
     shown = naru("import", "cursor", "--dry-run").stdout
     assert "docs" in shown
     assert "docs" not in naru("import", "claude-desktop", "--dry-run").stdout

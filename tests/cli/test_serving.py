@@ -146,7 +146,7 @@ def test_a07_naru_serves_https_with_hsts_and_its_own_pages_alone(certificates: C
 
 
 def test_a07_a_certificate_that_cannot_be_used_says_why(certificates: Certificates, tmp_path: Path) -> None:
-    (tmp_path / "none.pem").write_text("no certificate")
+    (tmp_path / "none.pem").write_text("no certificate", encoding="utf-8")
     for given, says in (
         ({"tls_certificate": certificates.certificate}, "go together"),
         ({"tls_key": certificates.key}, "go together"),
@@ -176,7 +176,7 @@ async def test_a07_an_upstream_is_trusted_by_its_own_ca_file_and_never_unchecked
     app.router.add_route("*", "/{path:.*}", fake._serve)
     runner, port = await listening(app, tls=served)
     url = f"https://127.0.0.1:{port}/mcp"
-    (tmp_path / "none.pem").write_text("no certificate")
+    (tmp_path / "none.pem").write_text("no certificate", encoding="utf-8")
     async with managed() as manager:
         await manager.register(http("unknown", url))
         assert not await manager.connect("unknown")

@@ -34,7 +34,7 @@ def test_arguments_come_as_json_pairs_or_stdin(words, given):
 
 
 def test_arguments_come_from_a_file(tmp_path):
-    (tmp_path / "a.json").write_text('{"a": 40}')
+    (tmp_path / "a.json").write_text('{"a": 40}', encoding="utf-8")
     done = run("run", *MODULE, "add", "--args-file", str(tmp_path / "a.json"))
     assert (done.exit_code, done.stdout) == (0, "42\n")
 
@@ -69,7 +69,7 @@ def test_each_failure_has_its_exit_code_and_its_line_on_stderr(words, code, told
 
 @pytest.mark.parametrize("target", ["ends_at_once", "ends_at_once.py"])
 def test_a_script_that_ends_when_it_is_run_does_not_end_the_command_in_silence(tmp_path, monkeypatch, target):
-    (tmp_path / "ends_at_once.py").write_text("import sys\n\nsys.exit(0)\n")
+    (tmp_path / "ends_at_once.py").write_text("import sys\n\nsys.exit(0)\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     done = run("run", "--module", target, "x")
     assert done.exit_code == 2
@@ -158,7 +158,7 @@ def test_a_hub_servers_tool_is_run_and_one_that_cannot_start_says_why(tmp_path, 
         "people": {"command": sys.executable, "args": ["-m", "naru.builtins.hr.server"]},
         "broken": {"command": "/no/such/command"},
     }
-    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     store = ["--store", f"file:{tmp_path / 'mcp.json'}"]
     done = run("run", *store, "people.get_employee_info", "employee_id=EMP001")
     assert done.exit_code == 0, done.stderr

@@ -50,10 +50,11 @@ def ask(number: int, method: str, **params: object) -> dict:
 
 @pytest.fixture
 def home(tmp_path: Path) -> dict[str, str]:
-    (tmp_path / "their_tools.py").write_text(SOURCE)
+    (tmp_path / "their_tools.py").write_text(SOURCE, encoding="utf-8")
     (tmp_path / "their_server.py").write_text(
         "import their_tools\nfrom naru.serve import serve\n"
-        "serve([their_tools.add, their_tools.wipe, their_tools.hidden], name='theirs', deny=['hid*'])\n"
+        "serve([their_tools.add, their_tools.wipe, their_tools.hidden], name='theirs', deny=['hid*'])\n",
+        encoding="utf-8",
     )
     return {
         **os.environ,
@@ -122,7 +123,7 @@ def test_over_stdio_with_the_filter_the_approvals_and_the_audit(way, home, tmp_p
         assert shown["args"][3] == (str(tmp_path / "their_tools.py") if way == "file" else "their_tools")
         assert "--stdio" in shown["args"]
         assert shown["env"] == {"PYTHONPATH": str(tmp_path)}
-    audit = "".join(path.read_text() for path in (tmp_path / "data").rglob("audit.jsonl"))
+    audit = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "data").rglob("audit.jsonl"))
     assert '"add"' in audit
     assert '"wipe"' in audit
 
@@ -131,7 +132,7 @@ def test_over_stdio_with_the_filter_the_approvals_and_the_audit(way, home, tmp_p
 def test_a_file_that_cannot_be_read_is_told_with_what_to_do(text, told, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if text is not None:
-        (tmp_path / "broken_company.py").write_text(text)
+        (tmp_path / "broken_company.py").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=told) as raised:
         module_toolset(("broken_company.py",))
     assert raised.value.remedy

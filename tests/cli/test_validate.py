@@ -18,7 +18,8 @@ def test_all_problems_of_a_settings_file_are_found_at_once_with_their_lines(naru
     file = tmp_path / "naru.yaml"
     file.write_text(
         "server:\n  prot: 1\n  port: many\nmdoel: {}\nmcp:\n  reconnection:\n    max-attempt: 3\n  security:\n"
-        "    quarantine: maybe\n"
+        "    quarantine: maybe\n",
+        encoding="utf-8",
     )
     found = problems(naru("validate", str(file), "--json", code=Exit.NOT_WELL))
     assert {field: one["line"] for field, one in found.items()} == {
@@ -43,7 +44,7 @@ def test_all_problems_of_a_settings_file_are_found_at_once_with_their_lines(naru
 )
 def test_a_file_that_is_no_settings_file(naru, tmp_path: Path, text: str, says: str, line: int) -> None:
     file = tmp_path / "naru.yaml"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     (found,) = json.loads(naru("validate", str(file), "--json", code=Exit.NOT_WELL).stdout)["problems"]
     assert says in found["message"]
     assert found["line"] == line
@@ -51,11 +52,15 @@ def test_a_file_that_is_no_settings_file(naru, tmp_path: Path, text: str, says: 
 
 def test_declared_servers_of_a_good_settings_file_are_checked_too(naru, tmp_path: Path) -> None:
     file = tmp_path / "naru.yaml"
-    file.write_text("mcp:\n  servers:\n    - {name: a, command: no-such-program}\n    - {url: 'http://h'}\n")
+    file.write_text(
+        "mcp:\n  servers:\n    - {name: a, command: no-such-program}\n    - {url: 'http://h'}\n", encoding="utf-8"
+    )
     found = problems(naru("validate", str(file), "--json", code=Exit.NOT_WELL))
     assert "no-such-program" in found["mcp.servers[0].command"]["message"]
     assert found["mcp.servers[1]"]["level"] == "warning"
-    file.write_text("mcp:\n  servers:\n    - {url: 'http://h'}\n    - {name: a, command: no-such-program}\n")
+    file.write_text(
+        "mcp:\n  servers:\n    - {url: 'http://h'}\n    - {name: a, command: no-such-program}\n", encoding="utf-8"
+    )
     found = problems(naru("validate", str(file), "--json", code=Exit.NOT_WELL))
     assert "no-such-program" in found["mcp.servers[1].command"]["message"], "its own place, after one that is skipped"
 
@@ -77,7 +82,7 @@ def test_what_serve_would_refuse_or_pass_over_is_found_before_it_is_started(
     naru, tmp_path: Path, text: str, says: str
 ) -> None:
     file = tmp_path / "naru.yaml"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     (found,) = json.loads(naru("validate", str(file), "--json", code=Exit.NOT_WELL).stdout)["problems"]
     assert says in f"{found['message']} {found['remedy']}"
     (installed,) = json.loads(naru("validate", "-c", str(file), "--json", code=Exit.NOT_WELL).stdout)["problems"]
@@ -100,7 +105,7 @@ SERVERS = """{
 
 def test_all_problems_of_a_server_file_are_found_with_field_and_remedy(naru, tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text(SERVERS)
+    file.write_text(SERVERS, encoding="utf-8")
     found = problems(naru("validate", str(file), "--json", code=Exit.NOT_WELL))
     levels = {field.removeprefix("mcpServers."): (one["level"], one["line"]) for field, one in found.items()}
     assert levels == {
@@ -120,14 +125,14 @@ def test_all_problems_of_a_server_file_are_found_with_field_and_remedy(naru, tmp
 
 def test_a_syntax_error_says_its_line(naru, tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text('{"mcpServers": {\n "a": ]}')
+    file.write_text('{"mcpServers": {\n "a": ]}', encoding="utf-8")
     shown = naru("validate", str(file), code=Exit.NOT_WELL).stdout
     assert f"{file}:2" in shown
 
 
 def test_good_files_and_a_fresh_installation_are_well(naru, tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text('{"mcpServers": {"good": {"url": "https://h/mcp"}}}')
+    file.write_text('{"mcpServers": {"good": {"url": "https://h/mcp"}}}', encoding="utf-8")
     assert "nothing is wrong" in naru("validate", str(file)).stdout
     assert "nothing is wrong" in naru("validate").stdout
 

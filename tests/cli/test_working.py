@@ -55,7 +55,9 @@ def test_servers_that_take_their_time_are_named_on_a_terminal_and_not_in_a_pipe(
 
 def test_indexing_shows_what_is_done_and_left_on_a_terminal_and_not_in_a_pipe(tmp_path: Path) -> None:
     notes = tmp_path / "notes.md"
-    notes.write_text("\n".join(f"## Part {number}\n\nThe ferry number {number} leaves.\n" for number in range(30)))
+    notes.write_text(
+        "\n".join(f"## Part {number}\n\nThe ferry number {number} leaves.\n" for number in range(30)), encoding="utf-8"
+    )
     values = {"HOME": str(tmp_path), "NARU_HUB__DATA_DIR": str(tmp_path / "data")}
     _, shown = on_a_terminal(tmp_path, values, "data", "index", "notes.md")
     assert "Indexing notes.md" in shown

@@ -48,7 +48,7 @@ sys.stdin.read()
 async def test_a_program_that_starts_slowly_and_ends_itself_over_the_probe_is_started_once_more(tmp_path: Path) -> None:
     """H2: the probe's time is over before the program reads it, so that `initialize` is what seems to end it."""
     program = tmp_path / "old.py"
-    program.write_text(_ENDS_ITSELF)
+    program.write_text(_ENDS_ITSELF, encoding="utf-8")
     config = {"command": sys.executable, "args": [str(program)]}
     record = ServerRecord(name="old", transport_type=TransportType.STDIO, config=config)
     async with managed(replace(QUICK, probe_timeout_seconds=0.05)) as manager:

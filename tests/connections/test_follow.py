@@ -44,7 +44,7 @@ async def following(
 def write(path: Path, data: object) -> None:
     """Replace a file as editors do: write beside it, rename."""
     temporary = path.with_name("edited")
-    temporary.write_text(data if isinstance(data, str) else json.dumps(data))
+    temporary.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
     temporary.replace(path)
 
 
@@ -122,7 +122,8 @@ async def test_h8_declared_servers_seed_the_store_and_what_is_in_it_wins(
         "    - {transport: stdio, command: x}\n"
         "    - {name: kept, url: 'http://127.0.0.1:9/from-yaml'}\n"
         "    - {name: bad, transport: carrier-pigeon, url: 'http://h/'}\n"
-        "    - {name: prog, command: no-such-program-xyz}\n"
+        "    - {name: prog, command: no-such-program-xyz}\n",
+        encoding="utf-8",
     )
     url = f"sqlite:{tmp_path / 'naru.db'}"
     store = open_store(url)

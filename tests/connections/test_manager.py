@@ -144,7 +144,7 @@ async def test_f09_a_script_that_cannot_be_started_says_what_is_wrong_with_it(
     manager: Manager, tmp_path: Path, first_line: str, says: str
 ) -> None:
     script = tmp_path / "server"
-    script.write_text(f"{first_line}\n")
+    script.write_text(f"{first_line}\n", encoding="utf-8")
     script.chmod(0o755)
     record = ServerRecord(name="s", transport_type=TransportType.STDIO, config={"command": str(script)})
     await manager.register(record)

@@ -8,10 +8,17 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-REPORTS = [json.loads(line) for line in (HERE.parent / "cases" / "reports.jsonl").read_text().splitlines() if line]
+REPORTS = [
+    json.loads(line)
+    for line in (HERE.parent / "cases" / "reports.jsonl").read_text(encoding="utf-8").splitlines()
+    if line
+]
 OURS = [report["id"] for report in REPORTS if report["part"].startswith("connection manager") and report["area"] != "b"]
 OURS += ["a28", "f21"]
-OURS += [json.loads(line)["id"] for line in (HERE.parent / "cases" / "servers_2.jsonl").read_text().splitlines()]
+OURS += [
+    json.loads(line)["id"]
+    for line in (HERE.parent / "cases" / "servers_2.jsonl").read_text(encoding="utf-8").splitlines()
+]
 SOURCES = "\n".join(
     path.read_text(encoding="utf-8") for path in HERE.rglob("test_*.py") if path.name != Path(__file__).name
 )

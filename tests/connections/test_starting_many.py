@@ -48,7 +48,7 @@ for line in sys.stdin:
 
 def slow(folder: Path, name: str, seconds: float, *, talks: bool = False, **config: object) -> ServerRecord:
     program = folder / "slow.py"
-    program.write_text(SLOW)
+    program.write_text(SLOW, encoding="utf-8")
     return stdio(name, str(program), str(folder), str(seconds), "talks" if talks else "silent", name, **config)
 
 
@@ -65,7 +65,7 @@ async def test_no_more_start_at_a_time_than_the_budget_and_all_of_them_connect(
         await manager.initialize_from_store()
         await until(lambda: all(connection.is_live for connection in manager.connections.values()))
         assert {manager.connection(f"s{n}").life.attempt for n in range(12)} == {0}, "each came at its first try"
-    assert max(int(path.read_text()) for path in tmp_path.glob("most-*")) <= 2
+    assert max(int(path.read_text(encoding="utf-8")) for path in tmp_path.glob("most-*")) <= 2
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ async def test_patience_is_a_setting_of_the_record(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_what_may_install_has_longer_and_the_explanation_says_so(tmp_path: Path) -> None:
     program = tmp_path / "uvx"
-    program.write_text("#!/bin/sh\necho Resolving packages >&2\nexec sleep 600\n")
+    program.write_text("#!/bin/sh\necho Resolving packages >&2\nexec sleep 600\n", encoding="utf-8")
     program.chmod(0o755)
     record = ServerRecord(name="s", transport_type=TransportType.STDIO, config={"command": str(program)})
     assert may_install(record)

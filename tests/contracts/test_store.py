@@ -29,7 +29,7 @@ def url_of(kind: str, folder: Path, servers: PostgresServers) -> str:
     path = folder / "mcp.json"
     if not path.exists():
         starts = {"file": '{"mcpServers": {}}', "file-array": "[]", "file-vscode": '{"servers": {}, "inputs": []}'}
-        path.write_text(starts[kind])
+        path.write_text(starts[kind], encoding="utf-8")
     return f"file:{path}"
 
 

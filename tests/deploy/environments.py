@@ -40,7 +40,9 @@ def clean_environment(folder: Path, requirement: str) -> Path:
     """
     constraints = folder / "constraints.txt"
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-    constraints.write_text("\n".join(re.findall(r"^([a-z0-9][^\s\\]*==[^\\\n]*?) *\\?$", lock, re.MULTILINE)))
+    constraints.write_text(
+        "\n".join(re.findall(r"^([a-z0-9][^\s\\]*==[^\\\n]*?) *\\?$", lock, re.MULTILINE)), encoding="utf-8"
+    )
     uv(folder, "venv", "--python", sys.executable, str(folder / "venv")).check_returncode()
     python = folder / "venv" / "bin" / "python"
     for mode in (["--offline"], []):

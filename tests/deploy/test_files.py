@@ -24,7 +24,7 @@ SETTING = re.compile(r"NARU_[A-Z0-9_]+")
 
 def instructions() -> list[tuple[str, str]]:
     """The Dockerfile's instructions, continued lines joined."""
-    text = (ROOT / "Dockerfile").read_text()
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     joined = re.sub(r"\\\n\s*", "", text)
     lines = [line for line in joined.splitlines() if line.strip() and not line.startswith("#")]
     return [(line.split(maxsplit=1)[0], line.split(maxsplit=1)[1]) for line in lines]
@@ -44,7 +44,9 @@ def is_setting(variable: str) -> bool:
 
 
 def test_every_source_that_the_image_copies_exists_and_is_not_ignored() -> None:
-    allowed = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    allowed = [
+        line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")
+    ]
     for name, rest in instructions():
         if name != "COPY" or "--from" in rest:
             continue
@@ -77,14 +79,16 @@ def test_what_is_run_as_json_is_json() -> None:
 
 @pytest.mark.parametrize("file", ["Dockerfile", "compose.yaml", "deploy/naru.service"])
 def test_every_setting_that_a_file_sets_is_one(file: str) -> None:
-    found = set(SETTING.findall((ROOT / file).read_text()))
+    found = set(SETTING.findall((ROOT / file).read_text(encoding="utf-8")))
     assert found
     assert [name for name in found if not is_setting(name)] == []
 
 
 def test_the_image_s_lock_has_the_versions_of_the_lock_that_is_tested() -> None:
     def pins(name: str) -> dict[str, str]:
-        return dict(re.findall(r"^([a-z0-9][a-z0-9._-]*)==(\S+)", (ROOT / name).read_text(), re.MULTILINE))
+        return dict(
+            re.findall(r"^([a-z0-9][a-z0-9._-]*)==(\S+)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+        )
 
     image, tested = pins("requirements-image.lock"), pins("requirements.lock")
     assert {name: version for name, version in image.items() if tested.get(name) != version} == {}
@@ -93,7 +97,7 @@ def test_the_image_s_lock_has_the_versions_of_the_lock_that_is_tested() -> None:
 
 
 def test_the_compose_file_builds_this_image_on_loopback_without_rights() -> None:
-    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]
     naru = services["naru"]
     assert (ROOT / naru["build"] / "Dockerfile").exists()
     assert all(port.startswith("127.0.0.1:") for port in naru["ports"])
@@ -101,7 +105,7 @@ def test_the_compose_file_builds_this_image_on_loopback_without_rights() -> None
     assert naru["cap_drop"] == ["ALL"]
     assert "no-new-privileges:true" in naru["security_opt"]
     volumes = {volume.split(":")[0] for service in services.values() for volume in service["volumes"]}
-    assert volumes == set(yaml.safe_load((ROOT / "compose.yaml").read_text())["volumes"])
+    assert volumes == set(yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["volumes"])
 
 
 def test_a_container_engine_s_own_reader_takes_the_compose_file() -> None:
@@ -116,18 +120,22 @@ def test_a_container_engine_s_own_reader_takes_the_compose_file() -> None:
 
 
 def test_the_unit_s_command_is_one_that_naru_has() -> None:
-    (command,) = re.findall(r"^ExecStart=(.+)$", (ROOT / "deploy" / "naru.service").read_text(), re.MULTILINE)
+    (command,) = re.findall(
+        r"^ExecStart=(.+)$", (ROOT / "deploy" / "naru.service").read_text(encoding="utf-8"), re.MULTILINE
+    )
     words = shlex.split(command)
     assert words[1] == "serve"
-    assert "`--config" in (ROOT / "docs" / "reference" / "cli.md").read_text().split("## `naru serve`")[1]
+    assert (
+        "`--config" in (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8").split("## `naru serve`")[1]
+    )
 
 
 def test_systemd_takes_the_unit(tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed: apt-get install systemd")
-    text = (ROOT / "deploy" / "naru.service").read_text()
+    text = (ROOT / "deploy" / "naru.service").read_text(encoding="utf-8")
     unit = tmp_path / "naru.service"
-    unit.write_text(text.replace("/opt/naru/bin/naru", str(Path(sys.executable).with_name("naru"))))
+    unit.write_text(text.replace("/opt/naru/bin/naru", str(Path(sys.executable).with_name("naru"))), encoding="utf-8")
     done = _run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(unit)])
     complaints = [line for line in done.stderr.splitlines() if "naru.service" in line]
     assert complaints == []

@@ -171,9 +171,9 @@ def test_each_extra_alone_is_enough_for_a_clear_line(extra: str, tmp_path: Path)
     """No command is a traceback for want of another extra; what one needs is named with the command that brings it."""
     folder = clean_environment(tmp_path, f"{ROOT}[{extra}]" if extra else str(ROOT))
     for name in ("words.txt", "words.pdf"):
-        (folder / name).write_text("one\ntwo\n")
+        (folder / name).write_text("one\ntwo\n", encoding="utf-8")
     for name, text in SETTINGS.items():
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
     own = OF_EXTRA.get(extra, "")
     for command in [one for one in WITHOUT_EXTRAS if own in " ".join(one)]:
         if command[0] == "serve":

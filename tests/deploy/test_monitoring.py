@@ -22,9 +22,9 @@ FIGURE = re.compile(r"\b(?:naru|gen_ai)_[a-z_]+(?=[{\[ ]|$)")
 
 def asked_for() -> set[str]:
     """Return the names of all figures in the dashboard's and the rules' expressions."""
-    board = json.loads((DEPLOY / "grafana-dashboard.json").read_text())
+    board = json.loads((DEPLOY / "grafana-dashboard.json").read_text(encoding="utf-8"))
     expressions = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
-    text = "\n".join([*expressions, (DEPLOY / "alerts.yaml").read_text()])
+    text = "\n".join([*expressions, (DEPLOY / "alerts.yaml").read_text(encoding="utf-8")])
     return {name for name in FIGURE.findall(text) if name not in {"naru_", "gen_ai_request_model"}}
 
 
@@ -47,7 +47,7 @@ async def test_every_figure_asked_for_is_given(tmp_path: Path) -> None:
 
 
 def test_the_dashboard_has_one_place_for_each_panel() -> None:
-    board = json.loads((DEPLOY / "grafana-dashboard.json").read_text())
+    board = json.loads((DEPLOY / "grafana-dashboard.json").read_text(encoding="utf-8"))
     places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in board["panels"]]
     assert len(set(places)) == len(places)
     assert len({panel["id"] for panel in board["panels"]}) == len(places)

@@ -52,7 +52,8 @@ def nginx_command(folder: Path, site: str) -> list[str]:
     config = folder / "nginx.conf"
     config.write_text(
         f"daemon off; pid {folder}/nginx.pid; error_log stderr; worker_processes 1;\n"
-        f"events {{}}\nhttp {{ access_log off; {temporary}\n{site}\n}}\n"
+        f"events {{}}\nhttp {{ access_log off; {temporary}\n{site}\n}}\n",
+        encoding="utf-8",
     )
     return [program("nginx"), "-c", str(config), "-p", str(folder)]
 
@@ -69,7 +70,7 @@ def caddy_command(folder: Path, site: str, port: int, certificates: Certificates
     """Write a Caddyfile of the how-to with this machine's port and certificate."""
     site = site.replace("{\n", f"{{\n    tls {certificates.certificate} {certificates.key}\n    bind 127.0.0.1\n", 1)
     options = f"{{\n    admin off\n    auto_https disable_redirects\n    https_port {port}\n}}\n"
-    (folder / "Caddyfile").write_text(options + site)
+    (folder / "Caddyfile").write_text(options + site, encoding="utf-8")
     return [program("caddy"), "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
 
 
@@ -81,7 +82,7 @@ def hub_behind(
     certificates = make_certificates(folder / "certificates")
     hub_port, port = free_port(), free_port()
     settings = folder / "naru.yaml"
-    settings.write_text(settings_text)
+    settings.write_text(settings_text, encoding="utf-8")
     settings.chmod(0o600)
     with fake_model() as model_url:
         environment = {
@@ -99,7 +100,7 @@ def hub_behind(
             wait_until_ready(f"http://127.0.0.1:{hub_port}", hub)
             wait_for(port, proxy)
             trusted = ssl.create_default_context(cafile=str(certificates.authority))
-            key = (folder / "data" / "admin.key").read_text().strip()
+            key = (folder / "data" / "admin.key").read_text(encoding="utf-8").strip()
             with httpx.Client(
                 base_url=f"https://127.0.0.1:{port}", headers={"Host": name}, verify=trusted, timeout=90
             ) as client:
@@ -253,7 +254,7 @@ def test_line4_who_guesses_keys_is_told_to_wait_and_nobody_else_behind_the_proxy
 
 
 def test_caddy_takes_the_file_of_the_how_to(tmp_path: Path) -> None:
-    (tmp_path / "Caddyfile").write_text(block("text file=Caddyfile"))
+    (tmp_path / "Caddyfile").write_text(block("text file=Caddyfile"), encoding="utf-8")
     command = [program("caddy"), "validate", "--config", str(tmp_path / "Caddyfile"), "--adapter", "caddyfile"]
     environment = {
         **os.environ,

@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "how-to" / "replicas.md"
 
 
 def manifest(name: str) -> dict[str, Any]:
-    found = yaml.safe_load((KUBERNETES / name).read_text())
+    found = yaml.safe_load((KUBERNETES / name).read_text(encoding="utf-8"))
     assert isinstance(found, dict)
     return found
 
@@ -69,12 +69,12 @@ def test_the_parts_select_the_same_hubs() -> None:
 
 
 def test_its_settings_are_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for line in (KUBERNETES / "secrets.env.example").read_text().splitlines():
+    for line in (KUBERNETES / "secrets.env.example").read_text(encoding="utf-8").splitlines():
         name, _, value = line.partition("=")
         assert is_setting(name), name
         monkeypatch.setenv(name, value)
     given = tmp_path / "naru.yaml"
-    given.write_text((KUBERNETES / "naru.yaml").read_text())
+    given.write_text((KUBERNETES / "naru.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     given.chmod(0o600)
     settings = load_settings(given)
     assert settings.hub.replica_address == "auto"
@@ -123,12 +123,18 @@ def test_nginx_takes_the_file_before_several_hubs(tmp_path: Path) -> None:
     nginx = shutil.which("nginx")
     if nginx is None:
         pytest.skip("nginx is missing: apt-get install nginx")
-    site = (ROOT / "deploy" / "replicas" / "nginx.conf").read_text().replace("server naru:20006", "server 127.0.0.1:1")
-    (tmp_path / "site.conf").write_text(site)
+    site = (
+        (ROOT / "deploy" / "replicas" / "nginx.conf")
+        .read_text(encoding="utf-8")
+        .replace("server naru:20006", "server 127.0.0.1:1")
+    )
+    (tmp_path / "site.conf").write_text(site, encoding="utf-8")
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     temporary = " ".join(f"{kind}_temp_path {tmp_path}/{kind};" for kind in kinds)
     config = tmp_path / "nginx.conf"
-    config.write_text(f"pid {tmp_path}/pid; events {{}}\nhttp {{ {temporary} include {tmp_path}/site.conf; }}\n")
+    config.write_text(
+        f"pid {tmp_path}/pid; events {{}}\nhttp {{ {temporary} include {tmp_path}/site.conf; }}\n", encoding="utf-8"
+    )
     done = subprocess.run(
         [nginx, "-t", "-c", str(config), "-p", str(tmp_path), "-e", str(tmp_path / "errors")],
         capture_output=True,

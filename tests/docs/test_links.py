@@ -10,14 +10,16 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def test_the_layers_in_the_architecture_are_those_of_the_contract() -> None:
-    contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]["layers"]
-    text = (ROOT / "docs" / "architecture.md").read_text()
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ][0]["layers"]
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     listed = text.split("<!-- layers -->")[1].split("<!-- /layers -->")[0]
     assert [re.sub(r"^\d+\. ", "", line) for line in listed.strip().splitlines()] == contract
 
 
 def test_the_architecture_names_every_package_and_no_other() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text()
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE)
     packages = [path.parent.name for path in (ROOT / "src" / "naru").glob("*/__init__.py")]
     assert sorted(named) == sorted(packages)
@@ -25,7 +27,7 @@ def test_the_architecture_names_every_package_and_no_other() -> None:
 
 def test_every_local_link_of_the_documents_leads_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
-        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text()):
+        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 

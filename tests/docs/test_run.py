@@ -158,13 +158,17 @@ def test_what_a_page_says_works(page: str, reader: Reader, tmp_path: Path) -> No
 
 def prepare(folder: Path) -> None:
     """Lay out what the documents take for granted."""
-    (folder / "mcp.json").write_text('{"mcpServers": {"memo": {"url": "https://memo.example.com/mcp"}}}')
+    (folder / "mcp.json").write_text(
+        '{"mcpServers": {"memo": {"url": "https://memo.example.com/mcp"}}}', encoding="utf-8"
+    )
     (folder / "notes").mkdir()
-    (folder / "notes" / "island.md").write_text("# The island\n\n## Ferry\n\nThe ferry leaves at nine from pier two.\n")
+    (folder / "notes" / "island.md").write_text(
+        "# The island\n\n## Ferry\n\nThe ferry leaves at nine from pier two.\n", encoding="utf-8"
+    )
     with contextlib.closing(sqlite3.connect(folder / "shop.db")) as shop, shop:
         shop.execute("create table products (name text, price integer)")
         shop.executemany("insert into products values (?, ?)", [("pen", 1200), ("book", 9000)])
-    (folder / "reply.txt").write_text("It is warm in Busan.")
+    (folder / "reply.txt").write_text("It is warm in Busan.", encoding="utf-8")
     (folder / ".cursor").mkdir()
     shutil.copy(folder / "mcp.json", folder / ".cursor" / "mcp.json")
 

@@ -25,7 +25,7 @@ from tests.docs.blocks import ROOT, Block, blocks, inline_commands
 
 KNOWN = {"sh", "console", "python", "json", "yaml", "text"}
 BLOCKS = blocks()
-EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"].keys()
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"].keys()
 OTHER_PROGRAMS = {"docker", "kubectl", "python3", "install", "systemctl", "open-webui", "cp", "cat"}
 """Programs of others; only in blocks that are not run."""
 
@@ -113,7 +113,7 @@ def check_command(command: str, block: Block, routes: RouteTable) -> None:
     if program == "naru":
         check_naru(words[1:])
     elif program == "make":
-        makefile = (ROOT / "Makefile").read_text()
+        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         assert all(f"\n{target}:" in makefile for target in words[1:]), command
     elif program == "pip" and words[1] == "install":
         wanted = re.search(r"\.\[([\w.,-]+)\]", command)
@@ -122,7 +122,7 @@ def check_command(command: str, block: Block, routes: RouteTable) -> None:
     elif program == "curl":
         check_curl(words, routes)
     elif program in ("naru-data", "naru-hr"):
-        assert program in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+        assert program in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
     else:
         assert program in OTHER_PROGRAMS, f"{block.id}: what is {program}?"
         assert block.reason, f"{block.id}: {program} cannot be run here; say why"

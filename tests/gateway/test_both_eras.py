@@ -167,7 +167,7 @@ async def test_a_question_reaches_the_client_whose_call_caused_it_while_others_r
     tmp_path: Any, tool: str, other_client: str, other_caller: str, outcome: str
 ) -> None:
     program = tmp_path / "asker.py"
-    program.write_text(ASKER)
+    program.write_text(ASKER, encoding="utf-8")
     ann, other = object(), object()
 
     async def answer(asked: ServerRequest) -> Json:

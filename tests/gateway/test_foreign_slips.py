@@ -162,12 +162,12 @@ async def test_a_resource_link_keeps_what_it_says() -> None:
 
 async def test_a_broken_file_of_servers_shows_in_readyz(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text('{"mcpServers": {"a": {"url": "http://h/mcp"}}}')
+    file.write_text('{"mcpServers": {"a": {"url": "http://h/mcp"}}}', encoding="utf-8")
     store = JsonFileStore(file)
     await store.open()
     async with managed() as manager:
         manager._store = store
-        file.write_text("{ broken")
+        file.write_text("{ broken", encoding="utf-8")
         await store.list()
         problems = Hub.not_ready(type("Some", (), {"manager": manager, "waiting_settings": ()})())  # type: ignore[arg-type]
         assert any("mcp.json cannot be read" in problem for problem in problems), problems

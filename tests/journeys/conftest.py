@@ -25,5 +25,5 @@ TOOLS = [
 def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file that says which tools the server `papers` has."""
     path = tmp_path_factory.mktemp("papers") / "tools.json"
-    path.write_text(json.dumps(TOOLS))
+    path.write_text(json.dumps(TOOLS), encoding="utf-8")
     return path

@@ -70,7 +70,7 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("used")
     tools = folder / "tools.json"
-    tools.write_text(json.dumps([ORDER, RIGHT_TO_LEFT, *PLAIN, *NAMES]))
+    tools.write_text(json.dumps([ORDER, RIGHT_TO_LEFT, *PLAIN, *NAMES]), encoding="utf-8")
     program = [str(Path(__file__).with_name("paper_server.py")), str(tools)]
     server = {"name": "papers", "transport": "stdio", "command": sys.executable, "args": program}
 

@@ -29,7 +29,7 @@ CALL = f"<tool_call>\n{json.dumps({'name': 'late__draw', 'arguments': {}})}\n</t
 async def hub_with_a_late_server(folder: Path) -> AsyncIterator[tuple[Hub, str, Path]]:
     """Serve a hub whose server `late` begins when a file is there; gives the hub, its address and the file."""
     gate, tools = folder / "gate", folder / "tools.json"
-    tools.write_text(json.dumps([TOOL]))
+    tools.write_text(json.dumps([TOOL]), encoding="utf-8")
     script = 'while [ ! -e "$0" ]; do sleep 0.05; done; exec "$@"'
     late = {
         "name": "late",

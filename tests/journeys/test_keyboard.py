@@ -179,7 +179,7 @@ def test_calls_of_the_playground_are_answered_where_they_wait(browser: Browser, 
 def test_the_difference_of_a_tool_is_read_and_accepted(browser: Browser, keys: Keyboard, papers: Path) -> None:
     changed = json.loads(json.dumps(TOOLS))
     changed[1]["description"] = "Files a paper twice."
-    papers.write_text(json.dumps(changed))
+    papers.write_text(json.dumps(changed), encoding="utf-8")
     browser.open("servers/papers")
     keys.use("button", "List tools again")
     browser.sees("Withheld tools", "Files a paper twice.")

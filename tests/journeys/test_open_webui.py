@@ -96,7 +96,7 @@ async def open_webui(folder: Path, naru: str) -> AsyncIterator[str]:
         async with asyncio.timeout(_SECONDS), aiohttp.ClientSession() as session:
             while process.returncode is None and not await _answers(session, f"{url}/health"):
                 await asyncio.sleep(0.5)
-        assert process.returncode is None, (folder / "log").read_text(errors="replace")[-2000:]
+        assert process.returncode is None, (folder / "log").read_text(encoding="utf-8", errors="replace")[-2000:]
         yield url
     finally:
         if process.returncode is None:

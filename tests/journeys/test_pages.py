@@ -178,4 +178,4 @@ def test_a_model_is_measured_from_its_page_by_the_keyboard(tmp_path: Path) -> No
         browser.open("models")
         browser.wait(lambda: browser.driver.find_elements("css selector", ".list .side"))
         assert "Not measured" not in browser.text
-        assert json.loads((tmp_path / "data" / "probes.json").read_text())
+        assert json.loads((tmp_path / "data" / "probes.json").read_text(encoding="utf-8"))

@@ -25,7 +25,7 @@ class Server:
 
 @pytest.mark.parametrize(("said", "got"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
 def test_threads_wait_asleep_unless_somebody_says_otherwise(said: str | None, got: str, tmp_path: Path) -> None:
-    (tmp_path / "xllamacpp.py").write_text(STAND_IN)
+    (tmp_path / "xllamacpp.py").write_text(STAND_IN, encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
     environment |= {"PYTHONPATH": str(tmp_path)} | ({"OMP_WAIT_POLICY": said} if said else {})
     options = {

@@ -74,7 +74,7 @@ async def test_a_base_url_that_is_none_is_refused(tmp_path: Path) -> None:
 
 async def test_a_file_that_is_no_model_is_refused_before_an_engine_starts(tmp_path: Path) -> None:
     path = tmp_path / "notes.gguf"
-    path.write_text("hello " * 500)
+    path.write_text("hello " * 500, encoding="utf-8")
     with pytest.raises(ConfigError, match="not a GGUF model"):
         await open_backend(Settings(model={"model": str(path)}, hub={"data_dir": tmp_path}))
 
@@ -91,7 +91,7 @@ def test_findings_are_laid_over_the_family_and_survive_a_restart(tmp_path: Path)
 
 def test_a_broken_findings_file_is_put_up_with(tmp_path: Path) -> None:
     path = tmp_path / "probes.json"
-    path.write_text("{nonsense")
+    path.write_text("{nonsense", encoding="utf-8")
     assert Findings(path).apply("e", "m", Profile()) == Profile()
 
 

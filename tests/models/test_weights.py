@@ -22,12 +22,16 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Weights:
     for number, data in ((1, GGUF[:3000]), (2, GGUF[3000:])):
         package = site / f"tiny_part{number}"
         (package / "data").mkdir(parents=True)
-        (package / "__init__.py").write_text("raise RuntimeError('never imported')")
+        (package / "__init__.py").write_text("raise RuntimeError('never imported')", encoding="utf-8")
         (package / "data" / f"part0{number}.bin").write_bytes(data)
         info = site / f"tiny_part{number}-1.0.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: tiny-part{number}\nVersion: 1.0\n")
-        (info / "RECORD").write_text(f"tiny_part{number}/__init__.py,,\ntiny_part{number}/data/part0{number}.bin,,\n")
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: tiny-part{number}\nVersion: 1.0\n", encoding="utf-8"
+        )
+        (info / "RECORD").write_text(
+            f"tiny_part{number}/__init__.py,,\ntiny_part{number}/data/part0{number}.bin,,\n", encoding="utf-8"
+        )
     monkeypatch.syspath_prepend(str(site))
     return Weights("tiny", "tiny-part", 2, len(GGUF), hashlib.sha256(GGUF).hexdigest(), "demo")
 
@@ -64,7 +68,7 @@ def test_a_model_whose_parts_are_not_installed_says_how_to_get_it(
 
 
 def test_a_cache_that_cannot_be_written_is_named(installed: Weights, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(ConfigError, match="NARU_MODEL__CACHE_DIR"):
         join_parts(installed, tmp_path / "file" / "cache")
 

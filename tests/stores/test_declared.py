@@ -24,7 +24,7 @@ mcp:
 
 async def test_h8_a_declaration_that_cannot_be_used_is_named_and_the_others_are_taken(tmp_path: Path) -> None:
     file = tmp_path / "naru.yaml"
-    file.write_text(YAML)
+    file.write_text(YAML, encoding="utf-8")
     declared = await read_declared(load_settings(file).mcp)
     assert list(declared.records) == ["numbers", "resting", "good"]
     assert declared.records["numbers"].config["args"] == ["--port", "3000", "true"]

@@ -105,7 +105,7 @@ def test_an_input_of_vs_code_is_taken_from_the_environment() -> None:
 
 def test_an_env_file_fills_the_environment_and_declared_variables_win(tmp_path: Path) -> None:
     file = tmp_path / ".env"
-    file.write_text("# note\nA=1\nexport B='two words'\nbad line\nC=\n")
+    file.write_text("# note\nA=1\nexport B='two words'\nbad line\nC=\n", encoding="utf-8")
     found = expand({"command": "x", "envFile": str(file), "env": {"A": "own"}}, server="a", variables={})
     assert found["env"] == {"A": "own", "B": "two words", "C": ""}
     with pytest.raises(ConfigError, match="envFile"):

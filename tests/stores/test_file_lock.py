@@ -23,7 +23,7 @@ def take_a_turn(folder: Path, number: int) -> None:
 
 def stands_in_line(pid: int | None) -> bool:
     """Tell whether a process waits for a file's lock in the kernel's line."""
-    locks = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    locks = [line.split() for line in Path("/proc/locks").read_text(encoding="utf-8").splitlines()]
     return any(lock[1:3] == ["->", "FLOCK"] and lock[5] == str(pid) for lock in locks)
 
 
@@ -39,7 +39,7 @@ async def test_r27_who_came_first_has_the_next_turn(tmp_path: Path) -> None:
     for process in processes:
         process.join(60)
         assert process.exitcode == 0
-    assert [int(line) for line in (tmp_path / "turns").read_text().split()] == list(range(WAITERS))
+    assert [int(line) for line in (tmp_path / "turns").read_text(encoding="utf-8").split()] == list(range(WAITERS))
 
 
 def test_who_gave_up_waiting_holds_nothing_later(tmp_path: Path) -> None:

@@ -23,10 +23,10 @@ def test_only_another_file_is_news(tmp_path: Path) -> None:
     path = tmp_path / "kept.json"
     file = followed(path)
     assert file.news([]) == []
-    path.write_text('{"kept": [1]}')
+    path.write_text('{"kept": [1]}', encoding="utf-8")
     assert file.news([]) == [1]
     assert file.news([]) is None
-    path.write_text('{"kept": [1, 2]}')
+    path.write_text('{"kept": [1, 2]}', encoding="utf-8")
     assert file.news([]) == [1, 2]
     file.read_again()
     assert file.news([]) == [1, 2]
@@ -37,7 +37,7 @@ def test_only_another_file_is_news(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kept": 5}'])
 def test_what_cannot_be_read_is_told_with_a_remedy_each_time(tmp_path: Path, text: str) -> None:
     path = tmp_path / "kept.json"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     file = followed(path)
     for _ in range(2):
         with pytest.raises(StoreError, match=r"What is kept in .*kept\.json cannot be read") as told:
@@ -58,7 +58,7 @@ def test_a_file_that_others_may_write_is_trusted_with_nothing(
     tmp_path: Path, read: Callable[[Path], object], text: str
 ) -> None:
     path = tmp_path / "kept.json"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     path.chmod(0o600)
     read(path)
     path.chmod(0o620)

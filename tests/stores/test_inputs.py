@@ -67,7 +67,7 @@ def test_a_default_that_cannot_stand_in_a_placeholder_is_asked_for_and_dollars_s
 
 async def test_writing_a_server_leaves_its_inputs_to_vs_code(tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
-    path.write_text(json.dumps(FILE))
+    path.write_text(json.dumps(FILE), encoding="utf-8")
     path.chmod(0o600)
     store = JsonFileStore(path)
     await store.open()
@@ -75,7 +75,7 @@ async def test_writing_a_server_leaves_its_inputs_to_vs_code(tmp_path: Path) -> 
     assert isinstance(record, ServerRecord)
     assert "h.example" in record.config["url"]
     await store.update(record.model_copy(update={"config": {**record.config, "disabled": True}}))
-    written = json.loads(path.read_text())
+    written = json.loads(path.read_text(encoding="utf-8"))
     assert written["inputs"] == FILE["inputs"]
     assert written["servers"]["a"]["url"] == FILE["servers"]["a"]["url"]
     assert written["servers"]["a"]["disabled"] is True

@@ -34,13 +34,13 @@ def record(name: str = "new", **config: Any) -> ServerRecord:
 async def test_r4_a_missing_file_is_made_as_an_empty_array(path: Path) -> None:
     store = JsonFileStore(path)
     await store.open()
-    assert json.loads(path.read_text()) == []
+    assert json.loads(path.read_text(encoding="utf-8")) == []
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     await store.save(record("tts", url="http://192.168.0.18:23016/sse"))
-    (entry,) = json.loads(path.read_text())
+    (entry,) = json.loads(path.read_text(encoding="utf-8"))
     assert {key: entry[key] for key in ("name", "url")} == {"name": "tts", "url": "http://192.168.0.18:23016/sse"}
     await store.delete("tts")
-    assert json.loads(path.read_text()) == []
+    assert json.loads(path.read_text(encoding="utf-8")) == []
 
 
 SHAPES = {
@@ -66,12 +66,12 @@ async def test_r4_every_shape_is_read_and_kept_when_written(path: Path, shape: s
     assert [(kept.name, kept.transport_type) for kept in await store.list()] == [("a", TransportType.SSE), ("b", None)]
     await store.save(record())
     await store.delete("a")
-    before, after = parse_document(SHAPES[shape]), parse_document(path.read_text())
+    before, after = parse_document(SHAPES[shape]), parse_document(path.read_text(encoding="utf-8"))
     assert after.path == before.path
     assert [name for name, _, _ in after.entries()] == ["b", "new"]
     assert after.find("b") == before.find("b"), "an entry that was not changed stays as it was written"
     if isinstance(before.root, dict):
-        whole = json.loads(path.read_text())
+        whole = json.loads(path.read_text(encoding="utf-8"))
         for key in ("theme", "inputs", "editor.x"):
             if key in SHAPES[shape]:
                 assert key in whole
@@ -114,7 +114,7 @@ async def test_f06_every_spelling_of_a_transport_is_known_and_kept(
     assert found.config["url"] == URL
     assert found.timeout_seconds == 60
     await store.update(found.model_copy(update={"description": "new"}))
-    written = json.loads(path.read_text())["mcpServers"]["a"]
+    written = json.loads(path.read_text(encoding="utf-8"))["mcpServers"]["a"]
     assert written[url_key] == URL
     if spelling:
         assert written[type_key] == spelling
@@ -162,7 +162,7 @@ async def test_f08_a_bad_entry_is_named_and_costs_only_itself(path: Path, entry:
     assert said in problem.reason
     assert "mcpServers.bad" in problem.reason
     await store.save(record())
-    assert json.loads(path.read_text())["mcpServers"]["bad"] == entry, "what cannot be used is kept"
+    assert json.loads(path.read_text(encoding="utf-8"))["mcpServers"]["bad"] == entry, "what cannot be used is kept"
 
 
 ODD_ENTRIES = {
@@ -208,7 +208,7 @@ async def test_r4_entries_of_other_products_are_understood(path: Path, kind: str
     assert list(store.problems()) == []
     (found,) = await store.list()
     assert {key: found.config[key] for key in expected} == expected
-    assert json.loads(path.read_text())["mcpServers"]["a"] == entry, "reading changes nothing"
+    assert json.loads(path.read_text(encoding="utf-8"))["mcpServers"]["a"] == entry, "reading changes nothing"
     await store.update(found.model_copy(update={"description": "new"}))
     (again,) = await store.list()
     assert again.config == found.config
@@ -360,7 +360,7 @@ async def test_r26_a_broken_file_is_put_aside_and_never_becomes_an_empty_registr
     assert aside.name in problem.reason
     if with_backup:
         assert "mcp.json.bak" in problem.reason
-    path.write_text(json.dumps({"mcpServers": {"mended": {"url": URL}}}))
+    path.write_text(json.dumps({"mcpServers": {"mended": {"url": URL}}}), encoding="utf-8")
     assert [kept.name for kept in await store.list()] == ["mended"]
     await store.save(record("x"))
     assert list(store.problems()) == []
@@ -381,7 +381,7 @@ async def test_r26_a_file_that_lost_its_content_is_not_taken_for_an_empty_one(pa
 async def test_f16_a_file_that_breaks_while_running_leaves_the_running_state(path: Path) -> None:
     store = write(path, json.dumps({"mcpServers": {"a": {"url": URL}}}))
     await store.open()
-    path.write_text("{")
+    path.write_text("{", encoding="utf-8")
     assert [kept.name for kept in await store.list()] == ["a"]
     path.unlink()
     assert [kept.name for kept in await store.list()] == ["a"]
@@ -397,12 +397,12 @@ async def test_f13_f14_two_processes_lose_no_change_of_each_other(path: Path) ->
     await second.save(record("s2"))
     (s1,) = [kept for kept in await first.list() if kept.name == "s1"]
     await first.update(s1.model_copy(update={"description": "changed"}))
-    hand = json.loads(path.read_text())
+    hand = json.loads(path.read_text(encoding="utf-8"))
     hand["mcpServers"]["by-hand"] = {"url": URL}
     hand["mcpServers"]["s1"]["x"] = 2
-    path.write_text(json.dumps(hand))
+    path.write_text(json.dumps(hand), encoding="utf-8")
     await second.save(record("s3"))
-    written = json.loads(path.read_text())["mcpServers"]
+    written = json.loads(path.read_text(encoding="utf-8"))["mcpServers"]
     assert list(written) == ["s1", "s2", "by-hand", "s3"]
     assert (written["s1"]["description"], written["s1"]["x"]) == ("changed", 2)
 
@@ -411,7 +411,7 @@ async def test_f14_a_hand_edit_changes_the_version_of_that_entry_alone(path: Pat
     store = write(path, json.dumps({"mcpServers": {"a": {"url": URL}, "b": {"url": URL}}}))
     await store.open()
     a, b = await store.list()
-    path.write_text(json.dumps({"mcpServers": {"a": {"url": URL + "2"}, "b": {"url": URL}}}))
+    path.write_text(json.dumps({"mcpServers": {"a": {"url": URL + "2"}, "b": {"url": URL}}}), encoding="utf-8")
     new_a, new_b = await store.list()
     assert new_a.updated_at > a.updated_at
     assert new_b == b
@@ -425,7 +425,7 @@ async def test_placeholders_are_kept_as_they_are_written(path: Path) -> None:
     await store.open()
     (found,) = await store.list()
     await store.update(found.model_copy(update={"auto_connect": False}))
-    written = json.loads(path.read_text())["mcpServers"]["a"]
+    written = json.loads(path.read_text(encoding="utf-8"))["mcpServers"]["a"]
     assert {key: written[key] for key in entry} == entry
     assert written["naru"]["autoConnect"] is False
 
@@ -440,13 +440,13 @@ async def test_s24_a_file_that_others_may_write_is_refused(path: Path, mode: int
 
 async def test_a_link_stays_a_link(path: Path, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.json"
-    real.write_text("[]")
+    real.write_text("[]", encoding="utf-8")
     path.symlink_to(real)
     store = JsonFileStore(path)
     await store.open()
     await store.save(record())
     assert path.is_symlink()
-    assert "new" in real.read_text()
+    assert "new" in real.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def keys(tmp_path: Path) -> KeyFile:
 @pytest.mark.parametrize("role", ROLES)
 def test_a02_a_key_is_shown_once_and_kept_as_a_hash(keys: KeyFile, role: str) -> None:
     key, secret = keys.create(role, owner="Kim")
-    text = keys.path.read_text()
+    text = keys.path.read_text(encoding="utf-8")
     assert secret not in text
     assert secret.removeprefix("naru_") not in text
     assert len(secret) >= 5 + 43, "256 random bits"
@@ -69,7 +69,7 @@ def test_a01_the_first_start_writes_an_admin_key_that_only_its_owner_can_read(ke
     place = keys.ensure_admin()
     assert place is not None
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
-    found = keys.find(place.read_text().strip().encode())
+    found = keys.find(place.read_text(encoding="utf-8").strip().encode())
     assert found is not None
     assert found.role == "admin"
     assert keys.ensure_admin() is None
@@ -92,7 +92,7 @@ def test_a01_two_hubs_that_start_together_on_one_folder_make_one_admin_key(
     place = keys.path.with_name("admin.key")
     assert told == [str(place), "None"]
     (only,) = keys.list()
-    assert keys.find(place.read_text().strip().encode()) == only
+    assert keys.find(place.read_text(encoding="utf-8").strip().encode()) == only
 
 
 @pytest.mark.parametrize("weak", ["changeme", "x" * 40, "password" * 5, "0123456789abcdef", "admin123" + "q8Zk2" * 5])
@@ -115,12 +115,12 @@ def test_a_strong_key_from_outside_is_an_admin(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "{", '{"keys": 1}', '{"format": 1, "keys": [{"id": 1}]}', "[]"])
 def test_r26_broken_keys_open_nothing(keys: KeyFile, content: str) -> None:
     _, secret = keys.create("admin")
-    keys.path.write_text(content)
+    keys.path.write_text(content, encoding="utf-8")
     with pytest.raises(StoreError, match="cannot be read"):
         KeyFile(keys.path).find(secret.encode())
     with pytest.raises(StoreError):
         keys.create("admin")
-    assert keys.path.read_text() == content
+    assert keys.path.read_text(encoding="utf-8") == content
 
 
 def test_r26_keys_that_break_while_a_hub_runs_open_nothing_at_every_look(keys: KeyFile) -> None:
@@ -128,7 +128,7 @@ def test_r26_keys_that_break_while_a_hub_runs_open_nothing_at_every_look(keys: K
     running = KeyFile(keys.path)
     assert running.find(secret.encode())
     good = keys.path.read_bytes()
-    keys.path.write_text("{")
+    keys.path.write_text("{", encoding="utf-8")
     running.look_again()
     for _ in range(3):
         with pytest.raises(StoreError, match="no key is accepted until it is mended"):
@@ -146,7 +146,7 @@ def test_an_unknown_role_is_refused(keys: KeyFile) -> None:
 
 def test_a_broken_keys_file_is_told_with_the_place(keys: KeyFile) -> None:
     _, secret = keys.create("admin")
-    keys.path.write_text('{"keys": [\n  {"id": "a",}\n]}')
+    keys.path.write_text('{"keys": [\n  {"id": "a",}\n]}', encoding="utf-8")
     with pytest.raises(StoreError, match="line 2, column"):
         KeyFile(keys.path).find(secret.encode())
 

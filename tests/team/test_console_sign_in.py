@@ -233,7 +233,7 @@ async def test_a_session_holds_while_its_issuer_and_its_role_are_those_of_the_se
         key, _ = ada.hub.keys.create("read")
         before = {"logins": {**json.loads((tmp_path / "logins.json").read_bytes())["logins"]}}
         before["logins"][next(iter(before["logins"]))] = [key.id, 4e9]  # as a version before wrote it
-        (tmp_path / "logins.json").write_text(json.dumps(before))
+        (tmp_path / "logins.json").write_text(json.dumps(before), encoding="utf-8")
         kept = ring(oauth, roles).verify(token)
         assert kept is not None
         assert kept.id == key.id
@@ -339,7 +339,7 @@ async def test_an_issuer_that_does_not_say_that_it_has_pkce_is_taken_with_a_secr
 
 async def test_the_secret_may_lie_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "client-secret"
-    file.write_text("a-client-secret-that-is-long-enough\n")
+    file.write_text("a-client-secret-that-is-long-enough\n", encoding="utf-8")
     async with visited(tmp_path / "hub", oauth={"client_secret": f"file:{file}"}) as ada:
         assert (await ada.signs_in()).status_code == 303
     made = Settings.model_validate(

@@ -255,7 +255,7 @@ def test_rotation_keeps_who_it_is_and_the_old_secret_for_the_overlap(tmp_path: P
     assert (turned.id, turned.owner, turned.bounds) == (key.id, "ada", key.bounds)
     assert [keys.find(one.encode()).id for one in (old, new)] == [key.id, key.id]  # type: ignore[union-attr]
     assert [one.id for one in keys.list()] == [key.id], "it is one key"
-    assert old not in keys.path.read_text() + str(turned.shown())
+    assert old not in keys.path.read_text(encoding="utf-8") + str(turned.shown())
     _, newest = keys.rotate(key.id)
     assert [keys.find(one.encode()) is not None for one in (old, new, newest)] == [False, False, True]
     keys.rotate(key.id, overlap_seconds=0.05)
@@ -268,7 +268,7 @@ def test_rotation_keeps_who_it_is_and_the_old_secret_for_the_overlap(tmp_path: P
 def test_a_limit_that_this_version_does_not_know_closes_the_file(tmp_path: Path) -> None:
     keys = KeyFile(tmp_path / "keys.json")
     _, secret = keys.create("user", bounds=Bounds(servers=("kept",)))
-    keys.path.write_text(keys.path.read_text().replace('"servers"', '"galaxies"'))
+    keys.path.write_text(keys.path.read_text(encoding="utf-8").replace('"servers"', '"galaxies"'), encoding="utf-8")
     with pytest.raises(Exception, match="cannot be read"):
         KeyFile(keys.path).find(secret.encode())
 

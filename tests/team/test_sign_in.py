@@ -311,7 +311,9 @@ async def test_a_command_signs_in_by_a_port_of_its_own_and_out(tmp_path: Path) -
             "NARU_HUB__STORE": f"file:{tmp_path / 'mcp.json'}",
             "NARU_SERVER__PORT": "1",
         }
-        (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"up": {"url": server.url, "type": "http"}}}))
+        (tmp_path / "mcp.json").write_text(
+            json.dumps({"mcpServers": {"up": {"url": server.url, "type": "http"}}}), encoding="utf-8"
+        )
         (tmp_path / "mcp.json").chmod(0o600)
 
         async def naru(*arguments: str) -> asyncio.subprocess.Process:

@@ -38,8 +38,8 @@ def package(folder: Path, body: str, patch: pytest.MonkeyPatch) -> Path:
     """Write what `keyring` offers of its API: it is no dependency, but installed beside Naru by who wants it."""
     made = folder / "site" / "keyring"
     made.mkdir(parents=True)
-    (made / "errors.py").write_text(textwrap.dedent(ERRORS))
-    (made / "__init__.py").write_text(textwrap.dedent(body))
+    (made / "errors.py").write_text(textwrap.dedent(ERRORS), encoding="utf-8")
+    (made / "__init__.py").write_text(textwrap.dedent(body), encoding="utf-8")
     for name in ("keyring", "keyring.errors"):
         patch.delitem(sys.modules, name, raising=False)
         patch.setitem(sys.modules, name, None)  # so that what was imported is forgotten after the test
@@ -57,7 +57,7 @@ def test_key_is_kept_in_the_keyring_alone(tmp_path: Path, monkeypatch: pytest.Mo
     again = Vault(folder, "keyring")
     assert again.read("ada", "crm", "token") == {"access": "s3cret"}
     again.close()
-    assert len((made / "kept").read_text()) == 64
+    assert len((made / "kept").read_text(encoding="utf-8")) == 64
     assert not (folder / "vault.key").exists()
 
 
@@ -69,13 +69,13 @@ def test_no_other_key_is_made_while_something_is_sealed_with_the_one_that_is_gon
     first = Vault(folder, "keyring")
     first.write("ada", "crm", "token", {"access": "s3cret"})
     first.close()
-    key = (made / "kept").read_text()
+    key = (made / "kept").read_text(encoding="utf-8")
     (made / "kept").unlink()
     again = Vault(folder, "keyring")
     with pytest.raises(StoreError, match=r"entry vault of naru is gone") as told:
         again.write("bob", "crm", "token", {})
     assert told.value.remedy == "Put it back."
-    (made / "kept").write_text(key)
+    (made / "kept").write_text(key, encoding="utf-8")
     assert again.read("ada", "crm", "token") == {"access": "s3cret"}
     again.close()
 

@@ -45,7 +45,7 @@ async def test_a_call_leaves_who_what_outcome_and_the_shape_of_its_arguments_but
     assert (entry["decision"], entry["outcome"], entry["result_size"]) == ("allowed", "ok", 13)
     assert entry["arguments"]["shape"] == {"employee_id": "string(15)", "year": "integer"}
     assert len(entry["definition"]) == 64
-    text = (tmp_path / "audit.jsonl").read_text()
+    text = (tmp_path / "audit.jsonl").read_text(encoding="utf-8")
     assert "CANARY" not in text, "S-35"
     assert "secret result" not in text
 

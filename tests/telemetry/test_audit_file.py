@@ -30,15 +30,15 @@ def log(tmp_path: Path) -> Path:
 def test_a_log_that_nobody_touched_holds(log: Path) -> None:
     found = verify(log)
     assert (found.holds, found.entries, found.first_seq, found.head.seq) == (True, 20, 1, 20)
-    assert json.loads(log.read_text().splitlines()[0])["prev"] == FIRST
+    assert json.loads(log.read_text(encoding="utf-8").splitlines()[0])["prev"] == FIRST
     assert log.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("line", [0, 7, 18])
 def test_a_changed_line_is_found(log: Path, line: int) -> None:
-    lines = log.read_text().splitlines(keepends=True)
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
     lines[line] = lines[line].replace('"what":"call"', '"what":"cell"')
-    log.write_text("".join(lines))
+    log.write_text("".join(lines), encoding="utf-8")
     found = verify(log)
     assert not found.holds
     assert found.problems[0].startswith(f"audit.jsonl:{line + 1}:")
@@ -46,9 +46,9 @@ def test_a_changed_line_is_found(log: Path, line: int) -> None:
 
 @pytest.mark.parametrize("line", [1, 7, 18])
 def test_a_line_that_was_taken_out_is_found(log: Path, line: int) -> None:
-    lines = log.read_text().splitlines(keepends=True)
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
     del lines[line]
-    log.write_text("".join(lines))
+    log.write_text("".join(lines), encoding="utf-8")
     assert not verify(log).holds
 
 
@@ -90,7 +90,7 @@ def test_an_unfinished_last_line_is_cut_off_and_the_chain_goes_on(log: Path) -> 
 
 
 def test_a_last_line_that_was_changed_by_hand_gets_no_successor(log: Path) -> None:
-    log.write_text(log.read_text().replace('"number":19', '"number":91'))
+    log.write_text(log.read_text(encoding="utf-8").replace('"number":19', '"number":91'), encoding="utf-8")
     with pytest.raises(StoreError, match="changed by hand"):
         AuditFile(log).append([{"what": "call"}], durable=False)
 

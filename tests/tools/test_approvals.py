@@ -215,7 +215,9 @@ async def test_a_call_whose_process_was_killed_waits_no_more(tmp_path: Path) -> 
     assert place.stat().st_mode & 0o077 == 0
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    place.write_text(place.read_text().replace(f'"pid": {os.getpid()}', f'"pid": {gone.pid}'))
+    place.write_text(
+        place.read_text(encoding="utf-8").replace(f'"pid": {os.getpid()}', f'"pid": {gone.pid}'), encoding="utf-8"
+    )
     assert approvals(tmp_path / "approvals.json").waiting == []
     call.cancel()
     await asyncio.gather(call, return_exceptions=True)

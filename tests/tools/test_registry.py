@@ -60,9 +60,11 @@ def test_discovery_of_a_package_that_is_not_there_says_so():
 def test_discovery_imports_every_module_of_a_package_and_signatures_are_read_anew(tmp_path, monkeypatch):
     package = tmp_path / "found_tools"
     package.mkdir()
-    (package / "__init__.py").write_text("")
+    (package / "__init__.py").write_text("", encoding="utf-8")
     (package / "inner.py").write_text(
-        "from naru.tools.functions.registry import register_tool\n@register_tool\ndef found_by_discovery(a: int): ...\n"
+        "from naru.tools.functions.registry import register_tool\n"
+        "@register_tool\ndef found_by_discovery(a: int): ...\n",
+        encoding="utf-8",
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     assert discover("found_tools") == ["found_tools", "found_tools.inner"]

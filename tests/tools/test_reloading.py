@@ -51,24 +51,24 @@ async def said(toolset: ReloadingToolset, name: str = "price", **arguments: obje
 @pytest.fixture
 def company(tmp_path: Path) -> Path:
     path = tmp_path / "company.py"
-    path.write_text(PRICE)
+    path.write_text(PRICE, encoding="utf-8")
     return path
 
 
 async def test_an_edit_is_taken_up_though_it_has_the_length_of_the_old_text(company: Path) -> None:
     async with reloading(str(company)) as (toolset, heard):
         assert await said(toolset, amount=2) == "2400"
-        company.write_text(PRICE.replace("1200", "1300"))
+        company.write_text(PRICE.replace("1200", "1300"), encoding="utf-8")
         await until(lambda: heard == ["", ""])
         assert await said(toolset, amount=2) == "2600"
 
 
 async def test_tools_come_and_go_with_their_functions(company: Path) -> None:
     decorated = "from naru.tools import register_tool\n@register_tool('{}')\n" + PRICE
-    company.write_text(decorated.format("cost"))
+    company.write_text(decorated.format("cost"), encoding="utf-8")
     async with reloading(str(company)) as (toolset, heard):
         assert await names(toolset) == ["cost"]
-        company.write_text(decorated.format("value"))
+        company.write_text(decorated.format("value"), encoding="utf-8")
         await until(lambda: len(heard) == 2)
         assert await names(toolset) == ["value"]
 
@@ -85,37 +85,37 @@ async def test_tools_come_and_go_with_their_functions(company: Path) -> None:
 )
 async def test_a_broken_edit_keeps_the_tools_and_says_why(company: Path, broken: str, why: str) -> None:
     async with reloading(str(company)) as (toolset, heard):
-        company.write_text(broken)
+        company.write_text(broken, encoding="utf-8")
         await until(lambda: len(heard) == 2)
         assert heard[1].startswith(why)
         assert heard[1].endswith("The tools that there were stay; it is read again when it is saved.")
         assert await said(toolset) == "1200"
-        company.write_text(PRICE.replace("1200", "7"))
+        company.write_text(PRICE.replace("1200", "7"), encoding="utf-8")
         await until(lambda: len(heard) == 3)
         assert await said(toolset) == "7"
 
 
 async def test_what_is_broken_from_the_start_is_taken_up_once_it_is_mended(company: Path) -> None:
-    company.write_text("def price(:\n")
+    company.write_text("def price(:\n", encoding="utf-8")
     async with reloading(str(company)) as (toolset, heard):
         assert await names(toolset) == []
         assert "It has no tools yet" in heard[0]
-        company.write_text(PRICE)
+        company.write_text(PRICE, encoding="utf-8")
         await until(lambda: len(heard) == 2)
         assert await names(toolset) == ["price"]
 
 
 async def test_a_module_that_the_file_imports_from_its_folder_is_followed_too(company: Path) -> None:
     beside = company.with_name("rates_of_company.py")
-    beside.write_text("RATE = 2\n")
-    company.write_text("from rates_of_company import RATE\ndef price() -> int:\n    return RATE\n")
+    beside.write_text("RATE = 2\n", encoding="utf-8")
+    company.write_text("from rates_of_company import RATE\ndef price() -> int:\n    return RATE\n", encoding="utf-8")
     async with reloading(str(company)) as (toolset, heard):
         assert await said(toolset) == "2"
-        beside.write_text("RATE = \n")
+        beside.write_text("RATE = \n", encoding="utf-8")
         await until(lambda: len(heard) == 2)
         assert heard[1].startswith("rates_of_company.py, line 1: SyntaxError")
         assert await said(toolset) == "2"
-        beside.write_text("RATE = 3\n")
+        beside.write_text("RATE = 3\n", encoding="utf-8")
         await until(lambda: heard[-1] == "" and len(heard) > 2)
         assert await said(toolset) == "3"
 
@@ -123,18 +123,22 @@ async def test_a_module_that_the_file_imports_from_its_folder_is_followed_too(co
 async def test_a_package_is_followed_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "our_package"
     package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "prices.py").write_text("from naru.tools import register_tool\n@register_tool\n" + PRICE)
+    (package / "__init__.py").write_text("", encoding="utf-8")
+    (package / "prices.py").write_text(
+        "from naru.tools import register_tool\n@register_tool\n" + PRICE, encoding="utf-8"
+    )
     monkeypatch.chdir(tmp_path)
     async with reloading("our_package") as (toolset, heard):
         assert await said(toolset) == "1200"
-        (package / "prices.py").write_text("from naru.tools import register_tool\n@register_tool\ndef cost(): ...\n")
+        (package / "prices.py").write_text(
+            "from naru.tools import register_tool\n@register_tool\ndef cost(): ...\n", encoding="utf-8"
+        )
         await until(lambda: len(heard) == 2)
         assert await names(toolset) == ["cost"]
 
 
 async def test_a_file_may_be_called_like_a_module_of_python(tmp_path: Path) -> None:
-    (tmp_path / "json.py").write_text(PRICE)
+    (tmp_path / "json.py").write_text(PRICE, encoding="utf-8")
     json = sys.modules["json"]
     async with reloading(str(tmp_path / "json.py")) as (toolset, _):
         assert await said(toolset) == "1200"
@@ -162,11 +166,11 @@ async def price(gate: str, box: Annotated[Box, Depends(box, scope="application")
     return f"VERSION {box.closed}"
 """
     gate = company.with_name("gate")
-    company.write_text(source.replace("VERSION", "old"))
+    company.write_text(source.replace("VERSION", "old"), encoding="utf-8")
     async with reloading(str(company)) as (toolset, heard):
         call = asyncio.create_task(said(toolset, gate=str(gate)))
         await asyncio.sleep(0)
-        company.write_text(source.replace("VERSION", "new"))
+        company.write_text(source.replace("VERSION", "new"), encoding="utf-8")
         await until(lambda: len(heard) == 2)
         gate.touch()
         assert await call == "old False"
@@ -174,7 +178,7 @@ async def price(gate: str, box: Annotated[Box, Depends(box, scope="application")
 
 
 async def test_a_function_that_cannot_be_offered_is_named(company: Path) -> None:
-    company.write_text(PRICE + "def odd(thing: type(print)) -> str:\n    return 'x'\n")
+    company.write_text(PRICE + "def odd(thing: type(print)) -> str:\n    return 'x'\n", encoding="utf-8")
     async with reloading(str(company)) as (toolset, heard):
         assert await names(toolset) == ["price"]
         assert heard[0] == ""

@@ -25,7 +25,7 @@ def how_to() -> str:
 
 
 def check(source: str, folder: Path) -> tuple[int, str]:
-    (folder / "checked.py").write_text(source)
+    (folder / "checked.py").write_text(source, encoding="utf-8")
     done = subprocess.run(
         [
             sys.executable,
@@ -49,8 +49,10 @@ def check(source: str, folder: Path) -> tuple[int, str]:
 def pyright(source: str, folder: Path) -> list[dict[str, Any]]:
     """Return what pyright says of a source in its strict mode."""
     node = node_environment({"pyright": PYRIGHT})
-    (folder / "checked.py").write_text(source)
-    (folder / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "strict", "include": ["checked.py"]}))
+    (folder / "checked.py").write_text(source, encoding="utf-8")
+    (folder / "pyrightconfig.json").write_text(
+        json.dumps({"typeCheckingMode": "strict", "include": ["checked.py"]}), encoding="utf-8"
+    )
     main = str(node / "node_modules" / "pyright" / "index.js")
     done = subprocess.run(
         ["node", main, "-p", str(folder), "--pythonpath", sys.executable, "--outputjson"],

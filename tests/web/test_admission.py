@@ -97,7 +97,7 @@ async def test_who_is_asked_for_a_key_by_a_proxy_is_told_where_to_find_one(
     await status(app, headers=[("Via", "1.1 proxy")])
     place = keys.path.with_name("admin.key")
     assert str(place) in caplog.text
-    bearer = ("Authorization", f"Bearer {place.read_text().strip()}")
+    bearer = ("Authorization", f"Bearer {place.read_text(encoding='utf-8').strip()}")
     assert await status(app, headers=[bearer, ("Via", "1.1 proxy")]) == 200
 
 

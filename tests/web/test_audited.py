@@ -55,7 +55,7 @@ async def test_a_change_is_written_down_before_it_is_made_and_with_its_outcome(t
         ("admin.done", who, "DELETE", 204),
     ]
     assert entries(tmp_path)[1]["server"] == "docs"
-    assert "canary-of-a-header" not in (tmp_path / "audit.jsonl").read_text()
+    assert "canary-of-a-header" not in (tmp_path / "audit.jsonl").read_text(encoding="utf-8")
     assert verify(tmp_path / "audit.jsonl").holds
 
 
@@ -64,7 +64,7 @@ async def test_a_made_key_is_named_by_its_id_never_by_its_secret(tmp_path: Path)
         answer = await ask(app, "POST", "/api/keys", body={"role": "user", "owner": "Lee"})
     done = entries(tmp_path)[-1]
     assert (done["key"], done["role"], done["owner"]) == (answer.json()["id"], "user", "Lee")
-    assert answer.json()["key"] not in (tmp_path / "audit.jsonl").read_text()
+    assert answer.json()["key"] not in (tmp_path / "audit.jsonl").read_text(encoding="utf-8")
 
 
 async def test_wrong_keys_and_keys_that_may_not_are_written_down(tmp_path: Path) -> None:

@@ -35,14 +35,14 @@ class Running:
 
     async def write(self, text: str) -> None:
         """Change the file, and have the hub look at it."""
-        self.file.write_text(text)
+        self.file.write_text(text, encoding="utf-8")
         await self.follower.look()
 
 
 @asynccontextmanager
 async def running(folder: Path, text: str = "") -> AsyncIterator[Running]:
     file = folder / "naru.yaml"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     file.chmod(0o600)
     sections = {"hub": {"data_dir": folder, "store": "memory:"}, "server": {"api_key": KEY}}
     settings = load_settings(file, **sections)
@@ -121,7 +121,7 @@ async def test_line7_flags_and_environment_stay_the_last_word(tmp_path: Path, mo
 @pytest.mark.slow
 async def test_line7_a_running_hub_sees_the_change_by_itself(tmp_path: Path) -> None:
     async with running(tmp_path) as one:
-        one.file.write_text("agent: {max_iterations: 4}")
+        one.file.write_text("agent: {max_iterations: 4}", encoding="utf-8")
         for _ in range(600):
             if one.hub.limits.max_rounds == 4:
                 break

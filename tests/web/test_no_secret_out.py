@@ -215,7 +215,9 @@ ORDINARY = {
 async def test_in_10000_results_no_ordinary_word_is_masked(manager_with_echo: Manager) -> None:
     """What a configuration says in ordinary words stays in what servers say: here our documents, with those words."""
     docs = Path(__file__).parent.parent.parent / "docs"
-    lines = [line for page in sorted(docs.rglob("*.md")) for line in page.read_text().splitlines() if line]
+    lines = [
+        line for page in sorted(docs.rglob("*.md")) for line in page.read_text(encoding="utf-8").splitlines() if line
+    ]
     words = list(ORDINARY.values())
     changed, masks = [], 0
     for number in range(10_000):

@@ -67,4 +67,4 @@ def _wait(server: subprocess.Popen[bytes], socket: Path, log: Path) -> None:
         if socket.exists() and subprocess.run(ping, capture_output=True, timeout=START_SECONDS).returncode == 0:
             return
         time.sleep(0.1)
-    pytest.fail(f"MariaDB did not start: {log.read_text(errors='replace')[-800:]}")
+    pytest.fail(f"MariaDB did not start: {log.read_text(encoding='utf-8', errors='replace')[-800:]}")

@@ -180,16 +180,18 @@ def test_four_columns_in_are_four_documents_out(form: str, tmp_path: Path):
 
 
 def test_other_headings_are_told_too(tmp_path: Path):
-    (tmp_path / "x.csv").write_text("table,column,description,unit\nlot,yield,수율,%\n")
+    (tmp_path / "x.csv").write_text("table,column,description,unit\nlot,yield,수율,%\n", encoding="utf-8")
     assert read_documents(tmp_path / "x.csv").documents[0].text == "lot.yield: 수율; unit: %"
-    (tmp_path / "y.csv").write_text("question,answer,answer\nWhen?,Now,Later,and more\n")
+    (tmp_path / "y.csv").write_text("question,answer,answer\nWhen?,Now,Later,and more\n", encoding="utf-8")
     assert (
         read_documents(tmp_path / "y.csv").documents[0].text == "question: When?; answer: Now; answer: Later; and more"
     )
 
 
 def test_two_rows_of_one_id_are_both_kept_and_a_repeated_one_is_named(tmp_path: Path):
-    (tmp_path / "x.json").write_text(json.dumps([{"id": "a", "text": "1"}, {"id": "a", "text": "2"}] * 2))
+    (tmp_path / "x.json").write_text(
+        json.dumps([{"id": "a", "text": "1"}, {"id": "a", "text": "2"}] * 2), encoding="utf-8"
+    )
     reading = read_documents(tmp_path / "x.json")
     assert [document.id for document in reading.documents] == ["a", "a (x.json#2)"]
     assert [(one.source, one.reason) for one in reading.refused] == [
@@ -207,7 +209,7 @@ def test_two_rows_of_one_id_are_both_kept_and_a_repeated_one_is_named(tmp_path: 
     ids=["get", "query"],
 )
 def test_an_export_of_chroma_keeps_ids_texts_and_metadata(export: dict[str, Any], tmp_path: Path):
-    (tmp_path / "x.json").write_text(json.dumps(export))
+    (tmp_path / "x.json").write_text(json.dumps(export), encoding="utf-8")
     reading = read_documents(tmp_path / "x.json")
     assert [(one.id, one.text, dict(one.metadata)) for one in reading.documents] == [
         ("a", "one", {"page": 1}),
@@ -216,13 +218,15 @@ def test_an_export_of_chroma_keeps_ids_texts_and_metadata(export: dict[str, Any]
 
 
 def test_markdown_and_html_are_cut_at_their_headings(tmp_path: Path):
-    (tmp_path / "x.md").write_text("intro\n\n# Install\n\nrun it\n\n## Linux\n\n" + "word. " * 600)
+    (tmp_path / "x.md").write_text("intro\n\n# Install\n\nrun it\n\n## Linux\n\n" + "word. " * 600, encoding="utf-8")
     texts = [one.text for one in read_documents(tmp_path / "x.md").documents]
     assert texts[:2] == ["intro", "Install\nrun it"]
     assert all(text.startswith("Install > Linux\n") for text in texts[2:])
     assert sum(text.count("word.") for text in texts) == 600
     assert max(map(len, texts)) < 1_600
-    (tmp_path / "x.html").write_text("<style>p{}</style><h1>A</h1><p>one<p>two &amp; three<script>4</script>")
+    (tmp_path / "x.html").write_text(
+        "<style>p{}</style><h1>A</h1><p>one<p>two &amp; three<script>4</script>", encoding="utf-8"
+    )
     assert [one.text for one in read_documents(tmp_path / "x.html").documents] == ["A\none\ntwo & three"]
 
 
@@ -278,8 +282,8 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_kept(
 ):
     pytest.importorskip("pypdf", reason="pip install the extra `documents`")
     (tmp_path / name).write_bytes(raw)
-    (tmp_path / "good.txt").write_text("one")
-    (tmp_path / ".hidden").write_text("none")
+    (tmp_path / "good.txt").write_text("one", encoding="utf-8")
+    (tmp_path / ".hidden").write_text("none", encoding="utf-8")
     reading = read_documents(tmp_path)
     assert [document.text for document in reading.documents] == ["one"]
     assert [one.source for one in reading.refused] == [name]

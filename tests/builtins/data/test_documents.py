@@ -40,17 +40,17 @@ def test_a_catalogue_is_read_as_id_and_text(name: str, text: str, tmp_path: Path
 
 
 def test_plain_lines_and_lists_of_texts_are_documents_too(tmp_path: Path):
-    (tmp_path / "x.txt").write_text("one\n\n two \n")
+    (tmp_path / "x.txt").write_text("one\n\n two \n", encoding="utf-8")
     assert as_map(read_documents(tmp_path / "x.txt")) == {"x.txt#1": "one", "x.txt#3": "two"}
-    (tmp_path / "x.json").write_text('["one", "two"]')
+    (tmp_path / "x.json").write_text('["one", "two"]', encoding="utf-8")
     assert list(as_map(read_documents(tmp_path / "x.json")).values()) == ["one", "two"]
 
 
 def test_a_folder_is_all_its_files_and_no_file_takes_anothers_place(tmp_path: Path):
     (tmp_path / "in").mkdir()
-    (tmp_path / "a.txt").write_text("one")
-    (tmp_path / "in" / "b.md").write_text("two")
-    (tmp_path / "c.json").write_text('{"c": "price"}')
+    (tmp_path / "a.txt").write_text("one", encoding="utf-8")
+    (tmp_path / "in" / "b.md").write_text("two", encoding="utf-8")
+    (tmp_path / "c.json").write_text('{"c": "price"}', encoding="utf-8")
     (tmp_path / "d.bin").write_bytes(b"\xff\xfe")
     reading = read_documents(tmp_path)
     assert as_map(reading) == {"a.txt#1": "one", "c": "c: price", "in/b.md#1": "two"}
@@ -62,7 +62,7 @@ def test_a_folder_is_all_its_files_and_no_file_takes_anothers_place(tmp_path: Pa
 
 @pytest.mark.parametrize(("name", "text"), [("x.json", "{"), ("x.json", "{}"), ("x.txt", ""), ("x.jsonl", "nope")])
 def test_a_file_without_documents_is_told(name: str, text: str, tmp_path: Path):
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match="x"):
         read_documents(tmp_path / name)
     with pytest.raises(ConfigError, match=r"none\.json: cannot read it"):

@@ -129,8 +129,8 @@ def leaves(value: Any, place: str = "x.json#") -> Iterator[tuple[str, str]]:
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=NESTED.filter(lambda value: not isinstance(value, str)))
 def test_each_text_of_any_json_is_in_a_document_or_its_place_is_named(value: Any, tmp_path: Path):
-    (tmp_path / "beside.txt").write_text("beside")
-    (tmp_path / "x.json").write_text(json.dumps(value))
+    (tmp_path / "beside.txt").write_text("beside", encoding="utf-8")
+    (tmp_path / "x.json").write_text(json.dumps(value), encoding="utf-8")
     reading = read_documents(tmp_path)
     told = "\n".join(f"{one.id}\n{one.text}\n{dict(one.metadata)}\n" for one in reading.documents)
     named = tuple(f"{one.source}." for one in reading.refused)

@@ -39,14 +39,14 @@ def told(reading: Reading) -> tuple[dict[str, str], dict[str, str]]:
 def read(folder: Path, name: str, raw: bytes | str) -> tuple[dict[str, str], dict[str, str]]:
     """Read one file; one that holds no documents at all says so by its place, too."""
     (folder / name).write_bytes(raw.encode() if isinstance(raw, str) else raw)
-    (folder / "beside.txt").write_text("beside")
+    (folder / "beside.txt").write_text("beside", encoding="utf-8")
     documents, refused = told(read_documents(folder))
     assert documents.pop("beside.txt#1") == "beside"
     return documents, refused
 
 
 def test_whatever_stands_in_a_folder_is_read_or_named(tmp_path: Path):
-    (tmp_path / "a.txt").write_text("one")
+    (tmp_path / "a.txt").write_text("one", encoding="utf-8")
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / "gone.txt").symlink_to(tmp_path / "nothing")
     (tmp_path / "self.txt").symlink_to(tmp_path / "self.txt")
@@ -56,7 +56,7 @@ def test_whatever_stands_in_a_folder_is_read_or_named(tmp_path: Path):
         listening.bind(str(tmp_path / "s.json"))
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "x.csv").touch()
-    (tmp_path / "empty" / "headings.csv").write_text("id,text\n")
+    (tmp_path / "empty" / "headings.csv").write_text("id,text\n", encoding="utf-8")
     documents, refused = told(read_documents(tmp_path))
     assert documents == {"a.txt#1": "one"}
     device = "it is no file but a pipe, a socket or a device"
@@ -73,7 +73,7 @@ def test_whatever_stands_in_a_folder_is_read_or_named(tmp_path: Path):
 
 
 def test_a_folder_that_goes_away_while_it_is_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (tmp_path / "a.txt").write_text("one")
+    (tmp_path / "a.txt").write_text("one", encoding="utf-8")
     (tmp_path / "secret").mkdir()
     scan = os.scandir
 
@@ -217,7 +217,7 @@ def test_keys_that_come_twice_are_both_kept(tmp_path: Path):
 
 def test_numbers_that_no_store_keeps_are_kept_as_text(tmp_path: Path):
     raw = '[{"id": "a", "text": "b", "n": %s, "metadata": {"x": NaN, "y": 1e999, "z": %d, "page": 1}}]'
-    (tmp_path / "x.json").write_text(raw % ("9" * 5_000, 2**70))
+    (tmp_path / "x.json").write_text(raw % ("9" * 5_000, 2**70), encoding="utf-8")
     (document,) = read_documents(tmp_path / "x.json").documents
     assert document.text == f"a: b; n: {'9' * 5_000}"
     assert document.metadata == {"x": "nan", "y": "inf", "z": str(2**70), "page": 1}

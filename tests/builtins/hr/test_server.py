@@ -44,7 +44,7 @@ def _folder(path):
 
 
 def _no_database(path):
-    (path / "x.db").write_text("this is no database" * 100)
+    (path / "x.db").write_text("this is no database" * 100, encoding="utf-8")
     return path / "x.db"
 
 

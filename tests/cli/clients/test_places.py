@@ -39,7 +39,7 @@ def test_variables_move_the_folders() -> None:
 
 
 def test_files_of_the_project_are_looked_at_only_when_asked(tmp_path: Path) -> None:  # S-24
-    (tmp_path / ".mcp.json").write_text("{}")
+    (tmp_path / ".mcp.json").write_text("{}", encoding="utf-8")
     machine = Machine.of("linux", tmp_path / "home", {})
     assert list(existing(machine, tmp_path)) == []
     assert [path.name for _, path in existing(machine, tmp_path, project=True)] == [".mcp.json"]

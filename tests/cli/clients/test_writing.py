@@ -40,24 +40,24 @@ def test_a_second_time_changes_nothing(tmp_path: Path) -> None:
     for row in MADE:
         path = tmp_path / f"{row.name}.{row.kind}"
         write_entry(path, row, "naru", row.entry(ADDRESS))
-        before = path.read_text()
+        before = path.read_text(encoding="utf-8")
         assert write_entry(path, row, "naru", row.entry(ADDRESS)) is None
-        assert path.read_text() == before
+        assert path.read_text(encoding="utf-8") == before
 
 
 def test_a_copy_is_kept_beside_the_file_with_its_mode_and_links_are_followed(tmp_path: Path) -> None:
     real = tmp_path / "dotfiles" / "mcp.json"
     real.parent.mkdir()
-    real.write_text('{"mcpServers": {"a": {"command": "x"}}, "unknown": [1, 2]} // mine')
+    real.write_text('{"mcpServers": {"a": {"command": "x"}}, "unknown": [1, 2]} // mine', encoding="utf-8")
     real.chmod(0o640)
     link = tmp_path / "mcp.json"
     link.symlink_to(real)
     kept = write_entry(link, ROWS["cursor"], "naru", {"url": "u"})
     assert kept is not None
     assert kept.parent == real.parent
-    assert "naru" not in kept.read_text()
+    assert "naru" not in kept.read_text(encoding="utf-8")
     assert link.is_symlink()
-    assert real.read_text().endswith("// mine")
+    assert real.read_text(encoding="utf-8").endswith("// mine")
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
 
 
@@ -98,10 +98,10 @@ def test_a_file_that_cannot_be_changed_safely_is_left_alone_and_the_entry_shown(
     tmp_path: Path, client: str, text: str
 ) -> None:
     path, row = tmp_path / "file", ROWS[client]
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     assert row.entry
     with pytest.raises(ConfigError, match="left as it is") as refused:
         write_entry(path, row, "naru", row.entry(ADDRESS))
     assert "127.0.0.1" in refused.value.remedy
-    assert path.read_text() == text
+    assert path.read_text(encoding="utf-8") == text
     assert list(tmp_path.iterdir()) == [path]

@@ -47,7 +47,7 @@ def made(folder: Path, told: dict[str, Any] | None = None, **files: bytes) -> Pa
 
 
 def kept(folder: Path) -> list[dict[str, Any]]:
-    return list(json.loads((folder / "listed.json").read_text()))
+    return list(json.loads((folder / "listed.json").read_text(encoding="utf-8")))
 
 
 @pytest.mark.slow

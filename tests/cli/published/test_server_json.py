@@ -144,7 +144,7 @@ def test_an_odd_document_is_told(odd: Any) -> None:
 
 
 def test_a_server_json_is_shown_with_its_secret_hidden_then_added(naru: Any, tmp_path: Path) -> None:
-    (tmp_path / "server.json").write_text(json.dumps(document(NPM)))
+    (tmp_path / "server.json").write_text(json.dumps(document(NPM)), encoding="utf-8")
     given = ["--set", "city=Busan", "--set", f"WEATHER_KEY={SECRET}"]
     shown = naru("servers", "add", "weather", "server.json", *given, code=1)
     assert "npx -y" in shown.stderr
@@ -154,7 +154,7 @@ def test_a_server_json_is_shown_with_its_secret_hidden_then_added(naru: Any, tmp
     kept = json.loads(naru("servers", "export", "--with-secrets").stdout)["mcpServers"]["weather"]
     assert kept["env"] == {"WEATHER_KEY": SECRET}
     lists = tmp_path / "mcp.json"
-    lists.write_text('{"mcpServers": {}}')
+    lists.write_text('{"mcpServers": {}}', encoding="utf-8")
     assert "naru import" in naru("servers", "add", "x", "mcp.json", code=2).stderr
 
 

@@ -192,7 +192,7 @@ async def test_a_renewal_whose_caller_has_gone_is_not_lost(authority: Authority,
         gone.cancel()
         assert await source.current() == "t1", "who comes next takes the answer that was under way"
         assert [form["refresh_token"] for form in authority.forms] == ["REFRESH-0"]
-        assert "REFRESH-1" in (tmp_path / "token.json").read_text()
+        assert "REFRESH-1" in (tmp_path / "token.json").read_text(encoding="utf-8")
         await source.close()
 
 
@@ -211,7 +211,7 @@ async def test_a_rotated_refresh_token_outlives_this_process(
     assert [form["refresh_token"] for form in authority.forms] == ["REFRESH-0", "REFRESH-1"]
     (kept,) = (tmp_path / "tokens").iterdir()
     assert kept.stat().st_mode & 0o777 == 0o600
-    assert "REFRESH-2" in kept.read_text()
+    assert "REFRESH-2" in kept.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ async def test_the_openapi_document_names_every_row_and_its_role(hub: AdminHub) 
 
 
 async def test_r26_unreadable_keys_close_every_door(hub: AdminHub) -> None:
-    hub.key_ring.keys.path.write_text("{")
+    hub.key_ring.keys.path.write_text("{", encoding="utf-8")
     async with hub.client("x" * 40) as client:
         answer = await client.get("/api/session")
     assert answer.status_code == 507

@@ -55,7 +55,7 @@ def settings(folder: Path, *modules: str, **sections: dict[str, Any]) -> Setting
 @pytest.fixture
 def company(tmp_path: Path) -> Path:
     path = tmp_path / "company.py"
-    path.write_text(SOURCE)
+    path.write_text(SOURCE, encoding="utf-8")
     return path
 
 
@@ -106,12 +106,12 @@ async def test_an_edit_changes_the_tools_of_a_running_hub_and_a_broken_one_is_in
     async with served(settings(tmp_path, str(company))) as (hub, client):
         changes: list[str] = []
         hub.manager.subscribe(lambda change: changes.append(f"{change.server} {change.what}"))
-        company.write_text(SOURCE.replace("1200", "1300").replace("def wipe", "def wipe_all"))
+        company.write_text(SOURCE.replace("1200", "1300").replace("def wipe", "def wipe_all"), encoding="utf-8")
         await until(lambda: "company tools" in changes)
         await until(lambda: "wipe_all" in [tool.name for tool in hub.manager.tools("company")])
         assert json.loads(await text_of(hub, "price", product="pen"))["won"] == 1300
         with caplog.at_level(logging.ERROR):
-            company.write_text("def price(:\n")
+            company.write_text("def price(:\n", encoding="utf-8")
             await until(lambda: "company.py, line 1: SyntaxError" in caplog.text)
         assert json.loads(await text_of(hub, "price", product="pen"))["won"] == 1300
         logs = (await client.get("/api/logs?level=error")).json()["lines"]
@@ -136,10 +136,10 @@ async def test_functions_get_no_variable_but_those_named_and_nobodys_identity(
 async def test_a_broken_file_is_told_at_the_start_and_taken_up_once_it_is_mended(
     company: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    company.write_text("def price(:\n")
+    company.write_text("def price(:\n", encoding="utf-8")
     async with served(settings(tmp_path, str(company))) as (hub, _):
         await until(lambda: "It has no tools yet" in caplog.text)
-        company.write_text(SOURCE)
+        company.write_text(SOURCE, encoding="utf-8")
         await until(lambda: len(hub.manager.tools("company")) == 4)
 
 
@@ -160,7 +160,7 @@ def test_the_record_is_the_same_in_every_process_and_holds_no_value_of_a_variabl
     assert first.id == second.id
     assert "hunter2" not in first.model_dump_json()
     odd = company.with_name("우리 tools-2.py")
-    odd.write_text(SOURCE)
+    odd.write_text(SOURCE, encoding="utf-8")
     assert own_records(settings(tmp_path, str(odd)))[0].name == "tools-2"
 
 

@@ -42,12 +42,12 @@ class Mutable:
 
     def offer(self, *tools: dict[str, Any]) -> None:
         temporary = self.tools_file.with_suffix(".new")
-        temporary.write_text(json.dumps(tools))
+        temporary.write_text(json.dumps(tools), encoding="utf-8")
         temporary.replace(self.tools_file)
 
     @property
     def calls(self) -> list[str]:
-        return [json.loads(line) for line in self.calls_file.read_text().splitlines()]
+        return [json.loads(line) for line in self.calls_file.read_text(encoding="utf-8").splitlines()]
 
     def record(self, name: str = "m", **config: object) -> ServerRecord:
         args = [str(SERVERS / "mutable_server.py"), str(self.tools_file), str(self.calls_file)]
@@ -545,7 +545,7 @@ async def test_whoever_follows_is_told_whether_anything_changed_since_it_began_t
 
 async def test_f08_entries_that_cannot_be_used_are_listed_with_place_and_reason(tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
-    path.write_text(json.dumps({"mcpServers": {"a": 1, "good": {"url": "http://127.0.0.1:9/mcp"}}}))
+    path.write_text(json.dumps({"mcpServers": {"a": 1, "good": {"url": "http://127.0.0.1:9/mcp"}}}), encoding="utf-8")
     async with admin_hub(tmp_path, open_store(f"file:{path}")) as hub, hub.client() as client:
         assert [server["name"] for server in (await client.get(BASE)).json()] == ["good"]
         (problem,) = (await client.get("/api/mcp/problems")).json()

@@ -55,7 +55,7 @@ async def test_no_file_builds_markup_from_text() -> None:
         if file.name in LIBRARIES:
             continue  # of marked only its reader into tokens is used
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
-            assert way not in file.read_text(), file.name
+            assert way not in file.read_text(encoding="utf-8"), file.name
 
 
 async def test_a_models_text_is_inspected_with_spans_that_cover_it(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ async def test_files_are_packed_for_browsers_that_take_it(tmp_path: Path) -> Non
 def test_every_file_of_the_console_is_listed_and_every_import_of_one_is_there() -> None:
     assert {file.name for file in STATIC.iterdir()} == set(FILES)
     for file in STATIC.glob("*.js"):
-        assert set(re.findall(r'from "\./([\w.]+)"', file.read_text())) <= set(FILES)
+        assert set(re.findall(r'from "\./([\w.]+)"', file.read_text(encoding="utf-8"))) <= set(FILES)
 
 
 def test_every_reason_of_the_hub_has_its_korean_line() -> None:
@@ -252,7 +252,9 @@ def test_every_reason_of_the_hub_has_its_korean_line() -> None:
 
 
 def test_every_code_of_an_answer_has_its_korean_line() -> None:
-    listed = yaml.safe_load((Path(naru.__file__).parents[2] / "docs" / "reference" / "errors.yaml").read_text())["api"]
+    listed = yaml.safe_load(
+        (Path(naru.__file__).parents[2] / "docs" / "reference" / "errors.yaml").read_text(encoding="utf-8")
+    )["api"]
     korean = STATIC.joinpath("reasons.js").read_text(encoding="utf-8")
     told = set(re.findall(r'^  (\w+): "', korean, re.MULTILINE))
     assert set(listed) - told == set()

@@ -32,25 +32,25 @@ def _codex(home: Path, url: str, model: str) -> None:
     limits = 'env_key = "NARU_API_KEY"\nrequest_max_retries = 0\nstream_max_retries = 0\n'
     (home / ".codex").mkdir()
     text = f'model = "{model}"\nmodel_provider = "naru"\n{provider}{limits}'
-    (home / ".codex" / "config.toml").write_text(text)
+    (home / ".codex" / "config.toml").write_text(text, encoding="utf-8")
 
 
 def _opencode(home: Path, url: str, model: str) -> None:
     options = {"baseURL": f"{url}/v1", "apiKey": "made-up"}
     naru = {"npm": "@ai-sdk/openai-compatible", "name": "Naru", "options": options, "models": {model: {}}}
-    (home / "work" / "opencode.json").write_text(json.dumps({"provider": {"naru": naru}}))
+    (home / "work" / "opencode.json").write_text(json.dumps({"provider": {"naru": naru}}), encoding="utf-8")
 
 
 def _continue(home: Path, url: str, model: str) -> None:
     asked = {"name": "naru", "provider": "openai", "model": model, "apiBase": f"{url}/v1", "apiKey": "none"}
     made = {"name": "Naru", "version": "1.0.0", "schema": "v1"}
     made["models"] = [{**asked, "roles": ["chat", "edit", "apply"], "capabilities": ["tool_use"]}]  # type: ignore[assignment]
-    (home / "continue.yaml").write_text(json.dumps(made))  # JSON is YAML
+    (home / "continue.yaml").write_text(json.dumps(made), encoding="utf-8")  # JSON is YAML
 
 
 def _llm(home: Path, url: str, model: str) -> None:
     row = {"model_id": "naru", "model_name": model, "api_base": f"{url}/v1", "supports_tools": True}
-    (home / "extra-openai-models.yaml").write_text(json.dumps([row]))
+    (home / "extra-openai-models.yaml").write_text(json.dumps([row]), encoding="utf-8")
 
 
 AGENTS = {

@@ -96,7 +96,7 @@ async def test_gooses_own_providers_work_over_both_apis(tmp_path: Path) -> None:
 async def test_node_packages_and_the_ai_sdks_providers_work_over_every_api(tmp_path: Path) -> None:
     folder = node_environment(NODE)
     script = folder / "node_apis.mjs"
-    script.write_text((CLIENTS / "node_apis.mjs").read_text())
+    script.write_text((CLIENTS / "node_apis.mjs").read_text(encoding="utf-8"), encoding="utf-8")
     told = await told_by(tmp_path, "node", str(script))
     assert told.pop("background") == {
         "statuses": ["queued", "completed", True],

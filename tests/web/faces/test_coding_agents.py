@@ -55,7 +55,7 @@ def play(request: ChatRequest) -> Answer:
 async def said_by(agent: Agent, tmp_path: Path, asked: str, model: str = "m") -> str:
     home = tmp_path / "home"
     (home / "work").mkdir(parents=True)
-    (home / "work" / "a.txt").write_text("one\n")
+    (home / "work" / "a.txt").write_text("one\n", encoding="utf-8")
     hub = MemoryHub(ScriptedBackend(play, model="m"), settings=Settings(hub=HubSettings(data_dir=tmp_path / "data")))
     async with served(application(hub)) as url:
         agent.prepare(home, url, model)
@@ -101,7 +101,7 @@ async def test_a_coding_agent_works_unchanged(name: str, asked: str, model: str,
     agent = AGENTS[name]
     if "own tool" in asked and not agent.has_tools:
         await said_by(agent, tmp_path, "Now please edit a.txt.", model)
-        assert (tmp_path / "home" / "work" / "a.txt").read_text() == f"{SAID}\n"
+        assert (tmp_path / "home" / "work" / "a.txt").read_text(encoding="utf-8") == f"{SAID}\n"
         return
     out = await said_by(agent, tmp_path, asked, model)
     assert says.removesuffix("{rest}") in out

@@ -80,7 +80,7 @@ async def test_gemini_cli_connects_with_what_naru_writes_and_calls_a_tool_of_the
         assert ROW.entry is not None
         entry = {"mcpServers": {"naru": ROW.entry(Address(url, (), "m"))}}
         shown = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": False}}
-        (home / ".gemini" / "settings.json").write_text(json.dumps(entry | shown))
+        (home / ".gemini" / "settings.json").write_text(json.dumps(entry | shown), encoding="utf-8")
         listed = await run(home, "mcp", "list")
         assert f"naru: {url}/mcp (http) - Connected" in listed
         key = {"GEMINI_API_KEY": "made-up", "GOOGLE_GEMINI_BASE_URL": google.base_url.removesuffix("/v1")}

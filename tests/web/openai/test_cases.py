@@ -18,7 +18,9 @@ from tests.web.upstream import Reply, Upstream, delta, text_reply, upstream
 
 CASES = {
     case["id"]: case
-    for case in map(json.loads, (Path(__file__).parents[2] / "cases" / "reports.jsonl").read_text().splitlines())
+    for case in map(
+        json.loads, (Path(__file__).parents[2] / "cases" / "reports.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     if case["area"] == "d"
 }
 NAMES = ("f", "g", "h", "w", "order_status", "get_n", "get_weather")
@@ -288,7 +290,7 @@ async def test_a_web_page_instead_of_an_answer_is_a_502_that_quotes_it(stream: b
 
 
 async def test_every_case_of_area_d_is_tested_here() -> None:
-    text = Path(__file__).read_text()
+    text = Path(__file__).read_text(encoding="utf-8")
     assert [case_id for case_id in CASES if case_id not in text] == []
 
 

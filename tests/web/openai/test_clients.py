@@ -75,5 +75,5 @@ async def test_python_frameworks_round_trip(client: str) -> None:
 async def test_node_clients_round_trip(client: str) -> None:
     folder = node_environment(NODE)
     script = folder / client
-    script.write_text((CLIENTS / client).read_text())
+    script.write_text((CLIENTS / client).read_text(encoding="utf-8"), encoding="utf-8")
     expect_round_trips(await round_trips(["node", str(script)]))

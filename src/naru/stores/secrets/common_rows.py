@@ -141,7 +141,7 @@ class FileLeases:
     def holder(self, name: str) -> str:
         """Return who took it last: ask where `take` was refused."""
         try:
-            return self._path(name).read_text()
+            return self._path(name).read_text(encoding="utf-8")
         except FileNotFoundError:
             return ""
 

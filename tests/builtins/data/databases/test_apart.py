@@ -37,7 +37,7 @@ def children() -> set[int]:
     found = set()
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(FileNotFoundError):  # a thread that ended meanwhile
-            found |= set(map(int, (task / "children").read_text().split()))
+            found |= set(map(int, (task / "children").read_text(encoding="utf-8").split()))
     return found
 
 

@@ -49,7 +49,7 @@ async def test_a_broken_view_and_a_key_to_nothing_are_passed_over_and_the_view_i
 
 async def test_a_duckdb_view_that_no_reader_can_ask_is_named(tmp_path: Path):
     duckdb = pytest.importorskip("duckdb", reason="install the extra `duckdb`")
-    (tmp_path / "lots.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "lots.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     with duckdb.connect(str(tmp_path / "odd.duckdb")) as made:
         made.execute("CREATE TABLE gone (a INT); CREATE VIEW broken AS SELECT a FROM gone; DROP TABLE gone")
         made.execute(f"CREATE VIEW outside AS SELECT * FROM read_csv('{tmp_path / 'lots.csv'}')")
@@ -72,7 +72,7 @@ async def test_of_a_folder_every_table_is_asked_and_every_other_file_is_named(tm
         "d.xlsx": "",
         "e": "",
     }.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "f.csv.gz").write_bytes(gzip.compress(b"x\n1\n"))
     database = open_database(settings(str(tmp_path), tmp_path))
     for table in "abcf":

@@ -187,9 +187,9 @@ async def test_the_catalogue_tells_columns_types_comments_keys_and_values(engine
 
 async def test_a_folder_of_files_is_asked_as_tables(tmp_path: Path):
     pytest.importorskip("duckdb", reason="install the extra `duckdb`")
-    (tmp_path / "lots.csv").write_text("lot_id,qty\nL1,3\nL2,4\n")
+    (tmp_path / "lots.csv").write_text("lot_id,qty\nL1,3\nL2,4\n", encoding="utf-8")
     (tmp_path / "more").mkdir()
-    (tmp_path / "more" / "balls.csv").write_text("ball_id,lot_id\n1,L1\n")
+    (tmp_path / "more" / "balls.csv").write_text("ball_id,lot_id\n1,L1\n", encoding="utf-8")
     database = open_database(DataSettings(naru_database_url=str(tmp_path), _env_file=None))
     result = await database.query("SELECT sum(qty) AS n FROM lots JOIN more_balls USING (lot_id)")
     assert result.records == [{"n": 3}]
@@ -213,11 +213,13 @@ async def test_a_folder_of_files_is_asked_as_tables(tmp_path: Path):
 async def test_a_cte_writes_nothing_into_the_folder_that_the_engine_may_read(sql: str, tmp_path: Path):
     """S-45: DuckDB 2 runs COPY, INSERT, UPDATE and DELETE in a CTE, and writes wherever it may read files."""
     pytest.importorskip("duckdb", reason="install the extra `duckdb`")
-    (tmp_path / "lots.csv").write_text("lot_id,qty\nL1,3\n")
+    (tmp_path / "lots.csv").write_text("lot_id,qty\nL1,3\n", encoding="utf-8")
     database = open_database(DataSettings(naru_database_url=str(tmp_path), _env_file=None))
     with pytest.raises(RefusedStatementError, match=r"This tool only reads: (COPY|INSERT|UPDATE|DELETE) is no SELECT"):
         await database.query(sql.format(folder=tmp_path))
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("lots.csv", "lot_id,qty\nL1,3\n")]
+    assert [(file.name, file.read_text(encoding="utf-8")) for file in tmp_path.iterdir()] == [
+        ("lots.csv", "lot_id,qty\nL1,3\n")
+    ]
     assert (await database.query("WITH x AS (SELECT qty FROM lots) FROM x UNION ALL VALUES (4)")).records == [
         {"qty": 3},
         {"qty": 4},
@@ -242,14 +244,14 @@ KEPT = ("lots.csv", "we'ird.csv", "semi.csv", "order.csv", "a.b.c.csv")
 async def test_a_folder_with_broken_files_is_asked_without_them_and_names_them(tmp_path: Path):
     """Issue 20, line 2: one file that cannot be read does not take the others' place."""
     pytest.importorskip("duckdb", reason="install the extra `duckdb`")
-    (tmp_path / "lots.csv").write_text("lot_id;qty\nL1;3\n")
+    (tmp_path / "lots.csv").write_text("lot_id;qty\nL1;3\n", encoding="utf-8")
     (tmp_path / "korean.csv").write_bytes("로트,수량\nL1,3\n".encode("cp949"))
-    (tmp_path / "bad.parquet").write_text("no")
-    (tmp_path / "bad.json").write_text('{"a":')
+    (tmp_path / "bad.parquet").write_text("no", encoding="utf-8")
+    (tmp_path / "bad.json").write_text('{"a":', encoding="utf-8")
     (tmp_path / "gone.csv").symlink_to(tmp_path / "nothing")
     os.mkfifo(tmp_path / "pipe.csv")
     for name in KEPT[1:]:
-        (tmp_path / name).write_text("a,b\n1,2\n")
+        (tmp_path / name).write_text("a,b\n1,2\n", encoding="utf-8")
     settings = DataSettings(naru_database_url=str(tmp_path), _env_file=None)
     database = open_database(settings)
     assert (await database.query("SELECT qty FROM lots")).records == [{"qty": 3}]

@@ -237,7 +237,7 @@ def password_rules() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="naru-hba-") as folder:
         Path(folder).chmod(0o755)
         rules = Path(folder) / "pg_hba.conf"
-        rules.write_text("local all postgres trust\nlocal all all scram-sha-256\n")
+        rules.write_text("local all postgres trust\nlocal all all scram-sha-256\n", encoding="utf-8")
         rules.chmod(0o644)
         yield rules
 

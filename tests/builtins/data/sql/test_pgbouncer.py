@@ -49,9 +49,9 @@ def pgbouncer(bga: BgaServer) -> Iterator[int]:
         port = free.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="naru-bouncer-") as name:
         folder = Path(name)
-        (folder / "users").write_text('"bga_reader" ""\n')
+        (folder / "users").write_text('"bga_reader" ""\n', encoding="utf-8")
         settings = SETTINGS.format(host=bga.parameters()["host"], port=port, folder=folder)
-        (folder / "ini").write_text(settings)
+        (folder / "ini").write_text(settings, encoding="utf-8")
         for path in (folder, folder / "users", folder / "ini"):
             path.chmod(0o777)
         process = subprocess.Popen([program, "-u", "nobody", str(folder / "ini")], stderr=subprocess.DEVNULL)
@@ -63,7 +63,7 @@ def pgbouncer(bga: BgaServer) -> Iterator[int]:
                         break
                 time.sleep(0.02)
             else:
-                pytest.fail(f"PgBouncer did not start: {(folder / 'log').read_text()[-500:]}")
+                pytest.fail(f"PgBouncer did not start: {(folder / 'log').read_text(encoding='utf-8')[-500:]}")
             yield port
         finally:
             process.terminate()

@@ -60,7 +60,7 @@ def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                         break
                 time.sleep(0.05)
             else:
-                pytest.fail(f"chroma did not start: {(folder / 'log').read_text()[-500:]}")
+                pytest.fail(f"chroma did not start: {(folder / 'log').read_text(encoding='utf-8')[-500:]}")
             yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
@@ -211,7 +211,7 @@ async def test_without_numpy_the_local_store_finds_the_same(monkeypatch: pytest.
 
 
 async def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     store = LocalStore(tmp_path / "file" / "vectors.sqlite", "columns")
     with pytest.raises(VectorStoreError, match="NARU_DATA_DIR"):
         await store.count()
