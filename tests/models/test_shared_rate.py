@@ -84,7 +84,7 @@ async def test_a_backend_counts_in_redis(redis_url: str) -> None:
     assert [event async for event in one.stream(request)][-1] == Finish("stop")
     with pytest.raises(ModelError, match="other processes"):
         await anext(two.stream(request))
-    assert queues[1].state().running == 0
+    assert queues[1].load() == (0, 0)
     await one.close()
     await two.close()
 

@@ -11,7 +11,11 @@ from google.genai import types as genai
 from tests.tools.reports import Reports
 
 from naru.errors import InvalidArgumentsError
-from naru.messages import ToolDefinition
+from naru.messages import ChatRequest, Message, ToolDefinition
+from naru.models.known.profile import Profile
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.gemini import GeminiBackend
+from naru.models.wires.openai_wire import request_body
 from naru.tools.arguments.fit import fit
 from naru.tools.arguments.validate import ArgumentsValidator
 from naru.tools.combined import CombinedToolset
@@ -77,8 +81,10 @@ async def _(given):
 
 @REPORTS.check("b08")
 def _(given):
-    assert provider_form(given["tools"], "gemini").request_fields == {}
-    assert provider_form(given["tools"], "openai").request_fields == {}
+    asked = ChatRequest("m", [Message("user", "hi")], tools=given["tools"])
+    _, config = GeminiBackend(Endpoint("http://127.0.0.1:9")).arguments(asked)
+    for sent in (config, request_body(asked, Profile(), model="m")):
+        assert not {"tools", "tool_config", "tool_choice"} & set(sent)
 
 
 @REPORTS.check("b09")
@@ -158,7 +164,7 @@ async def _(given):
     sent = [declaration["name"] for declaration in form.tools]
     assert len(set(sent)) == 3
     for name, wanted in zip(sent, names, strict=True):
-        assert (await registered.call(form.original_name(name), {}, CALL)).text == wanted
+        assert (await registered.call(form.names[name], {}, CALL)).text == wanted
     combined = CombinedToolset({"": registered})
     for definition, wanted in zip(await combined.tools(), names, strict=True):
         assert (await combined.call(definition.name, {}, CALL)).text == wanted

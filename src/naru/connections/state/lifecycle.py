@@ -89,11 +89,6 @@ class Lifecycle:
         """Requests can be sent."""
         return self.status in LIVE
 
-    @property
-    def next_retry_at(self) -> float | None:
-        """When the next attempt is planned, in monotonic seconds."""
-        return self._due
-
     def in_crash_loop(self, now: float) -> bool:
         """Tell whether it failed too often lately for on-demand attempts (R-32)."""
         full = len(self._failures) == self.policy.crash_loop_failures

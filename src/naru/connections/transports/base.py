@@ -83,6 +83,7 @@ class Counters:
     malformed: int = 0
     """Answers with neither or both of result and error (a06)."""
     oversized: int = 0
+    """Messages or streams longer than `max_body_bytes`."""
 
 
 class Transport(Protocol):

@@ -56,11 +56,6 @@ def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-def is_response(message: JsonObject) -> bool:
-    """Tell whether a message answers a request."""
-    return "method" not in message and "id" in message
-
-
 def is_message(value: Json) -> bool:
     """Tell whether a decoded value can be a JSON-RPC message at all: a log line in JSON is not.
 

@@ -11,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from naru.errors import ModelError
@@ -139,17 +139,6 @@ class Slot:
         self._queue.block(retry_after_seconds, model=model, sent_at=self._granted_at, said=said)
 
 
-@dataclass(frozen=True, slots=True)
-class QueueState:
-    """What a person may want to see of a queue."""
-
-    waiting: int
-    running: int
-    blocked_seconds: float
-    callers: dict[str, int] = field(default_factory=dict)
-    """Caller → how many of its requests wait."""
-
-
 class RequestQueue:
     """Fair, bounded, cancellable; never lets more through than the limits in any window."""
 
@@ -196,12 +185,6 @@ class RequestQueue:
     def now(self) -> float:
         """Return the queue's own time, in seconds."""
         return self._clock.now()
-
-    def state(self) -> QueueState:
-        """Return what waits and why."""
-        blocked = max(0.0, self._allowance.blocked_until - self._clock.now())
-        callers = {name: len(line) for name, line in self._lines.items()}
-        return QueueState(sum(callers.values()), self._running, blocked, callers)
 
     def load(self) -> tuple[int, int]:
         """Return how many requests wait and how many are under way."""

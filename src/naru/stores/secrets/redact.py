@@ -6,7 +6,6 @@ What a server says is cleaned of that server's secrets where it comes in (`Secre
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import threading
@@ -33,12 +32,6 @@ def mask(secret: str) -> str:
 def is_mask(value: object) -> bool:
     """Tell whether a value is what `mask` shows, so that writing it back keeps the secret."""
     return isinstance(value, str) and MASK in value
-
-
-def fingerprint(secret: str | bytes) -> str:
-    """Return a short hash for logs, so that two lines can be told to be about the same key (h13)."""
-    raw = secret.encode("utf-8", "surrogateescape") if isinstance(secret, str) else secret
-    return hashlib.sha256(raw).hexdigest()[:8]
 
 
 def masked_config(config: Mapping[str, Any]) -> dict[str, Any]:

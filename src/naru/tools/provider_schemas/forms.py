@@ -23,26 +23,12 @@ logger = logging.getLogger(__name__)
 class ProviderForm:
     """Tools as one provider takes them."""
 
-    provider: str
     tools: list[JsonObject] = field(default_factory=list)
-    """One declaration a tool; goes into the request by `request_fields`."""
+    """One declaration a tool."""
     names: dict[str, str] = field(default_factory=dict)
     """Sent name → the definition's own."""
     set_aside: dict[str, str] = field(default_factory=dict)
     """A definition's name → why it was not sent."""
-
-    @property
-    def request_fields(self) -> JsonObject:
-        """What goes into the request: `tools`, or nothing when there are none, since an empty list is refused."""
-        if not self.tools:
-            return {}
-        if self.provider == "gemini":
-            return {"tools": [{"functionDeclarations": self.tools}]}
-        return {"tools": self.tools}
-
-    def original_name(self, sent: str) -> str:
-        """Return the definition's name of a name that the model called."""
-        return self.names.get(sent, sent)
 
 
 def provider_form(definitions: Sequence[ToolDefinition], provider: str) -> ProviderForm:
@@ -56,7 +42,7 @@ def provider_form(definitions: Sequence[ToolDefinition], provider: str) -> Provi
         UserError: there is no such provider form.
     """
     row = dialect_of(provider)
-    form = ProviderForm(provider)
+    form = ProviderForm()
     taken: dict[str, str] = {}
     for definition in definitions:
         reason = ""

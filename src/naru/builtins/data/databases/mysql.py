@@ -189,9 +189,7 @@ def _run(connection: Any, text: str, limits: Limits) -> QueryResult:
         with connection.cursor() as cursor:
             cursor.execute(text)
             columns = [(str(column[0]), _type(column[1])) for column in cursor.description or ()]
-            result = collected(text, columns, cursor.fetchall_unbuffered(), limits)
-            connection.kill_reading = True
-            return result
+            return collected(text, columns, cursor.fetchall_unbuffered(), limits)
     except (pymysql.Error, OSError) as error:
         if isinstance(error, pymysql.Error) and error.args and error.args[0] in (1792, 1142, 1044, 1227, 1290):
             raise RefusedStatementError(f"The server refuses: {_told(error)}.", remedy=ONE_SELECT) from error
