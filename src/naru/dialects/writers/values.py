@@ -23,8 +23,8 @@ def is_text(schema: Any) -> bool:
 
 
 def value_text(value: Any, schema: Any) -> str:
-    """Return a value as text between tags."""
-    if isinstance(value, str) and (is_text(schema) or not _is_json(value)):
+    """Return a value as text between tags: a string as it is, if it is read back as that."""
+    if isinstance(value, str) and value_of(value, schema) == value:
         return value
     return dumps(value)
 
@@ -46,14 +46,6 @@ def dumps(value: Any) -> str:
         if character in text:
             text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 class TagGuard:

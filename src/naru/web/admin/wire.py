@@ -15,6 +15,7 @@ from naru.connections.explain import Explanation
 from naru.connections.link.connection import Connection
 from naru.connections.manager import Manager
 from naru.connections.personal import pinned_as
+from naru.connections.rules.pins import definition_of
 from naru.connections.rules.policy import PolicyGuard, argv_shown
 from naru.messages import JsonObject
 from naru.persons import reach
@@ -225,17 +226,8 @@ def tools_of(manager: Manager, name: str) -> list[JsonObject]:
     shown: list[JsonObject] = []
     for tool in manager.tools(name):
         pin = pins.get(tool.name)
-        shown.append(
-            {
-                "name": tool.name,
-                "title": tool.title,
-                "description": tool.description,
-                "inputSchema": tool.input_schema,
-                "outputSchema": tool.output_schema,
-                "annotations": tool.annotations,
-                **({"sha256": pin.sha256, "status": pin.status, "diff": pin.diff()} if pin else {}),
-            }
-        )
+        standing = {"sha256": pin.sha256, "status": pin.status, "diff": pin.diff()} if pin else {}
+        shown.append(definition_of(tool) | standing)
     return shown
 
 
