@@ -65,7 +65,7 @@ class ConflictError(UserError):
 
 
 class ToolError(NaruError):
-    """A tool call failed; the model is told and the loop goes on (R9)."""
+    """A tool call failed; the model is told and the loop goes on."""
 
     code = "tool_error"
 

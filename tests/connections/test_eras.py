@@ -1,4 +1,4 @@
-"""Which era a server speaks, told also of one that is slow to say it (MCP.md)."""
+"""Which era a server speaks, told also of one that is slow to say it."""
 
 from __future__ import annotations
 

@@ -18,6 +18,12 @@ def test_a_page_of_the_reference_says_what_the_code_says(page: str) -> None:
     assert (FOLDER / page).read_text(encoding="utf-8") == reference.PAGES[page](), "run `make reference`"
 
 
+@pytest.mark.parametrize("page", reference.PAGES)
+def test_a_reader_meets_no_number_of_a_list_that_is_not_here(page: str) -> None:
+    text = (FOLDER / page).read_text(encoding="utf-8")
+    assert re.findall(r"\((?:[A-Z]+ )?[A-Z]-?[0-9]{1,2}\b[^)]*\)", text) == []
+
+
 def test_every_setting_is_described() -> None:
     for line in (FOLDER / "settings.md").read_text(encoding="utf-8").splitlines():
         if line.startswith("| `"):

@@ -1,4 +1,4 @@
-"""What went wrong with other servers' MCP faces, from public reports: each is fixed as a kind here (LESSONS 7)."""
+"""What went wrong with other servers' MCP faces, from public reports: each is fixed as a kind here."""
 
 from __future__ import annotations
 

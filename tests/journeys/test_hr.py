@@ -1,4 +1,4 @@
-"""The main job, whole: a real small model, the real HR server over stdio, a real client (SPEC section 0)."""
+"""The main job, whole: a real small model, the real HR server over stdio, a real client."""
 
 from __future__ import annotations
 

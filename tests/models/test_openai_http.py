@@ -300,7 +300,7 @@ async def test_a_conversation_with_calls_is_sent_as_openai_wants_it() -> None:
         True,
     )
     assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
-    assert "tools" not in body, "no empty list of tools (LESSONS 14)"
+    assert "tools" not in body, "no empty list of tools"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Environment variables in configurations: f01, f03, and the syntaxes of CONVENTIONS."""
+"""Environment variables in configurations: f01, f03, and the syntaxes of other products."""
 
 from __future__ import annotations
 

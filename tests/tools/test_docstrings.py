@@ -1,4 +1,4 @@
-"""LESSONS 17: every docstring style, and none that is an error."""
+"""Every docstring style, and none that is an error."""
 
 from __future__ import annotations
 

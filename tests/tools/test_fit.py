@@ -1,4 +1,4 @@
-"""LESSONS 18: a value is changed only where the schema forbids it as it came."""
+"""A value is changed only where the schema forbids it as it came."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every report of area c (Python functions), by id: LESSONS 15 to 19."""
+"""Every report of area c (Python functions), by id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LESSONS 19: one serialiser for everything that JSON can tell, an error for what it cannot."""
+"""One serialiser for everything that JSON can tell, an error for what it cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the loop says to models, in one place. No placeholder stands here that could be taken for a value (UPLIFT)."""
+"""What the loop says to models, in one place. No placeholder stands here that could be taken for a value."""
 
 from __future__ import annotations
 

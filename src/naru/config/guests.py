@@ -33,7 +33,7 @@ class GuestSettings(BaseModel):
 
     addresses: Annotated[list[str], AfterValidator(_addresses)] = []
     """Addresses that a request may name: `mcp.example.com`, `*.example.com/mcp`, `http://tools.lan:8000`, `*`; none by
-    default. Without `http://` only https is meant. What a `*` stands for must be a public address (S-11); a host that
+    default. Without `http://` only https is meant. What a `*` stands for must be a public address; a host that
     is written out may be a private one."""
     access: Literal["user", "operator", "admin"] = "admin"
     """The least role that may name one."""

@@ -1,4 +1,4 @@
-"""The section `mcp`: servers declared in YAML (H8), reconnection (H10), and the rules for all servers (H12)."""
+"""The section `mcp`: servers declared in YAML, reconnection, and the rules for all servers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _dashed(name: str) -> str:
 
 
 class DeclaredServer(BaseModel):
-    """A server that is declared in YAML (H8); keys may be written with `-` or `_`."""
+    """A server that is declared in YAML; keys may be written with `-` or `_`."""
 
     model_config = ConfigDict(
         extra="allow", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
@@ -113,7 +113,7 @@ def _or_faulty(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
 
 
 class PolicySettings(BaseModel):
-    """What may be registered, started and returned (H12); keys may be written with `-` or `_`."""
+    """What may be registered, started and returned; keys may be written with `-` or `_`."""
 
     model_config = ConfigDict(
         extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
@@ -125,22 +125,22 @@ class PolicySettings(BaseModel):
     """Characters of a tool's text result in a run; longer ones are cut with a notice, 0 is no limit. MCP clients get
     results as the server gave them."""
     allow_remote_exec: bool = False
-    """Let an admin register programs (stdio) over HTTP; else only files and the command line may (S-20)."""
+    """Let an admin register programs (stdio) over HTTP; else only files and the command line may."""
     allowed_commands: list[str] = []
-    """Absolute paths of further programs that may be started when registered over HTTP (S-22)."""
+    """Absolute paths of further programs that may be started when registered over HTTP."""
     allow_unsafe_env: bool = False
-    """Let servers registered over HTTP set variables that load code, such as `LD_PRELOAD` (S-23)."""
+    """Let servers registered over HTTP set variables that load code, such as `LD_PRELOAD`."""
     quarantine: Switch = "auto"
-    """Hide tools that changed or came later until they are approved (S-50); `auto` does so whenever keys are asked for.
+    """Hide tools that changed or came later until they are approved; `auto` does so whenever keys are asked for.
 
     Otherwise they are offered at once, and the difference is logged and shown.
     """
     max_tools_per_server: int = Field(500, ge=0)
-    """Tools taken from one server; 0 is no limit (S-54)."""
+    """Tools taken from one server; 0 is no limit."""
 
 
 class ReconnectionSettings(BaseModel):
-    """When a failed connection is tried again (H10); keys may be written with `-` or `_`."""
+    """When a failed connection is tried again; keys may be written with `-` or `_`."""
 
     model_config = ConfigDict(
         extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
@@ -174,7 +174,7 @@ class SignInSection(BaseModel):
 
     hosts: list[str] = []
     """Hosts of authorization servers that may have private addresses, such as `login.corp.example`. Servers of this
-    machine may lead to this machine, all others to public addresses alone (S-11)."""
+    machine may lead to this machine, all others to public addresses alone."""
     client_document: str = ""
     """https URL under which Naru's `/oauth/client.json` can be read from outside, as its client id at authorization
     servers that take such; empty registers Naru at each."""
@@ -188,7 +188,7 @@ class McpSettings(BaseModel):
     )
 
     servers: Annotated[list[Annotated[DeclaredServer, WrapValidator(_or_faulty)]], BeforeValidator(_named)] = []
-    """Declared servers; they seed the store at start, and what is in the store already wins (H8)."""
+    """Declared servers; they seed the store at start, and what is in the store already wins."""
     files: list[Path] = []
     """Configuration files of other products whose servers seed the store as well; they are only read."""
     reconnection: ReconnectionSettings = ReconnectionSettings()
@@ -210,7 +210,7 @@ class McpSettings(BaseModel):
     """How persons sign in at servers."""
     max_tools_per_request: int = Field(0, ge=0)
     """Tools offered to a model in one request, chosen by relevance; 0: as the model's profile says, and half of its
-    context (H13)."""
+    context."""
     tool_selection: Literal["auto", "words", "embeddings"] = "auto"
     """What relevance goes by: the words that question and tool share, or their meaning as well. `auto` takes the
     embedded encoder (sixteen languages) where it is installed; `embeddings` what the data server embeds with."""

@@ -1,4 +1,4 @@
-"""The section `model`: which model answers, over which wire, and how much its key may be asked for (R11)."""
+"""The section `model`: which model answers, over which wire, and how much its key may be asked for."""
 
 from __future__ import annotations
 

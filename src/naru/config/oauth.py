@@ -1,4 +1,4 @@
-"""The section `server.oauth`: an authorization server's access tokens and persons beside Naru's own keys (A-04)."""
+"""The section `server.oauth`: an authorization server's access tokens and persons beside Naru's own keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The section `server.roles`: roles of the installation's own, which keys and tokens may have beside ours (A-03)."""
+"""The section `server.roles`: roles of the installation's own, which keys and tokens may have beside ours."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class ServerSettings(Section):
     """Where Naru listens."""
 
     host: str = "127.0.0.1"
-    """Address to bind; anything beyond loopback switches authentication on (SECURITY S-01)."""
+    """Address to bind; anything beyond loopback switches authentication on."""
     port: int = Field(20006, ge=0, le=65535)
     """Port to bind; 0 takes a free one."""
     ollama_port: int = Field(0, ge=0, le=65535)
@@ -65,26 +65,26 @@ class ServerSettings(Section):
     workers: int = Field(1, ge=1, le=64)
     """Processes that serve on that port, for as many cores; each starts servers, and a local model, of its own."""
     auth: Switch = "auto"
-    """Whether a key is asked for: `auto` asks once others than this machine may come, or a key was made (A-01)."""
+    """Whether a key is asked for: `auto` asks once others than this machine may come, or a key was made."""
     api_key: SecretStr = SecretStr("")
     """An admin key given from outside, beside those in the data folder; at least 32 characters."""
     allowed_hosts: list[str] = []
     """Further `Host` values that are answered: `tools.example.com`, `tools.example.com:8443`, `tools.example.com:*`."""
     allowed_origins: list[str] = []
-    """Web pages that may call Naru, such as `http://localhost:6274`; they get CORS headers. None by default (S-16)."""
+    """Web pages that may call Naru, such as `http://localhost:6274`; they get CORS headers. None by default."""
     root_path: Annotated[str, AfterValidator(_below)] = ""
     """The path that Naru is served below, such as `/naru/`; the proxy before it may cut it off or pass it on."""
     trusted_proxies: Annotated[list[str], AfterValidator(_networks)] = []
     """Addresses or networks of proxies whose `X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix` are believed, such as
-    `127.0.0.1` or `10.0.0.0/8`; from everybody else they mean nothing (S-17)."""
+    `127.0.0.1` or `10.0.0.0/8`; from everybody else they mean nothing."""
     max_body_bytes: int = Field(4 * 1024 * 1024, gt=0)
-    """Largest request body (S-08)."""
+    """Largest request body."""
     max_media_body_bytes: int = Field(32 * 1024 * 1024, gt=0)
     """Largest body of the APIs for models, whose turns hold screenshots and files; never less than the one above."""
     rate_limit_per_minute: int = Field(100, ge=0)
-    """Requests a minute for each key; 0 is no limit. On an open loopback nothing is counted (S-19, A-06)."""
+    """Requests a minute for each key; 0 is no limit. On an open loopback nothing is counted."""
     tls_certificate: Path | None = None
-    """PEM file with the certificate and its chain; with it and `tls_key` Naru serves https alone (A-07)."""
+    """PEM file with the certificate and its chain; with it and `tls_key` Naru serves https alone."""
     tls_key: Path | None = None
     """PEM file with its private key, without a password."""
     oauth: OAuthSettings = OAuthSettings()
@@ -92,7 +92,7 @@ class ServerSettings(Section):
     roles: dict[str, RoleSettings] = {}
     """Roles of your own beside `read`, `user`, `operator` and `admin`: name → what it may do, see and use."""
     dangerously_allow_open_bind: bool = False
-    """Serve beyond loopback without any key. Everyone who reaches the port can then use every tool (S-01)."""
+    """Serve beyond loopback without any key. Everyone who reaches the port can then use every tool."""
 
     @model_validator(mode="after")
     def _roles_are_known(self) -> ServerSettings:
@@ -106,7 +106,7 @@ class ServerSettings(Section):
 
 
 class ChatSettings(Section):
-    """What chat clients are given (V9, V11)."""
+    """What chat clients are given."""
 
     client: str = "openai"
     """Profile of a client that nothing else tells: `openai`, `strict`, `void`, `cline`, `roo`, `shell`, …"""
@@ -159,23 +159,23 @@ class GatewaySection(Section):
 
 
 class AgentSettings(Section):
-    """Limits of the agent loop (SECURITY S-55)."""
+    """Limits of the agent loop."""
 
     max_iterations: int = Field(5, ge=1, le=25)
-    """Rounds of the loop before the last turn without tools (R10)."""
+    """Rounds of the loop before the last turn without tools."""
     tool_timeout_seconds: float = Field(30.0, gt=0)
-    """Deadline of one tool call (R9)."""
+    """Deadline of one tool call."""
     model_timeout_seconds: float = Field(120.0, gt=0)
-    """Deadline of one model call (R9)."""
+    """Deadline of one model call."""
     model_failure: Literal["answer", "error"] = "answer"
     """What a model's failure in a later round gives: what the tools gave so far, marked as such, or an error."""
     page_characters: int = Field(0, ge=0)
-    """Longer text results come page by page (N12); 0 cuts only those that their share of the context cannot hold.
+    """Longer text results come page by page; 0 cuts only those that their share of the context cannot hold.
 
     What was cut can be read on, searched, or picked out of JSON by a tool that the model gets with it.
     """
     retrieved_documents: int = Field(0, ge=0, le=100)
-    """Reference documents that the data search finds for each question, put before the model (D5); 0 is off."""
+    """Reference documents that the data search finds for each question, put before the model; 0 is off."""
     small: Switch = "auto"
     """Whether models are helped as small ones; `auto` goes by what a probe found, else by size: fewer than three
     billion parameters, as the endpoint says, else as the name does."""
@@ -229,7 +229,7 @@ class Settings(BaseSettings):
 
 
 class DataSettings(BaseSettings):
-    """The data search server's settings, under the names that its users know (seed 004); also read from `.env`."""
+    """The data search server's settings, under the names that its users know; also read from `.env`."""
 
     model_config = SettingsConfigDict(env_file=".env", extra="ignore", use_attribute_docstrings=True)
 

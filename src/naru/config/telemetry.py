@@ -10,7 +10,7 @@ from naru.config.switches import AS_WORD
 
 
 class AuditSettings(BaseModel):
-    """Who did what and what came of it: one line of JSON each, chained by hash, in the data folder (S-35, S-61)."""
+    """Who did what and what came of it: one line of JSON each, chained by hash, in the data folder."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
@@ -29,7 +29,7 @@ class AuditSettings(BaseModel):
 
 
 class ApprovalSettings(BaseModel):
-    """Tool calls that wait for a person's yes (N9, S-56).
+    """Tool calls that wait for a person's yes.
 
     Patterns are `server/tool`, or `KEY@server/tool` for the calls of one key by its id, with `*` and `?`.
     """

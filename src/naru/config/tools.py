@@ -15,4 +15,4 @@ class ToolsSettings(BaseModel):
     its own process, read anew when it changes."""
     environment: list[str] = []
     """Names of variables of Naru's environment that those functions get, such as `DATABASE_URL`; none otherwise, but
-    where things are and how the network is reached (S-33)."""
+    where things are and how the network is reached."""

@@ -1,4 +1,4 @@
-"""The one serialiser of results (LESSONS 19): tools, SQL, vectors and logs alike.
+"""The one serialiser of results: tools, SQL, vectors and logs alike.
 
 Decimal becomes text (`"1.50"`), bytes URL-safe base64 text, dates ISO 8601 text, NaN and infinity null, sets arrays.
 What cannot be told in JSON is an error that names the type and where it stands, never a repr.

@@ -27,7 +27,7 @@ class BodyError(UserError):
 
 
 class UnusableBodyError(UserError):
-    """The body is JSON, but it names fields that do not exist or do not go together (S-21)."""
+    """The body is JSON, but it names fields that do not exist or do not go together."""
 
     code = "unusable_body"
     http_status = 422

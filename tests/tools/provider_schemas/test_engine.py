@@ -1,4 +1,4 @@
-"""The llama.cpp form on the real engine: every report's tools, in one request, compile to a grammar (LESSONS 12)."""
+"""The llama.cpp form on the real engine: every report's tools, in one request, compile to a grammar."""
 
 from __future__ import annotations
 

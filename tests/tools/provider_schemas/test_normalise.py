@@ -1,4 +1,4 @@
-"""Older drafts' and short forms, which no provider takes as written, mean the same in every form (LESSONS 9, 12)."""
+"""Older drafts' and short forms, which no provider takes as written, mean the same in every form."""
 
 from __future__ import annotations
 

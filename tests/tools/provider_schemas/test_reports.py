@@ -1,4 +1,4 @@
-"""Every report of area b (provider schemas), by id: LESSONS 9 to 14."""
+"""Every report of area b (provider schemas), by id."""
 
 from __future__ import annotations
 

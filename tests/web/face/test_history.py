@@ -1,4 +1,4 @@
-"""Any history that a client can hold is taken, or answered with an error that names the message (LESSONS 21)."""
+"""Any history that a client can hold is taken, or answered with an error that names the message."""
 
 from __future__ import annotations
 

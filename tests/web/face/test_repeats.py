@@ -1,4 +1,4 @@
-"""A small model that only repeats an answered call is asked once more, with the results in front (UPLIFT)."""
+"""A small model that only repeats an answered call is asked once more, with the results in front."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire form is Naru's own: whatever the events, a strict reader gets them back, with one end (LESSONS 20, S-67)."""
+"""The wire form is Naru's own: whatever the events, a strict reader gets them back, with one end (S-67)."""
 
 from __future__ import annotations
 

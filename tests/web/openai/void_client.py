@@ -1,4 +1,4 @@
-"""Void as its documentation describes it (CONVENTIONS fact 4): what it sends, and what it accepts of an answer.
+"""Void as its documentation describes it: what it sends, and what it accepts of an answer.
 
 A re-implementation of the rules, not of the code: the model's name decides the dialect; natively only index 0 counts
 and ids, names and arguments are joined over chunks; as XML the first tool's tag starts the one call, at the end.

@@ -398,7 +398,7 @@ async def test_nothing_is_kept_where_the_setting_says_so(tmp_path: Path) -> None
 
 
 async def test_a_place_is_told_as_the_client_knows_it(tmp_path: Path) -> None:
-    """LESSONS 21: whatever stands before the item in the model's turns, and however many items made one turn."""
+    """Whatever stands before the item in the model's turns, and however many items made one turn."""
     picture = {"role": "user", "content": [{"type": "input_text", "text": "?"}, {"type": "input_image"}]}
     said = [{"role": "assistant", "content": "a"}, {"type": "function_call", "call_id": "c", "name": "f"}]
     async with served(application(memory_hub(tmp_path, ["ok"]))) as url:

@@ -18,7 +18,7 @@ from naru.agent.small.sources import TELLING_NUMBER, Sources, bare, digits, numb
 from naru.messages import ToolCall, ToolDefinition
 
 AT_ONCE = 3
-"""Tools that a small model chooses from well (UPLIFT)."""
+"""Tools that a small model chooses from well."""
 ALL = 4
 """So many are always shown, all of them."""
 LEADS = 2

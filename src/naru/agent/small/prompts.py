@@ -1,4 +1,4 @@
-"""What a small model is told. Each question stands last: an instruction after it loses answers (UPLIFT)."""
+"""What a small model is told. Each question stands last: an instruction after it loses answers."""
 
 from __future__ import annotations
 

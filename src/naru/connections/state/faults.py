@@ -106,6 +106,6 @@ class LinkError(ConnectionFailedError):
 
 
 class BusyError(LinkError):
-    """The server's queue is full, or the server asked to be left alone for a while (R-12, R-35)."""
+    """The server's queue is full, or the server asked to be left alone for a while."""
 
     code = "server_busy"

@@ -1,4 +1,4 @@
-"""Limits and deadlines of connections, in one value; the defaults are those of SECURITY.md and PERF.md."""
+"""Limits and deadlines of connections, in one value."""
 
 from __future__ import annotations
 

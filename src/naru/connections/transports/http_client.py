@@ -1,6 +1,6 @@
 """The one HTTP client of the process, and what goes with every request to one server: headers, token, authorities.
 
-One connector and one SSLContext for all servers: making a client per call costs 20 to 30 CPU ms (PERF.md).
+One connector and one SSLContext for all servers: making a client per call costs 20 to 30 CPU ms.
 """
 
 from __future__ import annotations

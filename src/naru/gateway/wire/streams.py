@@ -1,7 +1,7 @@
 """Held responses: Server-Sent Events written as plain ASGI sends, one shared timer for all keep-alives.
 
 An idle stream is one task that waits for the client to go. A writer exists only while there is something to write,
-so 5,000 idle clients cost 5,000 waiting tasks and nothing else (PERF.md section 7).
+so 5,000 idle clients cost 5,000 waiting tasks and nothing else.
 """
 
 from __future__ import annotations
@@ -210,6 +210,6 @@ class HeldStream(Stream):
     __slots__ = ()
 
     def ping(self, now: float) -> None:
-        """Write a comment when nothing else is being written (LESSONS 7, a19)."""
+        """Write a comment when nothing else is being written (a19)."""
         if self.idle:
             self.push(PING)

@@ -1,4 +1,4 @@
-"""A conversation folded to what a back end accepts: roles, order, alternation (R12, LESSONS 23). Pure."""
+"""A conversation folded to what a back end accepts: roles, order, alternation (R12). Pure."""
 
 from __future__ import annotations
 

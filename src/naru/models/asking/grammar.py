@@ -154,7 +154,7 @@ _KEPT = frozenset({"type", "properties", "required", "items", "enum", "const", "
 
 
 def _portable(schema: Any, root: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
-    """Keep the keywords that every guided engine knows; references inlined, the rest left wide (LESSONS 12)."""
+    """Keep the keywords that every guided engine knows; references inlined, the rest left wide."""
     root = schema if root is None else root
     schema = resolved(schema, root or {})
     if not isinstance(schema, Mapping) or depth > _DEPTH:

@@ -1,4 +1,4 @@
-"""What an endpoint's refusal teaches of a model: what to send otherwise from now on (N1, LESSONS 13); see `trial`."""
+"""What an endpoint's refusal teaches of a model: what to send otherwise from now on (N1); see `trial`."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Profile:
     """Of the setting, else as the endpoint says, else of the family; 0 is not known, and nothing is left out."""
     strategy: Strategy = "native"
     small: bool = False
-    """Needs the help of UPLIFT.md: few tools, fresh rounds, grounded arguments."""
+    """Needs help: few tools, fresh rounds, grounded arguments."""
     tool_budget: int = 0
     """Tools that the model can be shown at once; 0 is no limit (H13)."""
     max_tokens_field: str = "max_tokens"

@@ -1,6 +1,6 @@
 """Gemini and Gemma through Google's own SDK (`naru[gemini]`); the session below it is ours.
 
-Gemma there has neither system field nor function declarations: its profile folds and prompts (R12, LESSONS 23).
+Gemma there has neither system field nor function declarations: its profile folds and prompts (R12).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fit arguments to a schema (LESSONS 18): a value is changed only where the schema forbids it as it came."""
+"""Fit arguments to a schema: a value is changed only where the schema forbids it as it came."""
 
 from __future__ import annotations
 

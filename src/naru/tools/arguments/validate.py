@@ -35,7 +35,7 @@ class ArgumentsValidator:
         self._validator = self._compiled(schema)
 
     def validate(self, arguments: Any, *, tool: str = "") -> JsonObject:
-        """Return the arguments, coerced only where the schema forbids them as they came (LESSONS 18).
+        """Return the arguments, coerced only where the schema forbids them as they came.
 
         Raises:
             InvalidArgumentsError: they do not fit; the message names each field.

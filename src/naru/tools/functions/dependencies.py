@@ -259,7 +259,7 @@ async def _in_threads(manager: AbstractContextManager[Any]) -> AsyncIterator[Any
 
 
 class _ApplicationScope:
-    """Application-wide values, opened and closed by one owner task, whoever asks (LESSONS 1)."""
+    """Application-wide values, opened and closed by one owner task, whoever asks."""
 
     def __init__(self) -> None:
         self._values: dict[Provider, asyncio.Future[Any]] = {}

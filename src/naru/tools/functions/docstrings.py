@@ -1,4 +1,4 @@
-"""What a docstring says for a model: the tool's description and a text per parameter (LESSONS 17).
+"""What a docstring says for a model: the tool's description and a text per parameter.
 
 Headings, indentation and fields are read here: parsers of whole docstrings fail on a `Raises:` without a colon, or take
 `:class:` at the start of a line for a field. NumPy's form is left to one.

@@ -58,7 +58,7 @@ def visible_parameter(parameter: inspect.Parameter, annotation: Any, text: str) 
         factory = typing.cast(typing.Callable[[], Any] | None, default.default_factory)
         return Parameter(parameter.name, parameter.kind, annotation, text, found, factory, supplies_default=True)
     if default is EMPTY and parameter.kind not in VARIADIC and _allows_none(annotation):
-        # LESSONS, choice 4: an Optional without default is not demanded from the model; missing means None.
+        # An Optional without default is not demanded from the model; missing means None.
         return Parameter(parameter.name, parameter.kind, annotation, text, None, supplies_default=True)
     return Parameter(parameter.name, parameter.kind, annotation, text, default)
 

@@ -1,4 +1,4 @@
-"""One recursive converter of schemas for every provider, guided by a dialect's row; it never raises (LESSONS 10, 11).
+"""One recursive converter of schemas for every provider, guided by a dialect's row; it never raises.
 
 What a provider cannot express is told in the description and is still enforced by the tool's own schema.
 """

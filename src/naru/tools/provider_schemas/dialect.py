@@ -1,4 +1,4 @@
-"""What each provider's schema dialect can say: rows that `convert` interprets (LESSONS 10)."""
+"""What each provider's schema dialect can say: rows that `convert` interprets."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class AdminKeys:
         )
 
     async def open_session(self, request: Request) -> Response:
-        """Open a browser session for twelve hours with the key that comes with this request (S-68)."""
+        """Open a browser session for twelve hours with the key that comes with this request."""
         principal: Principal = request.scope["state"]["principal"]
         response = await self.who_am_i(request)
         if principal.id != "local":

@@ -12,7 +12,7 @@ from naru.web.face.hub import ChatHub
 HUB_TOOLS_SUFFIX = "+tools"
 """Asks for the hub's tools in the model's name, for clients that can add neither a field nor a header."""
 VOID_SUFFIX = "-4o"
-"""Void reads `tool_calls` of models whose name it takes for OpenAI's, and of no others (CONVENTIONS fact 4)."""
+"""Void reads `tool_calls` of models whose name it takes for OpenAI's, and of no others."""
 _FRESH_SECONDS = 30.0
 _MOST_KEPT = 256
 

@@ -48,7 +48,7 @@ PROFILES: Mapping[str, ClientProfile] = {
     profile.name: profile
     for profile in (
         OPENAI,
-        # Reads index 0 alone, joins names over chunks, drops a call whose arguments are no object (CONVENTIONS fact 4).
+        # Reads index 0 alone, joins names over chunks, drops a call whose arguments are no object.
         # The model's name decides between tool_calls and XML in the text; XML comes without `tools`.
         ClientProfile(
             "void",

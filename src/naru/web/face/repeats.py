@@ -1,4 +1,4 @@
-"""Helps a small model out of its commonest loop: writing an answered call again (UPLIFT)."""
+"""Helps a small model out of its commonest loop: writing an answered call again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a chat request: any history that a client can hold, or a 400 that names the message (LESSONS 21)."""
+"""Reads a chat request: any history that a client can hold, or a 400 that names the message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAI's chat wire form, written by Naru alone: chunks, whole answers and errors (LESSONS 20 to 22).
+"""OpenAI's chat wire form, written by Naru alone: chunks, whole answers and errors.
 
 Index, id, type, name, arguments, finish_reason, usage and [DONE] are made here from events, never copied; what Naru
 does not read (`Extra`) stands where the endpoint put it.

@@ -1,4 +1,4 @@
-"""DATA.md 4.5: every PostgreSQL type as faithful JSON, on real servers; g01, g03, g04."""
+"""Every PostgreSQL type as faithful JSON, on real servers; g01, g03, g04."""
 
 from __future__ import annotations
 

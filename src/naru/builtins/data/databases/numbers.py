@@ -1,4 +1,4 @@
-"""Numbers and names that JSON keeps: exact digits, no column lost (DATA.md 4.5, LESSONS 19)."""
+"""Numbers and names that JSON keeps: exact digits, no column lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embeddings from any OpenAI-compatible endpoint: batched, ordered, checked, retried (D1, LESSONS 33)."""
+"""Embeddings from any OpenAI-compatible endpoint: batched, ordered, checked, retried (D1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the turns of a chat request; ids, arguments and results are put in order on the way (LESSONS 21).
+"""Reads the turns of a chat request; ids, arguments and results are put in order on the way.
 
 Nothing here is ever executed: calls in a history are what a client says was called (SECURITY S-43).
 """
@@ -81,7 +81,7 @@ class _Open:
         return Message("tool", content_of(item.get("content"), where), tool_call_id=call.id, name=call.name)
 
     def _stray(self, position: int) -> Message:
-        """Keep a result whose call nobody knows any more: the client has cut the turn that asked (LESSONS 21)."""
+        """Keep a result whose call nobody knows any more: the client has cut the turn that asked."""
         item, where = self.results[position]
         sent_id = text_of(item.get("tool_call_id"))
         if not sent_id and self.calls:

@@ -2,7 +2,7 @@
 
 One prepared query settles the transaction's limits and fails with the first name it refuses; sent in the same
 pipeline before the statement, it costs no round trip of its own, and the server skips the statement when it fails.
-New functions of a new PostgreSQL are judged without a change here. DATA.md 4.4, item 3; SECURITY S-45.
+New functions of a new PostgreSQL are judged without a change here (S-45).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The pipeline is BEGIN READ ONLY, the guard, the statement to describe its columns, the statement wrapped for its rows,
 ROLLBACK.
 The server skips all that follows the first failure. The extended protocol takes one statement per message, and inside
-a sub-select the grammar itself knows neither INTO nor data-changing CTEs. DATA.md 4.4, item 5.
+a sub-select the grammar itself knows neither INTO nor data-changing CTEs.
 """
 
 from __future__ import annotations

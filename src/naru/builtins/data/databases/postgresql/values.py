@@ -1,4 +1,4 @@
-"""Rows as faithful JSON: exact digits, nested values, no lost columns (DATA.md 4.5, LESSONS 19).
+"""Rows as faithful JSON: exact digits, nested values, no lost columns.
 
 PostgreSQL writes each row as JSON itself, so dates, intervals, arrays, composites and ranges keep its own forms.
 Numbers stay JSON numbers when a double holds them exactly and become text otherwise; equal column names are numbered.
