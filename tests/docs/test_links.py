@@ -25,6 +25,15 @@ def test_the_architecture_names_every_package_and_no_other() -> None:
     assert sorted(named) == sorted(packages)
 
 
+def test_the_list_of_decisions_names_each_by_its_own_title() -> None:
+    folder = ROOT / "docs" / "decisions"
+    heads = [path.read_text(encoding="utf-8").partition("\n")[0] for path in sorted(folder.glob("0*.md"))]
+    names = [path.name for path in sorted(folder.glob("0*.md"))]
+    assert [head[2:6] for head in heads] == [name[:4] for name in names]
+    rows = [f"- [{head[2:6]}]({name}) {head[8:]}" for head, name in zip(heads, names, strict=True)]
+    assert re.findall(r"^- .+$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE) == rows
+
+
 def test_every_local_link_of_the_documents_leads_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8")):

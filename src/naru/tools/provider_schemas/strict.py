@@ -1,6 +1,6 @@
 """OpenAI's strict form: every object closed, every key required, what was optional nullable.
 
-A null for a parameter that may be left out means that it was left out; `tools.fit` reads it back so.
+A null for a parameter that may be left out means that it was left out; `tools.arguments.fit` reads it back so.
 """
 
 from __future__ import annotations
