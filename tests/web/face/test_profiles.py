@@ -297,6 +297,22 @@ async def test_the_clients_tool_goes_to_the_client_even_when_the_hub_has_one_of_
 
 
 # V8
+@pytest.mark.timeout(60)
+async def test_every_tool_of_a_client_has_a_name_of_its_own_whatever_names_it_takes_up() -> None:
+    """One that had none left was looked for for ever, and nobody else was answered."""
+    own = [OWN, *(_called(f"client__hub__echo{'_' * more}") for more in range(64 - len("client__hub__echo") + 1))]
+    backend = ScriptedBackend(["Hello."])
+    await ask(MemoryHub(backend), tools=own, mcp_servers="all")
+    names = [tool.name for tool in backend.requests[0].tools]
+    assert len(set(names)) == len(names) == len(own) + 1
+    assert max(map(len, names)) <= 64
+
+
+def _called(name: str) -> dict[str, Any]:
+    return {**OWN, "function": {**OWN["function"], "name": name}}
+
+
+# V8
 async def test_what_hub_tools_gave_before_a_client_call_is_there_in_the_next_turn() -> None:
     script: list[Any] = [
         [CallStart(0, "", "hub__echo"), CallEnd(0, {"text": "secret 42"}), Finish("tool_calls")],

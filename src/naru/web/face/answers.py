@@ -246,9 +246,9 @@ def _renamed(own: Sequence[ToolDefinition], hub_tools: Sequence[ToolDefinition])
     renamed: dict[str, str] = {}
     for tool in own:
         if any(tool.name == other.name for other in hub_tools):
-            name = (CLIENT_PREFIX + tool.name)[:64]
-            while name in taken:
-                name = name[:-1] + "_" if len(name) == 64 else name + "_"
+            whole = CLIENT_PREFIX + tool.name
+            ends = ("", *(f"_{number}" for number in range(2, len(taken) + 2)))
+            name = next(name for end in ends if (name := whole[: 64 - len(end)] + end) not in taken)
             taken.add(name)
             renamed[tool.name] = name
     return renamed
