@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
-import os
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from naru.encoding import encode
+from naru.errors import StoreError
 from naru.messages import JsonObject
+from naru.stores.secrets.file import secret_of
 from naru.stores.secrets.redact import REDACTOR
 
 _MAX_KEYS = 32
@@ -39,36 +40,31 @@ def shape(value: Any, depth: int = 0) -> Any:
     return "boolean" if isinstance(value, bool) else "integer" if isinstance(value, int) else "number"
 
 
-def digest_key(data_dir: Path) -> bytes:
-    """Return this installation's key of the digests; made on first use, readable by its owner alone.
-
-    Without it nobody can try likely arguments against the log.
-    """
-    path = data_dir.expanduser() / KEY_FILE
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(descriptor, "wb") as file:
-        key = secrets.token_bytes(32)
-        file.write(key)
-    return key
-
-
 def describer(data_dir: Path, *, with_values: bool) -> Callable[[JsonObject], JsonObject]:
-    """Return what describes arguments for the log: shape, size and digest, and the redacted values where wanted."""
+    """Return what describes arguments for the log: shape, size and digest, and the redacted values where wanted.
+
+    The digest has a key of this installation's own, so that nobody can try likely arguments against the log.
+    """
     key: list[bytes] = []
 
     def describe(arguments: JsonObject) -> JsonObject:
-        if not key:
-            key.append(digest_key(data_dir))
-        data = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
-        digest = hashlib.blake2b(data, key=key[0], digest_size=16).hexdigest()
-        told: JsonObject = {"shape": shape(arguments), "bytes": len(data), "digest": digest}
+        data = _canonical(arguments)
+        told: JsonObject = {"shape": shape(arguments), "bytes": len(data)}
+        with contextlib.suppress(StoreError, OSError):  # the log cannot be written then either, and that is told
+            if not key:
+                key.append(secret_of(data_dir / KEY_FILE))
+            told["digest"] = hashlib.blake2b(data, key=key[0], digest_size=16).hexdigest()
         if with_values:
-            text = REDACTOR.clean(json.dumps(arguments, ensure_ascii=False, default=str))
+            text = REDACTOR.clean(data.decode())
             told["values"] = text if len(text) <= _MAX_VALUES else f"{text[:_MAX_VALUES]}…"
         return told
 
     return describe
+
+
+def _canonical(arguments: JsonObject) -> bytes:
+    """Encode equal arguments alike; what is nested too deeply for that by its shape."""
+    try:
+        return encode(arguments, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+    except ValueError:
+        return encode(shape(arguments))

@@ -6,16 +6,15 @@ What cannot be told in JSON is an error that names the type and where it stands,
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Set, ValuesView
 from pathlib import PurePath
 from typing import Any
 
-import orjson
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+from naru.encoding import encode
 from naru.errors import ToolError
 from naru.messages import Json
 
@@ -124,7 +123,4 @@ def to_json_text(value: Any) -> str:
 
 def json_text(plain: Json) -> str:
     """Return the compact JSON of what `to_jsonable` gave."""
-    try:
-        return orjson.dumps(plain).decode()
-    except (TypeError, ValueError):  # an integer beyond 64 bits, a lone surrogate
-        return json.dumps(plain, separators=(",", ":"))
+    return encode(plain).decode()

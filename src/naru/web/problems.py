@@ -10,6 +10,7 @@ import orjson
 from starlette.responses import Response
 
 from naru import errors
+from naru.encoding import encode
 from naru.messages import JsonObject
 from naru.stores.secrets.redact import REDACTOR
 
@@ -64,7 +65,7 @@ def problem(
     status: int, detail: str, *, code: str, headers: Mapping[str, str] | None = None, **members: Any
 ) -> ProblemResponse:
     """Return a problem response; `members` are extension members such as `remedy`, left out when empty."""
-    return ProblemResponse(orjson.dumps(body(status, detail, code=code, **members)), status, headers)
+    return ProblemResponse(encode(body(status, detail, code=code, **members)), status, headers)
 
 
 def body(status: int, detail: str, *, code: str, **members: Any) -> JsonObject:
@@ -105,4 +106,4 @@ def in_the_apis_words(path: str, response: ProblemResponse) -> ProblemResponse:
     kind = _API_KINDS.get(response.status_code, "invalid_request_error" if response.status_code < 500 else "api_error")
     members["error"] = {"message": said, "type": kind, "param": None, "code": members["code"]}
     kept = {name: value for name, value in response.headers.items() if name != "content-length"}
-    return ProblemResponse(orjson.dumps(members), response.status_code, kept)
+    return ProblemResponse(encode(members), response.status_code, kept)

@@ -21,6 +21,7 @@ from naru.cli.tool import serve as tool_serve
 from naru.cli.tool.arguments import read_arguments
 from naru.cli.tool.sources import Sources
 from naru.cli.tool.ticket import inline_call, run_ticket
+from naru.encoding import encode
 from naru.errors import InvalidArgumentsError, NaruError, NotFoundError, UserError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.stores.secrets.redact import REDACTOR
@@ -68,7 +69,7 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command
         result = asyncio.run(_run(sources, name, given, timeout))
     except NaruError as error:
         if as_json:
-            _write(sys.stdout, orjson.dumps({"success": False, "error": REDACTOR.clean(str(error))}).decode())
+            _write(sys.stdout, encode({"success": False, "error": REDACTOR.clean(str(error))}).decode())
         else:
             if isinstance(error, InvalidArgumentsError) and not error.remedy:
                 error.remedy = f"See: naru tool schema {sources.again}{name}"
@@ -82,7 +83,7 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command
             if result.is_error
             else {"success": True, "result": to_value(result)}
         )
-        _write(sys.stdout, orjson.dumps(told).decode())
+        _write(sys.stdout, encode(told).decode())
     else:
         _write(sys.stderr if result.is_error else sys.stdout, result.text)
     raise typer.Exit(Exit.NOT_WELL if result.is_error else Exit.DONE)
@@ -99,7 +100,7 @@ def list_tools(
     found = asyncio.run(_list(Sources(modules=tuple(module or ()), store=store, local=local)))
     if as_json:
         rows = [_described(tool) for tool in found]
-        _write(sys.stdout, orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
+        _write(sys.stdout, encode(rows, option=orjson.OPT_INDENT_2).decode())
         return
     width = max((len(tool.name) for tool in found), default=0)
     for tool in found:
@@ -128,7 +129,7 @@ def schema(
         _write(sys.stderr, f"naru tool schema: {tool} is set aside: {reason}.")
     shown = declarations[0] if name and declarations else declarations
     if shown:
-        _write(sys.stdout, orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        _write(sys.stdout, encode(shown, option=orjson.OPT_INDENT_2).decode())
     if not declarations:
         raise typer.Exit(Exit.NOT_WELL)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from naru.encoding import encode
 from naru.messages import JsonObject, ToolDefinition
 
 MAX_DESCRIPTION = 4 * 1024
@@ -90,10 +91,11 @@ def _clean_schema(node: Any) -> Any:
 
 def schema_size(tool: ToolDefinition) -> int | None:
     """Return the bytes of a tool's schemas and annotations; None when they are nested deeper than anyone needs."""
+    said = [tool.input_schema, tool.output_schema, tool.annotations]
     try:
-        return len(orjson.dumps([tool.input_schema, tool.output_schema, tool.annotations]))
-    except orjson.JSONEncodeError:
-        return None
+        return len(orjson.dumps(said))
+    except orjson.JSONEncodeError as error:  # or an integer beyond 64 bits, which harms nobody
+        return None if "Recursion" in str(error) else len(encode(said))
 
 
 def visible_text(text: str) -> str:

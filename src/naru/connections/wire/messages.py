@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import orjson
 
+from naru import encoding
 from naru.messages import Json, JsonObject
 
 _LONE_SURROGATE = re.compile(
@@ -21,11 +22,8 @@ _LONG_INTEGER = b"0" * 19
 
 
 def encode(message: JsonObject) -> bytes:
-    """Return a message as compact JSON; what orjson refuses (huge integers) goes through the standard library."""
-    try:
-        return orjson.dumps(message, option=orjson.OPT_NON_STR_KEYS)
-    except (TypeError, orjson.JSONEncodeError):
-        return json.dumps(message, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
+    """Return a message as compact JSON."""
+    return encoding.encode(message, option=orjson.OPT_NON_STR_KEYS)
 
 
 def decode(data: bytes) -> Json:

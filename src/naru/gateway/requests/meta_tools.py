@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import orjson
 
+from naru.encoding import encode
 from naru.gateway.requests import calls
 from naru.gateway.requests.core import Core
 from naru.gateway.requests.results import finish
@@ -94,7 +95,7 @@ class SearchTools:
         name = arguments.get("name")
         for item in view.lists["tools"]:
             if item["name"] == name:
-                text = orjson.dumps(item, option=orjson.OPT_INDENT_2).decode()
+                text = encode(item, option=orjson.OPT_INDENT_2).decode()
                 return {"content": [{"type": "text", "text": text}]}
         unknown = f"There is no tool {name!r}. Find names with {SEARCH}."
         return {"content": [{"type": "text", "text": unknown}], "isError": True}

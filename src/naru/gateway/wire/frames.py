@@ -8,6 +8,7 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
+from naru import encoding
 from naru.gateway.wire.protocol import INVALID_REQUEST, PARSE_ERROR, RpcError
 from naru.messages import Json, JsonObject
 
@@ -95,14 +96,8 @@ def _check(root: Json, limits: Limits) -> None:
 
 
 def encode(value: Json) -> bytes:
-    """Encode JSON; whole numbers beyond 64 bits and lone surrogates take the slower way."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        text = json.dumps(value, separators=(",", ":"), default=_fragment)
-        if "NaN" in text or "Infinity" in text:  # said as null, as orjson does
-            text = json.dumps(json.loads(text, parse_constant=lambda _: None), separators=(",", ":"))
-        return text.encode()
+    """Encode JSON."""
+    return encoding.encode(value, default=_fragment)
 
 
 def _fragment(value: object) -> Json:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import orjson
 
+from naru.encoding import encode
 from naru.gateway.wire.protocol import INVALID_PARAMS, RpcError
 from naru.messages import JsonObject
 
@@ -33,7 +34,7 @@ class Sealer:
 
     def seal(self, payload: JsonObject, *, caller: str, binding: bytes) -> str:
         """Return a token that `open` accepts from the same caller, for the same binding, until it expires."""
-        body = orjson.dumps([int(self._clock() + self._ttl_seconds), payload])
+        body = encode([int(self._clock() + self._ttl_seconds), payload])
         return _text(self._mac(body, caller, binding) + body)
 
     def open(self, token: str, *, caller: str, binding: bytes) -> JsonObject:
@@ -74,4 +75,4 @@ def _text(raw: bytes) -> str:
 def binding_of(method: str, params: JsonObject) -> bytes:
     """Return what a state is bound to: the method, what it names, and its arguments."""
     named = [method, params.get("name"), params.get("uri"), params.get("arguments")]
-    return hashlib.blake2b(orjson.dumps(named, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
+    return hashlib.blake2b(encode(named, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()

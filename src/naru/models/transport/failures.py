@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from naru.encoding import encode
 from naru.errors import ModelError
 from naru.stores.secrets.redact import REDACTOR
 
@@ -158,7 +159,7 @@ def error_text(detail: Any) -> str:
         return error
     if isinstance(error, dict):
         message = error.get("message") or error.get("detail") or error.get("msg") or ""
-        said = message if isinstance(message, str) else orjson.dumps(message).decode()
+        said = message if isinstance(message, str) else encode(message).decode()
         cause = error.get("metadata")
         cause = cause.get("raw") if isinstance(cause, dict) else None  # A router's word for what its provider said.
         return f"{said}: {cause}" if isinstance(cause, str) and cause and cause not in said else said

@@ -5,26 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import orjson
-
+from naru import encoding
 from naru.errors import UserError
-
-_LENIENT = json.JSONEncoder(separators=(",", ":"))
 
 
 def encode(value: Any) -> bytes:
-    """Encode as JSON: lone surrogates and integers beyond 64 bits, which orjson refuses, included.
+    """Encode as JSON.
 
     Raises:
         UserError: it is nested beyond what anybody can read.
     """
     try:
-        return orjson.dumps(value)
-    except TypeError:
-        pass
-    try:
-        return _LENIENT.encode(value).encode("ascii")
-    except RecursionError:
+        return encoding.encode(value)
+    except ValueError:
         raise UserError("The request holds a value that is nested too deeply.") from None
 
 

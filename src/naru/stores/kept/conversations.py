@@ -8,6 +8,7 @@ from pathlib import Path
 
 import orjson
 
+from naru.encoding import encode
 from naru.messages import JsonObject
 from naru.stores.tables import SqliteTables, Statement, Tables
 
@@ -53,7 +54,7 @@ class ConversationStore:
             (
                 f"insert into {self._rows} (id, caller, created_at, touched_at, metadata) "  # noqa: S608
                 "values (:conversation, :caller, :at, :at, :metadata)",
-                {**row, "metadata": orjson.dumps(metadata).decode()},
+                {**row, "metadata": encode(metadata).decode()},
             ),
         )
 
@@ -75,7 +76,7 @@ class ConversationStore:
             "where id = :conversation and caller = :caller"
         )
         values = {"conversation": conversation_id, "caller": caller, "now": int(time.time())}
-        await self.tables.run((statement, {**values, "metadata": orjson.dumps(metadata).decode()}))
+        await self.tables.run((statement, {**values, "metadata": encode(metadata).decode()}))
 
     async def delete(self, caller: str, conversation_id: str) -> None:
         """Forget a conversation and its items."""
@@ -96,7 +97,7 @@ class ConversationStore:
             await self.tables.run(touched)
             return
         named = {f"id{n}": item["id"] for n, item in enumerate(items)}
-        written = {f"item{n}": orjson.dumps(item).decode() for n, item in enumerate(items)}
+        written = {f"item{n}": encode(item).decode() for n, item in enumerate(items)}
         rows = ", ".join(f"(:id{n}, :item{n})" for n in range(len(items)))
         statement = (
             f"insert into {self._items} (conversation, id, item) "  # noqa: S608  # constants only

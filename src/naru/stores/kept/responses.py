@@ -9,6 +9,7 @@ from pathlib import Path
 
 import orjson
 
+from naru.encoding import encode
 from naru.messages import JsonObject
 from naru.stores.tables import SqliteTables, Tables
 
@@ -49,7 +50,7 @@ class ResponseStore:
     async def save(self, caller: str, kept: Kept) -> None:
         """Keep a response, on the disk when this returns. Raises StoreError."""
         response = kept.response
-        written = [orjson.dumps(list(kept.input)).decode(), orjson.dumps(response).decode()]
+        written = [encode(list(kept.input)).decode(), encode(response).decode()]
         values = [response["id"], caller, kept.previous, response["created_at"], *written]
         changed = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS if column != "id")
         await self.tables.run(

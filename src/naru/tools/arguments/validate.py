@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import jsonschema_rs
-import orjson
 
+from naru.encoding import encode
 from naru.errors import InvalidArgumentsError
 from naru.messages import JsonObject
 from naru.tools.arguments.fit import fit
@@ -63,7 +63,7 @@ class ArgumentsValidator:
 
     def _compiled(self, schema: JsonObject) -> Any:
         try:
-            if len(orjson.dumps(schema)) > LARGEST_SCHEMA:
+            if len(encode(schema)) > LARGEST_SCHEMA:
                 self.problem = f"the schema is larger than {LARGEST_SCHEMA} bytes"
                 return None
             if is_bounded(schema):

@@ -8,10 +8,10 @@ import inspect
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
-import orjson
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
+from naru.encoding import encode
 from naru.errors import InvalidArgumentsError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.tools.arguments.fit import fit
@@ -152,7 +152,7 @@ class FunctionTool:
     @functools.cached_property
     def _read(self) -> Callable[[JsonObject], dict[str, Any]]:
         """The validator, which reads bytes as base64 text only from JSON itself."""
-        if self._takes_hidden or b"contentEncoding" in orjson.dumps(self.signature.schema):
+        if self._takes_hidden or b"contentEncoding" in encode(self.signature.schema):
             return self._read_json
         return self.signature.validator.validate_python
 

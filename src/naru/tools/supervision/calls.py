@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 
 import orjson
 
+from naru.encoding import encode
 from naru.errors import NaruError, PolicyError, ToolTimeoutError, UnknownToolError
 from naru.facts import fact
 from naru.messages import JsonObject, ToolDefinition
@@ -154,7 +155,7 @@ class Supervision:
 def definition_hash(tool: ToolDefinition) -> str:
     """Return a hash of all that a tool's definition says."""
     said = [tool.server, tool.name, tool.title, tool.description, tool.input_schema, tool.output_schema]
-    data = orjson.dumps([*said, tool.annotations], option=orjson.OPT_SORT_KEYS, default=str)
+    data = encode([*said, tool.annotations], option=orjson.OPT_SORT_KEYS, default=str)
     return hashlib.sha256(data).hexdigest()
 
 

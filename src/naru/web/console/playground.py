@@ -7,7 +7,6 @@ from contextlib import aclosing
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from naru.agent.events import (
@@ -23,6 +22,7 @@ from naru.agent.events import (
 from naru.agent.loop import run
 from naru.agent.trace import message_data
 from naru.dialects import Tool, parse
+from naru.encoding import encode
 from naru.errors import NaruError, UserError
 from naru.hub import Hub
 from naru.messages import (
@@ -85,10 +85,10 @@ class Playground:
         async with ChatClient(scope, receive, send, OPENAI, streaming=True, grace_seconds=1.0) as client:
             try:
                 async for data in self._steps(request, toolset, CallContext(caller=caller)):
-                    await client.write(b"data: " + orjson.dumps(data) + b"\n\n")
+                    await client.write(b"data: " + encode(data) + b"\n\n")
                 await client.end()
             except NaruError as error:
-                await client.write(b"data: " + orjson.dumps({"step": "error", "message": str(error)}) + b"\n\n")
+                await client.write(b"data: " + encode({"step": "error", "message": str(error)}) + b"\n\n")
                 await client.end()
 
     async def _steps(

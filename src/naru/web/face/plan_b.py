@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,6 +24,7 @@ from naru.dialects.writers.shell import (
     read_payload,
     read_posix_command,
 )
+from naru.encoding import encode
 from naru.errors import ConflictError, NotFoundError, PolicyError
 from naru.messages import JsonObject, ToolDefinition
 from naru.stores.secrets.file import secret_of
@@ -109,7 +109,7 @@ class TicketDesk:
             )
         result = await toolset.call(found.call.name, found.call.arguments, CallContext(caller=caller))
         answer: JsonObject = {"tool": found.call.name, "text": result.text, "is_error": result.is_error}
-        return Response(orjson.dumps(answer), media_type="application/json")
+        return Response(encode(answer), media_type="application/json")
 
     def endpoints(self) -> list[Endpoint]:
         """Return the desk's row."""
