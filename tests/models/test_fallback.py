@@ -73,6 +73,14 @@ async def test_issue_21_3_a_model_that_a_key_does_not_see_never_answers_in_place
     assert hidden.requests == []
 
 
+@pytest.mark.parametrize("streamed", [True, False])
+async def test_a_fallback_that_is_not_there_does_not_hide_why_the_first_model_failed(streamed: bool) -> None:
+    away = ScriptedBackend([failure("unreachable", "It is away.")])
+    backend = FallingBack(Router([Route("one", away, ("a",))]), ["mistyped"], clock=lambda: 0.0)
+    with pytest.raises(ModelError, match=r"It is away\."):
+        await told(backend.for_model("a"), ask(), streamed=streamed)
+
+
 async def test_what_is_wrong_with_the_request_is_told_at_once() -> None:
     first, second = ScriptedBackend([failure("refused", "max_tokens is too large", status=400)]), ScriptedBackend(["x"])
     backend, _ = chain(a=first, b=second)

@@ -41,6 +41,8 @@ _WAIT_SECONDS = 1.0
 _AWAY_SECONDS = 15.0
 """How long one that failed is not asked first again, unless it said itself when to come back."""
 _LONGEST_AWAY_SECONDS = 300.0
+_Faults = dict[str, ModelError]
+"""Why those that were asked before did not answer, by name."""
 _log = logging.getLogger(__name__)
 
 
@@ -105,13 +107,17 @@ class FallingBack(WrappedBackend):
                 return
 
     def _attempts(self, request: ChatRequest) -> Iterator[_Attempt]:
-        """Give the models to ask, in order: those that have just failed come last, those that are hidden never."""
+        """Give the models to ask, in order: those that have just failed come last, those that are hidden never.
+
+        Raises:
+            ModelError: why the last one failed, where those after it turn out not to be there.
+        """
         first = request.model or self._model
         seen = reach()
         names = list(dict.fromkeys((first, *filter(seen.model, self._shared.names))))
         now = self._shared.clock()
         names.sort(key=lambda name: self._shared.away_until.get(name, 0.0) > now)
-        faults: list[str] = []
+        faults: _Faults = {}
         for place, name in enumerate(names):
             is_last = place == len(names) - 1
             try:
@@ -121,6 +127,8 @@ class FallingBack(WrappedBackend):
                 continue
             sent = request if name == first else replace(request, model=name)
             yield _Attempt(self._shared, backend, sent, first, faults, is_last=is_last)
+        if faults:
+            raise faults.popitem()[1]
 
     async def inform(self, model: str) -> None:
         """Ask about the first model."""
@@ -131,7 +139,7 @@ class _Attempt:
     """One model that is asked; as a context it swallows what the next one may not have."""
 
     def __init__(
-        self, shared: _Shared, backend: Backend, request: ChatRequest, first: str, faults: list[str], *, is_last: bool
+        self, shared: _Shared, backend: Backend, request: ChatRequest, first: str, faults: _Faults, *, is_last: bool
     ) -> None:
         self.backend, self.request = backend, request
         self.is_done = False
@@ -148,8 +156,8 @@ class _Attempt:
         if self._name == self._first:
             return batch
         self._shared.counts[self._first, self._name] += 1
-        why = f" ({'; '.join(self._faults)})" if self._faults else ""
-        return [Notice(f"{self._name} answered in place of {self._first}{why}."), *batch]
+        why = "; ".join(f"{name}: {error.message}" for name, error in self._faults.items())
+        return [Notice(f"{self._name} answered in place of {self._first}{f' ({why})' if why else ''}."), *batch]
 
     @contextmanager
     def patience(self) -> Iterator[None]:
@@ -178,6 +186,6 @@ class _Attempt:
         if is_away:
             seconds = min(error.retry_after_seconds or _AWAY_SECONDS, _LONGEST_AWAY_SECONDS)
             self._shared.away_until[self._name] = self._shared.clock() + seconds
-            self._faults.append(f"{self._name}: {error.message}")
+            self._faults[self._name] = error
             _log.warning("model %s: %s%s", self._name, error.message, "" if self._is_last else "; asking the next")
         return is_away and not self._is_last
