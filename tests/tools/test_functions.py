@@ -311,6 +311,20 @@ async def test_more_work_than_workers_waits_its_turn():
     await workers.run(functools.partial(time.sleep, 0))
 
 
+async def test_a_call_for_which_the_system_has_no_thread_fails_and_is_not_made_later(monkeypatch):
+    workers, made = WorkerThreads(max_workers=1), []
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="can't start"):
+            await workers.run(functools.partial(made.append, "refused"))
+    await asyncio.wait_for(workers.run(functools.partial(made.append, "made")), 60)
+    assert made == ["made"]
+
+
 async def test_work_within_a_deadline_keeps_its_result_its_error_and_its_task():
     async def work(steps: int) -> asyncio.Task | None:
         for _ in range(steps):

@@ -45,10 +45,18 @@ class WorkerThreads:
                 self._workers += 1
             elif self._idle:
                 self._idle -= 1
-        self._jobs.put(job)
         if start:
-            threading.Thread(target=self._work, name="naru tool", daemon=True).start()
+            self._start()
+        self._jobs.put(job)
         return await future
+
+    def _start(self) -> None:
+        try:
+            threading.Thread(target=self._work, name="naru tool", daemon=True).start()
+        except RuntimeError:  # the system has no thread left
+            with self._lock:
+                self._workers -= 1
+            raise
 
     def _work(self) -> None:
         while True:
