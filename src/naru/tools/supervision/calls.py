@@ -93,7 +93,7 @@ class Supervision:
             StoreError: the audit log cannot be written and the settings say to stop then.
         """
         started = time.monotonic()
-        decision, outcome, size = "denied", "refused", 0
+        decision = "denied"
         try:
             decision = await self.gatekeeper.decide(call) if self.gatekeeper is not None else "allowed"
             result = await make()
