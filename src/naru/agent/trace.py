@@ -12,6 +12,7 @@ from typing import Protocol
 from naru.agent.events import AgentEvent, CallFinished, ClientCalls, ModelAnswered, Prompted, RoundStarted, RunFinished
 from naru.errors import NaruError
 from naru.messages import ChatRequest, JsonObject, Message, ToolDefinition
+from naru.records import now_ms
 from naru.telemetry.tracing import Tracing
 
 logger = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ def _head(request: ChatRequest, tools: Sequence[ToolDefinition], caller: str) ->
     question = next((turn.text for turn in reversed(request.messages) if turn.role == "user"), "")
     return {
         "id": f"run_{secrets.token_urlsafe(12)}",
-        "started_at": int(time.time() * 1000),
+        "started_at": now_ms(),
         "model": request.model,
         "question": question[:2000],
         "caller": caller,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel
+
+from naru.config.section import DASHED
 
 ADDRESS = re.compile(
     r"(?:(?P<scheme>https?)://)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9*._-]+)(?::(?P<port>\d{1,5}|\*))?(?P<path>/[^\s?#]*)?"
@@ -20,16 +22,10 @@ def _addresses(values: list[str]) -> list[str]:
     return values
 
 
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
-
-
 class GuestSettings(BaseModel):
     """Servers that a request names by URL; keys may be written with `-` or `_`."""
 
-    model_config = ConfigDict(
-        extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
-    )
+    model_config = DASHED
 
     addresses: Annotated[list[str], AfterValidator(_addresses)] = []
     """Addresses that a request may name: `mcp.example.com`, `*.example.com/mcp`, `http://tools.lan:8000`, `*`; none by

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from naru.config.guests import GuestSettings
+from naru.config.section import DASHED
 from naru.config.switches import Switch
 
 
@@ -56,16 +57,10 @@ def as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
-
-
 class DeclaredServer(BaseModel):
     """A server that is declared in YAML; keys may be written with `-` or `_`."""
 
-    model_config = ConfigDict(
-        extra="allow", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
-    )
+    model_config = ConfigDict(**{**DASHED, "extra": "allow"})
 
     name: str = ""
     """Unique name; an entry without one is skipped with a warning."""
@@ -115,9 +110,7 @@ def _or_faulty(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
 class PolicySettings(BaseModel):
     """What may be registered, started and returned; keys may be written with `-` or `_`."""
 
-    model_config = ConfigDict(
-        extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
-    )
+    model_config = DASHED
 
     allowed_server_names: list[str] = []
     """Names that may be registered and connected; empty allows all."""
@@ -142,9 +135,7 @@ class PolicySettings(BaseModel):
 class ReconnectionSettings(BaseModel):
     """When a failed connection is tried again; keys may be written with `-` or `_`."""
 
-    model_config = ConfigDict(
-        extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
-    )
+    model_config = DASHED
 
     enabled: bool = True
     """Try again by itself."""
@@ -168,9 +159,7 @@ def _named(value: Any) -> Any:
 class SignInSection(BaseModel):
     """How persons sign in at servers (OAuth); keys may be written with `-` or `_`."""
 
-    model_config = ConfigDict(
-        extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
-    )
+    model_config = DASHED
 
     hosts: list[str] = []
     """Hosts of authorization servers that may have private addresses, such as `login.corp.example`. Servers of this
@@ -183,9 +172,7 @@ class SignInSection(BaseModel):
 class McpSettings(BaseModel):
     """Servers declared in YAML and the rules for all servers; keys may be written with `-` or `_`."""
 
-    model_config = ConfigDict(
-        extra="forbid", use_attribute_docstrings=True, alias_generator=_dashed, populate_by_name=True
-    )
+    model_config = DASHED
 
     servers: Annotated[list[Annotated[DeclaredServer, WrapValidator(_or_faulty)]], BeforeValidator(_named)] = []
     """Declared servers; they seed the store at start, and what is in the store already wins."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr
+
+from naru.config.section import SECTION
 
 Wire = Literal["auto", "openai", "ollama", "gemini", "anthropic", "responses"]
 ReasoningField = Literal[
@@ -16,7 +18,7 @@ ReasoningField = Literal[
 class ModelSection(BaseModel):
     """A group of settings; unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = SECTION
 
 
 class LimitSettings(ModelSection):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, SecretStr, model_validator
+from pydantic import BaseModel, SecretStr, model_validator
+
+from naru.config.section import SECTION
 
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 
@@ -12,7 +14,7 @@ Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256
 class OAuthSettings(BaseModel):
     """Whose tokens are taken, and what their scopes allow; off while `issuer` is empty."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = SECTION
 
     issuer: str = ""
     """The authorization server's issuer URL, compared to the letter with `iss` of a token."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from naru.config.section import SECTION
 from naru.persons import Bounds
 
 
 class RoleSettings(BaseModel):
     """What a role may do, see and use. Names are globs; `!name` takes away."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = SECTION
 
     access: Literal["read", "user", "operator", "admin"] = "user"
     """What it may do."""

@@ -14,7 +14,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -26,6 +25,7 @@ from naru.config.mcp import McpSettings
 from naru.config.model import ModelSettings
 from naru.config.oauth import OAuthSettings
 from naru.config.roles import RoleSettings
+from naru.config.section import SECTION
 from naru.config.switches import Switch
 from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
 from naru.config.tools import ToolsSettings
@@ -50,7 +50,7 @@ def _networks(values: list[str]) -> list[str]:
 class Section(BaseModel):
     """A group of settings; unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = SECTION
 
 
 class ServerSettings(Section):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from naru.config.section import SECTION
 from naru.config.switches import AS_WORD
 
 
 class AuditSettings(BaseModel):
     """Who did what and what came of it: one line of JSON each, chained by hash, in the data folder."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = SECTION
 
     enabled: bool = True
     """Keep `audit.jsonl`; `naru audit verify` tells whether a line was changed or taken out."""
@@ -34,7 +35,7 @@ class ApprovalSettings(BaseModel):
     Patterns are `server/tool`, or `KEY@server/tool` for the calls of one key by its id, with `*` and `?`.
     """
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = SECTION
 
     ask: list[str] = []
     """Calls that wait until someone answers: in the console, by `naru approvals`, or over REST."""
@@ -57,7 +58,7 @@ class ApprovalSettings(BaseModel):
 class TelemetrySettings(BaseModel):
     """OpenTelemetry traces by the GenAI and MCP conventions; needs the extra `telemetry`."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = SECTION
 
     traces: Annotated[Literal["off", "otlp", "stderr"], AS_WORD] = "off"
     """Send spans to a collector over OTLP/HTTP, or print them. The SDK's own `OTEL_*` variables are heeded."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
+
+from naru.config.section import SECTION
 
 
 class ToolsSettings(BaseModel):
     """One's own Python functions as tools."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = SECTION
 
     modules: list[str] = []
     """Files (`company.py`) or modules (`my_package.tools`) whose functions are tools: each a server by its own name, in

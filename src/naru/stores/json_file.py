@@ -7,14 +7,13 @@ import hashlib
 import json
 import logging
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from naru.config import check_private
 from naru.errors import NotFoundError, StoreError
-from naru.records import ServerRecord
+from naru.records import ServerRecord, now_ms
 from naru.stores.base import changed_meanwhile, name_taken
 from naru.stores.files.atomic import file_lock, remove_leftovers, replace_file
 from naru.stores.files.watch import files_version
@@ -211,4 +210,4 @@ class JsonFileStore:
     def _adopt_backup(self) -> None:
         document = self._read_backup()
         if document is not None:
-            self._adopt(document, int(time.time() * 1000))
+            self._adopt(document, now_ms())

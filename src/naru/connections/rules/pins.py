@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -18,7 +17,7 @@ from typing import Any
 
 from naru.errors import NotFoundError
 from naru.messages import JsonObject, ToolDefinition
-from naru.records import ServerRecord
+from naru.records import ServerRecord, now_ms
 from naru.stores.files.atomic import file_lock, replace_file
 from naru.stores.files.followed import FollowedFile
 
@@ -215,7 +214,7 @@ def _approved(definition: JsonObject) -> Pin:
 
 def _compare(known: Pin | None, definition: JsonObject, same_server: bool) -> Pin:
     digest = digest_of(definition)
-    now = int(time.time() * 1000)
+    now = now_ms()
     if known is None:
         return Pin(PinStatus.PENDING, digest, definition, None, now)
     if known.approved is None:

@@ -21,6 +21,7 @@ from naru.models.known.adapt import Learned
 from naru.models.known.families import profile_for
 from naru.models.known.profile import Profile
 from naru.models.known.size import SMALL_BELOW
+from naru.records import now_ms
 from naru.stores.files.atomic import file_lock, replace_file
 from naru.stores.files.unusable import unusable
 
@@ -80,7 +81,7 @@ class Findings:
     def keep(self, endpoint: str, model: str, profile: Profile, checks: Sequence[JsonObject] = ()) -> None:
         """Save what was measured, in one step, beside what others have saved; `checks` are for people. StoreError."""
         row = asdict(profile)
-        told = {_PROBED: {"at": int(time.time() * 1000), "checks": list(checks)}}
+        told = {_PROBED: {"at": now_ms(), "checks": list(checks)}}
         found = {_key(endpoint, model): {name: row[name] for name in _MEASURED} | told}
         if self._path is None:
             self._rows |= found

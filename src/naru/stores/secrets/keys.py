@@ -18,6 +18,7 @@ from typing import Any
 from naru.config import check_private
 from naru.errors import ConfigError, NotFoundError, StoreError
 from naru.persons import UNBOUND, Bounds
+from naru.records import now_ms
 from naru.stores.files.atomic import file_lock, replace_file
 from naru.stores.files.unusable import unusable
 from naru.stores.secrets.redact import REDACTOR
@@ -141,7 +142,7 @@ class KeyFile:
         key = self._keys.get(digest)
         if key is None:
             return None
-        now = int(time.time() * 1000)
+        now = now_ms()
         if not hmac.compare_digest(digest, key.sha256):
             is_before = hmac.compare_digest(digest, key.previous_sha256)
             if not is_before or key.previous_until is None or key.previous_until <= now:
@@ -155,7 +156,7 @@ class KeyFile:
         """Return the key of that id while it is valid, the configuration's among them. Raises StoreError."""
         if self._fixed and key_id == self._configured.id:
             return self._configured
-        now = int(time.time() * 1000)
+        now = now_ms()
         found = next((key for key in self.list() if key.id == key_id), None)
         return found if found is not None and (found.expires_at is None or found.expires_at > now) else None
 
@@ -299,7 +300,7 @@ class KeyFile:
 def _new_key(role: str, **given: Any) -> tuple[ApiKey, str]:
     secret = _new_secret()
     digest = hashlib.sha256(secret.encode()).hexdigest()
-    key = ApiKey(secrets.token_hex(6), role, sha256=digest, created_at=int(time.time() * 1000), **given)
+    key = ApiKey(secrets.token_hex(6), role, sha256=digest, created_at=now_ms(), **given)
     return key, secret
 
 

@@ -11,7 +11,6 @@ import fnmatch
 import json
 import logging
 import secrets
-import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -20,6 +19,7 @@ from pathlib import Path
 from naru.config import ApprovalSettings
 from naru.errors import NotFoundError, PolicyError, StoreError
 from naru.messages import JsonObject
+from naru.records import now_ms
 from naru.stores.files.atomic import file_lock, replace_file
 from naru.stores.files.followed import FollowedFile
 from naru.stores.secrets.redact import REDACTOR
@@ -228,7 +228,7 @@ class Approvals:
             self.changed(call.server)
 
     def _shown(self, call: Call, why: str) -> Waiter:
-        now = int(time.time() * 1000)
+        now = now_ms()
         return Waiter(
             id=secrets.token_hex(9),
             server=call.server,
@@ -290,7 +290,7 @@ class Approvals:
     @staticmethod
     def _grant(call: Call, by: str) -> dict[str, Standing]:
         standing_id = secrets.token_hex(9)
-        return {standing_id: Standing(standing_id, *_key(call), by, int(time.time() * 1000))}
+        return {standing_id: Standing(standing_id, *_key(call), by, now_ms())}
 
     async def _keep(self, edit: Callable[[Mapping[str, Standing]], dict[str, Standing]]) -> None:
         """Change what was allowed for always, as it is now in the file. Raises StoreError."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -19,7 +18,7 @@ from naru.connections.rules.pins import definition_of
 from naru.connections.rules.policy import PolicyGuard, argv_shown
 from naru.messages import JsonObject
 from naru.persons import reach
-from naru.records import ServerRecord, TransportType
+from naru.records import ServerRecord, TransportType, now_ms
 from naru.stores.formats.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
 from naru.stores.secrets.redact import REDACTOR, masked_config
 from naru.web.bodies import UnusableBodyError
@@ -255,7 +254,7 @@ def _summary(manager: Manager, record: ServerRecord) -> dict[str, Any]:
 def _failure(found: Explanation) -> LastFailure | None:
     if found.failure is None:
         return None
-    now = int(time.time() * 1000)
+    now = now_ms()
 
     def moment(seconds: float | None, sign: int) -> int | None:
         return None if seconds is None else now + sign * int(seconds * 1000)
