@@ -40,7 +40,7 @@ from naru.agent.trace import recorded, traced
 from naru.agent.turns import Turn, looks_like_call
 from naru.deadlines import bound
 from naru.errors import ModelError
-from naru.messages import ChatRequest, Reasoning, Refusal, Text, ToolCall, Usage
+from naru.messages import ChatEvent, ChatRequest, Reasoning, Refusal, Text, ToolCall, Usage
 from naru.models.asking.strategy import is_guided
 from naru.models.backend import Backend, for_model, inform
 from naru.models.limits.queue import Caller, current_caller
@@ -234,15 +234,8 @@ class _Run:
                     async for event in events:
                         first = first if first > started else time.monotonic()
                         turn.take(event, self._ids)
-                        match event:
-                            case Text(text=text):
-                                yield ModelText(number, text)
-                                # Not while it may still turn out to be a call.
-                                may_go = turn.text.lstrip()[:1] not in ("", "{", "[", "<", "`")
-                                if may_go and self._planner.streams_early and not turn.names:
-                                    yield self._next_text(turn)
-                            case Reasoning(text=text):
-                                yield ReasoningText(number, text)
+                        for told in self._told(event, turn):
+                            yield told
         except TimeoutError:
             raise ModelError(
                 f"The model did not finish within {deadline:.0f} s.",
@@ -257,6 +250,18 @@ class _Run:
         ended = time.monotonic()
         raw = turn.raw or turn.text
         yield ModelAnswered(number, raw, tuple(turn.calls), ended - started, first - started, turn.finish, turn.said)
+
+    def _told(self, event: ChatEvent, turn: Turn) -> Iterator[AgentEvent]:
+        """Give what an event of the model says to whoever follows the run."""
+        match event:
+            case Text(text=text):
+                yield ModelText(self._budget.rounds, text)
+                # Not while it may still turn out to be a call.
+                may_go = turn.text.lstrip()[:1] not in ("", "{", "[", "<", "`")
+                if may_go and self._planner.streams_early and not turn.names:
+                    yield self._next_text(turn)
+            case Reasoning(text=text):
+                yield ReasoningText(self._budget.rounds, text)
 
     def _next_text(self, turn: Turn) -> AnswerText:
         """Give what the client has not got of a turn's text, apart from what earlier rounds said before their calls."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict
 from typing import Annotated, get_args
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -54,19 +55,13 @@ def _own_tools(settings: Settings) -> Sequence[ToolDefinition]:
 
 async def _probe(settings: Settings, own: Sequence[ToolDefinition], *, as_json: bool, keep: bool) -> None:
     out = console(stderr=True)
-    report = Report("")
     async with AsyncExitStack() as stack:
         closeness = importlib.import_module("naru.hub").open_closeness(settings, stack)
         rank = closeness.rank if closeness else None
         backend, knowledge, model = await open_measurable(settings, progress=JoinProgress(out))
         stack.push_async_callback(backend.close)
-        with out.status(f"asking {escape(model)} …") as status:
-            async with aclosing(measure(backend, knowledge, model, own, rank)) as steps:
-                async for step in steps:
-                    if isinstance(step, Check):
-                        status.update(f"asking {escape(model)} … {step.name}: {step.passed} of {step.of}")
-                    else:
-                        report = step
+        steps = await stack.enter_async_context(aclosing(measure(backend, knowledge, model, own, rank)))
+        report = await _followed(steps, model, out)
     if keep:
         path = findings_path(settings)
         checks = [asdict(check) for check in report.checks]
@@ -77,6 +72,18 @@ async def _probe(settings: Settings, own: Sequence[ToolDefinition], *, as_json: 
         _print(report)
         if keep:
             out.print(f"Kept in {findings_path(settings)}; it is used from the next start on.", soft_wrap=True)
+
+
+async def _followed(steps: AsyncIterator[Check | Report], model: str, out: Console) -> Report:
+    """Show the checks as they come; return what they come to."""
+    report = Report("")
+    with out.status(f"asking {escape(model)} …") as status:
+        async for step in steps:
+            if isinstance(step, Check):
+                status.update(f"asking {escape(model)} … {step.name}: {step.passed} of {step.of}")
+            else:
+                report = step
+    return report
 
 
 def _print(report: Report) -> None:

@@ -98,26 +98,12 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     ring = KeyRing(hub.keys, tokens, hub.settings.server.roles, logins=logins)
     seal_key = secret_of(folder / "seal.key") if commons.me else None
     gateway = Gateway(hub.manager, settings_of(hub.settings.gateway, seal_key=seal_key), commons=commons)
-    rows: list[Endpoint] = [
-        *metrics.endpoints(hub),
-        *health.endpoints(hub),
-        *behind.endpoints(hub.settings.server),
+    rows = [
+        *_rows_of(hub, recent),
         *(access_tokens.endpoints(tokens) if access_tokens else ()),
         *(persons.endpoints(hub, ring, tokens) if persons else ()),
-        *console.endpoints(hub),
-        *faces.endpoints(hub),
-        *jsonrpc.endpoints(hub),
-        *runs.endpoints(hub),
-        *overview.endpoints(hub),
-        *logs.endpoints(hub, recent),
         *mcp_faces.endpoints(gateway),
-        *jsonrpc_servers.endpoints(hub),
-        *admin_servers.endpoints(hub),
-        *sign_in.endpoints(hub),
-        *own_secrets.endpoints(hub),
-        *hubs.endpoints(hub),
         *keys.endpoints(Keys(ring, hub.spending, hub.settings.mcp.security.allow_remote_exec)),
-        *(approvals.endpoints(hub.approvals) if hub.approvals is not None else ()),
     ]
     rows += openapi.endpoints(lambda: rows)
     server = hub.settings.server
@@ -139,6 +125,27 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
             task.cancel()
         gateway.end_streams()
         await gateway.close()
+
+
+def _rows_of(hub: Hub, recent: RecentLines) -> list[Endpoint]:
+    """Return the rows that need nothing but the hub."""
+    return [
+        *metrics.endpoints(hub),
+        *health.endpoints(hub),
+        *behind.endpoints(hub.settings.server),
+        *console.endpoints(hub),
+        *faces.endpoints(hub),
+        *jsonrpc.endpoints(hub),
+        *runs.endpoints(hub),
+        *overview.endpoints(hub),
+        *logs.endpoints(hub, recent),
+        *jsonrpc_servers.endpoints(hub),
+        *admin_servers.endpoints(hub),
+        *sign_in.endpoints(hub),
+        *own_secrets.endpoints(hub),
+        *hubs.endpoints(hub),
+        *(approvals.endpoints(hub.approvals) if hub.approvals is not None else ()),
+    ]
 
 
 async def _watching(hub: Hub, asgi: Gate, limiter: RateLimiter) -> list[asyncio.Task[None]]:

@@ -221,14 +221,10 @@ class PeerTransport:
                     message = decode(line)
                     if not isinstance(message, dict):
                         break
-                    if "method" in message:
-                        if self._inbox is not None:
-                            self._inbox.receive(message, call)
-                    elif "broke" in message:
-                        failure = Failure("call", "elsewhere", str(message["broke"]), str(message.get("remedy") or ""))
-                        raise LinkError(failure, delivered=bool(message.get("delivered")))
-                    else:
-                        return message
+                    if "method" not in message:
+                        return _answer_of(message)
+                    if self._inbox is not None:
+                        self._inbox.receive(message, call)
         except aiohttp.ClientConnectorError as error:
             self._once.lost(self._address)
             raise self._broken("the hub that runs it does not answer", delivered=False) from error
@@ -273,6 +269,14 @@ class PeerTransport:
             self._url, data=body, headers=headers, allow_redirects=False, ssl=not self._local
         ) as answer:
             yield answer
+
+
+def _answer_of(message: JsonObject) -> JsonObject:
+    """Return what answers a request. Raises LinkError: the other hub tells that its own link broke."""
+    if "broke" not in message:
+        return message
+    failure = Failure("call", "elsewhere", str(message["broke"]), str(message.get("remedy") or ""))
+    raise LinkError(failure, delivered=bool(message.get("delivered")))
 
 
 _HELD = "it runs once for all hubs, and the one that runs it was not found."

@@ -22,6 +22,36 @@ _ON_ITS_WAY_SECONDS = 1.0
 """How long a request to follow may have been on its way: what happened meanwhile counts as not known either."""
 
 
+_HEADERS = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+class _Changes:
+    """What one reader has not been told yet."""
+
+    def __init__(self, only: str | None) -> None:
+        self._only = only
+        self._queue: asyncio.Queue[Change | None] = asyncio.Queue(MAX_WAITING)
+
+    async def next(self) -> Change | None:
+        """Wait for the next change; None where the stream is to end."""
+        return await self._queue.get()
+
+    def hear(self, change: Change) -> None:
+        """Keep a change for the reader; one that does not read has its stream closed."""
+        if self._only is not None and change.server != self._only and change.what != STOPPING:
+            return
+        try:
+            self._queue.put_nowait(None if change.what == STOPPING else change)
+        except asyncio.QueueFull:
+            while not self._queue.empty():
+                self._queue.get_nowait()
+            self._queue.put_nowait(None)
+
+
 class ServerEvents:
     """An ASGI application: follow the servers, all of them or the one that the path names.
 
@@ -40,49 +70,18 @@ class ServerEvents:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Stream until the client goes or does not read."""
         only: str | None = scope.get("path_params", {}).get("name")
-        # A page that has just read the list need not hear the state of a thousand servers again.
-        asked = dict(parse_qsl(scope.get("query_string", b"")))
-        skips_present, age = asked.get(b"present") == b"0", asked.get(b"age", b"")[:9]
-        queue: asyncio.Queue[Change | None] = asyncio.Queue(MAX_WAITING)
-
-        def hear(change: Change) -> None:
-            if only is not None and change.server != only and change.what != STOPPING:
-                return
-            try:
-                queue.put_nowait(None if change.what == STOPPING else change)
-            except asyncio.QueueFull:
-                while not queue.empty():
-                    queue.get_nowait()
-                queue.put_nowait(None)
-
-        stop = self._manager.subscribe(hear)
+        changes = _Changes(only)
+        stop = self._manager.subscribe(changes.hear)
         gone = asyncio.ensure_future(_client_gone(receive))
         try:
-            await send(
-                {
-                    "type": "http.response.start",
-                    "status": 200,
-                    "headers": [
-                        (b"content-type", b"text/event-stream"),
-                        (b"cache-control", b"no-store"),
-                        (b"x-accel-buffering", b"no"),
-                    ],
-                }
-            )
+            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+            # A page that has just read the list need not hear the state of a thousand servers again.
+            asked = dict(parse_qsl(scope.get("query_string", b"")))
+            skips_present, age = asked.get(b"present") == b"0", asked.get(b"age", b"")[:9]
             for name in () if skips_present else [only] if only else list(self._manager.connections):
                 await _write(send, "status", self._state(name))
             await _write(send, "ready", {"isNews": self._is_news(int(age))} if age.isdigit() else {})
-            while not gone.done():
-                event = asyncio.ensure_future(queue.get())
-                await asyncio.wait({event, gone}, timeout=KEEP_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-                if not event.done():
-                    event.cancel()
-                    await send({"type": "http.response.body", "body": b": keepalive\n\n", "more_body": True})
-                    continue
-                change = event.result()
-                if change is None:
-                    break
-                await _write(send, change.what, self._state(change.server))
+            await self._follow(changes, gone, send)
             if not gone.done():
                 await send({"type": "http.response.body", "body": b""})
         finally:
@@ -90,6 +89,20 @@ class ServerEvents:
             gone.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await gone
+
+    async def _follow(self, changes: _Changes, gone: asyncio.Task[None], send: Send) -> None:
+        """Write what changes until the client is gone, does not read, or Naru stops."""
+        while not gone.done():
+            event = asyncio.ensure_future(changes.next())
+            await asyncio.wait({event, gone}, timeout=KEEP_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if not event.done():
+                event.cancel()
+                await send({"type": "http.response.body", "body": b": keepalive\n\n", "more_body": True})
+                continue
+            change = event.result()
+            if change is None:
+                return
+            await _write(send, change.what, self._state(change.server))
 
     def _is_news(self, age_ms: int) -> bool:
         return time.monotonic() - self._changed_at <= age_ms / 1000 + _ON_ITS_WAY_SECONDS
