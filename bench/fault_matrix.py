@@ -1,4 +1,4 @@
-"""The fault matrix of SECURITY.md at its stated figures: `python bench/fault_matrix.py [PATTERN]`.
+"""The fault tests of connections at their full figures (docs/decisions/0100): `python bench/fault_matrix.py [PATTERN]`.
 
 Runs the matrix's tests with `NARU_FULL_SIZE=1`, where their bounds are the claims themselves, and prints what each
 measured. About ten minutes for everything; PATTERN is a `-k` expression over test names.

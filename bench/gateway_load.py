@@ -136,16 +136,6 @@ class Target:
         return wire, place
 
 
-def cpu_of(pid: int) -> float:
-    """CPU seconds of a process and its children."""
-    process = psutil.Process(pid)
-    total = 0.0
-    for each in (process, *process.children(recursive=True)):
-        times = each.cpu_times()
-        total += times.user + times.system
-    return total
-
-
 def own_cpu(pid: int) -> float:
     times = psutil.Process(pid).cpu_times()
     return times.user + times.system

@@ -10,15 +10,12 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
 import orjson
 import psutil
 
 from gateway_load import Cell, StreamWire, Target, Wire, load, own_cpu
-
-Start = Callable[..., AbstractAsyncContextManager]
 
 
 async def recovery(target: Target, restart: Callable[[], Awaitable[None]], kill: Callable[[], Awaitable[None]]) -> str:

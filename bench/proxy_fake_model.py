@@ -69,7 +69,6 @@ class Model(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
         self.data = b""
-        self.pacing: asyncio.TimerHandle | None = None
 
     def data_received(self, data: bytes) -> None:
         self.data += data
