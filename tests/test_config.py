@@ -11,6 +11,7 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
+from naru.cli.checks.settings import check_settings_file
 from naru.config import Settings, load_settings, settings_path
 from naru.config.reference import markdown
 from naru.errors import ConfigError
@@ -157,7 +158,7 @@ server:
   oauth:
     issuer: https://login.example.com
     resource: https://tools.example.com/mcp
-    roles: {Sales-EU: hr-team}
+    roles: {Sales-EU: hr-team, 42: admin}
 chat:
   aliases: {gpt-4: x}
   steps: {open-webui: text}
@@ -177,7 +178,7 @@ def test_names_of_ones_own_keep_their_dashes_and_settings_may_have_them(file: Pa
     assert list(found.server.roles) == ["hr-team"]
     assert found.server.roles["hr-team"].read_only is True
     assert found.server.roles["hr-team"].servers == ["hr-db"]
-    assert found.server.oauth.roles == {"Sales-EU": "hr-team"}
+    assert found.server.oauth.roles == {"Sales-EU": "hr-team", "42": "admin"}
     assert found.chat.aliases == {"gpt-4": "x"}
     assert found.chat.steps == {"open-webui": "text"}
     assert found.chat.client_by_key == {"key-1": "void"}
@@ -186,6 +187,7 @@ def test_names_of_ones_own_keep_their_dashes_and_settings_may_have_them(file: Pa
     assert found.model.endpoints[0].headers == {"X-Team-Name": "a"}
     (server,) = found.mcp.servers
     assert (server.name, server.auto_connect, server.env) == ("my-files", False, {"A-B": "1"})
+    assert check_settings_file(file) == [], "`naru validate` finds nothing in it either"
 
 
 @pytest.mark.parametrize("text", ["", "# nothing yet\n", "server:\nmcp:\n", "\ufeffserver: {port: 5}"])

@@ -1,7 +1,14 @@
 """Settings: what there is (`settings`, `mcp`), where it comes from (`loading`, sole reader of the environment)."""
 
 from naru.config.guests import GuestSettings
-from naru.config.loading import check_private, decode_yaml, environment, load_settings, settings_path
+from naru.config.loading import (
+    check_private,
+    decode_yaml,
+    environment,
+    load_settings,
+    settings_path,
+    underscored,
+)
 from naru.config.mcp import DeclaredServer, McpSettings, PolicySettings, ReconnectionSettings, SignInSection
 from naru.config.model import EndpointSettings, LimitSettings, ModelSettings
 from naru.config.oauth import OAuthSettings
@@ -46,4 +53,5 @@ __all__ = [
     "environment",
     "load_settings",
     "settings_path",
+    "underscored",
 ]

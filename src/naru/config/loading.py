@@ -117,14 +117,15 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     arc = data.get("arc")
     if isinstance(arc, dict):  # application.yml of the "MCP integration guide": arc.reactor.mcp
         reactor = arc.get("reactor")
-        return _snake({"mcp": (reactor if isinstance(reactor, dict) else {}).get("mcp") or {}}, Settings)
+        data = {"mcp": (reactor if isinstance(reactor, dict) else {}).get("mcp") or {}}
     unknown = sorted(str(key) for key in data if str(key).replace("-", "_") not in Settings.model_fields)
     if unknown:
         raise ConfigError(
             f"{path}: there is no section {', '.join(unknown)}.",
             remedy=f"Sections: {', '.join(Settings.model_fields)}.",
         )
-    return _snake({key: value for key, value in data.items() if value is not None}, Settings)
+    sections: dict[str, Any] = underscored({key: value for key, value in data.items() if value is not None}, Settings)
+    return sections
 
 
 def decode_yaml(text: str) -> Any:
@@ -153,25 +154,27 @@ def decode_yaml(text: str) -> Any:
     return yaml.safe_load(text)
 
 
-def _snake(data: dict[Any, Any], section: type[BaseModel]) -> dict[str, Any]:
-    """Write `max-attempts` as `max_attempts`, so that file and environment name a setting alike."""
-    changed: dict[str, Any] = {}
-    for key, value in data.items():
-        name = str(key).replace("-", "_")
-        field = section.model_fields.get(name)
-        changed[name] = _snake_within(value, field.annotation if field else BaseModel)
-    return changed
+def underscored(value: Any, kind: Any) -> Any:
+    """Write `max-attempts` as `max_attempts`, so that file and environment name a setting alike.
 
+    A table's keys are names of its owner's own: roles, profiles, models, headers.
 
-def _snake_within(value: Any, kind: Any) -> Any:
-    """Return a setting's value with the sections in it so written; a table's keys are names of its owner's own."""
+    Args:
+        value: as a file has it.
+        kind: the section, or what a setting is annotated with.
+    """
     if get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
     inner = (kind, *get_args(kind))[-1]
     if isinstance(value, list):
-        return [_snake_within(item, inner) for item in value]
+        return [underscored(item, inner) for item in value]
     if not isinstance(value, dict):
         return value
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return _snake(value, kind)
-    return {key: _snake_within(item, inner) for key, item in value.items()}
+    if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
+        return {str(key): underscored(item, inner) for key, item in value.items()}
+    changed: dict[str, Any] = {}
+    for key, item in value.items():
+        name = str(key).replace("-", "_")
+        field = kind.model_fields.get(name)
+        changed[name] = underscored(item, field.annotation if field else BaseModel)
+    return changed

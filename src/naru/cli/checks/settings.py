@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from naru.cli.checks.problem import Level, Problem, meant
-from naru.config import Settings, check_private, decode_yaml
+from naru.config import Settings, check_private, decode_yaml, underscored
 from naru.errors import NaruError
 
 _OTHER_VARIABLES = ("NARU_CONFIG", "NARU_DATA_DIR", "NARU_API_KEY", "NARU_SUPERVISOR")
@@ -65,7 +65,7 @@ def check_settings_file(path: Path) -> list[Problem]:
 def _section(path: Path, tree: yaml.Node | None, place: tuple[str, ...], section: str, value: Any) -> Iterator[Problem]:
     annotation: Any = Settings.model_fields[section].annotation
     try:
-        TypeAdapter(annotation).validate_python(_dashless(value))
+        TypeAdapter(annotation).validate_python(underscored(value, annotation))
     except ValidationError as error:
         for fault in error.errors(include_url=False, include_input=False):
             where = tuple(str(part) for part in fault["loc"])
@@ -126,18 +126,6 @@ def _variables(model: type[BaseModel] = Settings, before: str = "NARU_") -> Iter
         yield f"{before}{name.upper()}", is_section
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             yield from _variables(inner, f"{before}{name.upper()}__")
-
-
-def _dashless(value: Any) -> Any:
-    """Write `max-attempts` as `max_attempts`, as `load_settings` reads it; keys of free tables stay."""
-    if isinstance(value, dict):
-        return {
-            str(key).replace("-", "_"): inner
-            if str(key) in ("env", "headers", "aliases", "client_by_key", "client-by-key")
-            else _dashless(inner)
-            for key, inner in value.items()
-        }
-    return [_dashless(item) for item in value] if isinstance(value, list) else value
 
 
 def _line(tree: yaml.Node | None, path: Sequence[str]) -> int | None:
