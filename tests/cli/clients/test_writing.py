@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from naru.cli.clients import writing
 from naru.cli.clients.entries import CLIENTS, Address, filled, snippet
 from naru.cli.clients.writing import changed_text, write_entry
 from naru.errors import ConfigError
@@ -34,6 +35,14 @@ def test_no_row_leaves_a_gap(row) -> None:
     for line in (*filled(row.steps, ADDRESS), *filled(row.then, ADDRESS)):
         assert "{url}" not in line
     assert row.then
+
+
+def test_of_two_changes_within_a_second_what_was_there_before_both_is_kept(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(writing.time, "strftime", lambda _: "20261130-120000")
+    path = tmp_path / "mcp.json"
+    path.write_text('{"mcpServers": {}} // mine', encoding="utf-8")
+    kept = {write_entry(path, ROWS["cursor"], "naru", {"url": url}) for url in ("a", "b")}
+    assert [one.read_text(encoding="utf-8") for one in kept if one] == ['{"mcpServers": {}} // mine']
 
 
 def test_a_second_time_changes_nothing(tmp_path: Path) -> None:

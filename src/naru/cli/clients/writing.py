@@ -55,7 +55,8 @@ def write_entry(path: Path, row: ClientRow, name: str, entry: dict[str, Any]) ->
         real.parent.mkdir(parents=True, exist_ok=True)
         if real.exists():
             kept = real.with_name(f"{real.name}.{time.strftime('%Y%m%d-%H%M%S')}.bak")
-            shutil.copy2(real, kept)
+            if not kept.exists():  # else of this same second: what was there before both changes
+                shutil.copy2(real, kept)
     except OSError as error:
         raise StoreError(f"Cannot keep a copy beside {real}: {error.strerror}. Nothing was changed.") from error
     replace_file(real, new.encode(), backup=False)
