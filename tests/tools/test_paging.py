@@ -22,6 +22,8 @@ from naru.tools.toolset import CallContext
 LINES = "\n".join(f"line {number}: {'warpage' if number == 777 else 'nothing'}" for number in range(1, 1001))
 ROWS = json.dumps({"items": [{"id": number, "name": f"part {number}"} for number in range(500)]})
 
+DEEP = "[" * 5000 + "]" * 5000
+
 
 @dataclass
 class Library:
@@ -41,7 +43,7 @@ class Library:
 
 
 def paged(page: int = 1000) -> PagedToolset:
-    return PagedToolset(Library({"lines": LINES, "rows": ROWS, "short": "short"}), page)
+    return PagedToolset(Library({"lines": LINES, "rows": ROWS, "short": "short", "deep": DEEP}), page)
 
 
 async def get(toolset: PagedToolset, what: str) -> ToolResult:
@@ -106,6 +108,33 @@ async def test_a_path_that_leads_nowhere_says_what_there_is(path: str) -> None:
     await get(toolset, "rows")
     with pytest.raises(InvalidArgumentsError, match="path"):
         await read(toolset, result="r1", path=path)
+
+
+@pytest.mark.parametrize("offset", [380, "380", 380.0])
+async def test_a_number_is_read_however_a_model_writes_it(offset: object) -> None:
+    toolset = paged()
+    await get(toolset, "lines")
+    assert await read(toolset, result="r1", offset=offset) == await read(toolset, result="r1", offset=380)
+    assert await read(toolset, result="r1", offset=offset) != await read(toolset, result="r1")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"offset": -5},
+        {"offset": "start"},
+        {"path": ["items"]},
+        {"path": f"items[{'9' * 5000}]"},
+        {"path": "[0]" * 3000},
+    ],
+    ids=["before the start", "no number", "a list", "a huge index", "a long path"],
+)
+@pytest.mark.parametrize("what", ["rows", "deep"])
+async def test_what_cannot_be_read_is_told_to_the_model(what: str, asked: dict[str, object]) -> None:
+    toolset = paged()
+    await get(toolset, what)
+    with pytest.raises(InvalidArgumentsError):
+        await read(toolset, result="r1", **asked)
 
 
 async def test_another_run_s_results_do_not_exist() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from naru.errors import InvalidArgumentsError
 from naru.messages import JsonObject, Part, TextPart, ToolDefinition, ToolResult
+from naru.tools.arguments.validate import ArgumentsValidator
 from naru.tools.toolset import CallContext, Toolset
 
 READ = ToolDefinition(
@@ -37,7 +38,8 @@ READ = ToolDefinition(
     server="naru",
 )
 _NAMES = (READ.name, "naru.read_result", "read_result")
-_STEP = re.compile(r"\[(?P<index>-?\d+|\*|\d*:\d*)\]|\.?(?P<key>[^.\[\]]+)")
+_CHECKS = ArgumentsValidator(READ.input_schema)
+_STEP = re.compile(r"\[(?P<index>-?\d{1,9}|\*|\d{0,9}:\d{0,9})\]|\.?(?P<key>[^.\[\]]+)")
 _SMALLEST = 400
 _LEFT_OUT = (
     "\n[… {count} characters left out. Read on: {tool} with result '{key}' and offset {offset}; or search or path. …]\n"
@@ -113,18 +115,18 @@ class PagedToolset:
         await self.inner.close()
 
     def _read(self, arguments: JsonObject) -> str:
-        key = str(arguments.get("result", ""))
+        arguments = _CHECKS.validate({"result": "", **arguments}, tool=READ.name)
+        key = arguments["result"]
         text = self._kept.get(key)
         if text is None:
             known = ", ".join(self._kept) or "none"
             raise InvalidArgumentsError(f"There is no kept result {key[:40]!r}; there is: {known}.")
         if arguments.get("path"):
-            text = _project(text, str(arguments["path"]))
+            text = _project(text, arguments["path"])
         if arguments.get("search"):
-            text = _found(text, str(arguments["search"]))
-        offset = arguments.get("offset") or 0
+            text = _found(text, arguments["search"])
         same = "".join(f", the same {name}" for name in ("path", "search") if arguments.get(name))
-        return self._shown(key, text, offset if isinstance(offset, int) else 0, same)
+        return self._shown(key, text, int(arguments.get("offset", 0)), same)
 
     def _shown(self, key: str, text: str, offset: int, same: str = "") -> str:
         """Return one page from an offset, its notice counted in."""
@@ -157,10 +159,9 @@ def _found(text: str, words: str) -> str:
 def _project(text: str, path: str) -> str:
     """Return a part of a JSON text. Raises InvalidArgumentsError."""
     try:
-        value: Any = json.loads(text)
-    except ValueError as error:
+        value = _follow(json.loads(text), path.removeprefix("$").removeprefix("."), path)
+    except (ValueError, RecursionError) as error:
         raise InvalidArgumentsError("This result is not JSON; read it by offset or search.") from error
-    value = _follow(value, path.removeprefix("$").removeprefix("."), path)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
 
 
