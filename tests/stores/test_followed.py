@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,33 +16,66 @@ from naru.tools.supervision.approvals import Approvals
 from naru.web.gate.logins import Logins
 
 
-def followed(path: Path) -> FollowedFile[list[int]]:
-    return FollowedFile(path, lambda document: list(document["kept"]), what="What is kept", remedy="Remove it.")
+def followed(path: Path, take: Callable[[list[int]], None]) -> FollowedFile[list[int]]:
+    return FollowedFile(path, lambda document: list(document["kept"]), take, what="What is kept", remedy="Remove it.")
 
 
 def test_only_another_file_is_news(tmp_path: Path) -> None:
     path = tmp_path / "kept.json"
-    file = followed(path)
-    assert file.news([]) == []
+    taken: list[list[int]] = []
+    file = followed(path, taken.append)
+
+    def news() -> list[list[int]]:
+        taken.clear()
+        file.look([])
+        return list(taken)
+
+    assert news() == [[]]
     path.write_text('{"kept": [1]}', encoding="utf-8")
-    assert file.news([]) == [1]
-    assert file.news([]) is None
+    assert news() == [[1]]
+    assert news() == []
     path.write_text('{"kept": [1, 2]}', encoding="utf-8")
-    assert file.news([]) == [1, 2]
+    assert news() == [[1, 2]]
     file.read_again()
-    assert file.news([]) == [1, 2]
+    assert news() == [[1, 2]]
     path.unlink()
-    assert file.news([]) == []
+    assert news() == [[]]
+
+
+def test_of_two_threads_that_look_the_one_with_the_older_content_is_not_the_last_to_be_believed(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    path.write_text('{"kept": [1]}', encoding="utf-8")
+    has_read, may_go_on = threading.Event(), threading.Event()
+    taken: list[list[int]] = []
+
+    def take(content: list[int]) -> None:
+        if content == [1]:
+            has_read.set()
+            may_go_on.wait(60)
+        taken.append(content)
+
+    file = followed(path, take)
+    looks = [threading.Thread(target=file.look, args=([],)) for _ in range(2)]
+    looks[0].start()
+    assert has_read.wait(60)
+    path.write_text('{"kept": [1, 2]}', encoding="utf-8")  # as when a key is revoked meanwhile
+    looks[1].start()
+    looks[1].join(0.2)  # in which it would overtake
+    may_go_on.set()
+    for look in looks:
+        look.join(60)
+    assert taken == [[1], [1, 2]]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kept": 5}'])
 def test_what_cannot_be_read_is_told_with_a_remedy_each_time(tmp_path: Path, text: str) -> None:
     path = tmp_path / "kept.json"
     path.write_text(text, encoding="utf-8")
-    file = followed(path)
+    taken: list[list[int]] = []
+    file = followed(path, taken.append)
     for _ in range(2):
         with pytest.raises(StoreError, match=r"What is kept in .*kept\.json cannot be read") as told:
-            file.news([])
+            file.look([])
         assert told.value.remedy == "Remove it."
 
 

@@ -67,6 +67,7 @@ class PinBook:
             FollowedFile(
                 self._path,
                 _servers,
+                self._take,
                 what="The approved tool definitions",
                 remedy=f"Put {self._path.name}.bak in its place, or remove it to approve all servers anew.",
             )
@@ -81,8 +82,11 @@ class PinBook:
         Raises:
             StoreError: it cannot be read: changed tools could no longer be told, so Naru does not go on without it.
         """
-        if self._file is not None and (servers := self._file.news({})) is not None:
-            self._servers = servers
+        if self._file is not None:
+            self._file.look({})
+
+    def _take(self, servers: dict[str, _Server]) -> None:
+        self._servers = servers
 
     def trust(self, record: ServerRecord) -> None:
         """Note that an admin registered or changed this server: what it lists next is approved."""

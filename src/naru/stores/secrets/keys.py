@@ -8,6 +8,7 @@ import json
 import logging
 import math
 import secrets
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -108,6 +109,8 @@ class KeyFile:
         self._keys: dict[str, ApiKey] = {}
         """By the hash of its secret, and of the one before while that is good."""
         self._signature: object = None
+        self._looking = threading.Lock()
+        """Held until what was read counts: older keys must not take the place of newer ones."""
         self._looked_at = -math.inf
         self._last_used: dict[str, int] = {}
         self._fixed = hashlib.sha256(fixed_admin_key.encode()).hexdigest() if fixed_admin_key else ""
@@ -266,7 +269,8 @@ class KeyFile:
     def _reload(self, *, now: bool = False) -> None:
         moment = time.monotonic()
         if now or moment - self._looked_at >= RELOAD_SECONDS:
-            self._take_up()
+            with self._looking:
+                self._take_up()
             self._looked_at = moment  # of what cannot be read, each look says so
 
     def _take_up(self) -> None:

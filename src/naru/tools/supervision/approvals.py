@@ -100,6 +100,7 @@ class Approvals:
             FollowedFile(
                 self._path,
                 _standing,
+                self._take_up,
                 what="The approvals",
                 remedy=f"Put {self._path.name}.bak in its place, or remove it to be asked again.",
             )
@@ -115,8 +116,11 @@ class Approvals:
         Raises:
             StoreError: it cannot be read.
         """
-        if self._file is not None and (standing := self._file.news({})) is not None:
-            self._standing = standing
+        if self._file is not None:
+            self._file.look({})
+
+    def _take_up(self, standing: dict[str, Standing]) -> None:
+        self._standing = standing
 
     @property
     def room(self) -> Path | None:

@@ -51,6 +51,7 @@ class Logins:
             FollowedFile(
                 self._path,
                 _logins,
+                self._take,
                 what="The console's sessions",
                 remedy="Remove the file: everybody signs in once more.",
             )
@@ -98,8 +99,11 @@ class Logins:
         return dict([(name, one) for name, one in kept.items() if one.until > now][-MAX_SESSIONS:])
 
     def _load(self) -> None:
-        if self._file is not None and (kept := self._file.news({})) is not None:
-            self._kept = kept
+        if self._file is not None:
+            self._file.look({})
+
+    def _take(self, kept: Kept) -> None:
+        self._kept = kept
 
 
 def _logins(document: JsonObject) -> Kept:
