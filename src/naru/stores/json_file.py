@@ -16,7 +16,7 @@ from naru.errors import NotFoundError, StoreError
 from naru.records import ServerRecord, now_ms
 from naru.stores.base import changed_meanwhile, name_taken
 from naru.stores.files.atomic import file_lock, remove_leftovers, replace_file
-from naru.stores.files.watch import files_version
+from naru.stores.files.watch import files_version, version_of
 from naru.stores.formats.shapes import Document, Problem, decode_text, parse_document, read_record, write_entry
 
 logger = logging.getLogger(__name__)
@@ -126,7 +126,7 @@ class JsonFileStore:
         """Read the file again when it is another one than last time."""
         try:
             info = self.path.stat()
-            signature = (info.st_ino, info.st_mtime_ns, info.st_size)
+            signature = version_of(info)
             if signature == self._signature:
                 return
             content = self.path.read_bytes()

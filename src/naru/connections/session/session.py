@@ -56,6 +56,8 @@ class ServerRequest:
     server: str
     method: str
     params: JsonObject
+    during: str = ""
+    """Method of the request it belongs to, as far as that is known."""
 
 
 OnNotification = Callable[[str, JsonObject], None]
@@ -352,7 +354,7 @@ class Session:
             call, why = find_asked(list(self._in_flight.values()), params)
         handler = call.context.options.on_request if call is not None and call.context is not None else None
         handler = handler or self._hooks.on_request
-        asked = ServerRequest(self.server, method, params)
+        asked = ServerRequest(self.server, method, params, call.method if call is not None else "")
         if len(self._tasks) >= _MAX_SERVER_REQUESTS:
             handler, why = None, f"is one question too many: {_MAX_SERVER_REQUESTS} wait for an answer"
         self.own(self._answer(request_id, asked, handler, why))

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from naru.config import check_private
 from naru.errors import StoreError
+from naru.stores.files.watch import version_of
 
 Content = TypeVar("Content")
 
@@ -41,7 +42,7 @@ class FollowedFile(Generic[Content]):
     def _look(self, missing: Content) -> None:
         try:
             info = self.path.stat()
-            signature = (info.st_ino, info.st_mtime_ns, info.st_size)
+            signature = version_of(info)
             if signature == self._signature:
                 return
             check_private(self.path)

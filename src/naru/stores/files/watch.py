@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -58,15 +59,22 @@ async def _pause(seconds: float, nudge: asyncio.Event | None) -> None:
     nudge.clear()
 
 
-async def files_version(paths: list[Path]) -> object:
-    """Return the version of files: which they are, when they were written, how long they are."""
+FileVersion = tuple[int, int, int]
 
-    def look() -> list[tuple[int, int, int] | None]:
-        found: list[tuple[int, int, int] | None] = []
+
+def version_of(info: os.stat_result) -> FileVersion:
+    """Return what tells a file from the one before: which it is, when it was written, how long it is."""
+    return info.st_ino, info.st_mtime_ns, info.st_size
+
+
+async def files_version(paths: list[Path]) -> object:
+    """Return the versions of files; None for one that is not there."""
+
+    def look() -> list[FileVersion | None]:
+        found: list[FileVersion | None] = []
         for path in paths:
             try:
-                info = path.stat()
-                found.append((info.st_ino, info.st_mtime_ns, info.st_size))
+                found.append(version_of(path.stat()))
             except OSError:
                 found.append(None)
         return found

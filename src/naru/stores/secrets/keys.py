@@ -22,6 +22,7 @@ from naru.persons import UNBOUND, Bounds
 from naru.records import now_ms
 from naru.stores.files.atomic import file_lock, replace_file
 from naru.stores.files.unusable import unusable
+from naru.stores.files.watch import version_of
 from naru.stores.secrets.redact import REDACTOR
 
 logger = logging.getLogger(__name__)
@@ -281,7 +282,7 @@ class KeyFile:
             return
         except OSError as error:
             raise unusable(self.path, error, what="The keys cannot be read") from error
-        signature = (info.st_ino, info.st_mtime_ns, info.st_size)
+        signature = version_of(info)
         if signature == self._signature:
             return
         check_private(self.path)
