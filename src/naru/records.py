@@ -14,14 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic.alias_generators import to_camel
 
 SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-"""What a server may be called (SECURITY S-23)."""
-
-
-def now_ms() -> int:
-    """Return the wall clock in epoch milliseconds, the unit of every stored time (H9)."""
-    return int(time.time() * 1000)
-
-
+"""What a server may be called (S-23)."""
 LAZY_IDLE_SECONDS = 300.0
 _LEAST_MILLISECONDS = 1000
 _SWITCHES = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
@@ -65,6 +58,11 @@ PROTOCOLS = ("auto", "sessions", "stateless")
 _DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[a-z]+)?")
 _UNIT_SECONDS = {"": 1.0, "ms": 0.001, **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0)}
 _UNIT_SECONDS |= {"millis": 0.001, **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0), "h": 3600.0}
+
+
+def now_ms() -> int:
+    """Return the wall clock in epoch milliseconds, the unit of every stored time (H9)."""
+    return int(time.time() * 1000)
 
 
 def parse_transport(value: str) -> TransportType | None:
