@@ -152,8 +152,8 @@ class AnswerReader:
         return [event for event in self._parser.close("length") if isinstance(event, Text)]
 
     def _reason(self, reason: str | None) -> str:
-        if reason in {"length", "content_filter"}:
-            return str(reason)
+        if reason in ("length", "content_filter"):
+            return reason
         if self._was_cut:  # Whatever the endpoint calls it: what was begun is not whole.
             return "length"
         return "tool_calls" if self._complete else "stop"

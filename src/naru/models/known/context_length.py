@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from naru.messages import JsonObject
+from naru.models.known.count import count
 
 _NAMES = (
     "loaded_context_length",  # LM Studio: what it was loaded with
@@ -22,12 +23,12 @@ _INNER = ("meta", "metadata", "limits", "capabilities", "top_provider")
 def of_model(row: JsonObject) -> int:
     """Return the length that a row of a model list gives; 0 where it says none."""
     for name in _NAMES:
-        if (tokens := _number(row.get(name))) > 0:
+        if (tokens := count(row.get(name))) > 0:
             return tokens
     for name in _INNER:
         inner = row.get(name)
         # llama.cpp: n_ctx is what it runs with, n_ctx_train what the model was trained for.
-        if isinstance(inner, dict) and (tokens := _number(inner.get("n_ctx")) or of_model(inner)):
+        if isinstance(inner, dict) and (tokens := count(inner.get("n_ctx")) or of_model(inner)):
             return tokens
     return 0
 
@@ -47,7 +48,7 @@ def of_props(props: Any) -> int:
     if not isinstance(props, dict):
         return 0
     settings = props.get("default_generation_settings")
-    return _number(settings.get("n_ctx")) if isinstance(settings, dict) else _number(props.get("n_ctx"))
+    return count(settings.get("n_ctx")) if isinstance(settings, dict) else count(props.get("n_ctx"))
 
 
 def of_ollama(shown: Any) -> tuple[int, int]:
@@ -55,18 +56,9 @@ def of_ollama(shown: Any) -> tuple[int, int]:
     if not isinstance(shown, dict):
         return 0, 0
     words = str(shown.get("parameters") or "").split()
-    chosen = next((_number(after) for name, after in pairwise(words) if name == "num_ctx"), 0)
+    chosen = next((count(after) for name, after in pairwise(words) if name == "num_ctx"), 0)
     info = shown.get("model_info")
     lengths = (
         [value for name, value in info.items() if name.endswith(".context_length")] if isinstance(info, dict) else []
     )
-    return chosen, _number(lengths[0]) if lengths else 0
-
-
-def _number(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return 0
-    try:
-        return max(0, int(value))
-    except (ValueError, OverflowError):
-        return 0
+    return chosen, count(lengths[0]) if lengths else 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from naru.models.known.count import count
+
 SMALL_BELOW = 3_000_000_000
 """A model of fewer parameters is helped as a small one (decision 0160)."""
 _NAMED = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s?([bm])(?![a-z0-9])", re.IGNORECASE)
@@ -27,7 +29,7 @@ def of_listed(listed: Any, model: str) -> int:
     for row in rows:
         meta = row.get("meta") if isinstance(row, dict) else None
         if isinstance(meta, dict) and (row.get("id") == model or len(rows) == 1):
-            return _count(meta.get("n_params"))
+            return count(meta.get("n_params"))
     return 0
 
 
@@ -36,11 +38,7 @@ def of_ollama(shown: Any) -> int:
     if not isinstance(shown, dict):
         return 0
     info, details = shown.get("model_info"), shown.get("details")
-    if isinstance(info, dict) and (count := _count(info.get("general.parameter_count"))):
-        return count
+    if isinstance(info, dict) and (told := count(info.get("general.parameter_count"))):
+        return told
     words = _SHOWN.fullmatch(str(details.get("parameter_size") or "")) if isinstance(details, dict) else None
     return int(float(words[1]) * _TIMES[words[2].lower()]) if words else 0
-
-
-def _count(value: Any) -> int:
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0

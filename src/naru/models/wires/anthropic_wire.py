@@ -20,6 +20,7 @@ from naru.messages import (
 )
 from naru.models.answers.normalise import AnswerReader
 from naru.models.asking.answer_form import form_asked
+from naru.models.known.count import count
 from naru.models.transport.failures import error_text, failure
 
 DEFAULT_MAX_TOKENS = 8192
@@ -203,6 +204,6 @@ class EventReader:
 
 def usage_of(usage: JsonObject) -> Usage:
     """Return the tokens; those from the cache are counted apart in this API."""
-    read, made = (int(usage.get(f"cache_{kind}_input_tokens") or 0) for kind in ("read", "creation"))
+    read, made = (count(usage.get(f"cache_{kind}_input_tokens")) for kind in ("read", "creation"))
     details: JsonObject = {"prompt_tokens_details": {"cached_tokens": read}} if read else {}
-    return Usage(int(usage.get("input_tokens") or 0) + read + made, int(usage.get("output_tokens") or 0), details)
+    return Usage(count(usage.get("input_tokens")) + read + made, count(usage.get("output_tokens")), details)

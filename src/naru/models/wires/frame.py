@@ -27,6 +27,8 @@ from naru.models.transport.json_text import encode
 from naru.models.transport.sse import SseReader
 
 _NO_EVENT = frozenset({b"", b"[DONE]"})
+_MISSHAPEN = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
+"""What reading raises where a text, a list or nothing stands in an object's place; no reader asks at each step."""
 
 
 class EventReader(Protocol):
@@ -128,6 +130,11 @@ class WireBackend(InBatches):
                     break
         except ModelError as error:
             return events, error
+        except _MISSHAPEN as error:
+            said = f"{self.http.where} sent an event of another form than its API's: {payload[:120]!r}"
+            fault = failure("not_an_api", said)
+            fault.__cause__ = error
+            return events, fault
         return events, None
 
     async def _ask(self, request: ChatRequest) -> tuple[Reply, AnswerReader, Learned]:

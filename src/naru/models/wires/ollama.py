@@ -12,6 +12,7 @@ from naru.models.answers.normalise import AnswerReader
 from naru.models.asking.answer_form import form_asked
 from naru.models.known import size
 from naru.models.known.context_length import of_ollama
+from naru.models.known.count import count
 from naru.models.known.knowledge import Knowledge, Said
 from naru.models.known.profile import Profile
 from naru.models.transport.endpoint import WHOLE_BODY_BYTES, Endpoint
@@ -178,4 +179,4 @@ def _read_message(reader: AnswerReader, message: JsonObject) -> list[ChatEvent]:
 
 
 def _usage(answer: JsonObject) -> Usage:
-    return Usage(int(answer.get("prompt_eval_count") or 0), int(answer.get("eval_count") or 0))
+    return Usage(count(answer.get("prompt_eval_count")), count(answer.get("eval_count")))

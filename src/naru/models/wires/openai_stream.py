@@ -20,7 +20,7 @@ _DONE = b"[DONE]"
 _NOTHING = frozenset({b"", b"null"})
 _ERROR_FIELDS = frozenset({"object", "type", "message", "detail", "code", "status", "param"})
 """Of an error that stands for itself: in `event: error`, or in vLLM's own form."""
-_FIRST = frozenset({None, 0, "0"})
+_FIRST = (None, 0, "0")
 """What the index of the one answer that was asked for may say."""
 
 

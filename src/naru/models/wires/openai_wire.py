@@ -21,6 +21,7 @@ from naru.messages import (
     Usage,
 )
 from naru.models.answers.normalise import AnswerReader
+from naru.models.known.count import count
 from naru.models.known.profile import Profile
 from naru.models.transport.json_text import encode
 
@@ -151,18 +152,11 @@ def usage_of(chunk: JsonObject) -> Usage | None:
         usage = choice.get("usage")
     if not isinstance(usage, dict):
         return None
-    prompt, completion = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    prompt, completion = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
     details = {name: value for name, value in usage.items() if name not in _COUNTS and value is not None}
     if details.get("total_tokens") == prompt + completion:
         del details["total_tokens"]
     return Usage(prompt, completion, details)
-
-
-def _count(value: Any) -> int:
-    try:
-        return max(0, int(value or 0))
-    except (TypeError, ValueError, OverflowError):
-        return 0
 
 
 def first_choice(choices: Any) -> JsonObject | None:

@@ -18,6 +18,7 @@ from naru.messages import (
     Usage,
 )
 from naru.models.answers.normalise import AnswerReader
+from naru.models.known.count import count
 from naru.models.transport.failures import error_text, failure
 from naru.models.transport.json_text import encode
 
@@ -196,4 +197,4 @@ def usage_of(usage: Mapping[str, Any]) -> Usage:
     for theirs, ours in (("input", "prompt"), ("output", "completion")):
         if isinstance(found := usage.get(f"{theirs}_tokens_details"), dict):
             details[f"{ours}_tokens_details"] = found
-    return Usage(int(usage.get("input_tokens") or 0), int(usage.get("output_tokens") or 0), details)
+    return Usage(count(usage.get("input_tokens")), count(usage.get("output_tokens")), details)

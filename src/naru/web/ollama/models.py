@@ -13,6 +13,7 @@ from starlette.responses import Response
 from naru.errors import ModelError, NaruError, NotFoundError
 from naru.messages import JsonObject
 from naru.models.backend import for_model
+from naru.models.known.count import count
 from naru.models.transport.endpoint import WHOLE_BODY_BYTES
 from naru.models.transport.json_text import encode
 from naru.web.face.core import Core
@@ -126,7 +127,7 @@ class Models:
                 raise await backend.http.refusal(reply)
             answer = orjson.loads(await reply.read_some(WHOLE_BODY_BYTES))
             vectors = [row["embedding"] for row in sorted(answer["data"], key=lambda row: row.get("index", 0))]
-            tokens = int((answer.get("usage") or {}).get("prompt_tokens") or 0)
+            tokens = count((answer.get("usage") or {}).get("prompt_tokens"))
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"{backend.where} answered with something that is no list of embeddings.") from error
         finally:
