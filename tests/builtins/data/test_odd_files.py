@@ -268,8 +268,13 @@ def test_markdown_that_is_nested_too_deeply_is_named_and_other_is_whole(tmp_path
             "<table><tr><th>table<th>column<th>description<th>unit<tr><td>lot<td colspan=2>id<td>kg</table>",
             {"lot.id": "lot.id; unit: kg"},
         ),
+        (
+            "<table><tr><th>table<th>column<th>description"
+            f"<tr><td>lot<td>id<td>번호<tr><td colspan={'9' * 5000}>qty</table>",
+            {"lot.id": "lot.id: 번호", "qty": "table: qty"},
+        ),
     ],
-    ids=["no body", "head without its end", "rows that are spanned", "columns that are spanned"],
+    ids=["no body", "head without its end", "rows that are spanned", "columns that are spanned", "beyond all columns"],
 )
 def test_odd_html(raw: str, documents: dict[str, str], tmp_path: Path):
     assert read(tmp_path, "x.html", raw) == (documents, {})

@@ -16,7 +16,7 @@ from yarl import URL
 
 from naru.connections.manager import Manager
 from naru.connections.transports.addresses import may_carry_secrets
-from naru.connections.transports.tokens import Grant, TokenSource, grant_of
+from naru.connections.transports.tokens import Grant, TokenSource, grant_of, seconds_of_life
 from naru.errors import ToolError
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.memory import MemoryStore
@@ -26,6 +26,15 @@ from tests.connections.conftest import QUICK, http
 from tests.connections.fake_http import FakeHttpServer
 from tests.loopback import listening
 from tests.waiting import until
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [(60, 60), (0.5, 0.5), (None, 0), (True, 0), (-1, 0), ("60", 0), ([60], 0), (float("inf"), 0), (10**400, 0)],
+    ids=["seconds", "less", "nothing", "true", "negative", "text", "list", "infinite", "beyond all floats"],
+)
+def test_how_long_a_token_is_good(told: Any, seconds: float) -> None:
+    assert seconds_of_life({"expires_in": told}) == seconds
 
 
 class Authority:

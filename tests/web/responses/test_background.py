@@ -91,6 +91,9 @@ async def test_its_stream_is_left_and_followed_on_from_where_it_was(tmp_path: Pa
         assert [event.sequence_number for event in seen] == list(range(len(seen)))
         assert "".join(event.delta for event in seen if event.type == "response.output_text.delta") == "Good day."
         assert seen[-1].response.status == "completed"
+        for odd in ("x", "--1", "9" * 5000):
+            with pytest.raises(openai.BadRequestError, match="sequence number"):
+                await client.responses.retrieve(seen[0].response.id, stream=True, extra_query={"starting_after": odd})
 
 
 async def test_one_that_is_cancelled_ends_the_models_work_and_stays_cancelled(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from naru.connections.oauth.discovery import Authority, Found, clean_scope
 from naru.connections.oauth.fetch import Fetch, refused, unavailable
 from naru.connections.state.faults import LinkError
 from naru.connections.transports.addresses import shown
+from naru.connections.transports.tokens import seconds_of_life
 from naru.messages import JsonObject
 
 
@@ -222,9 +223,7 @@ def given(before: Tokens, answer: JsonObject) -> Tokens:
         raise unavailable(f"{before.issuer} gave no token.")
     if not isinstance(kind, str) or kind.lower() != "bearer":
         raise refused(f"{before.issuer} gave a token of another kind than Bearer.")
-    seconds = answer.get("expires_in")
-    usable = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
-    life = float(seconds) if usable and seconds is not None else 0.0
+    life = seconds_of_life(answer)
     refresh = answer.get("refresh_token")
     return replace(
         before,

@@ -56,7 +56,7 @@ async def refusal(
 def retry_after(response: aiohttp.ClientResponse | Reply) -> float | None:
     """Return the wait that the server asks for, in seconds (R-12)."""
     value = response.headers.get("Retry-After", "").strip()
-    if value.isdigit():
+    if value.isascii() and value.isdigit():
         return float(value[:6])
     if not value:
         return None

@@ -37,6 +37,8 @@ _ANSWER_BYTES = 64 * 1024
 _SECONDS = 10.0
 _LEEWAY_SECONDS = 30.0
 """A token is renewed so long before it expires, since a request takes its time."""
+_LONGEST_LIFE = 1e10
+"""Seconds: three hundred years."""
 _QUIET_SECONDS = 60.0
 """A token younger than this that is refused is not renewed again: no storm (R-11)."""
 _KEYS = frozenset(
@@ -114,9 +116,7 @@ class TokenSource:
     async def _renewed(self) -> str:
         answer = await self._ask()
         token = str(answer["access_token"])
-        seconds = answer.get("expires_in")
-        usable = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
-        life = float(seconds) if usable and seconds is not None else float("inf")
+        life = seconds_of_life(answer) or float("inf")
         self._fetched_at = self._now()
         self._expires_at = self._fetched_at + max(life - _LEEWAY_SECONDS, life / 2)
         self._token = token
@@ -259,6 +259,13 @@ def grant_of(auth: Any, resource: URL) -> Grant | str:
 def name_of(grant: Grant) -> str:
     """Return a file name that stands for a grant and tells nothing of it."""
     return hashlib.sha256(repr(grant).encode()).hexdigest()[:32] + ".json"
+
+
+def seconds_of_life(answer: JsonObject) -> float:
+    """Return how long a token is good by its authority's word; 0 where it says nothing that can be meant."""
+    told = answer.get("expires_in")
+    is_number = isinstance(told, int | float) and not isinstance(told, bool)
+    return float(told) if is_number and told is not None and 0 < told < _LONGEST_LIFE else 0.0
 
 
 def metadata_urls(issuer: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict, deque
 
 from naru.gateway.sessions.session import Session
@@ -12,6 +13,7 @@ MAX_EVENTS = 512
 MAX_BYTES = 4 * 1024 * 1024
 KEPT_ANSWERS = 4
 KEPT_BYTES = 64 * 1024
+_EVENT_ID = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 STANDALONE = 0
 """The stream that belongs to no request."""
 
@@ -97,11 +99,11 @@ class Replay:
 
     def find(self, last_event_id: str) -> tuple[Track, list[bytes]] | None:
         """Return the track of an event id and the events after it, or None when they are not all kept."""
-        number, _, sequence = last_event_id.partition("-")
-        if not (number.isascii() and number.isdigit() and sequence.isascii() and sequence.isdigit()):
+        told = _EVENT_ID.fullmatch(last_event_id)
+        if told is None:
             return None
-        track = self._tracks.get(int(number))
-        after = int(sequence)
+        number, after = map(int, told.groups())
+        track = self._tracks.get(number)
         if track is None or after > track.sequence or (track.events and track.events[0][0] > after + 1):
             return None
         if not track.events and after < track.sequence:

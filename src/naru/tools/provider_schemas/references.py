@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import unquote
 
@@ -14,6 +15,8 @@ _MAPS = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _SINGLE = frozenset({"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"})
 _DEFINITIONS = ("$defs", "definitions")
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+"""A place in a list, as a pointer names it (RFC 6901)."""
 _CUT_HINT = "nested in the same form"
 
 
@@ -96,7 +99,7 @@ def find_pointer(root: Any, reference: str) -> Any:
     target = root
     for step in unquote(reference[1:]).split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(target, list) and name.isdigit() and int(name) < len(target):
+        if isinstance(target, list) and _INDEX.fullmatch(name) and int(name) < len(target):
             target = target[int(name)]
         elif isinstance(target, dict):
             target = target.get(name)

@@ -20,6 +20,7 @@ from naru.telemetry.audit import Audit
 from naru.telemetry.audit_file import verify
 from naru.telemetry.audit_reading import Page, newest
 from naru.telemetry.recent import RecentLines
+from naru.web.query import whole_number
 from naru.web.routes import Access, Endpoint
 
 PAGE = 100
@@ -48,8 +49,8 @@ class Logs:
         query = request.query_params
         lines, last = self._recent.newest(
             limit=_limit(query),
-            before=_number(query, "before"),
-            after=_number(query, "after") or 0,
+            before=whole_number(query, "before"),
+            after=whole_number(query, "after") or 0,
             least=_level(query.get("level", "")),
             text=query.get("q", "")[:200],
         )
@@ -67,7 +68,7 @@ class Logs:
             return not words or _has(entry, words)
 
         read = partial(newest, self._audit.file.path, is_wanted, limit=_limit(query))
-        before, after = _number(query, "before"), _number(query, "after") or 0
+        before, after = whole_number(query, "before"), whole_number(query, "after") or 0
         try:
             page: Page = await asyncio.to_thread(read, before=before, after=after)
         except OSError as error:
@@ -113,9 +114,4 @@ def _level(name: str) -> int:
 
 
 def _limit(query: QueryParams) -> int:
-    return min(_number(query, "limit") or PAGE, MOST)
-
-
-def _number(query: QueryParams, name: str) -> int | None:
-    text = query.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < 16 else None
+    return min(whole_number(query, "limit") or PAGE, MOST)

@@ -12,9 +12,11 @@ from naru.messages import JsonObject
 from naru.models.backend import Backend
 from naru.replaying import replay
 from naru.stores.kept.runs import RunStore
+from naru.web.query import whole_number
 from naru.web.routes import Access, Endpoint
 
 MAX_LISTED = 200
+_PAGE = 50
 
 
 class RunHub(Protocol):
@@ -50,13 +52,11 @@ class Runs:
     async def list_runs(self, request: Request) -> Response:
         """List runs, newest first: `limit`, `before` and `after` (epoch milliseconds), `q`, `reason`."""
         query = request.query_params
-        limit = min(int(query.get("limit", "50")) if query.get("limit", "50").isdigit() else 50, MAX_LISTED)
-        before = int(query["before"]) if query.get("before", "").isdigit() else None
-        after = int(query["after"]) if query.get("after", "").isdigit() else None
+        limit = whole_number(query, "limit")
         found = await self._hub.runs.newest(
-            limit=limit,
-            before=before,
-            after=after,
+            limit=_PAGE if limit is None else min(limit, MAX_LISTED),
+            before=whole_number(query, "before"),
+            after=whole_number(query, "after"),
             text=query.get("q", ""),
             caller=_only(request),
             reason=query.get("reason", ""),

@@ -18,6 +18,7 @@ from naru.records import ServerRecord, ServerStatus
 from naru.stores.secrets.redact import REDACTOR
 from naru.web.admin import wire
 from naru.web.admin.approvals import seen_calls
+from naru.web.query import whole_number
 
 PAGE = 50
 MAX_PAGE = 200
@@ -170,5 +171,5 @@ def _slice(query: QueryParams) -> slice:
 
 
 def _number(query: QueryParams, name: str, default: int) -> int:
-    text = query.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < 9 else default
+    found = whole_number(query, name)
+    return default if found is None else found

@@ -35,6 +35,8 @@ from naru.web.routes import Access, Endpoint
 FILE, CONVERSATIONS = "responses.db", "conversations.db"
 _UNDER_WAY = ("queued", "in_progress")
 _CANCEL = "response.cancel"
+_MOST_DIGITS = 15
+"""Of a sequence number."""
 
 
 def endpoints(core: Core) -> list[Endpoint]:
@@ -213,7 +215,7 @@ class Desk:
             raise BadRequestError(
                 "The events of this response are not kept any more; ask for it without stream.", param="stream"
             )
-        if not after.removeprefix("-").isdecimal():
+        if not after.removeprefix("-").isdecimal() or len(after) > _MOST_DIGITS:
             raise BadRequestError("starting_after must be a sequence number.", param="starting_after")
         return StreamingResponse(answering.follow(int(after)), media_type="text/event-stream")
 

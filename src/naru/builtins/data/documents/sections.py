@@ -15,6 +15,8 @@ _HEADING = re.compile(r"h([1-6])")
 _SILENT = frozenset({"script", "style", "template", "noscript", "title"})
 """Their end is marked; that of `head` need not be."""
 _MAX_SPAN = 1_000
+_SPAN_DIGITS = 9
+"""What comes after them is more than enough already."""
 _MAX_NESTING = 50
 """Of Markdown's quotes and lists; the library leaves out what is deeper."""
 _BLOCKS = frozenset(
@@ -121,7 +123,7 @@ def _filled(table: Sequence[Sequence[_Cell]]) -> list[list[str]]:
 
 
 def _span(told: str | None) -> int:
-    return min(max(int(told), 1), _MAX_SPAN) if told and told.isdecimal() else 1
+    return min(max(int(told[:_SPAN_DIGITS]), 1), _MAX_SPAN) if told and told.isdecimal() else 1
 
 
 class _Reader(HTMLParser):
