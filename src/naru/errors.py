@@ -118,6 +118,8 @@ class ModelError(UpstreamError):
         self.status = status
         self.retryable = retryable
         self.retry_after_seconds = retry_after_seconds
+        self.is_of_key = False
+        """Whether a refusal for now is of all models behind the key: limits are a model's own unless told otherwise."""
 
 
 class PolicyError(NaruError):

@@ -12,7 +12,7 @@ import pytest
 from tests.models.fake_clock import FakeClock, settle
 
 from naru.errors import ModelError
-from naru.messages import ChatEvent, ChatRequest, Finish, Message, Text, Usage
+from naru.messages import ChatEvent, ChatRequest, Finish, JsonObject, Message, Text, Usage
 from naru.models.limits.queue import Caller, Place, RequestQueue, current_caller
 from naru.models.limits.queued import QueuedBackend, estimate_tokens
 from naru.models.limits.rate import RateLimits, Rest
@@ -201,7 +201,7 @@ async def test_a_429_with_retry_after_costs_no_request_before_its_time() -> None
     backend = QueuedBackend(ScriptedBackend(answer), RequestQueue(RateLimits(requests_per_minute=60), clock=clock))
     mine, other = (asyncio.ensure_future(_collect(backend, name)) for name in ("a", "b"))
     await clock.advance(36.9)
-    assert len(asked) == 1, "the other caller waits as well: it is one key"
+    assert len(asked) == 1, "the other caller waits as well: it is one model"
     await clock.advance(1)
     assert await mine == await other == "done"
     assert asked[1] - asked[0] >= 37
@@ -336,6 +336,53 @@ async def test_a_model_that_is_loaded_holds_up_nobody_who_asks_another() -> None
     assert queue.rests_for("swapped") == pytest.approx(1)
     await clock.advance(1.1)
     assert [await asyncio.wait_for(one, 30) for one in waiting] == ["done", "done"]
+
+
+_RATE_LIMIT = {"error": {"type": "requests", "code": "rate_limit_exceeded", "message": "Rate limit reached for m"}}
+_NO_CREDIT = {"error": {"type": "insufficient_quota", "code": "credit_balance_exhausted", "message": "No credit."}}
+
+
+def _quota(quota_id: str, **dimensions: str) -> JsonObject:
+    violation = {"quotaId": quota_id, "quotaDimensions": dimensions}
+    return {"error": {"code": 429, "message": "Quota exceeded.", "details": [{"violations": [violation]}]}}
+
+
+@pytest.mark.parametrize(
+    ("body", "others_wait"),
+    [
+        (_RATE_LIMIT, False),
+        ({"type": "error", "error": {"type": "rate_limit_error", "message": "Your organization's rate limit"}}, False),
+        (_quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", model="m"), False),
+        (_quota("GenerateContentInputTokensPerModelPerMinute-FreeTier"), False),
+        (_quota("GenerateRequestsPerMinutePerProject", location="global"), True),
+        (_NO_CREDIT, True),
+    ],
+)
+async def test_a_429_holds_up_one_model_unless_it_is_said_to_be_of_the_key(body: JsonObject, others_wait: bool) -> None:
+    """OpenAI, Anthropic, Google and Groq limit each model; an hour for one is no hour for the others."""
+    refused = http_failure("x", 429, {"Retry-After": "3600"}, json.dumps(body).encode())
+    script = ScriptedBackend(lambda request: refused if request.model == "m" else "done")
+    queue = RequestQueue(RateLimits(), max_wait_seconds=20, clock=FakeClock())
+    backend = QueuedBackend(script, queue)
+    for _ in range(2):
+        with pytest.raises(ModelError) as raised:
+            await asyncio.wait_for(_collect(backend), 30)
+        assert raised.value.retry_after_seconds == pytest.approx(3600, abs=1)
+    assert len(script.requests) == 1, "and that model is not asked again before its time"
+    if others_wait:
+        with pytest.raises(ModelError, match="wants another left alone"):
+            await asyncio.wait_for(_ask_for(backend, "another", "a"), 30)
+    else:
+        assert await asyncio.wait_for(_ask_for(backend, "another", "a"), 30) == "done"
+
+
+async def test_models_that_were_refused_long_ago_are_forgotten() -> None:
+    clock = FakeClock()
+    queue = RequestQueue(RateLimits(), clock=clock)
+    for number in range(500):
+        queue.block(1, model=f"made-up-{number}")
+        await clock.advance(1)
+    assert len(queue._models) < 100
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,18 @@ async def test_a_refusal_stops_every_process_until_its_time(redis_url: str) -> N
     await second.close()
 
 
+async def test_a_refusal_of_one_model_stops_that_model_alone_in_every_process(redis_url: str) -> None:
+    first, second = (SharedRate(redis_url, "key", RateLimits(requests_per_minute=50)) for _ in range(2))
+    await first.block(3600, model="m")
+    with pytest.raises(ModelError, match="would wait another 3600 s"):
+        await second.wait(0, 5, model="m")
+    resting = asyncio.ensure_future(second.wait(0, 4000, model="m"))
+    assert await asyncio.wait_for(second.wait(0, 5, model="another"), 30), "though one waits for m here as well"
+    resting.cancel()
+    await first.close()
+    await second.close()
+
+
 async def test_tokens_that_were_not_used_are_given_back(redis_url: str) -> None:
     rate = SharedRate(redis_url, "key", RateLimits(tokens_per_minute=1000))
     spent = await rate.wait(900, 1)

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from naru.errors import ModelError
 from naru.facts import fact
-from naru.models.limits.rate import Allowance, RateLimits, Receipt, Rest
+from naru.models.limits.rate import LONGEST_REST_SECONDS, Allowance, RateLimits, Receipt, Rest
 from naru.telemetry.figures import Figures
 
 _NEWEST_COUNTS = 0.3
@@ -133,9 +133,8 @@ class Slot:
         """Say that the endpoint answered."""
         self._queue.succeeded(self._model, self._granted_at)
 
-    def refused(self, retry_after_seconds: float | None, *, by_model: bool = False, said: str = "") -> None:
-        """Say that no more is wanted for now: of this key (429), or of this model alone (503, 529)."""
-        model = self._model if by_model else None
+    def refused(self, retry_after_seconds: float | None, *, model: str | None, said: str) -> None:
+        """Say that no more is wanted for now: of one model, or (None) of the key."""
         self._queue.block(retry_after_seconds, model=model, sent_at=self._granted_at, said=said)
 
 
@@ -201,8 +200,12 @@ class RequestQueue:
             sent_at: when the refused request was sent; refusals of what was under way together count once.
             said: the refusal's words, for those who are then refused here.
         """
-        rest = self._key if model is None else self._models.setdefault(model, Rest())
-        rest.begin(seconds, sent_at, self._clock.now(), said)
+        now = self._clock.now()
+        rest = self._key if model is None else self._models.pop(model, Rest())
+        if model is not None:  # Clients name models as they like: what is long over is not kept.
+            self._models = {name: one for name, one in self._models.items() if one.until + LONGEST_REST_SECONDS > now}
+            self._models[model] = rest
+        rest.begin(seconds, sent_at, now, said)
         self._allowance.blocked_until = self._key.until
         self._advance()
 

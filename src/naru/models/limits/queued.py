@@ -24,8 +24,8 @@ _RETRIES_BLIND = 2
 """The same where "not now" came without a time: after 3 s the caller's own retries, which expect to hear, take over."""
 _LOADING_PAUSE_SECONDS = 5.0
 """The longest pause before a model that is being loaded is asked again: it is there after 10 s or after 60."""
-_BY_MODEL = {"rate_limited": False, "overloaded": True, "loading": True}
-"""Kinds that say "not now", and whether they speak of one model: 429 is the key's, 503 and 529 are a model's."""
+_NOT_NOW = frozenset({"rate_limited", "overloaded", "loading"})
+"""Kinds that hold others back as well: who asks the same model, or the whole key where the endpoint says so."""
 
 
 class QueuedBackend(WrappedBackend):
@@ -160,14 +160,14 @@ class _Tries:
         if self._begun or not error.retryable:
             return False
         retries = _RETRIES.get(error.code, 0)
-        if error.code in _BY_MODEL:
-            by_model, seconds = _BY_MODEL[error.code], error.retry_after_seconds
+        if error.code in _NOT_NOW:
+            seconds, model = error.retry_after_seconds, None if error.is_of_key else self._model
             if error.code == "loading":  # Ends by itself: asked until it is there, or the request's time is up.
                 retries = self._failures + 1
                 seconds = seconds or min(2.0**self._failures, _LOADING_PAUSE_SECONDS)
-            self._slot.refused(seconds, by_model=by_model, said=error.message)
-            if self._shared is not None and not by_model:
-                await self._shared.block(seconds or 1.0)
+            self._slot.refused(seconds, model=model, said=error.message)
+            if self._shared is not None and error.code == "rate_limited":
+                await self._shared.block(seconds or 1.0, model=model)
             if seconds is None:
                 retries, error.retry_after_seconds = _RETRIES_BLIND, self._queue.rests_for(self._model)
         if self._failures >= retries:
@@ -200,7 +200,7 @@ class _Tries:
         if self._shared is None:
             return ""
         try:
-            return await self._shared.wait(self._tokens, self._left)
+            return await self._shared.wait(self._tokens, self._left, model=self._model)
         except BaseException:
             self._slot.leave()
             raise

@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakValueDictionary
 
 from naru.errors import ConfigError, ModelError
 from naru.extras import install_command
@@ -22,11 +23,10 @@ _LONGEST_SLEEP_SECONDS = 5.0
 _TAKE = """
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local blocked = tonumber(redis.call('GET', KEYS[1]) or '0')
-local at = math.max(now, blocked)
+local at = math.max(now, tonumber(redis.call('GET', KEYS[1]) or '0'), tonumber(redis.call('GET', KEYS[2]) or '0'))
 local windows = (#ARGV - 1) / 3
 for w = 0, windows - 1 do
-  local key, limit = KEYS[w + 2], tonumber(ARGV[w * 3 + 2])
+  local key, limit = KEYS[w + 3], tonumber(ARGV[w * 3 + 2])
   local span, amount = tonumber(ARGV[w * 3 + 3]), tonumber(ARGV[w * 3 + 4])
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now - span)
   local log = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
@@ -41,8 +41,8 @@ for w = 0, windows - 1 do
 end
 if at > now then return at - now end
 for w = 0, windows - 1 do
-  redis.call('ZADD', KEYS[w + 2], now, ARGV[1] .. '|' .. ARGV[w * 3 + 4])
-  redis.call('PEXPIRE', KEYS[w + 2], ARGV[w * 3 + 3] + 1000)
+  redis.call('ZADD', KEYS[w + 3], now, ARGV[1] .. '|' .. ARGV[w * 3 + 4])
+  redis.call('PEXPIRE', KEYS[w + 3], ARGV[w * 3 + 3] + 1000)
 end
 return 0
 """
@@ -112,19 +112,21 @@ class SharedRate:
         self._amend = self._redis.register_script(_AMEND)
         self._block = self._redis.register_script(_BLOCK)
         self._sleep = sleep
-        self._turn = asyncio.Lock()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Of each model that is waited for: one that rests holds up nobody who asks another."""
 
-    async def wait(self, tokens: int, longest_seconds: float) -> str:
-        """Wait until a request of so many tokens may be sent, write it down, return its id.
+    async def wait(self, tokens: int, longest_seconds: float, *, model: str = "") -> str:
+        """Wait until a request of so many tokens may be sent to a model, write it down, return its id.
 
         Raises:
             ModelError: it would wait longer, it never fits, or Redis cannot be reached.
         """
         spent = secrets.token_hex(8)
         waited = 0.0
-        async with self._turn:  # First in this process, first asked: the queue's order holds.
+        turn = self._turns.setdefault(model, asyncio.Lock())
+        async with turn:  # First in this process, first asked: the queue's order holds.
             while True:
-                seconds = await self._ask(spent, tokens)
+                seconds = await self._ask(spent, tokens, model)
                 if seconds == 0:
                     return spent
                 if waited + seconds > longest_seconds:
@@ -147,19 +149,22 @@ class SharedRate:
         if keys and tokens != estimate:
             await self._run(self._amend(keys=keys, args=[spent, estimate, tokens]))
 
-    async def block(self, seconds: float) -> None:
-        """Let no process through for so many seconds."""
-        await self._run(self._block(keys=[f"{self._prefix}:blocked"], args=[int(seconds * 1000)]))
+    async def block(self, seconds: float, *, model: str | None = None) -> None:
+        """Let no process through for so many seconds, to one model or (None) to any."""
+        await self._run(self._block(keys=[self._blocked(model)], args=[int(seconds * 1000)]))
 
     async def close(self) -> None:
         """Close the connections."""
         await self._redis.aclose()
 
-    async def _ask(self, spent: str, tokens: int) -> float:
+    def _blocked(self, model: str | None) -> str:
+        return f"{self._prefix}:blocked" if model is None else f"{self._prefix}:blocked:{model}"
+
+    async def _ask(self, spent: str, tokens: int, model: str) -> float:
         args: list[str | int] = [spent]
         for window in self._windows:
             args += [window.limit, window.span_milliseconds, tokens if window.of_tokens else 1]
-        keys = [f"{self._prefix}:blocked", *(window.key for window in self._windows)]
+        keys = [self._blocked(None), self._blocked(model), *(window.key for window in self._windows)]
         milliseconds = int(await self._run(self._take(keys=keys, args=args)))
         if milliseconds < 0:
             raise ModelError(f"The request needs about {tokens} tokens, more than its key may ever use at once.")

@@ -67,6 +67,8 @@ _BY_STATUS = {
     429: "rate_limited",
     500: "upstream_failed",
 }
+_OF_KEY = "insufficient_quota"
+"""OpenAI's type of what is over for a whole account: credit, and limits on spending."""
 _RETRY_IN = re.compile(r"(?:retry|try again) (?:in|after) ([\d.]+) ?(ms|s|m)\b", re.IGNORECASE)
 
 _RETRYABLE_CODES = frozenset({"rate_limited", "overloaded", "loading", "unreachable", "broken_off", "upstream_failed"})
@@ -85,9 +87,18 @@ _REMEDIES = {
 
 
 def failure(
-    code: str, message: str, *, status: int | None = None, wait_seconds: float | None = None, remedy: str = ""
+    code: str,
+    message: str,
+    *,
+    status: int | None = None,
+    wait_seconds: float | None = None,
+    remedy: str = "",
+    detail: Any = None,
 ) -> ModelError:
-    """Make the error of one kind; `code` is one of those that `classify` returns. Endpoints quote keys (S-34)."""
+    """Make the error of one kind; `code` is one of those that `classify` returns. Endpoints quote keys (S-34).
+
+    `detail` is the decoded body, if there is one.
+    """
     retryable = code in _RETRYABLE_CODES
     error = ModelError(
         REDACTOR.clean(message),
@@ -97,6 +108,7 @@ def failure(
         retry_after_seconds=wait_seconds,
     )
     error.code = code
+    error.is_of_key = _is_of_key(detail)
     return error
 
 
@@ -107,7 +119,7 @@ def http_failure(where: str, status: int, headers: Mapping[str, str], body: byte
     code = classify(status, text)
     wait = retry_after_seconds(headers, detail, text) if code in {"rate_limited", "overloaded", "loading"} else None
     said = f": {text[:_SHOWN_CHARACTERS]}" if text else _NOTHING
-    return failure(code, f"{where} answered {status}{said}", status=status, wait_seconds=wait)
+    return failure(code, f"{where} answered {status}{said}", status=status, wait_seconds=wait, detail=detail)
 
 
 def may_mean_roles(error: ModelError) -> bool:
@@ -196,12 +208,30 @@ def _plain(body: bytes) -> str:
     return " ".join(body[:2000].decode("utf-8", "replace").split())
 
 
+def _is_of_key(detail: Any) -> bool:
+    """Tell whether a limit is said to be of all models: OpenAI's type, or Google's quotas without a model."""
+    error = detail.get("error") if isinstance(detail, dict) else None
+    if isinstance(error, dict) and _OF_KEY in (error.get("type"), error.get("code")):
+        return True
+    quotas = [quota for item in _details(detail) for quota in _objects(item.get("violations"))]
+    return bool(quotas) and all(
+        "quotaId" in quota
+        and "PerModel" not in str(quota["quotaId"])
+        and "model" not in str(quota.get("quotaDimensions"))
+        for quota in quotas
+    )
+
+
 def _details(detail: Any) -> list[dict[str, Any]]:
     if isinstance(detail, list):
         detail = detail[0] if detail else None
     error = detail.get("error") if isinstance(detail, dict) else None
     details = error.get("details") if isinstance(error, dict) else None
-    return [item for item in details if isinstance(item, dict)] if isinstance(details, list) else []
+    return _objects(details)
+
+
+def _objects(items: Any) -> list[dict[str, Any]]:
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def _number(text: str | None) -> float | None:

@@ -252,9 +252,8 @@ class GeminiBackend:
             code = classify(error.code, text)
             headers = dict(getattr(error.response, "headers", None) or {})
             wait = retry_after_seconds(headers, error.details, text)
-            raise failure(
-                code, f"{self.http.where} answered {error.code}: {text[:400]}", status=error.code, wait_seconds=wait
-            ) from error
+            said = f"{self.http.where} answered {error.code}: {text[:400]}"
+            raise failure(code, said, status=error.code, wait_seconds=wait, detail=error.details) from error
 
     def for_model(self, model: str) -> Backend:
         """Return a view of one model, with its own profile."""
