@@ -129,6 +129,8 @@ class Person:
 
 current_person: ContextVar[Person] = ContextVar("current_person", default=Person())  # noqa: B039 - frozen
 """Whose request this is; nobody's in particular outside of one."""
+current_request: ContextVar[str] = ContextVar("current_request", default="")
+"""The id of this request, as its answer, its errors and its log lines name it; empty outside of one."""
 
 
 @contextmanager
@@ -145,6 +147,7 @@ def nobodys_context() -> Context:
     """Return the present context for a task of the hub's own that a request happens to start."""
     context = copy_context()
     context.run(current_person.set, Person())
+    context.run(current_request.set, "")
     return context
 
 

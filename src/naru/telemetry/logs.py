@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from naru.config import Settings
+from naru.persons import current_request
 from naru.stores.secrets.redact import REDACTOR, install_log_redaction, one_line
 from naru.telemetry.tracing import active
 
@@ -25,6 +26,8 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        if request := current_request.get():
+            told["request_id"] = request
         for name, value in vars(record).items():
             if name not in _STANDARD:
                 told[name] = _said(name, value)
@@ -36,6 +39,16 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(told, ensure_ascii=True)
 
 
+class TextFormatter(logging.Formatter):
+    """Level, logger and message, and the id of the request that a line is about."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the base class's name
+        """Return the line without its traceback."""
+        said = super().formatMessage(record)
+        request = current_request.get()
+        return f"{said} [{request}]" if request else said
+
+
 def _said(name: str, value: object) -> int | float | str:
     if isinstance(value, int | float):
         return value
@@ -45,7 +58,9 @@ def _said(name: str, value: object) -> int | float | str:
 
 def configure_logging(settings: Settings) -> None:
     """Send log lines to stderr in the form that the settings name, secrets taken out; safe to call twice."""
-    logging.basicConfig(level=settings.log_level, format="%(levelname)s %(name)s: %(message)s")
+    stderr = logging.StreamHandler()
+    stderr.setFormatter(TextFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=settings.log_level, handlers=[stderr])
     if settings.log_format == "json":
         for handler in logging.getLogger().handlers:
             handler.setFormatter(JsonFormatter())

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
+from naru.persons import current_request
 from naru.stores.secrets.redact import RedactingFilter
 
 KEPT_LINES = 2000
@@ -28,6 +29,8 @@ class Line:
     message: str
     error: str
     """A traceback, or nothing."""
+    request_id: str
+    """Of the request that it is about, or nothing."""
 
 
 class RecentLines(logging.Handler):
@@ -43,7 +46,7 @@ class RecentLines(logging.Handler):
         """Keep one line; the filter has cleaned it."""
         at = int(record.created * 1000)
         kept = (record.levelno, record.levelname, record.name, record.getMessage(), record.exc_text or "")
-        self._lines.append(Line(next(self._ids), at, *kept))
+        self._lines.append(Line(next(self._ids), at, *kept, current_request.get()))
 
     def newest(
         self, *, limit: int, before: int | None = None, after: int = 0, least: int = 0, text: str = ""
@@ -55,7 +58,7 @@ class RecentLines(logging.Handler):
             before: only lines with a smaller id.
             after: only lines with a greater id.
             least: only lines of that level (`logging.WARNING`) and above.
-            text: words that all stand in message, logger or traceback; case does not count.
+            text: words that all stand in message, logger, traceback or request id; case does not count.
         """
         lines = list(self._lines)
         words = text.lower().split()
@@ -65,7 +68,7 @@ class RecentLines(logging.Handler):
             if line.id > after
             and (before is None or line.id < before)
             and line.level >= least
-            and all(word in f"{line.logger} {line.message} {line.error}".lower() for word in words)
+            and all(word in f"{line.logger} {line.message} {line.error} {line.request_id}".lower() for word in words)
         ]
         return found[:limit], lines[-1].id if lines else 0
 

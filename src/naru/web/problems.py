@@ -12,6 +12,7 @@ from starlette.responses import Response
 from naru import errors
 from naru.encoding import encode
 from naru.messages import JsonObject
+from naru.persons import current_request
 from naru.stores.secrets.redact import REDACTOR
 
 STATUS: tuple[tuple[type[errors.NaruError], int], ...] = (
@@ -70,6 +71,7 @@ def problem(
 
 def body(status: int, detail: str, *, code: str, **members: Any) -> JsonObject:
     """Return the members of a problem: type, title, status, detail, code, and what is given beside."""
+    members["requestId"] = current_request.get()
     given = {name: value for name, value in members.items() if value not in (None, "", [], {})}
     title = TITLES.get(status, "Error")
     return {"type": f"urn:naru:{code}", "title": title, "status": status, "detail": detail, "code": code, **given}

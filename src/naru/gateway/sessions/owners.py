@@ -20,6 +20,7 @@ from naru.gateway.wire import frames
 from naru.gateway.wire.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError
 from naru.gateway.wire.streams import event
 from naru.messages import Json, JsonObject
+from naru.persons import current_request
 from naru.stores.shared.commons import Commons, socket_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,10 @@ CONNECT_SECONDS = 1.0
 _SESSION = b"mcp-session-id"
 _ITS_OWN = frozenset({b"connection", b"transfer-encoding", b"content-length", b"keep-alive", HOP})
 """Headers of one connection alone."""
-_OF_ITS_GATE = frozenset({b"date", b"vary", b"x-content-type-options", b"strict-transport-security"})
+_REQUEST_ID = b"x-request-id"
+_OF_ITS_GATE = frozenset(
+    {b"date", b"vary", b"x-content-type-options", b"strict-transport-security", _REQUEST_ID, b"request-id"}
+)
 """Headers that our own gate writes again."""
 
 
@@ -96,7 +100,8 @@ class Owners:
             await asyncio.gather(asking, listening, return_exceptions=True)
 
     async def _ask(self, relay: _Relay, address: str, scope: Scope, body: bytes) -> None:
-        headers = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"] if n not in _ITS_OWN]
+        left_out = _ITS_OWN | {_REQUEST_ID}
+        headers = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"] if n not in left_out]
         query = scope.get("query_string", b"").decode("latin-1")
         local, scheme = socket_of(address)
         base = f"{scheme}://hub" if local else address
@@ -104,7 +109,7 @@ class Owners:
         async with self._client(address).request(
             scope["method"],
             url,
-            headers=[*headers, (HOP.decode(), "1")],
+            headers=[*headers, (_REQUEST_ID.decode(), current_request.get()), (HOP.decode(), "1")],
             data=body or None,
             allow_redirects=False,
             ssl=not local,

@@ -23,6 +23,7 @@ from naru.messages import (
     Usage,
 )
 from naru.models.transport.json_text import encode
+from naru.persons import current_request
 from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.errors import status_of
 from naru.web.face.seam import FaceEvent, HubNames, HubTools
@@ -52,7 +53,7 @@ def error_object(error: NaruError) -> JsonObject:
     told: JsonObject = {"type": kind, "message": REDACTOR.clean(str(error))}
     if details := getattr(error, "details", None):
         told["details"] = details
-    return {"type": "error", "error": told, "request_id": None}
+    return {"type": "error", "error": told, "request_id": current_request.get() or None}
 
 
 def failed_stream(error: NaruError) -> bytes:

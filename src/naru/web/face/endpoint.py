@@ -12,6 +12,7 @@ from naru.dialects.writers import ElementXml, Writer
 from naru.errors import NaruError
 from naru.messages import ToolDefinition
 from naru.models.limits.queue import Caller, current_caller
+from naru.persons import current_request
 from naru.web.face.client import ChatClient, ClientGoneError, headers_of, read_body, respond_error
 from naru.web.face.core import Core
 from naru.web.face.errors import BadRequestError, StoppingError
@@ -67,7 +68,8 @@ class FaceEndpoint(Generic[AskedT]):
                 raise
             except Exception:  # noqa: BLE001 - the outermost edge: a bug becomes an answer and a traceback in the log
                 _log.exception("chat request failed")
-                await client.fail(NaruError("Naru failed on this request.", remedy="See its log."))
+                remedy = f"See its log for {current_request.get()}."
+                await client.fail(NaruError("Naru failed on this request.", remedy=remedy))
 
     async def _exchange(self, asked: Asked, headers: Mapping[bytes, bytes], caller: str, path: str) -> Exchange:
         """Find out who asks and for which model, and read the history in that client's dialect."""

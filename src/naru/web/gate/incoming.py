@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import Iterable, Sequence
 
 from starlette.types import Message, Receive, Scope
 
+_SAFE_ID = re.compile(rb"[A-Za-z0-9._=+:/@-]{1,128}")
 _TRAITS = "Secure; HttpOnly; SameSite=Strict"
 _AT_THE_ROOT = ("__Host-naru", f"Path=/; {_TRAITS}")
 
@@ -49,13 +52,21 @@ def limited(receive: Receive, limit: int) -> Receive:
 class EdgeHeaders:
     """The headers that the gate looks at, gathered in one pass."""
 
-    __slots__ = ("authorization", "content_length", "content_type", "cookies", "host", "hosts", "key", "origin", "size")
+    __slots__ = (
+        "authorization", "content_length", "content_type", "cookies", "host", "hosts", "is_anthropics", "key", "origin",
+        "request_id", "size",
+    )  # fmt: skip
 
     def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
         self.origin: bytes | None = None
         self.content_length: int | None = None
         fields = list(raw)
         by_name = dict(fields)
+        given = by_name.get(b"x-request-id", b"")
+        self.request_id = given.decode() if _SAFE_ID.fullmatch(given) else f"req_{secrets.token_hex(12)}"
+        """The client's own id if it can stand in a log line, else a new one."""
+        self.is_anthropics = b"anthropic-version" in by_name
+        """Whether the client knows the answer's id as `request-id`."""
         if len(by_name) == len(fields):
             self._read_once(by_name)
         else:

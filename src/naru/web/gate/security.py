@@ -6,15 +6,16 @@ A path that no row names is not reachable; a row without `Access.PUBLIC` needs a
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from naru.config import ServerSettings
 from naru.errors import ConfigError, NaruError
-from naru.persons import Person, current_person
+from naru.persons import Person, current_person, current_request
 from naru.web.gate.admission import Admission, auth_is_on
 from naru.web.gate.behind import Behind
+from naru.web.gate.decorated import CORS_HEADERS, decorated
 from naru.web.gate.held import WhileGood
 from naru.web.gate.hosts import HostRules, is_loopback
 from naru.web.gate.incoming import BodyTooLargeError, EdgeHeaders, limited, session_cookie
@@ -27,20 +28,11 @@ logger = logging.getLogger(__name__)
 MAX_HEADER_BYTES = 16 * 1024
 _JSON = b"application/json"
 _SIMPLE_TYPES = (b"text/plain", b"application/x-www-form-urlencoded", b"multipart/form-data")
-_NO_STORE = (b"cache-control", b"no-store")
 _KEY_LIMIT = (
     " The limit is the key's own, else server.rate_limit_per_minute (NARU_SERVER__RATE_LIMIT_PER_MINUTE; 0 is none)."
 )
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _QUERY_TOKENS = (b"api_key=", b"apikey=", b"access_token=", b"token=", b"key=")
-CORS_HEADERS = (
-    "Authorization, Content-Type, Accept, X-API-Key, Last-Event-ID, If-Match, "
-    "Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, X-Mcp-Servers, X-Naru-Client, "
-    "Anthropic-Version, Anthropic-Beta, Anthropic-Dangerous-Direct-Browser-Access"
-)
-CORS_EXPOSED = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, ETag"
-
-
 Refused = Callable[[Scope, str], None]
 """Gets the request and a code of `NOTED_REFUSALS`."""
 NOTED_REFUSALS = frozenset({"wrong_key", "forbidden", "several_credentials", "key_in_url"})
@@ -139,6 +131,7 @@ class Gate:
             return
         scope.setdefault("state", {})
         headers = EdgeHeaders(scope["headers"])
+        current_request.set(headers.request_id)  # The server gives each request a task of its own.
         if self._behind is not None:
             send = self._behind.take(scope, headers, send)
         try:
@@ -155,13 +148,13 @@ class Gate:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
                 return
-            await response(scope, receive, self._decorated(scope, send, headers))
+            await response(scope, receive, self._told(scope, send, headers))
             return
         if preflight is not None:
             await send(preflight)
             await send({"type": "http.response.body", "body": b""})
             return
-        decorated = self._while_good(scope, headers, self._decorated(scope, send, headers))
+        decorated = self._while_good(scope, headers, self._told(scope, send, headers))
         principal: Principal = scope["state"]["principal"]
         before = current_person.set(Person(principal.id, principal.reach, ROLE_NAMES[principal.role], scope["headers"]))
         try:
@@ -172,6 +165,10 @@ class Gate:
             await refusal(scope, receive, decorated)
         finally:
             current_person.reset(before)
+
+    def _told(self, scope: Scope, send: Send, headers: EdgeHeaders) -> Send:
+        is_foreign = headers.origin is not None and self._hosts.is_foreign_page(headers.origin)
+        return decorated(scope["state"], send, headers, self._said, foreign=is_foreign)
 
     def _check_edge(self, scope: Scope, headers: EdgeHeaders) -> None:
         if headers.size > MAX_HEADER_BYTES:
@@ -377,24 +374,3 @@ class Gate:
             if endpoint.media
             else "The limit is server.max_body_bytes (NARU_SERVER__MAX_BODY_BYTES).",
         )
-
-    def _decorated(self, scope: Scope, send: Send, headers: EdgeHeaders) -> Send:
-        """Add `no-store` and, for listed pages, CORS headers to the answer; its status goes into the state."""
-        state, extra = scope["state"], self._said
-        if headers.origin is not None and self._hosts.is_foreign_page(headers.origin):
-            extra = [
-                *extra,
-                (b"access-control-allow-origin", headers.origin),
-                (b"access-control-expose-headers", CORS_EXPOSED.encode()),
-                (b"vary", b"Origin"),
-            ]
-
-        def decorated(message: Message) -> Awaitable[None]:
-            if message["type"] == "http.response.start":
-                state["status"] = message["status"]
-                given = message.get("headers", ())
-                added = extra if b"cache-control" in dict(given) else [*extra, _NO_STORE]
-                message = {**message, "headers": [*given, *added]}
-            return send(message)
-
-        return decorated
