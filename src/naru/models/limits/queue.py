@@ -16,7 +16,7 @@ from typing import Protocol
 
 from naru.errors import ModelError
 from naru.facts import fact
-from naru.models.limits.rate import LONGEST_REST_SECONDS, Allowance, RateLimits, Receipt, Rest
+from naru.models.limits.rate import Allowance, RateLimits, Receipt, Rest
 from naru.telemetry.figures import Figures
 
 _NEWEST_COUNTS = 0.3
@@ -203,8 +203,7 @@ class RequestQueue:
         now = self._clock.now()
         rest = self._key if model is None else self._models.pop(model, Rest())
         if model is not None:  # Clients name models as they like: what is long over is not kept.
-            self._models = {name: one for name, one in self._models.items() if one.until + LONGEST_REST_SECONDS > now}
-            self._models[model] = rest
+            self._models = {n: one for n, one in self._models.items() if not one.is_long_over(now)} | {model: rest}
         rest.begin(seconds, sent_at, now, said)
         self._allowance.blocked_until = self._key.until
         self._advance()

@@ -115,6 +115,10 @@ class Rest:
         if sent_at >= self.until:
             self.refusals = 0
 
+    def is_long_over(self, now: float) -> bool:
+        """Tell whether it was over so long ago that a new refusal is not one in a row with it."""
+        return self.until + LONGEST_REST_SECONDS <= now
+
 
 class Allowance:
     """All windows of one key together, and the time before which the endpoint wants no request."""
