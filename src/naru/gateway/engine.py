@@ -210,17 +210,17 @@ class Engine(Core):
     @asynccontextmanager
     async def listening(self, listen: Listen) -> AsyncIterator[None]:
         """Have a `subscriptions/listen` stream told of changes while the block runs. Raises RpcError."""
+        view = await self.catalog.view(listen.view, calls.RESOURCES) if listen.uris else None
         if self.closing:
             raise RpcError(OVERLOADED, "Naru is stopping.")
+        routes = {uri: route for uri in sorted(listen.uris) if view is not None and (route := view.resource(uri))}
+        listen.resources.update({(route.upstream.name, route.name): uri for uri, route in routes.items()})
         number = self.subscriptions.open(listen)
         wanted: list[Route] = []
         try:
-            view = await self.catalog.view(listen.view, calls.RESOURCES) if listen.uris else None
-            for uri in sorted(listen.uris):
-                route = view.resource(uri) if view is not None else None
-                if route is not None:
-                    await self.subscriptions.want(route.upstream, route.name)
-                    wanted.append(route)
+            for route in routes.values():
+                await self.subscriptions.want(route.upstream, route.name)
+                wanted.append(route)
             yield
         finally:
             self.subscriptions.close(number)

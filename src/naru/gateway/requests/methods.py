@@ -136,11 +136,11 @@ async def subscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
     key = (route.upstream.name, route.name)
     if key in (session.subscriptions or ()):
         return {}
-    session.subscriptions = (session.subscriptions or set()) | {key}  # before the wait: it counts once
+    session.subscriptions = {**(session.subscriptions or {}), key: str(uri)}  # before the wait: it counts once
     try:
         await core.subscriptions.want(route.upstream, route.name)
     except BaseException:
-        session.subscriptions = (session.subscriptions or set()) - {key} or None
+        session.unsubscribed(key)
         raise
     return {}
 
@@ -152,8 +152,7 @@ async def unsubscribe(core: Core, exchange: Exchange, params: JsonObject) -> Jso
     view = await core.catalog.view(exchange.view, calls.RESOURCES)
     route = view.resource(uri) if isinstance(uri, str) else None
     key = (route.upstream.name, route.name) if route is not None else ("", "")
-    if route is not None and key in (session.subscriptions or ()):
-        session.subscriptions = (session.subscriptions or set()) - {key} or None
+    if route is not None and session.unsubscribed(key):
         await core.subscriptions.drop(route.upstream, *key)
     return {}
 

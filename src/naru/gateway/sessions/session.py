@@ -59,8 +59,8 @@ class Session:
         self.last_used = 0.0
         self.inflight: dict[Json, asyncio.Task[object]] | None = None
         """Request id → the task that answers it, for `notifications/cancelled`."""
-        self.subscriptions: set[tuple[str, str]] | None = None
-        """(server, URI) pairs of `resources/subscribe`."""
+        self.subscriptions: dict[tuple[str, str], str] | None = None
+        """(server, its URI) of each `resources/subscribe` → the URI that the client asked under."""
         self.replay: object | None = None
         """What a transport keeps for resumption."""
         self._pushes: list[Push] | None = None
@@ -170,6 +170,12 @@ class Session:
         task = (self.inflight or {}).get(request_id) if isinstance(request_id, str | int) else None
         if task is not None:
             task.cancel()
+
+    def unsubscribed(self, key: tuple[str, str]) -> bool:
+        """Forget a subscription; tell whether there was one."""
+        asked = (self.subscriptions or {}).pop(key, None)
+        self.subscriptions = self.subscriptions or None
+        return asked is not None
 
     def close(self) -> None:
         """End everything that is under way."""

@@ -6,13 +6,14 @@ import asyncio
 import itertools
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 from naru.errors import NaruError
 from naru.gateway.sessions.session import Session
 from naru.gateway.upstreams.upstream import Change, Upstream
+from naru.gateway.view import QUALIFIED, qualified
 from naru.gateway.wire import frames
 from naru.gateway.wire.frames import Frame
 from naru.gateway.wire.protocol import INVALID_PARAMS, META_SUBSCRIPTION, OVERLOADED, RpcError, log_passes
@@ -40,6 +41,8 @@ class Listen:
     end: Callable[[], None]
     reach: Reach = field(default_factory=reach)
     """What its caller may see: of what is hidden it hears nothing."""
+    resources: dict[tuple[str, str], str] = field(default_factory=dict)
+    """(server, its URI) → which of `uris` it is."""
 
     def tell(self, method: str, params: JsonObject) -> None:
         """Push a tagged notification."""
@@ -74,7 +77,7 @@ class Subscriptions:
             raise RpcError(OVERLOADED, "Too many subscription streams are open.")
         honoured: JsonObject = {FILTERS[kind]: True for kind in FILTERS if kind in listen.kinds}
         if listen.uris:
-            honoured["resourceSubscriptions"] = sorted(listen.uris)
+            honoured["resourceSubscriptions"] = sorted(listen.resources.values())
         listen.tell("notifications/subscriptions/acknowledged", {"notifications": honoured})
         number = next(self._numbers)
         self._listens[number] = listen
@@ -158,11 +161,11 @@ class Subscriptions:
         params = change.params or {}
         uri = str(params.get("uri"))
         for session in list(self._sessions()):
-            if (change.server, uri) in (session.subscriptions or ()):
-                session.emit(frames.notification("notifications/resources/updated", params))
+            if session.subscriptions and (asked := _as_asked(session.subscriptions, change.server, uri)):
+                session.emit(frames.notification("notifications/resources/updated", {**params, "uri": asked}))
         for listen in list(self._listens.values()):
-            if uri in listen.uris and _concerns(listen, {change.server}):
-                listen.tell("notifications/resources/updated", params)
+            if listen.resources and (asked := _as_asked(listen.resources, change.server, uri)):
+                listen.tell("notifications/resources/updated", {**params, "uri": asked})
 
     def _tell_message(self, change: Change) -> None:
         params = change.params or {}
@@ -177,6 +180,16 @@ def _concerns(one: Session | Listen, servers: set[str]) -> bool:
     if "" in servers:
         return True
     return any(server == (one.view or server) and one.reach.server(server) for server in servers)
+
+
+def _as_asked(wanted: Mapping[tuple[str, str], str], server: str, uri: str) -> str | None:
+    """Return the address by which a client knows what was updated: what it asked for, or a part of that."""
+    if (server, uri) in wanted:
+        return wanted[server, uri]
+    for (of, own), asked in wanted.items():
+        if of == server and uri.startswith(f"{own.rstrip('/')}/"):
+            return qualified(server, uri) if asked.startswith(QUALIFIED) else uri
+    return None
 
 
 def read_filter(params: JsonObject) -> tuple[frozenset[str], frozenset[str]]:
