@@ -320,23 +320,38 @@ async def test_a_command_signs_in_by_a_port_of_its_own_and_out(tmp_path: Path) -
             command = (sys.executable, "-m", "naru.cli.main", "servers", *arguments)
             return await asyncio.create_subprocess_exec(*command, env=environment, stdout=PIPE, stderr=PIPE)
 
-        login = await naru("login", "up", "--no-browser")
-        assert login.stderr is not None
-        lines: list[str] = []
-        async with asyncio.timeout(120):
-            while not (lines and lines[-1].startswith("http")):
-                line = await login.stderr.readline()
-                assert line, lines
-                lines.append(line.decode().strip())
-        back = URL(dict(URL(lines[-1]).query)["redirect_uri"])
+        async def begun() -> tuple[asyncio.subprocess.Process, str, URL]:
+            """Begin to sign in; return the command, where it says to go, and where it waits for the answer."""
+            login = await naru("login", "up", "--no-browser")
+            assert login.stderr is not None
+            lines: list[str] = []
+            async with asyncio.timeout(120):
+                while not (lines and lines[-1].startswith("http")):
+                    line = await login.stderr.readline()
+                    assert line, lines
+                    lines.append(line.decode().strip())
+            return login, lines[-1], URL(dict(URL(lines[-1]).query)["redirect_uri"])
+
+        def written_down() -> list[str]:
+            return [json.loads(line)["what"] for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
+
+        login, page, back = await begun()
+        async with aiohttp.ClientSession() as browser:
+            refused = {"error": "access_denied", "state": dict(URL(page).query)["state"]}
+            assert (await browser.get(back.with_query(refused))).status == 200
+        _, told = await login.communicate()
+        assert (login.returncode, b"access_denied" in told) == (5, True), told
+        assert written_down() == ["server.signing_in"], "nobody is said to be signed in who is not"
+        login, page, back = await begun()
         async with aiohttp.ClientSession() as browser:
             forged = await browser.get(back.with_query(code="x", state="forged"))
             assert forged.status == 404, "the port takes no other answer"
-            answer = await say_yes(lines[-1])
+            answer = await say_yes(page)
             assert (await browser.get(back.with_query(answer))).status == 200
         said, _ = await login.communicate()
         assert (login.returncode, said.decode().strip()) == (0, "Signed in at up")
         assert len(provider.access) == 1
+        assert written_down()[1:] == ["server.signing_in", "server.signed_in"]
         logout = await naru("logout", "up")
         said, told = await logout.communicate()
         assert (logout.returncode, said.decode().strip()) == (0, "Signed out at up"), told

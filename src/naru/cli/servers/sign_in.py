@@ -139,8 +139,9 @@ async def _alone(settings: Settings, name: str, back: str, ask: Callable[[str, s
         owner = owner_of(record, Person(LOCAL))
         begun = await signins.begin(Wish(name, expanded(record), owner, LOCAL, back, by_browser=False))
         answer = await asyncio.to_thread(ask, begun.url, begun.state)
-        audit_once(settings, "server.signed_in", server=name)
+        audit_once(settings, "server.signing_in", server=name)  # before, so that no token comes unseen
         await signins.finish(answer, asker=LOCAL)
+        audit_once(settings, "server.signed_in", server=name)
     finally:
         await signins.close()
 
