@@ -9,7 +9,9 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from naru.cli.tool.arguments import check_known
 from naru.cli.tool.command import app
+from naru.messages import ToolDefinition
 
 MODULE = ["--module", "tests.cli.tool_examples"]
 
@@ -33,6 +35,20 @@ def test_arguments_come_as_json_pairs_or_stdin(words, given):
     assert (done.exit_code, done.stdout) == (0, "4\n")
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object"},
+        {"properties": {"a": {}}, "additionalProperties": True},
+        {"properties": {"a": {}}, "additionalProperties": {"type": "integer"}},
+        {"properties": {"a": {}}, "patternProperties": {"^x": {}}},
+        {"properties": {"a": {}}, "anyOf": [{"properties": {"x": {}}}]},
+    ],
+)
+def test_a_tool_that_takes_more_than_it_names_is_given_it(schema):
+    check_known({"a": 1, "x": 2}, ToolDefinition("open", "", schema))
+
+
 def test_arguments_come_from_a_file(tmp_path):
     (tmp_path / "a.json").write_text('{"a": 40}', encoding="utf-8")
     done = run("run", *MODULE, "add", "--args-file", str(tmp_path / "a.json"))
@@ -50,6 +66,9 @@ def test_arguments_come_from_a_file(tmp_path):
         (["add", "[1]"], 2, "neither a JSON object nor key=value"),
         (["add", "a=1", "a=2"], 2, "given twice"),
         (["add", "--args-file", "/no/such/file"], 2, "reading arguments"),
+        (["add", "a=1", "B=2"], 2, "'B' is no argument of it: did you mean b? It takes a, b."),
+        (["add", '{"a": 1, "colour": 2}'], 2, "'colour' is no argument of it. It takes a, b."),
+        (["who", "name=x"], 2, "'name' is no argument of it. It takes none."),
         ([], 2, "no tool was named"),
         (["nope"], 3, "there is no tool 'nope'"),
         (["--", "--help"], 3, "there is no tool '--help'"),

@@ -8,11 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from naru.errors import UserError
-from naru.messages import JsonObject
+from naru.errors import InvalidArgumentsError, UserError
+from naru.messages import JsonObject, ToolDefinition
+from naru.tools.arguments.misspelt import meant
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 64
+_MORE_PROPERTIES = frozenset(
+    {"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas", "dependencies"}
+)
+"""Keywords by which a schema may name properties elsewhere than in `properties`."""
 
 
 def read_arguments(words: Sequence[str], file: Path | None) -> JsonObject:
@@ -35,6 +40,27 @@ def read_arguments(words: Sequence[str], file: Path | None) -> JsonObject:
     if len(words) == 1 and words[0].lstrip().startswith("{"):
         return _parsed(words[0], "the argument")
     return _pairs(words)
+
+
+def check_known(arguments: JsonObject, tool: ToolDefinition) -> None:
+    """Refuse what is no parameter's name, which most tools drop in silence; a model is not held to that, a person is.
+
+    Raises:
+        InvalidArgumentsError: says what was meant, or what there is.
+    """
+    schema = tool.input_schema
+    known = schema.get("properties")
+    takes_more = schema.get("additionalProperties", False) is not False or schema.keys() & _MORE_PROPERTIES
+    if not isinstance(known, dict) or takes_more:
+        return
+    strange = {name: meant(name, known, arguments) for name in arguments if name not in known}
+    if strange:
+        told = [
+            f"{name!r} is no argument of it{f': did you mean {near}?' if near else ''}"
+            for name, near in strange.items()
+        ]
+        takes = f"It takes {', '.join(known)}." if known else "It takes none."
+        raise InvalidArgumentsError(f"tool {tool.name!r} was not run: {'; '.join(told)}", remedy=takes)
 
 
 def _read_file(file: Path) -> str:

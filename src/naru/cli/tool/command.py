@@ -18,13 +18,14 @@ from naru.cli.terminal.called import as_called
 from naru.cli.terminal.exit_codes import Exit, exit_code
 from naru.cli.terminal.output import plain
 from naru.cli.tool import serve as tool_serve
-from naru.cli.tool.arguments import read_arguments
+from naru.cli.tool.arguments import check_known, read_arguments
 from naru.cli.tool.sources import Sources
 from naru.cli.tool.ticket import inline_call, run_ticket
 from naru.encoding import encode
 from naru.errors import InvalidArgumentsError, NaruError, NotFoundError, UserError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.stores.secrets.redact import REDACTOR
+from naru.tools.combined import CombinedToolset
 from naru.tools.provider_schemas.forms import provider_form
 from naru.tools.provider_schemas.plain_text import plain_text
 from naru.tools.results import to_value
@@ -66,7 +67,7 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command
         if inline:
             call = inline_call(inline, settings_from())
             name, given = call.name, call.arguments
-        result = asyncio.run(_run(sources, name, given, timeout))
+        result = asyncio.run(_run(sources, name, given, timeout, is_typed=not inline))
     except NaruError as error:
         if as_json:
             _write(sys.stdout, encode({"success": False, "error": REDACTOR.clean(str(error))}).decode())
@@ -134,10 +135,12 @@ def schema(
         raise typer.Exit(Exit.NOT_WELL)
 
 
-async def _run(sources: Sources, name: str, arguments: JsonObject, timeout: float) -> ToolResult:
+async def _run(sources: Sources, name: str, arguments: JsonObject, timeout: float, *, is_typed: bool) -> ToolResult:
     if not name:
         raise UserError("no tool was named.", remedy="Say: naru tool run NAME 'JSON'; names are in: naru tool list")
     async with sources.toolset(name) as toolset:
+        for tool in await _named(toolset, name) if is_typed else ():
+            check_known(arguments, tool)
         return await toolset.call(name, arguments, CallContext(caller="local", timeout_seconds=timeout))
 
 
@@ -149,11 +152,17 @@ async def _list(sources: Sources, name: str = "") -> list[ToolDefinition]:
             _write(sys.stderr, f"naru tool: {where} is set aside: {problem.reason}")
         if not name:
             return found
-        wanted = toolset.locate(name)
-        chosen = [tool for tool in found if wanted is not None and toolset.identity(tool.name) == wanted]
+        chosen = await _named(toolset, name)
         if not chosen:
             raise NotFoundError(f"there is no tool {name!r}.", remedy=f"See: naru tool list {sources.again}".rstrip())
         return chosen
+
+
+async def _named(toolset: CombinedToolset, name: str) -> list[ToolDefinition]:
+    """Return the tool that a name stands for, if there is one. Raises UnknownToolError where it is several servers'."""
+    wanted = toolset.locate(name)
+    listed = await toolset.tools()
+    return [tool for tool in listed if wanted is not None and toolset.identity(tool.name) == wanted]
 
 
 def _declarations(found: list[ToolDefinition], provider: str) -> tuple[list[JsonObject], dict[str, str]]:
