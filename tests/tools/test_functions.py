@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import typing
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import typing_extensions
@@ -53,6 +54,18 @@ def gives_awaitable(n: int):
     return coroutine(n)
 
 
+def gives_async_generator(n: int) -> AsyncIterator[int]:
+    return async_generator(n)
+
+
+async def awaited_async_generator(n: int) -> AsyncIterator[int]:
+    return async_generator(n)
+
+
+async def awaited_generator(n: int) -> Iterator[int]:
+    return generator(n)
+
+
 class Counter:
     def __init__(self) -> None:
         self.total = 1
@@ -80,6 +93,9 @@ class Counter:
         (gives_awaitable, 4),
         (generator, [0, 1, 2]),
         (async_generator, [0, 1, 2]),
+        (gives_async_generator, [0, 1, 2]),
+        (awaited_async_generator, [0, 1, 2]),
+        (awaited_generator, [0, 1, 2]),
         (functools.partial(plain), 4),
         (functools.partial(coroutine), 4),
         (Counter(), 4),

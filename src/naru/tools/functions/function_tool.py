@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -174,12 +174,6 @@ class FunctionTool:
             return {name: value for name, value in values.items() if name not in self.signature.hidden}
         return values
 
-    def run(self, values: dict[str, Any], context: ToolContext | None) -> Coroutine[Any, Any, Any]:
-        """Run the function with what `read_arguments` gave and what the host supplies; return what it returned."""
-        if self.is_async and self._is_plain:
-            return self.function(**values)  # type: ignore[no-any-return]  # a coroutine function
-        return self._run(values, context)
-
     def told(self, value: Any) -> ToolResult:
         """Return the result that stands for what the function returned, held to its return annotation.
 
@@ -194,14 +188,23 @@ class FunctionTool:
         schema = self.definition.output_schema
         return None if schema is None else OutputCheck(self.name, schema)
 
-    async def _run(self, values: dict[str, Any], context: ToolContext | None) -> Any:
+    async def run(self, values: dict[str, Any], context: ToolContext | None) -> Any:
+        """Run the function with what `read_arguments` gave and what the host supplies; return what it returned.
+
+        A generator, of either kind and however it was come by, is run to its end, and what it gave is the result.
+        """
         positional, named = ((), values) if self._is_plain else self._bound(values)
-        if self.is_async:
-            return await self.function(*positional, **named)
-        if self._is_async_generator:
-            return [item async for item in _bounded(self.function(*positional, **named))]
-        result = await WORKERS.run(functools.partial(_call_and_drain, self.function, positional, named, context))
-        return await result if inspect.isawaitable(result) else result
+        if self.is_async or self._is_async_generator:
+            result = self.function(*positional, **named)
+        else:
+            result = await WORKERS.run(functools.partial(_call_and_drain, self.function, positional, named, context))
+        if inspect.isawaitable(result):
+            result = await result
+        if inspect.isasyncgen(result):
+            return [item async for item in _bounded(result)]
+        if inspect.isgenerator(result):
+            return await WORKERS.run(functools.partial(_drained, result, context))
+        return result
 
     @functools.cached_property
     def _is_plain(self) -> bool:
@@ -253,12 +256,14 @@ def _call_and_drain(
     function: Callable[..., Any], positional: Sequence[Any], named: dict[str, Any], context: ToolContext | None
 ) -> Any:
     result = function(*positional, **named)
-    if not inspect.isgenerator(result):
-        return result
+    return _drained(result, context) if inspect.isgenerator(result) else result
+
+
+def _drained(generator: Generator[Any, Any, Any], context: ToolContext | None) -> list[Any]:
     items: list[Any] = []
-    for item in result:
+    for item in generator:
         if (context is not None and context.is_cancelled) or len(items) >= MAX_YIELDED:
-            result.close()
+            generator.close()
             break
         items.append(item)
     return items
