@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from naru.gateway.upstreams.servers import ServerUpstreams
 from tests.connections.conftest import http, managed, stdio
 from tests.connections.fake_http import FakeHttpServer
-from tests.waiting import until
+from tests.waiting import sleep_as_the_machine, until
 
 
 class ResourceServer(FakeHttpServer):
@@ -46,3 +48,16 @@ async def test_a_call_waits_for_its_server_to_be_connected_and_is_told_why_it_is
         await connecting
         assert "exited with code 1" in (await upstreams.awaited("bad__echo")).why
         assert not (await upstreams.awaited("nobody__echo")).why
+
+
+async def test_a_machine_that_sleeps_meanwhile_costs_a_call_no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with managed() as manager:
+        upstreams = ServerUpstreams(manager)
+        await manager.register(stdio("raw", "raw_server.py"))
+        connecting = asyncio.ensure_future(manager.connect("raw"))
+        await until(lambda: manager.connection("raw").status == "CONNECTING")
+        waiting = asyncio.ensure_future(upstreams.awaited("raw__echo"))
+        await asyncio.sleep(0)  # until it waits
+        await sleep_as_the_machine(monkeypatch, 40)
+        assert not (await waiting).why
+        assert await connecting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from naru.stores.secrets.values import secrets_of
 from tests.connections.conftest import QUICK, http
 from tests.connections.fake_http import FakeHttpServer
 from tests.loopback import listening
-from tests.waiting import until
+from tests.waiting import sleep_as_the_machine, until
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,8 @@ class Authority:
         self.issuer = ""
         self.endpoint = ""
         self.rotates = False
+        self.asked: Callable[[], Awaitable[None]] | None = None
+        """Done while somebody waits for a token."""
 
     @property
     def token(self) -> str:
@@ -70,6 +72,8 @@ class Authority:
             return web.json_response({"issuer": issuer, "token_endpoint": self.endpoint or f"{self.url}/token"})
         self.forms.append(dict(await request.post()))  # type: ignore[arg-type]
         self.headers.append(dict(request.headers))
+        if self.asked is not None:
+            await self.asked()
         if self.status != 200:
             return web.json_response(self.answer, status=self.status)
         rotated = {"refresh_token": f"REFRESH-{len(self.forms)}"} if self.rotates else {}
@@ -132,6 +136,14 @@ async def test_a_token_is_fetched_for_this_server_and_sent_with_every_request(
     basic = authority.headers[0]["Authorization"].removeprefix("Basic ")
     assert base64.b64decode(basic).decode() == "naru%3A1:se%2Fcret"
     assert server.seen["401"] == 0
+
+
+async def test_a_token_is_waited_for_while_the_machine_sleeps(
+    manager: Manager, server: FakeHttpServer, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority.asked = lambda: sleep_as_the_machine(monkeypatch, 40)
+    assert await connect(manager, server, grant(authority)), manager.explain("web").summary
+    assert len(authority.forms) == 1
 
 
 async def test_r11_calls_whose_token_ran_out_share_one_renewal_and_are_each_sent_once_more(

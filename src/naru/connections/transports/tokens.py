@@ -26,6 +26,7 @@ from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.addresses import may_carry_secrets, shown
 from naru.connections.transports.bodies import read_body
 from naru.connections.wire import messages as wire
+from naru.deadlines import bound
 from naru.errors import StoreError
 from naru.messages import JsonObject
 from naru.stores.files.atomic import replace_file
@@ -173,15 +174,14 @@ class TokenSource:
     ) -> tuple[int, JsonObject]:
         where = shown(URL(address))
         try:
-            async with (
-                asyncio.timeout(_SECONDS),
-                self._session.request(verb, address, data=body, headers=headers, allow_redirects=False) as response,
-            ):
-                try:
-                    value = wire.decode(await read_body(response, _ANSWER_BYTES))
-                except (ValueError, LinkError):
-                    value = None
-                return response.status, value if isinstance(value, dict) else {}
+            with bound(_SECONDS):
+                asked = self._session.request(verb, address, data=body, headers=headers, allow_redirects=False)
+                async with asked as response:
+                    try:
+                        value = wire.decode(await read_body(response, _ANSWER_BYTES))
+                    except (ValueError, LinkError):
+                        value = None
+                    return response.status, value if isinstance(value, dict) else {}
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             raise _unavailable(f"no token from {where}: {str(error) or type(error).__name__}.") from error
 

@@ -17,6 +17,7 @@ from naru.connections.rules.foreign_text import as_offered
 from naru.connections.session.asking import allowed_questions
 from naru.connections.session.session import RequestOptions, ServerRequest
 from naru.connections.state import faults
+from naru.deadlines import bound
 from naru.errors import NaruError, PolicyError
 from naru.gateway.upstreams.approval import asks_client
 from naru.gateway.upstreams.questions import Asker, QuestionLimits, Questions
@@ -312,10 +313,9 @@ class ServerUpstreams:
         for name, connection in self._manager.connections.items():
             if connection.is_live or not tool.startswith(f"{_ILLEGAL.sub('_', name)}__"):
                 continue
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE_SECONDS):
-                    if await connection.settled():
-                        return Absence()
+            with contextlib.suppress(TimeoutError), bound(PATIENCE_SECONDS):
+                if await connection.settled():
+                    return Absence()
             told = self._manager.explain(name)
             return Absence(f"MCP server {name!r}: {told.summary}", name, told.failure)
         return Absence()
