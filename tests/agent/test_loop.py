@@ -55,6 +55,15 @@ async def test_the_whole_conversation_is_sent_each_round(shop) -> None:  # R5
     assert "Mina Park" in backend.requests[1].messages[2].text
 
 
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "shop__get_order"}}])
+async def test_a_call_that_must_be_made_is_made_once_and_then_the_model_may_answer(shop, choice) -> None:
+    """An endpoint that holds the model to it would have it call until the rounds are over."""
+    backend = ScriptedBackend([call("nowhere"), call("shop__get_order", order_id="ORD7"), "Three lamps."])
+    events = await events_of(backend, shop, replace(ask(), tool_choice=choice))
+    assert [request.tool_choice for request in backend.requests] == [choice, choice, "auto"]
+    assert (end(events).answer, end(events).reason) == ("Three lamps.", "answered")
+
+
 async def test_an_identical_call_runs_once_and_the_last_turn_has_no_tools(shop) -> None:  # R10
     backend = ScriptedBackend([call("shop__get_order", order_id="ORD7")] * 2 + ["Three lamps."])
     events = await events_of(backend, shop)

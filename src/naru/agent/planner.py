@@ -119,7 +119,10 @@ class OrdinaryPlanner:
         """Ask with the whole conversation and all tools."""
         messages = trimmed(self._messages, self._context_tokens, self._tools)
         notes = (LEFT_OUT.format(tokens=self._context_tokens),) if len(messages) < len(self._messages) else ()
-        return replace(self._request, messages=messages, tools=self._tools, notes=notes)
+        choice = self._request.tool_choice
+        if self.has_results and choice is not None:
+            choice = "auto"  # A call that had to be made has been: who must call again can never answer.
+        return replace(self._request, messages=messages, tools=self._tools, tool_choice=choice, notes=notes)
 
     def judge(self, call: ToolCall) -> Verdict:
         """Let every call through: the tool's own schema judges it."""
