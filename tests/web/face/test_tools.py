@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from naru.messages import ToolDefinition
 from naru.web.face.errors import BadRequestError
-from naru.web.face.reading.tools import chosen_tools, read_tools
+from naru.web.face.reading.tools import allowed_tools, chosen_tools, read_tools
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
 FUNCTION = {"name": "f", "description": "d", "parameters": SCHEMA}
@@ -72,6 +73,30 @@ def test_allowed_tools_leave_the_others_out() -> None:
     tools = read_tools({"tools": [OPENAI, {"name": "g"}]})
     choice = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [NAMED]}}
     assert chosen_tools(tools, {"tool_choice": choice}, others=False) == (tools[:1], "required")
+
+
+@pytest.mark.parametrize(
+    ("listed", "left"),
+    [
+        ([NAMED], []),
+        ([{"type": "function", "function": {"name": "shop__buy"}}], ["shop__buy"]),
+        ([{"type": "mcp", "server_label": "shop"}], ["shop__buy", "shop__look"]),
+        ([{"type": "mcp", "server_label": "shop", "name": "look"}, NAMED], ["shop__look"]),
+        ([{"type": "mcp", "server_label": "bank"}, {"type": "image_generation"}], ["bank__look"]),
+    ],
+)
+@pytest.mark.parametrize("nested", [True, False])
+def test_allowed_tools_leave_the_hubs_others_out_too(listed: list[Any], left: list[str], nested: bool) -> None:
+    hub = [
+        ToolDefinition(f"{server}__{name}", "", {}, server=server)
+        for server, name in (("shop", "buy"), ("shop", "look"), ("bank", "look"))
+    ]
+    said = {"mode": "auto", "tools": listed}
+    choice = {"type": "allowed_tools", "allowed_tools": said} if nested else {"type": "allowed_tools", **said}
+    pick = allowed_tools({"tool_choice": choice})
+    assert pick is not None
+    assert sorted(tool.name for tool in hub if pick.takes(tool)) == left
+    assert allowed_tools({"tool_choice": "required"}) is None
 
 
 @pytest.mark.parametrize("choice", ["sometimes", {"type": "function"}, {"name": "g"}, 5])

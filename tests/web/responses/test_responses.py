@@ -444,3 +444,20 @@ async def test_log_probabilities_are_asked_for_in_either_way(
     assert status == 200, answer
     extra = hub.backend.requests[0].extra  # type: ignore[attr-defined]
     assert {name: value for name, value in extra.items() if "logprobs" in name} == asked
+
+
+@pytest.mark.parametrize("face", ["chat/completions", "responses"])
+async def test_of_the_hubs_tools_the_model_is_shown_those_that_are_allowed(tmp_path: Path, face: str) -> None:
+    own = {"type": "function", "function": WEATHER} if face == "chat/completions" else WEATHER
+    asked = {"messages": [{"role": "user", "content": "hi"}]} if face == "chat/completions" else {"input": "hi"}
+    hub = memory_hub(tmp_path, ["a", "b"])
+    async with served(application(hub)) as url:
+        for name in ("get_weather", "hub__echo"):
+            allowed = [{"type": "function", "function": {"name": name}, "name": name}]
+            choice = {"type": "allowed_tools", "mode": "auto", "tools": allowed}
+            body = {"model": "m+tools", "tools": [own], "tool_choice": choice, **asked}
+            status, answer = await post(f"{url}/v1/{face}", body)
+            assert status == 200, answer
+    backend = hub.backend
+    assert isinstance(backend, ScriptedBackend)
+    assert [[tool.name for tool in request.tools] for request in backend.requests] == [["get_weather"], ["hub__echo"]]

@@ -69,10 +69,10 @@ class Answers:
 
         def wanted(tool: ToolDefinition) -> bool:
             pick = asked.picks.get(tool.server)
-            return pick is None or pick.takes(tool)
+            return (pick is None or pick.takes(tool)) and (asked.allowed is None or asked.allowed.takes(tool))
 
         async with self._hub.with_guests(asked.servers or None, asked.guests) as toolset:
-            yield FilteredToolset(toolset, wanted) if asked.picks else toolset
+            yield FilteredToolset(toolset, wanted) if asked.picks or asked.allowed else toolset
 
     async def deliver(self, exchange: Exchange, caller: str, asked: Asked, take: FaceTake) -> None:
         """Answer one exchange, with the hub's tools where they are asked for.

@@ -61,13 +61,16 @@ class Pick:
     never: frozenset[str] = frozenset()
     reads_only: bool = False
     """Those alone that say of themselves that they change nothing."""
+    servers: frozenset[str] = frozenset()
+    """Of these it is all of them besides those of `only`."""
 
     def takes(self, tool: ToolDefinition) -> bool:
         """Tell whether a tool is wanted."""
         if self.reads_only and tool.annotations.get("readOnlyHint") is not True:
             return False
         names = {tool.name, tool.name.removeprefix(f"{tool.server}{SEPARATOR}")}
-        return (self.only is None or bool(names & self.only)) and not names & self.never
+        is_wanted = self.only is None or bool(names & self.only) or tool.server in self.servers
+        return is_wanted and not names & self.never
 
 
 class HubNames:
@@ -92,6 +95,8 @@ class Asked:
     """Servers whose tools Naru shall run; empty means all of them, None none."""
     picks: Mapping[str, Pick] = field(default_factory=dict)
     """Which of those servers' tools, where not all of them are wanted."""
+    allowed: Pick | None = None
+    """Which of all that is offered `allowed_tools` lets be called; None is all."""
     guests: tuple[Guest, ...] = ()
     """Those that the request names by URL; of a label that a server of the hub has, the hub's is meant."""
     asks: Mapping[str, Pick] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.body import flag, number, read_wanted, stop_texts
 from naru.web.face.reading.history import read_messages
 from naru.web.face.reading.mcp_tools import McpAsked, read_mcp_tool
-from naru.web.face.reading.tools import chosen_tools, read_tools
+from naru.web.face.reading.tools import allowed_tools, chosen_tools, read_tools
 from naru.web.face.seam import Asked
 
 _KNOWN = frozenset(
@@ -69,6 +69,7 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
         include_usage=isinstance(options, dict) and options.get("include_usage") is True,
         servers=servers,
         picks=mcp.picks,
+        allowed=allowed_tools(body),
         guests=mcp.guests,
         model_shown=wanted.shown,
         single_call=body.get("parallel_tool_calls") is False,

@@ -94,6 +94,7 @@ def read_call(
         stream=flag(body, "stream"),
         servers=servers,
         picks=offer.mcp.picks,
+        allowed=offer.allowed,
         guests=offer.mcp.guests,
         asks=offer.mcp.asks,
         approved=tuple(call for _, call in conversation.approved) if servers is not None else (),

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from naru.messages import JsonObject, ToolDefinition
-from naru.tools.names import exposed_name
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.mcp_tools import McpAsked, read_mcp_tool
-from naru.web.face.reading.tools import chosen_tools, read_tools
+from naru.web.face.reading.tools import allowed_tools, chosen_tools, read_tools
+from naru.web.face.seam import Pick
 from naru.web.responses.items import LOCAL_SHELL, namespaced
 
 _SHELL_SCHEMA: JsonObject = {
@@ -38,6 +38,8 @@ class OfferedTools:
     namespaces: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Namespace and own name, by the name that the model is shown."""
     notes: tuple[str, ...] = ()
+    allowed: Pick | None = None
+    """Which tools of the hub may be called, where the choice says so."""
 
 
 def read_offer(body: JsonObject, *, others: bool) -> OfferedTools:
@@ -57,7 +59,8 @@ def read_offer(body: JsonObject, *, others: bool) -> OfferedTools:
     others = others or bool(reader.mcp.servers)
     chosen = {"tool_choice": _choice(body.get("tool_choice"))}
     tools, choice = chosen_tools(read_tools({"tools": reader.functions}), chosen, others=others)
-    return OfferedTools(tools, choice, reader.mcp, frozenset(reader.custom), reader.namespaces, tuple(reader.notes))
+    custom, notes = frozenset(reader.custom), tuple(reader.notes)
+    return OfferedTools(tools, choice, reader.mcp, custom, reader.namespaces, notes, allowed_tools(chosen))
 
 
 class _Reader:
@@ -112,9 +115,7 @@ def _choice(choice: Any) -> Any:
     if not isinstance(choice, dict):
         return choice
     match choice.get("type"):
-        case "mcp" if choice.get("name"):
-            return {"type": "function", "name": exposed_name(str(choice.get("server_label")), str(choice["name"]))}
-        case "mcp":
+        case "mcp" if not choice.get("name"):
             return "required"
         case "local_shell":
             return {"type": "function", "name": LOCAL_SHELL}

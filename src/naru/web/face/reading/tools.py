@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from naru.messages import JsonObject, ToolDefinition
+from naru.tools.names import exposed_name
 from naru.web.face.errors import BadRequestError
+from naru.web.face.seam import Pick
 
 _WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
 """What a choice may say instead of a tool's name; `any` is Mistral's and Anthropic's word."""
@@ -68,9 +70,8 @@ def chosen_tools(
         choice = body.get("function_call")
     if choice is None:
         return tools, None
-    if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
-        allowed = choice["allowed_tools"] if isinstance(choice.get("allowed_tools"), dict) else choice
-        names = [_named(one) for one in _list(allowed.get("tools"), "tool_choice.allowed_tools.tools")]
+    if (allowed := _allowed(choice)) is not None:
+        names = [_named(one) for one in allowed["tools"]]
         for name in names if not others else ():
             _check_offered(name, tools)
         return tuple(tool for tool in tools if tool.name in names), _WORDS.get(str(allowed.get("mode")), "auto")
@@ -88,10 +89,39 @@ def chosen_tools(
     return tools, {"type": "function", "function": {"name": name}}
 
 
+def allowed_tools(body: JsonObject) -> Pick | None:
+    """Return which tools of the hub a choice of the type `allowed_tools` lets be called; None where it is another.
+
+    Raises:
+        BadRequestError: it is in nobody's form.
+    """
+    allowed = _allowed(body.get("tool_choice"))
+    if allowed is None:
+        return None
+    names, servers = map(_named, allowed["tools"]), (_server(one) for one in allowed["tools"] if not _named(one))
+    return Pick(frozenset(filter(None, names)), servers=frozenset(filter(None, servers)))
+
+
+def _allowed(choice: Any) -> JsonObject | None:
+    """Return what a choice of the type `allowed_tools` says: its list, and its mode."""
+    if not isinstance(choice, dict) or choice.get("type") != "allowed_tools":
+        return None
+    allowed: JsonObject = choice["allowed_tools"] if isinstance(choice.get("allowed_tools"), dict) else choice
+    return {**allowed, "tools": _list(allowed.get("tools"), "tool_choice.allowed_tools.tools")}
+
+
+def _server(choice: Any) -> str:
+    """Return the server of an MCP tool that a choice names."""
+    label = choice.get("server_label") if isinstance(choice, dict) and choice.get("type") == "mcp" else None
+    return label if isinstance(label, str) else ""
+
+
 def _named(choice: Any) -> str:
-    """Return the tool that a choice names: OpenAI's form, the older one, Anthropic's."""
+    """Return the tool that a choice names: OpenAI's forms, the older one, Anthropic's."""
     if not isinstance(choice, dict):
         return ""
+    if server := _server(choice):
+        return exposed_name(server, str(choice["name"])) if choice.get("name") else ""
     function = choice.get("function")
     name = function.get("name") if isinstance(function, dict) else choice.get("name")
     return name if isinstance(name, str) else ""
