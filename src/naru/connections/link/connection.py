@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from naru.connections.link.as_task import outcome
 from naru.connections.link.dressed import dressed
 from naru.connections.link.private_links import PrivateLinks, in_protocol, is_isolated
 from naru.connections.link.supervisor import Supervisor
@@ -264,11 +265,15 @@ class Connection:
             self._check_still_offered(params)
         if method == "tools/call" and (self.catalogue.headers or self.record.tells_person):
             options = dressed(self.record, self.catalogue, session.era, params, options)
+        is_task = method == "tools/call" and params is not None and params.get("name") in self.catalogue.tasks
+        if is_task:
+            params = {**(params or {}), "task": {}}  # kept for as long as its server likes
         try:
             if (tracing := active()) is None:
                 result = await session.request(method, params, options)
             else:
                 result = await traced_request(tracing, session, method, params or {}, options)
+            result = await outcome(session, result, options) if is_task else result
         except LinkError as error:
             self._heed(session, error)
             raise

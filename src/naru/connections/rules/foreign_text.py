@@ -64,7 +64,12 @@ def clean_definition(tool: ToolDefinition) -> ToolDefinition:
 
 
 def as_offered(raw: JsonObject, tool: ToolDefinition) -> JsonObject:
-    """Return a tool as the server sent it, unknown keys kept, with the texts of its cleaned definition."""
+    """Return a tool as the server sent it, unknown keys kept, with the texts of its cleaned definition.
+
+    Whether it runs as a task is between the server and the hub, which waits for it: clients would refuse to call it.
+    """
+    if "execution" in raw:
+        raw = {key: value for key, value in raw.items() if key != "execution"}
     given = {"title": tool.title, "description": tool.description, "inputSchema": tool.input_schema}
     changed = {key: value for key, value in given.items() if key in raw and raw[key] != value}
     return {**raw, **changed} if changed else raw

@@ -38,6 +38,8 @@ class ToolCatalogue:
     definitions: Sequence[ToolDefinition] = ()
     headers: Mapping[str, Mapping[tuple[str, ...], str]] = field(default_factory=dict)
     """Tool → parameters that a modern HTTP server wants repeated as headers."""
+    tasks: frozenset[str] = frozenset()
+    """Tools that run as tasks alone."""
     warnings: Sequence[str] = ()
     """Tools set aside and why, and cut lists (N6)."""
 
@@ -104,7 +106,13 @@ def read_tools(listing: Listing, server: str, era: Era) -> ToolCatalogue:
         definitions.append(define(tool, server))
         if wanted:
             headers[name] = wanted
-    return ToolCatalogue(raw, definitions, headers, warnings)
+    tasks = frozenset(tool["name"] for tool in raw if era == "legacy" and _runs_as_task_alone(tool))
+    return ToolCatalogue(raw, definitions, headers, tasks, warnings)
+
+
+def _runs_as_task_alone(tool: JsonObject) -> bool:
+    execution = tool.get("execution")
+    return isinstance(execution, dict) and execution.get("taskSupport") == "required"
 
 
 def _problem(tool: JsonObject, names: set[str]) -> str:

@@ -26,6 +26,7 @@ META_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 META_PERSON = "naru/person"
 """Who asks the hub, verified, in calls of a server whose entry says `tellPerson`; empty where no key is asked for."""
 META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+META_RELATED_TASK = "io.modelcontextprotocol/related-task"
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

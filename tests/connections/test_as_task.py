@@ -1,0 +1,93 @@
+"""Tools that run as tasks alone (2025-11-25, tasks): called like any other, whoever calls."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from aiohttp import web
+from mcp import Client as SdkClient
+
+from naru.errors import ToolError, ToolTimeoutError
+from tests.connections.conftest import http, managed
+from tests.connections.fake_http import FakeHttpServer
+from tests.gateway.serving import http_record, serving
+from tests.waiting import until
+
+RELATED = {"io.modelcontextprotocol/related-task": {"taskId": "t1"}}
+
+
+class TaskServer(FakeHttpServer):
+    """Has one tool that is refused without `task`, and gives what came of it to who asks for that."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.behave = self._work
+        self.outcome: dict[str, Any] | None = {"content": [{"type": "text", "text": "found"}], "_meta": RELATED}
+        """None keeps whoever asks waiting."""
+
+    def result(self, method: str, message: dict[str, Any]) -> dict[str, Any]:
+        if method == "tools/list":
+            execution = {"taskSupport": "required"}
+            return {"tools": [{"name": "study", "inputSchema": {"type": "object"}, "execution": execution}]}
+        return super().result(method, message)
+
+    async def _work(self, request: web.Request, message: dict[str, Any]) -> web.Response | None:
+        params, answer = message.get("params") or {}, {"jsonrpc": "2.0", "id": message.get("id")}
+        match message.get("method"):
+            case "tools/call" if "task" not in params:
+                return web.json_response({**answer, "error": {"code": -32601, "message": "requires task augmentation"}})
+            case "tools/call":
+                task = {"taskId": "t1", "status": "working", "createdAt": "2026-01-01T00:00:00Z", "ttl": None}
+                return web.json_response({**answer, "result": {"task": task}})
+            case "tasks/result" | "tasks/cancel":
+                assert params["taskId"] == "t1"
+                if message["method"] == "tasks/result" and self.outcome is None:
+                    await asyncio.Event().wait()
+                return web.json_response({**answer, **({"result": {}} if self.outcome is None else self.told)})
+        return None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        outcome = self.outcome or {}
+        return {"error": outcome} if "code" in outcome else {"result": outcome}
+
+
+async def listed_and_called(url: str, mode: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    async with SdkClient(url, mode=mode, read_timeout_seconds=60) as client:
+        (tool,) = (await client.list_tools()).tools
+        result = await client.call_tool(tool.name, {})
+    return tuple(one.model_dump(by_alias=True, exclude_none=True) for one in (tool, result))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_client_that_knows_no_tasks_lists_and_calls_it_like_any_other(mode: Any) -> None:
+    async with TaskServer() as server, serving([http_record("web", server.url)]) as served:
+        listed, result = await listed_and_called(f"{served.url}/mcp", mode)
+        assert "execution" not in listed
+        assert (result["content"][0]["text"], result["isError"]) == ("found", False)
+        assert "io.modelcontextprotocol/related-task" not in (result.get("_meta") or {})
+    assert (server.seen["tools/call"], server.seen["tasks/result"], server.seen["tasks/cancel"]) == (1, 1, 0)
+
+
+async def test_a_task_that_fails_is_told_to_the_model() -> None:
+    server = TaskServer()
+    async with managed() as manager, server:
+        await manager.register(http("web", server.url))
+        assert await manager.connect("web")
+        assert (await manager.call_tool("web", "study", {})).text == "found"
+        server.outcome = {"code": -32603, "message": "the library is closed"}
+        with pytest.raises(ToolError, match="the library is closed"):
+            await manager.call_tool("web", "study", {})
+
+
+async def test_a_task_that_nobody_waits_for_is_called_off() -> None:
+    server = TaskServer()
+    async with managed() as manager, server:
+        server.outcome = None
+        await manager.register(http("web", server.url, timeout=0.2))
+        assert await manager.connect("web")
+        with pytest.raises(ToolTimeoutError):
+            await manager.call_tool("web", "study", {})
+        await until(lambda: server.seen["tasks/cancel"] == 1)
