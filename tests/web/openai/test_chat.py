@@ -44,6 +44,39 @@ def chunks_of(lines: Sequence[str]) -> list[dict[str, Any]]:
     return [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: {")]
 
 
+async def test_who_offers_functions_is_answered_with_a_function_call() -> None:
+    """As before there were tools: `message.tool_calls` is what such a client does not look at."""
+    offered: Any = {"functions": [WEATHER["function"]], "function_call": "auto"}
+    hub = MemoryHub(ScriptedBackend([HERMES, HERMES, "맑음"]))
+    async with served(application(hub)) as url, client_of(url) as client:
+        whole = (await client.chat.completions.create(model="m", messages=ASK, **offered)).choices[0]
+        called = whole.message.function_call
+        assert called is not None
+        assert (called.name, json.loads(called.arguments)) == ("get_weather", {"city": "서울"})
+        assert (whole.message.tool_calls, whole.message.content, whole.finish_reason) == (None, None, "function_call")
+
+        name, arguments, reasons = "", "", []
+        async for chunk in await client.chat.completions.create(model="m", messages=ASK, stream=True, **offered):
+            (choice,) = chunk.choices
+            assert choice.delta.tool_calls is None
+            if choice.delta.function_call is not None:
+                name += choice.delta.function_call.name or ""
+                arguments += choice.delta.function_call.arguments or ""
+            reasons += [choice.finish_reason] if choice.finish_reason else []
+        assert (name, json.loads(arguments), reasons) == ("get_weather", {"city": "서울"}, ["function_call"])
+
+        history: Any = [
+            *ASK,
+            {"role": "assistant", "content": None, "function_call": {"name": name, "arguments": arguments}},
+            {"role": "function", "name": name, "content": "sunny"},
+        ]
+        last = await client.chat.completions.create(model="m", messages=history, **offered)
+        assert (last.choices[0].message.content, last.choices[0].finish_reason) == ("맑음", "stop")
+    assert isinstance(hub.backend, ScriptedBackend)
+    asked, answered = hub.backend.requests[-1].messages[1:]
+    assert asked.tool_calls[0].id == answered.tool_call_id
+
+
 @pytest.mark.parametrize("model_text", [HERMES, FENCED, BARE], ids=["hermes", "fenced", "bare"])
 async def test_a_call_written_as_text_reaches_the_client_as_a_strict_tool_call(model_text: str) -> None:
     async with served(application(MemoryHub(ScriptedBackend([model_text] * 2)))) as url, client_of(url) as client:

@@ -104,8 +104,8 @@ async def test_a_calls_signature_reaches_the_client_and_goes_back(stream: bool) 
 
 
 async def tell_with_tools(script: Any, **options: Any) -> Told:
-    """Offer a tool of the client's own; `tools` is the fixture's word for the hub's."""
-    return await tell(script, functions=[W["function"]], **options)
+    """Offer a tool of the client's own."""
+    return await tell(script, own=[W], **options)
 
 
 HISTORY = [
@@ -148,12 +148,12 @@ async def test_thoughts_and_signatures_that_a_client_dropped_go_back_all_the_sam
     signed = {"extra_content": {"google": {"thought_signature": "sig=="}}}
     async with upstream([calling(call("w", "{}", **signed), reasoning_content="hm"), saying("done")]) as model:
         app = application(MemoryHub(model.backend(profile_for("deepseek-v4"))))
-        first = await ask(app, stream=stream, functions=[W["function"]])
+        first = await ask(app, stream=stream, own=[W])
         (made,) = first.message["tool_calls"]
         kept = {name: made[name] for name in ("id", "type", "function")}
         history = [*ASK, {"role": "assistant", "content": None, "tool_calls": [kept]}]
         history.append({"role": "tool", "tool_call_id": kept["id"], "content": "ok"})
-        await ask(app, stream=stream, functions=[W["function"]], messages=history)
+        await ask(app, stream=stream, own=[W], messages=history)
         turn = model.asked[1]["messages"][1]
     assert turn["reasoning_content"] == "hm"
     assert turn["tool_calls"][0]["extra_content"] == signed["extra_content"]

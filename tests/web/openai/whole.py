@@ -100,12 +100,15 @@ async def ask(
     *,
     stream: bool,
     tools: bool = False,
+    own: Sequence[JsonObject] = (),
     headers: dict[str, str] | None = None,
     **body: Any,
 ) -> Told:
-    """Ask a hub once, or its application."""
+    """Ask a hub once, or its application; `own` are the client's tools, `tools` wants the hub's."""
     app = application(hub) if isinstance(hub, MemoryHub) else hub
     sent = {"model": "m+tools" if tools else "m", "messages": ASK, "stream": stream, **body}
+    if own:
+        sent["tools"] = list(own)
     if stream:
         sent["stream_options"] = {"include_usage": True}
     async with (

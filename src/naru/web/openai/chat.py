@@ -48,11 +48,12 @@ class ChatCompletions(Face[ChatCall]):
 
     def stream(self, asked: ChatCall) -> ChunkWriter:
         """Write chunks."""
-        return ChunkWriter(asked.model_shown, include_usage=asked.include_usage, thoughts=self._thoughts)
+        thoughts, older = self._thoughts, asked.older
+        return ChunkWriter(asked.model_shown, include_usage=asked.include_usage, thoughts=thoughts, older=older)
 
     def whole(self, asked: ChatCall) -> WholeAnswer:
         """Write one `chat.completion`."""
-        return WholeAnswer(asked.model_shown, thoughts=self._thoughts)
+        return WholeAnswer(asked.model_shown, thoughts=self._thoughts, older=asked.older)
 
     def refused(self, error: NaruError) -> bytes:
         """Say an error."""

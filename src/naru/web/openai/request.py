@@ -28,6 +28,8 @@ class ChatCall(Asked):
     """A chat request as it was asked for."""
 
     include_usage: bool = False
+    older: bool = False
+    """It offers `functions`, and takes one `function_call`."""
 
 
 def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
@@ -63,6 +65,7 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
         extra={key: value for key, value in body.items() if key not in dropped and value is not None},
     )
     options = body.get("stream_options")
+    older = body.get("tools") is None and bool(body.get("functions"))
     return ChatCall(
         request=request,
         stream=flag(body, "stream"),
@@ -72,7 +75,8 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
         allowed=allowed_tools(body),
         guests=mcp.guests,
         model_shown=wanted.shown,
-        single_call=body.get("parallel_tool_calls") is False,
+        single_call=body.get("parallel_tool_calls") is False or older,
+        older=older,
     )
 
 

@@ -69,20 +69,24 @@ class Outcome:
     usage: Usage = field(default_factory=Usage)
     note: dict[str, Any] = field(default_factory=dict)
     """What Naru adds to the end of an answer: why the loop ended (R10)."""
+    older: bool = False
+    """The client offered `functions`, as before there were `tools`: it reads one `function_call`."""
 
     @property
     def finish_reason(self) -> str:
         """`length` wins; `tool_calls` if and only if complete calls were sent."""
         if self.upstream in ("length", "content_filter"):
             return self.upstream
-        return "tool_calls" if self.calls else "stop"
+        return ("function_call" if self.older else "tool_calls") if self.calls else "stop"
 
 
 class ChunkWriter:
     """Renders one streamed answer: feed it events, send what it returns."""
 
-    def __init__(self, model: str, *, include_usage: bool = False, thoughts: Thoughts | None = None) -> None:
-        self.outcome = Outcome()
+    def __init__(
+        self, model: str, *, include_usage: bool = False, thoughts: Thoughts | None = None, older: bool = False
+    ) -> None:
+        self.outcome = Outcome(older=older)
         self._thoughts = thoughts
         self._turn_now: Turn | None = None
         self._include_usage = include_usage
@@ -159,6 +163,8 @@ class ChunkWriter:
                 return self._head + b"{}," + encode(event.fields)[1:-1] + self._tail
             case "message":
                 return self._head + encode(event.fields) + self._tail
+            case "call" if self.outcome.older:
+                return b""  # There is no place for it.
             case "call":
                 piece = {"index": event.index, "function": {"arguments": ""}, **event.fields}
                 return self._head + b'{"tool_calls":[' + encode(piece) + b"]}" + self._tail
@@ -192,12 +198,16 @@ class ChunkWriter:
             "type": "function",
             "function": {"name": event.name, "arguments": ""},
         }
+        if self.outcome.older:
+            return self._head + b'{"function_call":' + encode(call["function"]) + b"}" + self._tail
         return self._head + b'{"tool_calls":[' + encode(call) + b"]}" + self._tail
 
     def _arguments(self, index: int, piece: str) -> bytes:
         if not piece:
             return b""
         self._sent_arguments.add(index)
+        if self.outcome.older:
+            return self._head + b'{"function_call":{"arguments":' + encode(piece) + b"}}" + self._tail
         where = b'{"tool_calls":[{"index":%d,"function":{"arguments":' % index
         return self._head + where + encode(piece) + b"}}]}" + self._tail
 
@@ -205,8 +215,8 @@ class ChunkWriter:
 class WholeAnswer:
     """Collects the same events into one `chat.completion` object."""
 
-    def __init__(self, model: str, *, thoughts: Thoughts | None = None) -> None:
-        self.outcome = Outcome()
+    def __init__(self, model: str, *, thoughts: Thoughts | None = None, older: bool = False) -> None:
+        self.outcome = Outcome(older=older)
         self._thoughts = thoughts
         self._turn_now: Turn | None = None
         self._model = model
@@ -284,7 +294,9 @@ class WholeAnswer:
             message["refusal"] = "".join(self._refusal)
         if self._reasoning:
             message["reasoning_content"] = "".join(self._reasoning)
-        if self._calls:
+        if self._calls and self.outcome.older:
+            message["function_call"] = self._calls[0]["function"]
+        elif self._calls:
             message["tool_calls"] = self._calls
         choice = {
             "index": 0,
