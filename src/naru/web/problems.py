@@ -53,6 +53,10 @@ TITLES = {
     507: "Could not be stored",
 }
 _API_PATHS = re.compile(r"(?:/clients/[^/]+)?/v1(?:/|$)")
+_MESSAGES_PATHS = re.compile(r"(?:/clients/[^/]+)?/v1/messages(?:/|$)")
+_OLLAMA_PATHS = re.compile(
+    r"/api/(?:chat|generate|tags|show|ps|version|embed|embeddings|pull|push|create|copy|delete|blobs)(?:/|$)"
+)
 _API_KINDS = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 
 
@@ -97,15 +101,19 @@ def problem_of(error: errors.NaruError) -> ProblemResponse:
 
 
 def in_the_apis_words(path: str, response: ProblemResponse) -> ProblemResponse:
-    """Put the `error` object of the APIs for models beside a problem's members, where a path is one of theirs.
+    """Put the `error` of the APIs for models beside a problem's members, where a path is one of theirs.
 
-    Their packages look for nothing else: `openai` and `anthropic` show its message.
+    Their packages look for nothing else: `openai` and `anthropic` show its message, and Ollama's is a text.
     """
-    if not _API_PATHS.match(path):
+    is_ollamas = _OLLAMA_PATHS.match(path) is not None
+    if not is_ollamas and not _API_PATHS.match(path):
         return response
-    members = orjson.loads(response.body)
+    status, members = response.status_code, orjson.loads(response.body)
     said = f"{members.get('detail', members['title'])} {members.get('remedy', '')}".rstrip()
-    kind = _API_KINDS.get(response.status_code, "invalid_request_error" if response.status_code < 500 else "api_error")
-    members["error"] = {"message": said, "type": kind, "param": None, "code": members["code"]}
+    kind = _API_KINDS.get(status, "invalid_request_error" if status < 500 else "api_error")
+    members["error"] = said if is_ollamas else {"message": said, "type": kind, "param": None, "code": members["code"]}
+    if _MESSAGES_PATHS.match(path):  # Anthropic's form has a `type` of its own.
+        members |= {"type": "error", "request_id": members.get("requestId")}
+        members["error"]["type"] = "request_too_large" if status == 413 else kind
     kept = {name: value for name, value in response.headers.items() if name != "content-length"}
-    return ProblemResponse(encode(members), response.status_code, kept)
+    return ProblemResponse(encode(members), status, kept)
