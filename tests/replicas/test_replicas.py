@@ -85,6 +85,8 @@ def test_line5_a_session_of_an_older_version_is_found_from_every_hub(three: Clus
         assert text_of(call(three.way(number), session, "asking__echo", text=f"at {number}")) == f"at {number}"
     through = three.way()
     assert [text_of(call(through, session, "asking__echo", n, text=str(n))) for n in range(9)] == list("012345678")
+    asked = three.way(1).post("/mcp", json=rpc("tools/list"), headers={**session, "X-Request-Id": "mine-1"})
+    assert asked.headers.get_list("x-request-id") == ["mine-1"]
     assert three.way(2).delete("/mcp", headers=session).status_code == 204
     for number in range(3):
         gone = three.way(number).post("/mcp", json=rpc("tools/list"), headers=session)
