@@ -146,8 +146,8 @@ def endpoints() -> tuple[Endpoint, ...]:
 _ABOUT_ROUTES = (
     "`/openapi.json` describes the same to programs. Errors are problem documents (RFC 9457) whose `code` is explained",
     "in [errors](errors.md). Roles, where keys are asked for: read < user < operator < admin; `public` needs no key.",
-    "A member of a body with a question mark may be left out. Every answer has an id in `X-Request-Id` (for Anthropic's",
-    "packages in `Request-Id` too), which errors and log lines name; one that a request brings is kept.",
+    "A member of a body with a question mark may be left out. Every answer has an id in `X-Request-Id` (for",
+    "Anthropic's packages in `Request-Id` too), which errors and log lines name; one that a request brings is kept.",
 )
 
 
