@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import psycopg
@@ -105,9 +106,13 @@ async def test_explain_of_an_allowed_statement_gives_the_plan_and_runs_nothing(b
     result = await database.query("EXPLAIN SELECT pg_catalog.length('x')")
     assert result.columns == [{"name": "QUERY PLAN", "type": "text"}]
     assert result.records[0]["QUERY PLAN"].startswith("Result")
+    (row,) = (await database.query("EXPLAIN (VERBOSE, FORMAT JSON, COSTS off) SELECT lot_id FROM bga_lot")).records
+    assert json.loads(row["QUERY PLAN"])[0]["Plan"]["Output"] == ["lot_id"]
     for refused in ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN SELECT pg_sleep(5)", "EXPLAIN DELETE FROM pg_class"):
         with pytest.raises(RefusedStatementError):
             await database.query(refused)
-    with pytest.raises(QueryError):
-        await database.query("EXPLAIN SELECT 1 FROM none")
+    with pytest.raises(RefusedStatementError, match="EXPLAIN is not run with ANALYZE"):
+        await database.query("EXPLAIN (VERBOSE, ANALYZE false) SELECT 1")
+    with pytest.raises(QueryError, match="at character 31"):
+        await database.query("EXPLAIN VERBOSE SELECT 1 FROM none")
     await database.close()

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,6 +122,20 @@ async def test_sixty_legitimate_statements_are_answered(engine: Engine):
         except (RefusedStatementError, QueryError) as error:
             refused.append((case["id"], case["sql"], str(error)))
     assert not refused
+    await database.close()
+
+
+async def test_a_plan_is_given_in_the_form_that_was_asked(engine: Engine):
+    """Comments before it and in it are none of the statement's, however often they begin."""
+    database = engine.open()
+    asked = {"sqlite": "QUERY PLAN", "duckdb": "(FORMAT json)", "mysql": "FORMAT=JSON"}[engine.name]
+    result = await database.query(f"/* a */ -- b\nEXPLAIN {asked} SELECT * FROM lot WHERE lot_id = 'L001'")
+    assert "lot" in str(result.records[0])
+    assert result.sql.startswith(f"EXPLAIN {asked} SELECT")
+    start = time.monotonic()
+    with pytest.raises(RefusedStatementError):
+        await database.query("/**/" * 4_900 + "DELETE FROM lot")
+    assert time.monotonic() - start < 30
     await database.close()
 
 

@@ -36,7 +36,8 @@ from naru.config import DataSettings
 from naru.paths import found_at
 
 MARK = '"'
-_FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "PIVOT", "UNPIVOT"})
+_EXPLAINED = r"\(\s*FORMAT\s+\w+\s*\)"
+_FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "FROM", "PIVOT", "UNPIVOT"})
 _HARMLESS_VOLATILE = frozenset("random uuid uuidv4 uuidv7 gen_random_uuid error".split())
 _REFUSED = frozenset(
     "pg_sleep current_setting current_query getenv getvariable json_serialize_sql json_serialize_plan "
@@ -151,7 +152,7 @@ class DuckDatabase(CheckedDatabase):
             self._connection = None
 
     async def _query(self, sql: str) -> QueryResult:
-        asked = read_asked(sql, _FIRST_WORDS)
+        asked = read_asked(sql, _EXPLAINED, _FIRST_WORDS)
         assert self._connection is not None, "check has opened it"
         assert self._judge is not None, "check has opened it"
         await asyncio.to_thread(self._judge.judge, asked.query)

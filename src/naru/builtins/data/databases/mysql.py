@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote
 
@@ -17,6 +18,7 @@ import pymysql
 from pymysql.constants import FIELD_TYPE
 from pymysql.cursors import SSCursor
 
+from naru.builtins.data.databases.blanks import plain_blanks
 from naru.builtins.data.databases.catalogue import Catalogue
 from naru.builtins.data.databases.checked import CheckedDatabase
 from naru.builtins.data.databases.database import Checked, Limits, QueryResult
@@ -29,7 +31,7 @@ from naru.builtins.data.databases.errors import (
 )
 from naru.builtins.data.databases.gather import gathered
 from naru.builtins.data.databases.mysql_rights import grants_of, strong_rights, writes
-from naru.builtins.data.databases.mysql_statement import judge
+from naru.builtins.data.databases.mysql_statement import judge, without_comments
 from naru.builtins.data.databases.open import split_of
 from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
@@ -38,6 +40,8 @@ from naru.config import DataSettings
 Result = TypeVar("Result")
 
 CONNECT_SECONDS = 5
+_EXPLAINED = r"(?:EXTENDED|PARTITIONS|FORMAT\s*=\s*\w+)\b"
+_FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 MUST_BE_REFUSED = (
     "CREATE TABLE naru_self_test (a INT)",
     "SELECT 1; SELECT 2",
@@ -103,8 +107,8 @@ class MysqlDatabase(CheckedDatabase):
         return gathered(columns, list(keys.values()), usual_schema=self._schema)
 
     async def _query(self, sql: str) -> QueryResult:
-        asked = read_asked(sql)
-        text = judge(asked.text, asked.query)
+        asked = read_asked(without_comments(plain_blanks(sql)), _EXPLAINED, _FIRST_WORDS)
+        text = replace(asked, query=judge(asked.query)).text
         connection = await asyncio.to_thread(self._connect)
         work = functools.partial(_run, connection, text, self._limits)
         return await self._worker.run(work, functools.partial(self._kill, connection))

@@ -21,8 +21,9 @@ _HIDDEN = re.compile(
     r"""(?P<kept> '(?:[^'\\]|\\.|'')*'? | "(?:[^"\\]|\\.|"")*"? | `(?:[^`]|``)*`? )
       | (?P<versioned> /\*M?! | /\*\+ )
       | (?P<comment> \#[^\n]*(?:\n|\Z) | --(?=[\s\x00-\x1f]|\Z)[^\n]*(?:\n|\Z) | /\*.*?(?:\*/|\Z) )
-      | (?P<doubtful> -- )""",
-    re.VERBOSE | re.DOTALL,
+      | (?P<doubtful> -- )
+      | (?P<former> (?<=\bSELECT\s)SQL_CACHE\b )  # a hint of MariaDB's that MySQL has no more""",
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 _ALLOWED_NODES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.CTE, exp.With, exp.Table)
 _REFUSED_NODES = {
@@ -76,7 +77,13 @@ _HARMLESS = frozenset(
     "unix_timestamp upper user utc_date utc_time utc_timestamp uuid values var_pop var_samp variance version week "
     "weekday weekofyear weight_string xor year yearweek".split()
 )
-_KNOWN_CALLS = MySQL.Parser.FUNCTIONS.keys() - {"ANY", "COLUMNS"}  # which are words of the grammar too
+_WAYS = frozenset({"SQL_NO_CACHE", "STRAIGHT_JOIN", "SQL_SMALL_RESULT", "SQL_BIG_RESULT"})
+"""How the server goes about a SELECT; its other modifiers have an effect on others, or on the session."""
+_TABLE = re.compile(r"\A([\s(]*)TABLE\b", re.IGNORECASE)
+"""MySQL's short form of `SELECT * FROM`, which MariaDB lacks."""
+_WORDS = {"ANY", "COLUMNS"}
+"""Of the grammar, and called nothing."""
+_KNOWN_CALLS = (MySQL.Parser.FUNCTIONS.keys() | MySQL.Parser.OPERATION_MODIFIERS) - _WORDS
 _SYSTEM_SCHEMAS = frozenset({"mysql", "performance_schema", "sys"})
 _DESCRIBING = frozenset(
     "character_sets check_constraints collations columns key_column_usage partitions referential_constraints schemata "
@@ -85,16 +92,16 @@ _DESCRIBING = frozenset(
 """What of `information_schema` tells of the data; the rest tells of the server, its users and who asks what."""
 
 
-def judge(text: str, query: str) -> str:
-    """Return the text to send, without comments.
+def judge(plain: str) -> str:
+    """Return the query to send, of one without comments.
 
     Raises:
         RefusedStatementError: it is not one SELECT of harmless functions, or may be read in two ways.
         QueryError: it is no SQL.
     """
-    plain = _without_comments(query)
+    query = _TABLE.sub(r"\1SELECT * FROM", plain).strip().rstrip("; \t\r\n")
     try:
-        statements = [one for one in sqlglot.parse(plain, dialect="mysql") if one is not None]
+        statements = [one for one in sqlglot.parse(query, dialect="mysql") if one is not None]
     except RecursionError as error:
         raise RefusedStatementError("The statement is nested too deeply.", remedy="Write it flatter.") from error
     except sqlglot.errors.SqlglotError as error:
@@ -105,17 +112,23 @@ def judge(text: str, query: str) -> str:
         raise RefusedStatementError(f"Only one statement is run, and these are {len(statements)}.", remedy=ONE_SELECT)
     if not isinstance(statements[0], exp.Select | exp.SetOperation | exp.Subquery | exp.Values):
         raise RefusedStatementError("Only one SELECT is run here.", remedy=ONE_SELECT)
-    if name := _foreign_call(plain):
+    if name := _foreign_call(query):
         raise RefusedStatementError(f"This tool only reads: function {name}.", remedy="Write the query without it.")
     for node, depth in _nodes(statements[0]):
         if depth > MAX_DEPTH:
             raise RefusedStatementError("The statement is nested too deeply.", remedy="Write it flatter.")
         if why := _refusal(node):
             raise RefusedStatementError(f"This tool only reads: {why}.", remedy="Write the query without it.")
-    return text[: len(text) - len(query)] + plain.strip().rstrip(";")
+    return query
 
 
-def _without_comments(query: str) -> str:
+def without_comments(text: str) -> str:
+    """Return a statement with a blank for each comment, and for a hint that says nothing.
+
+    Raises:
+        RefusedStatementError: there is one that the server runs or obeys, or that one of the two may not take for one.
+    """
+
     def keep(found: re.Match[str]) -> str:
         if found["kept"]:
             return found[0]
@@ -127,7 +140,7 @@ def _without_comments(query: str) -> str:
             )
         return " "
 
-    return _HIDDEN.sub(keep, query)
+    return _HIDDEN.sub(keep, text)
 
 
 def _foreign_call(plain: str) -> str:
@@ -159,8 +172,10 @@ def _refusal(node: exp.Expression) -> str:
     if isinstance(node, exp.Func) and not isinstance(node, exp.Binary | exp.Predicate | exp.Case | exp.If):
         names = {node.name.lower()} if node.key in ("anonymous", "anonymousaggfunc") else _sql_names(node)
         return "" if names & _HARMLESS else f"function {min(names, default=node.key)}"
-    if isinstance(node, exp.Select) and (node.args.get("kind") or node.args.get("operation_modifiers")):
-        return "modifiers of SELECT"
+    if isinstance(node, exp.Select) and (
+        node.args.get("kind") or {str(one).upper() for one in node.args.get("operation_modifiers") or ()} - _WAYS
+    ):
+        return "modifiers of SELECT that change more than its way"
     return ""
 
 

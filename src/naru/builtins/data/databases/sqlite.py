@@ -59,6 +59,7 @@ _LIMITS = (
 )
 _STEPS_BETWEEN_LOOKS = 1_000
 BUSY_SECONDS = 2.0
+_EXPLAINED = r"QUERY\s+PLAN\b"
 _DENIED = "not authorized"
 _STOPPED = "interrupted"
 MUST_BE_REFUSED = (
@@ -93,7 +94,7 @@ class SqliteDatabase(CheckedDatabase):
         return await self._run(_read_catalogue)
 
     async def _query(self, sql: str) -> QueryResult:
-        asked = read_asked(sql)
+        asked = read_asked(sql, _EXPLAINED)
         limits = self._limits
 
         def work(connection: sqlite3.Connection) -> QueryResult:

@@ -10,24 +10,31 @@ from naru.builtins.data.databases.errors import RefusedStatementError
 
 MAX_CHARACTERS = 20_000
 ONE_SELECT = "Write a single SELECT (WITH and VALUES are fine)."
-_FIRST_WORD = re.compile(r"(?:[\s(]|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*([^\W\d_]*)", re.DOTALL)
+_GAP = r"\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/"
+_FIRST_WORD = re.compile(rf"(?:{_GAP}|\()*+([^\W\d_]*)", re.DOTALL)
 _FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES"})
-EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:QUERY\s+PLAN\s+)?(?!ANALYZE\b|ANALYSE\b|\()", re.IGNORECASE)
-"""What may stand before a SELECT: it asks for the plan. ANALYZE, which runs the statement, is not part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A statement, cleaned."""
 
-    text: str
-    """What is sent."""
+    explain: str
+    """EXPLAIN with its options, where that was asked."""
     query: str
-    """The SELECT in it: the text, without EXPLAIN."""
+    """The SELECT."""
+
+    @property
+    def text(self) -> str:
+        """What is sent: the SELECT as it is judged, and before it no comments, which engines read in their own ways."""
+        return f"{self.explain} {self.query}" if self.explain else self.query
 
 
-def read_asked(sql: str, first_words: frozenset[str] = _FIRST_WORDS) -> Asked:
+def read_asked(sql: str, explain_options: str, first_words: frozenset[str] = _FIRST_WORDS) -> Asked:
     """Clean a statement and part it from EXPLAIN. Its first word is judged for the reader's sake, not for safety.
+
+    `explain_options` is an expression of what may stand after EXPLAIN: it only shapes the plan. ANALYZE, which runs
+    the statement, is not part of it.
 
     Raises:
         RefusedStatementError: it is empty, too long, or holds what no statement does.
@@ -46,10 +53,11 @@ def read_asked(sql: str, first_words: frozenset[str] = _FIRST_WORDS) -> Asked:
         raise RefusedStatementError("The statement is not valid Unicode.", remedy=ONE_SELECT) from error
     if not text.strip("; \t\r\n"):
         raise RefusedStatementError("The statement is empty.", remedy=ONE_SELECT)
-    explain = EXPLAIN.match(text)
-    query = text[explain.end() :] if explain else text
+    head = rf"(?:{_GAP})*+EXPLAIN\b(?:(?:{_GAP})*+({explain_options}))?"
+    explain = re.match(head, text, re.IGNORECASE | re.DOTALL)
+    query = text[explain.end() :].strip() if explain else text
     found = _FIRST_WORD.match(query)
     word = found[1].upper() if found else ""
     if word and word not in first_words:
         raise RefusedStatementError(f"Only one SELECT is run here, and this is {word[:40]}.", remedy=ONE_SELECT)
-    return Asked(text, query)
+    return Asked(" ".join(filter(None, ("EXPLAIN", explain[1]))) if explain else "", query)

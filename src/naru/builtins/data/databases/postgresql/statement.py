@@ -13,7 +13,7 @@ from typing import Any
 
 from naru.builtins.data.databases.blanks import plain_blanks
 from naru.builtins.data.databases.errors import RefusedStatementError
-from naru.builtins.data.databases.statements import EXPLAIN, MAX_CHARACTERS
+from naru.builtins.data.databases.statements import MAX_CHARACTERS
 from naru.errors import ConfigError
 from naru.extras import install_command
 
@@ -50,6 +50,8 @@ _KEPT_OUT = {
     "ParamRef": "parameters such as $1 have no value here",
     "CurrentOfExpr": "WHERE CURRENT OF needs a cursor",
 }
+_EXPLAINED = frozenset({"verbose", "costs", "format", "summary", "buffers", "memory"})
+"""Options of EXPLAIN that only shape the plan. ANALYZE, which runs the statement, is not among them, even as `off`."""
 _VERBS = {"TransactionStmt": "BEGIN / COMMIT", "VariableSetStmt": "SET", "VariableShowStmt": "SHOW", "DropStmt": "DROP"}
 
 
@@ -60,9 +62,13 @@ def read_statement(sql: str) -> Statement:
     Raises:
         RefusedStatementError: it is empty, broken, too long, too deep, more than one, or not a plain SELECT.
     """
-    text = plain_blanks(sql)
-    explain = EXPLAIN.match(text)
-    tree, text = _parse(text[explain.end() :] if explain else text)
+    tree, text = _parse(plain_blanks(sql))
+    explained = tree.get("ExplainStmt")
+    if explained:
+        told = {option["DefElem"]["defname"] for option in explained.get("options", ())}
+        if others := sorted(told - _EXPLAINED):
+            raise RefusedStatementError(f"EXPLAIN is not run with {others[0].upper()}.", remedy="Leave it out.")
+        tree = explained["query"]
     names = _Names()
     for depth, kind, node in _walk(tree):
         if depth > MAX_DEPTH:
@@ -73,7 +79,7 @@ def read_statement(sql: str) -> Statement:
         if kind in _KEPT_OUT:
             raise RefusedStatementError(f"{_KEPT_OUT[kind]}.", remedy="Leave it out.")
         names.note(kind, node)
-    return replace(names.statement(text), explains=explain is not None)
+    return replace(names.statement(text), explains=explained is not None)
 
 
 _REMEDY = "Write a single SELECT (WITH, VALUES and TABLE are fine)."

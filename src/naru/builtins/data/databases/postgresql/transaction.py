@@ -55,8 +55,9 @@ async def run_read_only(
     steps = (
         Run(b"BEGIN READ ONLY"),
         Run(guard_call(parameters, is_prepared=is_prepared)),
-        Describe(f"{BEFORE}{statement.text}\n) naru_described".encode()),
-        Run(_plan(statement) if statement.explains else _wrapped(statement, limits)),
+        Describe(_described(statement).encode()),
+        # EXPLAIN has been parsed as one of a SELECT, and without ANALYZE it does not run it.
+        Run(statement.text.encode() if statement.explains else _wrapped(statement, limits)),
         Run(b"ROLLBACK"),
     )
     _, _, _, described, rows, _ = await run_pipeline(connection, steps)
@@ -71,9 +72,10 @@ PLAN = ResultColumn("QUERY PLAN", 25)
 """The one column of a plan; 25 is text."""
 
 
-def _plan(statement: Statement) -> bytes:
-    # The statement has been parsed as one SELECT, and EXPLAIN does not run it.
-    return f"EXPLAIN {statement.text}".encode()
+def _described(statement: Statement) -> str:
+    if statement.explains:
+        return " " * len(BEFORE) + statement.text
+    return f"{BEFORE}{statement.text}\n) naru_described"
 
 
 def _wrapped(statement: Statement, limits: Limits) -> bytes:
