@@ -119,7 +119,7 @@ async def test_a_child_that_ends_with_its_database_is_not_killed(database: Datab
 
 
 async def test_what_fails_in_the_child_is_told_as_what_it_is_and_not_as_memory(database: Database):
-    with pytest.raises(QueryError, match=r"What works with DuckDB failed: AttributeError: .*'forget'"):
+    with pytest.raises(QueryError, match=r"What works with the database failed: AttributeError: .*'forget'"):
         await database._ask("forget")  # type: ignore[attr-defined]
     assert (await database.query(COUNT)).records == [{"n": 60}]
 

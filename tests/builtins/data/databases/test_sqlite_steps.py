@@ -20,6 +20,11 @@ LONG_STEPS = {
     "trim": GROWN + "SELECT count(*) FROM t WHERE trim(x, substr(x, 1, 9) || x) = 'z'",
     "strftime": GROWN + "SELECT count(strftime(replace(x, 'a', '%J'), 'now')) FROM t",
 }
+COUNTED = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) "
+MATCHED = {
+    "match": f"SELECT count(*) FROM notes WHERE notes MATCH ({COUNTED} SELECT group_concat('a' || i, ' OR ') FROM n)",
+    "in from": f"SELECT count(*) FROM notes(({COUNTED} SELECT group_concat('a' || i, ' AND ') FROM n))",
+}
 LETTERS = {
     "an argument": "SELECT format('%.*c', 2000000000, 'x')",
     "in the format": "SELECT printf('%.2000000000c', 'x')",
@@ -80,6 +85,23 @@ async def test_a_long_text_is_read_where_no_such_function_is_used(tmp_path: Path
     assert found.records == [{"n": 200_000, "same": 1}]
     with pytest.raises(QueryError, match="with replace a value has at most"):
         await database.query("SELECT replace(비고, '가', '나') FROM lot WHERE lot_id = 'LONG'")
+    await database.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MATCHED)
+async def test_a_step_that_hears_nothing_ends_with_its_process_and_those_beside_it_are_answered(
+    name: str, tmp_path: Path
+):
+    """They took every place of a database, and then the machine, for as long as the process lived."""
+    database = open_database(settings(tmp_path, 1))
+    await database.check()
+    deaf = [asyncio.ensure_future(database.query(MATCHED[name])) for _ in range(4)]
+    ended = await asyncio.wait_for(asyncio.gather(*deaf, return_exceptions=True), 60)
+    assert {type(one) for one in ended} == {QueryError}
+    assert (await database.query("SELECT body FROM notes WHERE notes MATCH 'sol* AND void'")).records == [
+        {"body": "solder void"}
+    ]
     await database.close()
 
 

@@ -1,8 +1,9 @@
-"""DuckDB in a process of its own, so that what a statement takes can be taken back.
+"""DuckDB or SQLite in a process of its own, so that what a statement takes can be taken back.
 
-The engine works inside whoever loads it. A call of one of its functions hears of no interruption (`levenshtein` of
-two long texts), and takes memory past the engine's own limit (`rpad('x', 2000000000, 'y')`). Here it is a child whose
-memory the system limits; it ends itself when a query does not end with its time, and the next query starts another.
+Such an engine works inside whoever loads it. A call of one of its functions hears of no interruption (`levenshtein`
+of two long texts, SQLite's `MATCH` of one), and takes memory past the engine's own limit (DuckDB's
+`rpad('x', 2000000000, 'y')`). Here it is a child whose memory the system limits, and with DuckDB the files that it may
+write; it ends itself when a query does not end with its time, and the next query starts another.
 What a child cannot do that has worked before is asked once more of a fresh one: what was asked before may hold memory.
 """
 
@@ -10,22 +11,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import itertools
 import os
 import pickle
 import sys
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from naru.builtins.data.databases.catalogue import Catalogue
+from naru.builtins.data.databases.confined import limit_memory, write_only_in
 from naru.builtins.data.databases.database import Checked, QueryResult
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
 from naru.builtins.data.databases.worker import CLOSE_SECONDS, GRACE_SECONDS
 from naru.config import DataSettings
 from naru.errors import NaruError
 
-MEMORY_BYTES = 3 * 2**29
-"""Of the child; the engine allows itself 512 MB of what it counts."""
+_ENGINES = {"DuckDB": ("duck", "DuckDatabase"), "SQLite": ("sqlite", "SqliteDatabase")}
+"""Module and class of each, by how a writer of SQL is told."""
 PATIENCE_SECONDS = 120.0
 """Beyond a statement's own time: for its start, and for others that it waits for."""
 _SIZE_BYTES = 4
@@ -36,10 +41,10 @@ _NO_ROOM = "can't start new thread"
 _LESS = "Filter earlier, aggregate, or ask for less."
 
 
-class ApartDuck:
+class ApartDatabase:
     """The seam `Database`, asked for in the child."""
 
-    dialect = "DuckDB"
+    dialect = ""
 
     def __init__(self, settings: DataSettings) -> None:
         self._settings = settings
@@ -90,18 +95,36 @@ class ApartDuck:
                 await self._child.end()
                 self._child = None
             if self._child is None:
-                self._child = await _Child.start(self._settings)
+                self._child = await _Child.start(self._settings, self.dialect)
             return self._child
+
+
+class ApartDuck(ApartDatabase):
+    """A DuckDB file, or a folder's files."""
+
+    dialect = "DuckDB"
+
+
+class ApartSqlite(ApartDatabase):
+    """A SQLite file."""
+
+    dialect = "SQLite"
 
 
 class _Child:
     """A process with one database, and who waits for its answers."""
 
-    def __init__(self, process: asyncio.subprocess.Process, patience: float) -> None:
-        """Take a process that runs, and how many seconds it has for an answer."""
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        engine: str,
+        folder: tempfile.TemporaryDirectory[str],
+        patience: float,
+    ) -> None:
+        """Take a process that runs, the folder that it may write to, and how many seconds it has for an answer."""
         assert process.stdin is not None, "it is a pipe"
         assert process.stdout is not None, "it is a pipe"
-        self._process = process
+        self._process, self._engine, self._folder = process, engine, folder
         self._patience = patience
         self._to, self._from = process.stdin, process.stdout
         self._numbers = itertools.count()
@@ -114,18 +137,20 @@ class _Child:
         self.is_ended = False
 
     @classmethod
-    async def start(cls, settings: DataSettings) -> _Child:
+    async def start(cls, settings: DataSettings, engine: str) -> _Child:
         """Start it; a session of its own keeps Ctrl-C from it, and the end of its input ends it."""
+        folder = tempfile.TemporaryDirectory(prefix="naru-", ignore_cleanup_errors=True)
         try:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "naru.builtins.data.databases.apart",
+                sys.executable, "-m", "naru.builtins.data.databases.apart", engine, folder.name,
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         except OSError as error:
+            folder.cleanup()
             raise DatabaseUnavailableError(
-                f"No process for DuckDB could be started: {error.strerror}.", remedy="Check the limits on processes."
+                f"No process for {engine} could be started: {error.strerror}.", remedy="Check the limits on processes."
             ) from error
-        child = cls(process, settings.postgresql_db_statement_timeout_seconds + PATIENCE_SECONDS)
+        child = cls(process, engine, folder, settings.postgresql_db_statement_timeout_seconds + PATIENCE_SECONDS)
         child._send(settings)
         return child
 
@@ -145,7 +170,7 @@ class _Child:
             self._end_for_all(_AGAIN)
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
-            raise QueryError("DuckDB did not answer, and was ended.", remedy=_LESS) from error
+            raise QueryError(f"{self._engine} did not answer, and was ended.", remedy=_LESS) from error
         finally:
             del self._waiting[number]
         if isinstance(outcome, BaseException):
@@ -163,6 +188,7 @@ class _Child:
                 self._process.kill()
         await self._reading
         await self._process.wait()
+        self._folder.cleanup()
 
     def _send(self, what: object) -> None:
         if not self.is_ended:
@@ -179,7 +205,8 @@ class _Child:
                     self._end_for_all(_AGAIN)
         finally:
             self.is_broken |= not self.is_ended
-            self._end_for_all(QueryError("DuckDB ended while it worked, probably out of memory.", remedy=_LESS))
+            told = f"{self._engine} ended while it worked, probably out of memory."
+            self._end_for_all(QueryError(told, remedy=_LESS))
 
     def _end_for_all(self, outcome: object) -> None:
         self.is_ended = True
@@ -192,7 +219,7 @@ def as_told(error: Exception) -> QueryError:
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and str(error) == _NO_ROOM):
         return QueryError("The query took more memory than there is.", remedy=_LESS)
     return QueryError(
-        f"What works with DuckDB failed: {type(error).__name__}: {error}.",
+        f"What works with the database failed: {type(error).__name__}: {error}.",
         remedy="Ask again, which starts it anew; if it comes again, report it with the query.",
     )
 
@@ -219,13 +246,9 @@ async def _frame(stream: asyncio.StreamReader) -> bytes | None:
 class _Server:
     """The child's side."""
 
-    def __init__(self, settings: DataSettings, out: BinaryIO) -> None:
-        import duckdb  # noqa: PLC0415  # whoever asks need not load it
-
-        from naru.builtins.data.databases.duck import DuckDatabase  # noqa: PLC0415
-
-        self._database = DuckDatabase(settings)
-        self._breaking = (duckdb.FatalException, duckdb.InternalException, duckdb.OutOfMemoryException)
+    def __init__(self, engine: str, settings: DataSettings, out: BinaryIO) -> None:
+        module, name = _ENGINES[engine]
+        self._database = getattr(importlib.import_module(f"naru.builtins.data.databases.{module}"), name)(settings)
         self._out = out
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
@@ -242,7 +265,7 @@ class _Server:
         try:
             outcome = await getattr(self._database, method)(**arguments)
         except NaruError as error:
-            outcome, is_broken = error, isinstance(error.__cause__, self._breaking)
+            outcome, is_broken = error, isinstance(error.__cause__, self._database.breaking)
         except Exception as error:  # noqa: BLE001  # who asked hears of it, whatever it is
             outcome, is_broken = as_told(error), True
         finally:
@@ -268,7 +291,7 @@ def _end(loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
         os._exit(1)
 
 
-async def _serve() -> None:
+async def _serve(engine: str) -> None:
     asyncio.get_running_loop().set_exception_handler(_end)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else gets among the answers
@@ -277,22 +300,18 @@ async def _serve() -> None:
     settings = await _frame(stream)
     if settings is None:
         return
-    server = _Server(pickle.loads(settings), out)  # noqa: S301  # of who started us
+    server = _Server(engine, pickle.loads(settings), out)  # noqa: S301  # of who started us
     while (frame := await _frame(stream)) is not None:
         server.take(*pickle.loads(frame))  # noqa: S301
     os._exit(0)  # whatever still runs ends with us
 
 
-def _limit_memory() -> None:
-    if sys.platform != "win32":
-        import resource  # noqa: PLC0415  # which Windows lacks
-
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
-
-
 if __name__ == "__main__":
-    _limit_memory()
+    limit_memory()
+    tempfile.tempdir = sys.argv[2]
+    if sys.argv[1] == "DuckDB":  # SQLite writes beside its file what those who read it share
+        write_only_in(Path(sys.argv[2]))
     try:
-        asyncio.run(_serve())
+        asyncio.run(_serve(sys.argv[1]))
     finally:
         os._exit(1)  # without waiting for threads

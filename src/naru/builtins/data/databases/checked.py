@@ -20,6 +20,8 @@ class CheckedDatabase(abc.ABC):
 
     mark = '"'
     """Stands around a name."""
+    breaking: tuple[type[Exception], ...] = ()
+    """Errors of the engine after which it answers no more."""
 
     def __init__(self, settings: DataSettings) -> None:
         self._limits = limits_of(settings)
@@ -44,6 +46,11 @@ class CheckedDatabase(abc.ABC):
             if self._checked is None:
                 self._checked = await self._prove()
             return self._checked
+
+    @property
+    def is_stuck(self) -> bool:
+        """Tell whether a query does not end; then only the end of this process ends it."""
+        return self._worker.is_stuck
 
     async def close(self) -> None:
         """End what still runs; bounded."""

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import functools
 import json
+import tempfile
 import threading
 from collections.abc import Iterator, Set
 from pathlib import Path
@@ -56,6 +57,7 @@ _SETTINGS = {
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
     "memory_limit": "512MB",
+    "temp_directory": tempfile.gettempdir(),
     "max_temp_directory_size": "1GB",
     "threads": "2",
 }
@@ -70,6 +72,7 @@ _READERS = {
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "read_json"),
 }
 _PACKED = ".gz"
+_WRITER = "{folder} may be written to; only the parser keeps a statement from that"
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 """Kinds of queries that only read; a CTE may also be an INSERT, UPDATE, DELETE or COPY TO."""
 _TOLD = 5
@@ -115,6 +118,7 @@ class DuckDatabase(CheckedDatabase):
     """Read-only access to one DuckDB file, or to the tables in a folder's files."""
 
     dialect = "DuckDB"
+    breaking = (duckdb.FatalException, duckdb.InternalException, duckdb.OutOfMemoryException)
 
     def __init__(self, settings: DataSettings) -> None:
         super().__init__(settings)
@@ -136,11 +140,6 @@ class DuckDatabase(CheckedDatabase):
             return gathered(columns, [{**key, "other_schema": key["schema"]} for key in keys], usual_schema="main")
 
         return await self._worker.run(read, functools.partial(_interrupt, cursor))
-
-    @property
-    def is_stuck(self) -> bool:
-        """Tell whether a query does not end; then only the end of this process ends it."""
-        return self._worker.is_stuck
 
     async def close(self) -> None:
         """End what still runs, and close the file."""
@@ -168,6 +167,8 @@ class DuckDatabase(CheckedDatabase):
                 broken = await asyncio.to_thread(_broken_views, connection.cursor())
                 self._broken = broken.keys()
                 self._left_out = [f"{name} is left out: {told}" for (_, name), told in broken.items()]
+        if self._path.is_dir() and await asyncio.to_thread(_may_write, self._path):
+            self._left_out.append(_WRITER.format(folder=self._path))
         await self._prove_refused(MUST_BE_REFUSED)
         cursor = self._connection.cursor()
         for sql in MUST_FAIL_IN_THE_ENGINE:
@@ -247,6 +248,15 @@ class _Judge:
             name = str(node.get("function_name", "")).lower()
             return "" if name in self._functions or name in _TABLE_FUNCTIONS else f"function {name}"
         return ""
+
+
+def _may_write(folder: Path) -> bool:
+    """Tell whether this process may make files in a folder, as a statement could past the parser."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def _is_made_in_steps(query: str) -> bool:

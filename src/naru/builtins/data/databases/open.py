@@ -18,7 +18,7 @@ from naru.paths import at_home, found_at
 
 _ENGINES = {
     "postgresql": ("postgresql.configured", "PostgresDatabase", "postgres", ("psycopg", "psycopg_pool", "pgparse")),
-    "sqlite": ("sqlite", "SqliteDatabase", "", ()),
+    "sqlite": ("apart", "ApartSqlite", "", ()),
     "duckdb": ("apart", "ApartDuck", "duckdb", ("duckdb",)),
     "mysql": ("mysql", "MysqlDatabase", "mysql", ("pymysql", "sqlglot")),
 }

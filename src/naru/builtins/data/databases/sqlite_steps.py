@@ -1,6 +1,7 @@
 """What one step of SQLite may take: the engine is interrupted between its steps, and a function's call is one.
 
-Most calls end soon whatever they are given. Those that do not are given shorter texts, and `printf` is looked at: its
+Most calls end soon whatever they are given. Those that do not are given shorter texts (the rest, such as `MATCH` of a
+long text, ends with the process: `apart`), and `printf` is looked at: its
 `%c` repeats a letter as often as a number says, past any limit in engines before 3.42, and what is too long is NULL.
 """
 
