@@ -16,7 +16,7 @@ from naru.builtins.data.asking.joins import connected, links_of
 from naru.builtins.data.asking.scope import Scope, Value, find_scope, named_values
 from naru.builtins.data.databases.catalogue import Catalogue, Column, Table
 from naru.builtins.data.databases.database import Database
-from naru.builtins.data.databases.open import open_database
+from naru.builtins.data.databases.sqlite import SqliteDatabase
 from naru.builtins.data.sources import DataSources
 from naru.builtins.data.toolset import data_toolset
 from naru.config import DataSettings
@@ -53,7 +53,7 @@ def database(tmp_path: Path) -> Database:
     with sqlite3.connect(tmp_path / "shop.db") as shop:
         shop.executescript(SHOP)
     shop.close()
-    return open_database(DataSettings(naru_database_url=str(tmp_path / "shop.db"), _env_file=None))
+    return SqliteDatabase(DataSettings(naru_database_url=str(tmp_path / "shop.db"), _env_file=None))
 
 
 async def nearest(question: str, count: int) -> list[tuple[str, str, float]]:
@@ -104,7 +104,7 @@ async def test_tables_without_keys_are_joined_by_the_names_of_their_columns(tmp_
             "CREATE TABLE papers (pid INT, title TEXT); CREATE TABLE reviews (id INT, paper_id INT)"
         )
     made.close()
-    catalogue = await open_database(DataSettings(naru_database_url=str(tmp_path / "a.db"), _env_file=None)).catalogue()
+    catalogue = await SqliteDatabase(DataSettings(naru_database_url=str(tmp_path / "a.db"), _env_file=None)).catalogue()
     links = links_of(catalogue)
     assert {(frozenset({link.table, link.other}), link.columns) for link in links} == {
         (frozenset({"author", "writes"}), (("aid", "aid"),)),
@@ -155,6 +155,7 @@ async def test_the_grammar_takes_the_found_names_and_no_others(database: Databas
         grammar = select_grammar(scope, dialect)
         lark = gbnf_to_lark(grammar)
         assert not LLMatcher.validate_grammar(LLMatcher.grammar_from_lark(lark)), dialect
+        assert '" ELSE " (leaf | "NULL")' in grammar, "or the model takes it for a table's name"
         assert '"city"' in grammar
         assert "weather" not in grammar
         (measures,) = (line for line in grammar.splitlines() if line.startswith("measure ::="))

@@ -15,7 +15,7 @@ from naru.builtins.data.asking.scope import Scope, find_scope, named_values
 from naru.builtins.data.databases.catalogue import Catalogue, Column, Table
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.errors import QueryError
-from naru.builtins.data.databases.open import open_database
+from naru.builtins.data.databases.sqlite import SqliteDatabase
 from naru.config import DataSettings
 
 pytest.importorskip("sqlglot", reason="install the extra `local`")
@@ -37,7 +37,7 @@ def database(tmp_path: Path) -> Database:
     with sqlite3.connect(tmp_path / "school.db") as school:
         school.executescript(SCHOOL)
     school.close()
-    return open_database(DataSettings(naru_database_url=str(tmp_path / "school.db"), _env_file=None))
+    return SqliteDatabase(DataSettings(naru_database_url=str(tmp_path / "school.db"), _env_file=None))
 
 
 async def rows(database: Database, sql: str, question: str = "") -> list[list[object]]:
@@ -94,6 +94,19 @@ MENDED = {
     "a part of two values": (
         "SELECT COUNT(*) FROM course WHERE title = 'computer science'",
         [[2]],
+    ),
+    "a key that has to be NULL after a join by it": (
+        "SELECT t.name FROM teacher t JOIN course c ON c.teacher_id = t.id WHERE c.teacher_id IS NULL",
+        [["Park"]],
+    ),
+    "one name for two tables": (
+        "SELECT p.name, p.title FROM pupil p JOIN visit v ON v.pupil_id = p.id JOIN course p ON v.course_id = p.id "
+        "WHERE p.title = 'Art'",
+        [["Bob", "Art"]],
+    ),
+    "a text beside a column of another table": (
+        "SELECT t.name FROM teacher t JOIN course c ON c.teacher_id = t.id WHERE c.name = 'kim'",
+        [["Kim"]],
     ),
     "a part of one value": ("SELECT seats FROM course WHERE title IN ('art', 'Science II') ORDER BY 1", [[15], [20]]),
 }
@@ -168,7 +181,7 @@ async def test_issue_20_4_where_no_key_is_declared_rows_are_told_once_and_sums_f
 ):
     with contextlib.closing(sqlite3.connect(tmp_path / "votes.db")) as votes:
         votes.executescript(UNDECLARED)
-    opened = open_database(DataSettings(naru_database_url=str(tmp_path / "votes.db"), _env_file=None))
+    opened = SqliteDatabase(DataSettings(naru_database_url=str(tmp_path / "votes.db"), _env_file=None))
     catalogue = await opened.catalogue()
     scope = Scope(catalogue.tables, (), ())
     found = await rows_of(opened, await mended(sql, scope, catalogue, opened, question=question))
@@ -182,6 +195,15 @@ def test_issue_20_4_a_column_of_truths_is_compared_with_a_truth_in_postgresql():
     assert tree is not None
     mend.mend(tree, Scope([truths], (), ()), "PostgreSQL")
     assert mend.written(tree, "PostgreSQL").endswith("WHERE course.is_hard = TRUE AND course.seats = 1")
+
+
+def test_letters_are_looked_for_in_a_day_as_a_text_in_postgresql():
+    visits = Table("visit", [Column("day", "date"), Column("note", "text")])
+    tree = mend.parsed("SELECT note FROM visit WHERE day LIKE '2022%' AND note LIKE 'a%'", "PostgreSQL")
+    assert tree is not None
+    mend.mend(tree, Scope([visits], (), ()), "PostgreSQL")
+    told = "WHERE CAST(visit.day AS TEXT) LIKE '2022%' AND visit.note LIKE 'a%'"
+    assert mend.written(tree, "PostgreSQL").endswith(told)
 
 
 def test_the_comment_of_a_column_is_its_name_in_korean():
@@ -219,6 +241,14 @@ async def test_a_right_statement_gives_the_same_rows_after_it(sql: str, database
 async def test_a_value_that_the_question_names_stands_in_the_column_that_has_it(database: Database):
     sql = "SELECT title FROM course JOIN teacher ON teacher.id = teacher_id WHERE teacher.name = 'busan'"
     assert await rows(database, sql, "What is taught in Busan?") == [["Art"]]
+
+
+async def test_a_value_is_looked_for_first_in_the_table_that_is_asked(database: Database):
+    sql = (
+        "SELECT DISTINCT p.name FROM teacher t JOIN course c ON c.teacher_id = t.id "
+        "JOIN visit v ON v.course_id = c.id JOIN pupil p ON p.id = v.pupil_id WHERE p.name = 'seoul'"
+    )
+    assert await rows(database, sql, "Who is from Seoul?") == [["Ada"]]
 
 
 async def test_tables_that_no_key_joins_are_left_to_the_database(database: Database):

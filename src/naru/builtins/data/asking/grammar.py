@@ -39,7 +39,7 @@ aggregate ::= "COUNT(*)" | ("COUNT" | "MIN" | "MAX") "(" ("DISTINCT ")? plain (s
   | ("SUM" | "AVG") "(" ("DISTINCT ")? amount (sign amount){0,2} ")"
 plain ::= leaf | made
 amount ::= figure | made
-made ::= "CASE WHEN " flat (" AND " flat){0,2} " THEN " leaf (" ELSE " leaf)? " END" \
+made ::= "CASE WHEN " flat (" AND " flat){0,2} " THEN " leaf (" ELSE " (leaf | "NULL"))? " END" \
   | "CAST(" leaf " AS " type ")" | ("COALESCE" | "NULLIF") "(" leaf ", " leaf ")" \
   | ("LOWER" | "UPPER" | "LENGTH" | "ABS") "(" leaf ")"
 figure ::= (owner ".")? measure | number

@@ -16,12 +16,14 @@ import sqlglot
 from sqlglot import exp
 
 from naru.builtins.data.asking.each import each_of
-from naru.builtins.data.asking.joins import ways
+from naru.builtins.data.asking.joins import WORDS_TYPE, ways
 from naru.builtins.data.asking.scope import Scope, is_named
 from naru.builtins.data.asking.tables import Joins, identifier, own_columns, sources_of, table_named
 from naru.builtins.data.databases.catalogue import Table
 
 _DIALECTS = {"PostgreSQL": "postgres", "SQLite": "sqlite", "DuckDB": "duckdb", "MySQL": "mysql"}
+_COMPARES_TEXTS = ("PostgreSQL", "DuckDB")
+"""Engines that know LIKE of texts alone."""
 _DIVIDES_WHOLE = ("PostgreSQL", "SQLite")
 """Engines where 1 / 2 is 0."""
 
@@ -46,6 +48,7 @@ def mend(tree: exp.Select, scope: Scope, dialect: str, question: str = "") -> No
     for select in list(tree.find_all(exp.Select)):
         Joins(select, scope).complete(_counted(select, scope, question) if select is tree else None)
         _spare(select)
+        _without(select)
         _conditions_of_groups(select)
         _groups(select)
     _shown(tree)
@@ -55,6 +58,8 @@ def mend(tree: exp.Select, scope: Scope, dialect: str, question: str = "") -> No
             _divide(division)
     if dialect == "PostgreSQL":
         _truths(tree, scope)
+    if dialect in _COMPARES_TEXTS:
+        _texts(tree, scope)
     for ordered in tree.find_all(exp.Ordered):
         ordered.set("nulls_first", False)
 
@@ -89,18 +94,38 @@ def _spare(select: exp.Select) -> None:
     select.set("joins", joins)
 
 
+def _without(select: exp.Select) -> None:
+    """Keep the rows that a join finds nothing for, where its own key is asked to be NULL: else there would be none."""
+    where = select.args.get("where")
+    asked = {
+        test.this.sql()
+        for test in _parts(where)
+        if isinstance(test, exp.Is) and isinstance(test.this, exp.Column) and isinstance(test.expression, exp.Null)
+    }
+    for join in select.args.get("joins") or ():
+        alias, on = join.this.alias_or_name.casefold(), join.args.get("on")
+        keys = on.find_all(exp.Column) if on else ()
+        if not join.side and any(key.table.casefold() == alias and key.sql() in asked for key in keys):
+            join.set("side", "LEFT")
+
+
 def _sums(expression: exp.Expr, select: exp.Select) -> bool:
     return any(
         one.parent_select is select and not one.find_ancestor(exp.Window) for one in expression.find_all(exp.AggFunc)
     )
 
 
+def _parts(where: exp.Where | None) -> list[exp.Expr]:
+    """Return the conditions that all hold."""
+    if where is None:
+        return []
+    return list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+
+
 def _conditions_of_groups(select: exp.Select) -> None:
     """Move conditions on sums from WHERE to HAVING."""
     where = select.args.get("where")
-    if where is None:
-        return
-    parts = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    parts = _parts(where)
     moved = [part for part in parts if _sums(part, select)]
     if not moved:
         return
@@ -165,6 +190,20 @@ def _truths(tree: exp.Select, scope: Scope) -> None:
             known = table.column(column.name) if table else None
             if known and known.type.startswith("bool") and other.is_int and other.name in ("0", "1"):
                 other.replace(exp.Boolean(this=other.name == "1"))
+
+
+def _texts(tree: exp.Select, scope: Scope) -> None:
+    """Look for letters in what a number or a day is as a text."""
+    for select in tree.find_all(exp.Select):
+        tables = _tables_of(select, scope)
+        for column in own_columns(select):
+            table = tables.get(column.table)
+            known = table.column(column.name) if table else None
+            beside = column.parent
+            if not isinstance(beside, exp.Like | exp.ILike) or beside.this is not column:
+                continue
+            if known and not WORDS_TYPE.search(known.type):
+                beside.set("this", exp.cast(column.copy(), exp.DataType.Type.TEXT))
 
 
 def _shown(select: exp.Select) -> None:

@@ -41,7 +41,8 @@ async def as_stored(tree: exp.Select, scope: Scope, database: Database) -> None:
         holds = await _held(compared.table, name, text, database)
         if text in holds or not holds:
             fits = [one for one in scope.values if one.text.casefold() == text.casefold()]
-            named = min(fits, key=lambda one: one.table not in compared.standing, default=None)
+            here = [compared.table.name, *compared.standing]
+            named = min(fits, key=lambda one: here.index(one.table) if one.table in here else len(here), default=None)
             if not holds and named is not None:
                 compared.column.replace(exp.column(named.column, table=named.table.rpartition(".")[2]))
                 compared.text.replace(exp.Literal.string(named.text))
@@ -65,7 +66,8 @@ def _compared(tree: exp.Select, scope: Scope) -> Iterator[_Compared]:
         for column in own_columns(select):
             source = aliases.get(column.table.casefold())
             said = table_named(scope.tables, source.name if source else column.table) if column.table else None
-            table = said or next((one for one in [*tables, *scope.tables] if has_column(one, column.name)), None)
+            fits = [*([said] if said else ()), *tables, *scope.tables]
+            table = next((one for one in fits if has_column(one, column.name)), None)
             for text in _texts_beside(column):
                 if table is not None and _is_of_words(table, column.name):
                     yield _Compared(column, text, table, [one.name for one in tables])

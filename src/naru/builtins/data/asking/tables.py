@@ -57,6 +57,7 @@ class Joins:
         A FROM with a join that no key and no comparison of two tables makes is written anew, from the tables that
         columns are used of.
         """
+        self._tell_apart()
         known = self._known()
         if known is None:
             return
@@ -73,6 +74,21 @@ class Joins:
         for column, owner in owned:
             if owner is not None:
                 self._say(column, owner, known)
+
+    def _tell_apart(self) -> None:
+        """Let a second table that took the name of a first one go by its own, and columns of that name by their own."""
+        taken: set[str] = set()
+        for source in sources_of(self.select):
+            name = source.alias_or_name.casefold()
+            table = table_named(self.scope.tables, source.name, source.db) if isinstance(source, exp.Table) else None
+            if name in taken and table is not None and source.alias and source.name.casefold() not in taken:
+                source.set("alias", None)
+                for column in (one for one in own_columns(self.select) if one.table.casefold() == name):
+                    join = column.find_ancestor(exp.Join)
+                    if join is None or join is source.parent:
+                        is_here = join is not None and has_column(table, column.name)
+                        column.set("table", source.this.copy() if is_here else None)
+            taken.add(source.alias_or_name.casefold())
 
     def _alone(self, owned: Sequence[tuple[exp.Column, Table | None]], known: dict[str, str]) -> Table | None:
         """Return the one table that has all columns, where FROM lacks one of them: it was meant."""
