@@ -63,6 +63,37 @@ async def test_a_duckdb_view_that_no_reader_can_ask_is_named(tmp_path: Path):
     await database.close()
 
 
+async def test_files_whose_names_come_to_the_same_are_all_asked(tmp_path: Path):
+    pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    for number, name in enumerate(("a/b_c.csv", "a/b/c.csv", "a_b/c.csv", "a_b_c.csv", "A_B_C.CSV", "a_b_c.json")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f'{{"n": {number}}}' if name.endswith("json") else f"n\n{number}\n")
+    database = open_database(settings(str(tmp_path), tmp_path))
+    assert list((await database.check()).warnings) == []
+    tables = [table.name for table in (await database.catalogue()).tables]
+    found = [(await database.query(f'SELECT n FROM "{name}"')).records[0]["n"] for name in tables]
+    assert sorted(found) == [0, 1, 2, 3, 4, 5]
+    await database.close()
+
+
+async def test_values_are_told_of_what_is_compared_as_it_stands_and_not_of_what_holds_others(tmp_path: Path):
+    duckdb = pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    with duckdb.connect(str(tmp_path / "nested.duckdb")) as made:
+        made.execute(
+            "CREATE TABLE t (word VARCHAR, kind ENUM ('[a]', 'b'), s STRUCT(a VARCHAR), m MAP(VARCHAR, INT), "
+            "u UNION(num INT, str VARCHAR), l VARCHAR[]);"
+            "INSERT INTO t VALUES ('x', 'b', {'a': 'y'}, MAP {'k': 1}, 'z', ['w'])"
+        )
+    database = open_database(settings(str(tmp_path / "nested.duckdb"), tmp_path))
+    (table,) = (await database.catalogue()).tables
+    told = {column.name: tuple(column.values) for column in table.columns}
+    assert told == {"word": ("x",), "kind": ("b",), "s": (), "m": (), "u": (), "l": ()}
+    assert (await database.query("SELECT s.a, m['k'] AS k, u, l FROM t")).records == [
+        {"a": "y", "k": 1, "u": "z", "l": ["w"]}
+    ]
+    await database.close()
+
+
 async def test_of_a_folder_every_table_is_asked_and_every_other_file_is_named(tmp_path: Path):
     pytest.importorskip("duckdb", reason="install the extra `duckdb`")
     for name, text in {

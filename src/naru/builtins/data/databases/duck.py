@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import itertools
 import json
 import tempfile
 import threading
@@ -337,7 +338,7 @@ def _open(path: Path) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
 
 
 def _view_files(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[str]:
-    """Make a view of each file, called as the file, a second one of that name with its suffix; say what is left out."""
+    """Make a view of each file, called as the file, more of that name with suffix and number; say what is left out."""
     seen: set[str] = set()
     left_out: list[str] = []
     for file in sorted(folder.rglob("*")):
@@ -352,7 +353,9 @@ def _view_files(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[str
             )
             continue
         stem = "_".join(bare.with_suffix("").parts).replace(".", "_")
-        name = stem if stem.casefold() not in seen else stem + file.suffix.replace(".", "_")
+        longer = stem + file.suffix.replace(".", "_")
+        names = itertools.chain((stem, longer), (f"{longer}_{number}" for number in itertools.count(2)))
+        name = next(one for one in names if one.casefold() not in seen)
         source = str(file).replace("'", "''")
         try:
             if not file.is_file():

@@ -17,6 +17,8 @@ ROWS_LOOKED_AT = 10_000
 MOST_VALUES = 2 * VALUES_TOLD
 """A column with more different values has none worth telling."""
 _WORDS = re.compile(r"char|text|string|enum|bool|clob|set\b", re.IGNORECASE)
+_NESTED = re.compile(r"(struct|map|union)\b|.*\]\Z", re.IGNORECASE | re.DOTALL)
+"""Types whose values hold others: as a text, none is what a statement compares with."""
 PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 RESERVED = frozenset(
     "accessible add all alter analyse analyze and anti any array as asc asensitive asof asymmetric at authorization "
@@ -102,7 +104,7 @@ async def with_values(catalogue: Catalogue, query: Callable[[str], Awaitable[Que
 async def _values(
     table: Table, column: Column, query: Callable[[str], Awaitable[QueryResult]], mark: str
 ) -> tuple[str, ...]:
-    if not _WORDS.search(column.type):
+    if not _WORDS.search(column.type) or _NESTED.match(column.type):
         return ()
     name, source = quoted(column.name, mark), quoted(table.name, mark)
     # Names come out of the catalogue and are quoted; the statement passes the guard like any other.
