@@ -53,7 +53,7 @@ async def dial(
                 raise DialError(f"cannot be reached: no answer in {timeout_seconds:g} s") from error
             is_last = True
         except OSError as error:
-            raise DialError(f"cannot be reached: {_reason(error)}") from error
+            raise DialError(f"cannot be reached: {reason_of(error)}") from error
 
 
 async def _open(
@@ -95,7 +95,8 @@ def is_numeric(host: str) -> bool:
     return True
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Return what the system calls the fault, without the address that asyncio adds."""
     if isinstance(error, ssl.SSLError | socket.gaierror) or not error.errno:
         return error.strerror or str(error) or type(error).__name__
-    return os.strerror(error.errno)  # Without the address that asyncio adds.
+    return os.strerror(error.errno)

@@ -8,12 +8,14 @@ from typing import Any
 
 import orjson
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from naru import errors
 from naru.encoding import encode
 from naru.messages import JsonObject
 from naru.persons import current_request
 from naru.stores.secrets.redact import REDACTOR
+from naru.web.korean import reads_korean, told
 
 STATUS: tuple[tuple[type[errors.NaruError], int], ...] = (
     (errors.NotFoundError, 404),
@@ -61,9 +63,19 @@ _API_KINDS = {401: "authentication_error", 403: "permission_error", 404: "not_fo
 
 
 class ProblemResponse(Response):
-    """An `application/problem+json` answer."""
+    """An `application/problem+json` answer, in Korean for whoever reads it."""
 
     media_type = "application/problem+json"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it in the asker's language."""
+        if scope["type"] != "http" or not reads_korean(scope["headers"]):
+            await super().__call__(scope, receive, send)
+            return
+        kept = {name: value for name, value in self.headers.items() if name != "content-length"}
+        members = orjson.dumps(told(orjson.loads(self.body)))
+        korean = Response(members, self.status_code, kept | {"Content-Language": "ko", "Vary": "Accept-Language"})
+        await korean(scope, receive, send)
 
 
 def problem(

@@ -9,9 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx2 as httpx
-import yaml
 
-import naru
 from naru.config import Settings
 from naru.hub import open_hub
 from naru.messages import ToolDefinition, ToolResult
@@ -238,23 +236,3 @@ def test_every_file_of_the_console_is_listed_and_every_import_of_one_is_there() 
     assert {file.name for file in STATIC.iterdir()} == set(FILES)
     for file in STATIC.glob("*.js"):
         assert set(re.findall(r'from "\./([\w.]+)"', file.read_text(encoding="utf-8"))) <= set(FILES)
-
-
-def test_every_reason_of_the_hub_has_its_korean_line() -> None:
-    source = Path(naru.__file__).parent
-    texts = [path.read_text(encoding="utf-8") for path in source.joinpath("connections").rglob("*.py")]
-    made = re.compile(r'(?:Failure\(\s*"\w+",|_refusal\()\s*"(\w+)"')
-    codes = {code for text in texts for code in made.findall(text)} | {"closed", "killed", "exited", "forbidden"}
-    korean = source.joinpath("web/console/static/reasons.js").read_text(encoding="utf-8")
-    told = set(re.findall(r"^  (\w+): \[", korean, re.MULTILINE))
-    assert len(codes) > 20
-    assert codes - told == set()
-
-
-def test_every_code_of_an_answer_has_its_korean_line() -> None:
-    listed = yaml.safe_load(
-        (Path(naru.__file__).parents[2] / "docs" / "reference" / "errors.yaml").read_text(encoding="utf-8")
-    )["api"]
-    korean = STATIC.joinpath("reasons.js").read_text(encoding="utf-8")
-    told = set(re.findall(r'^  (\w+): "', korean, re.MULTILINE))
-    assert set(listed) - told == set()

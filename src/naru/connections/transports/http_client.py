@@ -26,6 +26,7 @@ from naru.connections.transports.destinations import CheckedResolver, Lookup
 from naru.connections.transports.once import Once
 from naru.connections.transports.tokens import Grant, TokenSource, grant_of, name_of
 from naru.http1.connection import Limits
+from naru.http1.dial import reason_of
 from naru.http1.faults import DialError, ExchangeError
 from naru.http1.head import Address, address_of, request_head, with_body
 from naru.http1.pool import Pool
@@ -287,7 +288,7 @@ def _undialled(reason: BaseException | None, where: str) -> Failure:
             return Failure("connect", "dns", f"the name of {where} was not found.", "Check the URL.")
         case TimeoutError():
             return Failure("connect", "timeout", f"{where} did not accept a connection.", "Check host and port.")
-    said = getattr(reason, "strerror", None) or str(reason)
+    said = reason_of(reason) if isinstance(reason, OSError) else str(reason)
     return Failure("connect", "refused", f"no connection to {where}: {said}.", "Start the server, or check its URL.")
 
 

@@ -155,7 +155,7 @@ class AdminServers:
             code="not_connected",
             remedy=found.remedy,
             serverStatus=found.status,
-            explanation=found.model_dump(by_alias=True, exclude_none=True),
+            explanation=wire.as_spoken(found).model_dump(by_alias=True, exclude_none=True),
         )
 
     async def disconnect(self, request: Request) -> Response:
@@ -194,7 +194,7 @@ class AdminServers:
     async def explanation(self, request: Request) -> Response:
         """Say why a server is not usable and what to do."""
         record = await self._record(request.path_params["name"])
-        found = wire.explanation_of(self._manager, record.name)
+        found = wire.as_spoken(wire.explanation_of(self._manager, record.name))
         return JSONResponse(found.model_dump(by_alias=True, exclude_none=True))
 
     async def logs(self, request: Request) -> Response:

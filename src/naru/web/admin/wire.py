@@ -22,6 +22,7 @@ from naru.records import ServerRecord, TransportType, now_ms
 from naru.stores.formats.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
 from naru.stores.secrets.redact import REDACTOR, masked_config
 from naru.web.bodies import UnusableBodyError
+from naru.web.korean import spoken
 
 
 class _Wire(BaseModel):
@@ -167,7 +168,7 @@ def detail_of(manager: Manager, record: ServerRecord) -> dict[str, Any]:
         config=masked_config(record.config),
         tools=[tool.name for tool in manager.tools(record.name)] if connection else [],
         withheld_tools=withheld_of(manager, record.name),
-        explanation=explanation_of(manager, record.name),
+        explanation=as_spoken(explanation_of(manager, record.name)),
         launch=_launch(record),
         protocol_version=(connection.protocol_version or None) if connection else None,
         server_info=(connection.server_info or None) if connection else None,
@@ -195,6 +196,12 @@ def explanation_of(manager: Manager, name: str) -> ServerExplanation:
     )
 
 
+def as_spoken(found: ServerExplanation) -> ServerExplanation:
+    """Return an explanation in the language of who asks."""
+    code = f"server:{found.last_failure.code}" if found.last_failure else ""
+    return found.model_copy(update={"summary": spoken(found.summary, code), "remedy": spoken(found.remedy)})
+
+
 def withheld_of(manager: Manager, name: str) -> list[WithheldTool]:
     """Return the tools of a server that are not offered, with the difference to what was approved."""
     connection = manager.connections.get(name)
@@ -208,7 +215,7 @@ def withheld_of(manager: Manager, name: str) -> list[WithheldTool]:
         WithheldTool(
             name=tool.name,
             status=tool.status,
-            reason=tool.reason,
+            reason=spoken(tool.reason),
             diff=pins[tool.name].diff() if tool.status in ("pending", "changed") and tool.name in pins else [],
         )
         for tool in guard.withheld(pinned, connection.tools)
@@ -262,7 +269,7 @@ def _failure(found: Explanation) -> LastFailure | None:
     return LastFailure(
         stage=found.failure.stage,
         code=found.failure.code,
-        message=REDACTOR.clean(found.failure.message),
+        message=spoken(REDACTOR.clean(found.failure.message), f"server:{found.failure.code}"),
         at=moment(found.failed_seconds_ago, -1),
         since=None if found.is_usable else moment(found.since_seconds, -1),
         next_retry_at=moment(found.next_retry_seconds, 1),
@@ -281,4 +288,4 @@ def _warnings(manager: Manager, record: ServerRecord, connection: Connection | N
     if connection is not None:
         warnings += connection.catalogue.warnings
         warnings += [f"{name}: {count}" for name, count in asdict(connection.counters).items() if count]
-    return [REDACTOR.clean(warning) for warning in warnings]
+    return [spoken(REDACTOR.clean(warning)) for warning in warnings]

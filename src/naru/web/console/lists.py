@@ -15,7 +15,6 @@ from naru.hub import Hub
 from naru.messages import JsonObject, ToolDefinition
 from naru.models.measurable import measured
 from naru.records import ServerRecord, ServerStatus
-from naru.stores.secrets.redact import REDACTOR
 from naru.web.admin import wire
 from naru.web.admin.approvals import seen_calls
 from naru.web.query import whole_number
@@ -141,8 +140,7 @@ def _server(summary: dict[str, Any]) -> JsonObject:
         if key in summary
     }
     if summary["status"] != ServerStatus.CONNECTED and summary.get("lastFailure"):
-        shown["why"] = REDACTOR.clean(summary["lastFailure"]["message"])
-        shown["whyCode"] = summary["lastFailure"]["code"]
+        shown["why"] = summary["lastFailure"]["message"]
     return shown
 
 

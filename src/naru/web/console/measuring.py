@@ -19,10 +19,12 @@ from naru.models.limits.queue import Caller, current_caller
 from naru.models.measurable import Measurable, measurable
 from naru.models.probe import Check
 from naru.web.bodies import parse_body
-from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
+from naru.web.face.client import ChatClient, ClientGoneError, read_body
 from naru.web.face.plan_b import caller_of
 from naru.web.face.reading.body import decode_body
+from naru.web.korean import spoken
 from naru.web.openai.chat import OPENAI
+from naru.web.problems import problem_of
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -55,7 +57,7 @@ class Measuring:
         except ClientGoneError:
             return
         except NaruError as error:
-            await respond_error(send, OPENAI, error)
+            await problem_of(error)(scope, receive, send)
             return
         self._under_way.add(model)
         try:
@@ -64,7 +66,8 @@ class Measuring:
                     async for data in _steps(subject, self._hub):
                         await client.write(b"data: " + orjson.dumps(data) + b"\n\n")
                 except NaruError as error:
-                    await client.write(b"data: " + orjson.dumps({"step": "error", "message": str(error)}) + b"\n\n")
+                    said = spoken(str(error), f"api:{error.code}")
+                    await client.write(b"data: " + orjson.dumps({"step": "error", "message": said}) + b"\n\n")
                 await client.end()
         finally:
             self._under_way.discard(model)

@@ -24,6 +24,7 @@ from naru.web.console.lists import Lists, tool_data
 from naru.web.console.measuring import Measuring
 from naru.web.console.playground import Playground, result_data
 from naru.web.face.plan_b import caller_of
+from naru.web.korean import spoken
 from naru.web.routes import Access, Endpoint
 
 POLICY = (
@@ -53,7 +54,6 @@ FILES = (
     "overview.js",
     "pages.js",
     "play.js",
-    "reasons.js",
     "results.js",
     "runs.js",
     "schema_form.js",
@@ -162,7 +162,7 @@ class Console:
             found = manager.explain(name)
             if not found.is_usable and found.status is not ServerStatus.DISABLED:
                 why = REDACTOR.clean(f"{found.summary} {found.remedy}".strip())
-                missing.append({"server": name, "status": found.status, "why": why})
+                missing.append({"server": name, "status": found.status, "why": spoken(why)})
         return JSONResponse({"tools": offered, "missing": missing})
 
     async def call(self, request: Request) -> Response:
@@ -177,7 +177,7 @@ class Console:
                 return Response(status_code=499)  # which nobody reads
             result = await call
         except NaruError as error:
-            result = ToolResult.of_text(str(error), is_error=True)
+            result = ToolResult.of_text(spoken(str(error), f"api:{error.code}"), is_error=True)
         finally:
             call.cancel()
             left.cancel()

@@ -39,12 +39,14 @@ from naru.messages import (
 from naru.models.limits.queue import Caller, current_caller
 from naru.tools.toolset import CallContext, Toolset
 from naru.web.bodies import parse_body
-from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
+from naru.web.face.client import ChatClient, ClientGoneError, read_body
 from naru.web.face.names import ModelNames
 from naru.web.face.plan_b import caller_of
 from naru.web.face.reading.body import decode_body
 from naru.web.face.reading.history import read_messages
+from naru.web.korean import spoken
 from naru.web.openai.chat import OPENAI
+from naru.web.problems import problem_of
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -79,7 +81,7 @@ class Playground:
         except ClientGoneError:
             return
         except UserError as error:
-            await respond_error(send, OPENAI, error)
+            await problem_of(error)(scope, receive, send)
             return
         request = ChatRequest(await self._names.chosen(body.model), messages, temperature=body.temperature)
         async with ChatClient(scope, receive, send, OPENAI, streaming=True, grace_seconds=1.0) as client:
@@ -88,7 +90,7 @@ class Playground:
                     await client.write(b"data: " + encode(data) + b"\n\n")
                 await client.end()
             except NaruError as error:
-                await client.write(b"data: " + encode({"step": "error", "message": str(error)}) + b"\n\n")
+                await client.write(b"data: " + encode(_failed(error)) + b"\n\n")
                 await client.end()
 
     async def _steps(
@@ -108,6 +110,10 @@ class Playground:
             async for event in events:
                 if (data := step_data(event, readable)) is not None:
                     yield data
+
+
+def _failed(error: NaruError) -> JsonObject:
+    return {"step": "error", "message": spoken(str(error), f"api:{error.code}")}
 
 
 def _readable(offered: Sequence[ToolDefinition]) -> tuple[Tool, ...]:
@@ -142,7 +148,7 @@ def step_data(event: AgentEvent, readable: Sequence[Tool] = ()) -> JsonObject | 
         case AnswerText(text=text):
             return {"step": "text", "text": text}
         case RunFinished(reason=reason, answer=answer, rounds=rounds, usage=usage, note=note):
-            end = {"reason": reason, "answer": answer, "rounds": rounds, "note": note}
+            end = {"reason": reason, "answer": answer, "rounds": rounds, "note": spoken(note)}
             return {"step": "end", **end, "usage": asdict(usage)}
     return None
 

@@ -2,8 +2,10 @@
 const page = location.hash.slice(2) || "overview";
 const rows = page === "overview" ? ["/api/overview?range=hour"]
   : ["servers", "tools"].includes(page) ? [`/api/console/${page}?offset=0&limit=20`] : [];
+let language = navigator.language;
+try { language = localStorage.getItem("language") ?? language; } catch { /* private window */ }
 globalThis.ahead = new Map(["/api/session", ...rows].map((path) => {
-  const answer = fetch(`.${path}`, { headers: { Accept: "application/json" } });
+  const answer = fetch(`.${path}`, { headers: { Accept: "application/json", "Accept-Language": language.startsWith("ko") ? "ko" : "en" } });
   answer.catch(() => {}); // said where it is awaited
   return [path, answer];
 }));

@@ -11,21 +11,11 @@ async function answer(response) {
   let body = text;
   try { body = parsed(text); } catch { /* plain text */ }
   if (response.ok) return body;
-  const code = body?.code ?? body?.error?.code;
   const said = body?.detail ? `${body.detail} ${body.remedy ?? ""}`.trim() : body?.error?.message;
-  const error = new Error(await inReadersLanguage(code, said ?? `${response.status} ${response.statusText}`));
+  const error = new Error(said ?? `${response.status} ${response.statusText}`);
   error.status = response.status;
-  error.code = code;
   error.signIn = body?.signIn; // what persons can sign in with beside a key
   throw error;
-}
-
-// The hub's sentences are English: in Korean the code says what is wrong, and the hub's words follow for their details.
-async function inReadersLanguage(code, said) {
-  if (!isKorean() || !code) return said;
-  const { refusal } = await import("./reasons.js");
-  const known = refusal(code);
-  return known ? `${known} (${said})` : said;
 }
 
 // An answer that ahead.js has asked for serves the first who wants it.
@@ -43,8 +33,11 @@ async function send(path, options) {
   }
 }
 
+// The hub says what is wrong in the page's language.
+const inLanguage = () => ({ "Accept-Language": isKorean() ? "ko" : "en" });
+
 export async function api(path, { method = "GET", body, headers = {} } = {}) {
-  const options = { method, headers: { Accept: "application/json", ...headers } };
+  const options = { method, headers: { Accept: "application/json", ...inLanguage(), ...headers } };
   if (body !== undefined) {
     options.body = JSON.stringify(body);
     options.headers["Content-Type"] = "application/json";
@@ -58,7 +51,7 @@ export const query = (values) =>
 export async function* events(path, body, signal) {
   const response = await send(path, {
     method: "POST", signal, body: JSON.stringify(body),
-    headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
+    headers: { "Content-Type": "application/json", Accept: "text/event-stream", ...inLanguage() },
   });
   if (!response.ok) await answer(response);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

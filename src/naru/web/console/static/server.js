@@ -1,7 +1,6 @@
 import { api, follow, gathered, inOrder, ofServers } from "./api.js";
 import { withheldTool } from "./approvals.js";
 import { action, fill, h, json, say, sure, title } from "./dom.js";
-import { stateTold, told } from "./reasons.js";
 import { editServer } from "./server_form.js";
 import { countTools, state } from "./servers.js";
 import { t, when } from "./text.js";
@@ -81,14 +80,13 @@ function explanation(server) {
   const warnings = (server.warnings ?? []).map((warning) => h("p", { className: "wait small" }, warning));
   const failure = why.lastFailure;
   if (why.isUsable || (!failure && !why.remedy)) {
-    const said = stateTold(server);
-    return [h("p", { className: why.isUsable ? "good" : "soft" }, said.what), warnings];
+    // What is offered to whoever looks, which may be less than all that the server has.
+    const what = server.status === "CONNECTED" ? t("connectedWith", { count: server.toolCount ?? server.tools.length }) : why.summary;
+    return [h("p", { className: why.isUsable ? "good" : "soft" }, what), warnings];
   }
-  const said = failure && !["PENDING", "DISCONNECTED", "DISABLED"].includes(server.status) ? told(failure.code, why.summary, why.remedy) : stateTold(server);
   const left = failure?.nextRetryAt ? Math.max(0, Math.round((failure.nextRetryAt - Date.now()) / 1000)) : null;
   return h("section", { className: `card ${failure ? "notice" : ""}`, "aria-label": t("why") }, h("h2", {}, t("why")),
-    h("p", {}, said.what), said.todo && h("p", {}, h("strong", {}, said.todo)),
-    said.original && h("p", { className: "soft small", lang: "en" }, said.original),
+    h("p", {}, why.summary), why.remedy && h("p", {}, h("strong", {}, why.remedy)),
     failure && h("p", { className: "soft small" }, `${failure.stage} / ${failure.code}`,
       failure.since && ` · ${t("since", { time: when(failure.since) })}`,
       left !== null && ` · ${t("nextRetry", { seconds: left })}`),

@@ -1,7 +1,6 @@
 import { api, fetched, follow, gathered, query } from "./api.js";
 import { empty, fill, h, keep, kept, listen, say, searchBox, title } from "./dom.js";
 import { growing } from "./pages.js";
-import { told } from "./reasons.js";
 import { t } from "./text.js";
 
 const kinds = {
@@ -15,7 +14,7 @@ function row(server) {
   return h("li", {}, h("a", { className: "item", href: `#/servers/${encodeURIComponent(server.name)}` },
     h("span", { className: "name" }, server.name),
     server.description && h("span", { className: "about" }, server.description),
-    server.why && h("span", { className: "about bad" }, told(server.whyCode, server.why).what),
+    server.why && h("span", { className: "about bad" }, server.why),
     h("span", { className: "side" }, h("span", { className: "tag" }, server.transportType ?? "URL"),
       server.status === "CONNECTED" && h("span", {}, countTools(server.toolCount)), state(server.status))));
 }
