@@ -397,9 +397,10 @@ def test_the_console_speaks_korean_on_every_page(browser: Browser) -> None:
         assert lines & set(english) == set(), page
         assert browser.driver.execute_script("return document.documentElement.lang") == "ko"
     browser.open("servers/lost")
-    browser.sees("서버에 연결할 수 없습니다.", "서버를 시작하거나 URL을 확인하세요.")
+    browser.sees("http://127.0.0.1:9에 연결할 수 없습니다: 연결 거부", "서버를 시작하거나 URL을 확인하세요.")
+    assert "no connection" not in browser.text
     browser.open("servers")
-    browser.sees("서버에 연결할 수 없습니다.")
+    browser.sees("http://127.0.0.1:9에 연결할 수 없습니다")
     browser.click("English")
     browser.sees("Servers")
 

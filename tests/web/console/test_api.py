@@ -236,3 +236,11 @@ def test_every_file_of_the_console_is_listed_and_every_import_of_one_is_there() 
     assert {file.name for file in STATIC.iterdir()} == set(FILES)
     for file in STATIC.glob("*.js"):
         assert set(re.findall(r'from "\./([\w.]+)"', file.read_text(encoding="utf-8"))) <= set(FILES)
+
+
+async def test_a_pages_files_are_no_requests_of_a_persons_key(tmp_path: Path) -> None:
+    async with console(tmp_path, [], auth="on", api_key=KEY, rate_limit_per_minute=3) as client:
+        client.headers["Authorization"] = f"Bearer {KEY}"
+        for _ in range(20):  # a page that is loaded anew asks for as many
+            assert (await client.get("/console/app.js")).status_code == 200
+        assert [(await client.get("/api/session")).status_code for _ in range(4)] == [200, 200, 200, 429]

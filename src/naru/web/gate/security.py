@@ -272,11 +272,11 @@ class Gate:
             )
         found = keys.verify(credentials[0]) if credentials and keys is not None else None
         if found is not None:
-            wait = self._limits.request(found) if self._limits else 0.0
-            if wait > 0:
+            limits = self._limits if access is not Access.PUBLIC else None  # a page's files are no requests of its key
+            if limits and (wait := limits.request(found)) > 0:
                 raise self._slow_down(wait, "This key makes too many requests.", _KEY_LIMIT)
             budget = found.reach.requests_per_day
-            if self._limits and budget is not None and (wait := self._limits.spend(found)) > 0:
+            if limits and budget is not None and (wait := limits.spend(found)) > 0:
                 said = f"This key has made its {budget} requests of today (UTC)."
                 raise self._slow_down(wait, said, " Its budget is set with the key, or with its role in server.roles.")
             return found

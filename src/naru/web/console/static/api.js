@@ -45,6 +45,14 @@ export async function api(path, { method = "GET", body, headers = {} } = {}) {
   return answer(await send(path, options));
 }
 
+// Who is here, asked once until somebody else may be, and what that person's role may do.
+const roles = ["read", "user", "operator", "admin"];
+export const atLeast = (who, role) => roles.indexOf(who.role) >= roles.indexOf(role);
+let here;
+export const person = () => (here ??= api("/api/session").catch((error) => { here = undefined; throw error; }));
+export const forget = () => { here = undefined; };
+export const rights = async () => { const who = await person(); return (role) => atLeast(who, role); };
+
 export const query = (values) =>
   new URLSearchParams(Object.entries(values).filter(([, value]) => value !== "" && value !== undefined)).toString();
 

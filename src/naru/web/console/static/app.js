@@ -1,6 +1,6 @@
 // The frame: navigation, sign-in, language and theme; each page draws itself into an element of its own and may return how
 // to leave it.
-import { api, fetched, follow, inOrder, reading } from "./api.js";
+import { api, atLeast, fetched, follow, forget, inOrder, person, reading } from "./api.js";
 import { action, field, fill, glyph, h, keep, kept, onSubmit, title } from "./dom.js";
 import { keepFocus } from "./focus.js";
 import { isKorean, switchLanguage, switchTheme, t, themeName } from "./text.js";
@@ -26,9 +26,8 @@ const pages = {
   keys: ["M14 10a4 4 0 1 0-3.5 4l2 2H15v2h2v2h3v-3l-6.3-6.3M9 9.5h.01", () => import("./keys.js").then((file) => file.keysPage)],
 };
 // The least role that a page's rows ask for, where it is more than to read.
-const roles = ["read", "user", "operator", "admin"];
 const least = { logs: "operator", audit: "admin", keys: "admin" };
-const may = (page) => !who || roles.indexOf(who.role) >= roles.indexOf(least[page] ?? "read");
+const may = (page) => !who || atLeast(who, least[page] ?? "read");
 const main = document.getElementById("main");
 let leave = () => {};
 let who = null;
@@ -49,6 +48,8 @@ function navigation(current) {
       following?.();
       following = undefined;
       who = null;
+      forget();
+      try { sessionStorage.clear(); } catch { /* a private window has none */ }
       show();
     }));
   document.getElementById("skip").textContent = t("skip");
@@ -129,7 +130,7 @@ async function show() {
   document.title = `${name ? `${name} · ` : ""}${t(page)} · Naru`;
   const place = h("div");
   try {
-    const session = who ?? api("/api/session");
+    const session = person();
     if (mine > 1) reading(); // ahead.js began with the first
     const made = fetched(name && one ? one() : list()).then((draw) => draw(place, name && one ? name : session));
     made.then((end) => { if (mine !== drawn) end?.(); }, () => {});
@@ -139,15 +140,16 @@ async function show() {
     if (mine !== drawn) return;
     if (end) leave = end;
     main.replaceChildren(place);
-    globalThis.ahead.clear(); // what was asked for ahead and not wanted grows old
     if ([document.body, main].includes(document.activeElement)) place.querySelector("[autofocus]")?.focus({ preventScroll: true });
     countApprovals().catch(() => {});
     followHub();
   } catch (error) {
     if (mine !== drawn) return;
-    if (error.status === 401) { who = null; navigation(page); login(error.signIn); return; }
+    if (error.status === 401) { who = null; forget(); navigation(page); login(error.signIn); return; }
     fill(main, title(t(page)), h("div", { className: "card notice", role: "alert" }, h("p", {}, error.message),
       h("button", { type: "button", onclick: show }, t("again"))));
+  } finally {
+    if (mine === drawn) globalThis.ahead.clear(); // what was asked for ahead and not wanted grows old
   }
 }
 

@@ -1,12 +1,12 @@
-import { api, follow, gathered, inOrder, ofServers, parsed } from "./api.js";
-import { action, empty, fill, h, say, title } from "./dom.js";
+import { api, follow, gathered, inOrder, ofServers, parsed, rights } from "./api.js";
+import { action, barred, empty, fill, h, say, title } from "./dom.js";
 import { has, t, when } from "./text.js";
 
 const sign = (line) => (/^(---|\+\+\+|@@)/.test(line) ? "soft" : { "+": "plus", "-": "minus" }[line[0]] ?? "");
 
 // A tool that is not offered: why, how it differs from what was approved, and a button where approving helps.
 export function withheldTool(tool, approve, server) {
-  const canApprove = ["pending", "changed"].includes(tool.status);
+  const canApprove = approve && ["pending", "changed"].includes(tool.status);
   return h("article", {},
     h("div", { className: "row" }, h("h3", { className: "grow" }, server && [h("span", { className: "soft" }, `${server} · `)], tool.name,
       " ", h("span", { className: "state wait" }, has(tool.status) ? t(tool.status) : tool.status)),
@@ -35,6 +35,7 @@ const same = (text, given) => { try { return JSON.stringify(parsed(text)) === JS
 
 // Calls that wait for a yes are answered where they are seen to wait: `going` has rows of a waterfall, each with what was `given`.
 export async function showHeld(going) {
+  if (!(await rights())("operator")) return;
   const { waiting } = await api("/api/approvals");
   const left = new Set(waiting);
   const isOf = (held, one) => (one.label === `${held.server}__${held.tool}` || one.label === held.tool)
@@ -49,9 +50,7 @@ export async function showHeld(going) {
 }
 
 // Readers may see withheld tools, but only operators are shown what is called.
-const heldCalls = async () => {
-  try { return await api("/api/approvals"); } catch { return { waiting: [], standing: [] }; }
-};
+const heldCalls = async (may) => (may("operator") ? api("/api/approvals") : { waiting: [], standing: [] });
 
 // What was allowed for always, each with a button that takes it back.
 function standingCalls(standing, load) {
@@ -69,10 +68,10 @@ function standingCalls(standing, load) {
 
 export async function approvalsPage(main) {
   let shown = "";
-  const ask = inOrder();
+  const ask = inOrder(), may = await rights();
   const load = async () => {
     const isNews = ask();
-    const [{ tools }, held] = await Promise.all([api("/api/console/approvals"), heldCalls()]);
+    const [{ tools }, held] = await Promise.all([api("/api/console/approvals"), heldCalls(may)]);
     if (!isNews()) return;
     const { waiting, standing } = held;
     // Drawn anew only when something began or ended to wait, so that nobody's focus is taken.
@@ -81,12 +80,12 @@ export async function approvalsPage(main) {
     shown = now;
     fill(main, title(t("approvals")),
       waiting.length > 0 && [h("h2", {}, t("heldCalls")), waiting.map((one) => waitingCall(one, load))],
-      h("p", { className: "lead" }, t("approvalsLead")),
+      h("p", { className: "lead" }, t("approvalsLead")), !may("operator") && barred("operator"),
       !tools.length && !waiting.length && empty(t("noApprovals")),
-      tools.map((tool) => h("section", { className: "card", "aria-label": `${tool.server} ${tool.name}` }, withheldTool(tool, async () => {
+      tools.map((tool) => h("section", { className: "card", "aria-label": `${tool.server} ${tool.name}` }, withheldTool(tool, may("operator") && (async () => {
         await api(`/api/mcp/servers/${encodeURIComponent(tool.server)}/approve`, { method: "POST", body: { tools: [tool.name] } });
         await load();
-      }, tool.server))),
+      }), tool.server))),
       standing.length > 0 && standingCalls(standing, load));
   };
   await load();

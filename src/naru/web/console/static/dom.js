@@ -60,6 +60,9 @@ export function action(label, work, props = {}) {
   return button;
 }
 
+// In the place of what a role may not do, that it may not.
+export const barred = (role) => h("p", { className: "soft" }, t("needsRole", { role }));
+
 export const onSubmit = (button, work) => (event) => { event.preventDefault(); return busy(button, work); };
 
 // Ask before something that cannot be taken back.

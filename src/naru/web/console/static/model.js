@@ -1,5 +1,5 @@
 // One model: how it is asked for tools, what its last probe found, and a probe that runs while one looks on.
-import { api, events } from "./api.js";
+import { api, events, rights } from "./api.js";
 import { empty, fill, h, snippet, title } from "./dom.js";
 import { has, number, t, when } from "./text.js";
 
@@ -68,7 +68,7 @@ export async function modelPage(main, name) {
     }
   });
   await load();
-  fill(main, title(name, h("span", { className: "push" }), halt, start), h("p", { className: "lead" }, t("modelLead")), failed, going, facts,
+  fill(main, title(name, h("span", { className: "push" }), halt, (await rights())("operator") && start), h("p", { className: "lead" }, t("modelLead")), failed, going, facts,
     h("h2", {}, t("found")), found, h("h2", {}, t("fromTerminal")), snippet(`naru probe ${name}`));
   return () => abort?.abort();
 }

@@ -1,12 +1,18 @@
-import { api, events } from "./api.js";
+import { api, atLeast, events, person } from "./api.js";
 import { showHeld } from "./approvals.js";
-import { action, field, fill, h, keep, kept, title } from "./dom.js";
+import { action, barred, field, fill, h, keep, kept, title } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { has, number, t } from "./text.js";
 import { callInside, coloured, modelInside, waterfall, writtenBy } from "./waterfall.js";
 
+// The conversation stays with the tab and the person who had it: what was asked and answered, never what tools were given or gave.
+const place = "conversation";
+const recalled = (who) => { try { const held = JSON.parse(sessionStorage.getItem(place)); return held?.who === who.id ? held : {}; } catch { return {}; } };
+const remember = (held) => { try { sessionStorage.setItem(place, JSON.stringify(held)); } catch { /* a private window, or full */ } };
+
 export async function playPage(main) {
-  const [{ models }, { servers }] = await Promise.all([api("/api/models"), api("/api/console/servers?limit=200")]);
+  const [who, { models }, { servers }] = await Promise.all([person(), api("/api/models"), api("/api/console/servers?limit=200")]);
+  const held = recalled(who), mayAsk = atLeast(who, "user");
   const model = h("select", {}, models.map((one) => h("option", { value: one.name }, one.name)));
   const chosen = h("select", {}, h("option", { value: "*" }, t("allServers")),
     servers.map((one) => h("option", { value: one.name }, one.name)), h("option", { value: "" }, t("withoutTools")));
@@ -14,8 +20,15 @@ export async function playPage(main) {
   const ask = h("button", { className: "main" }, t("ask"));
   const halt = h("button", { type: "button", hidden: true }, t("stop"));
   const talk = h("div", { "aria-live": "polite" });
-  let turns = [];
-  let stop = () => {};
+  const turns = held.turns ?? [];
+  if (turns.at(-1)?.role === "user") { // nobody answered it, since its page was left: it stands where it was written
+    const { content } = turns.pop();
+    question.value ||= content;
+  }
+  turns.forEach(({ role, content }, at) => { if (role === "user") talk.append(newTurn(content, turns[at + 1].content).view); });
+  for (const [select, value] of [[model, held.model], [chosen, held.servers]]) if ([...select.options].some((one) => one.value === value)) select.value = value;
+  const save = () => remember({ who: who.id, turns, model: model.value, servers: chosen.value });
+  let stop = () => {}, isLeft = false;
   halt.addEventListener("click", () => stop());
   const send = async (event) => {
     event.preventDefault();
@@ -29,6 +42,7 @@ export async function playPage(main) {
     question.value = "";
     keep({ words: "" });
     turns.push({ role: "user", content: text });
+    save();
     const turn = newTurn(text);
     talk.append(turn.view);
     turn.view.scrollIntoView({ block: "nearest" });
@@ -37,8 +51,11 @@ export async function playPage(main) {
       const body = { model: model.value, messages: turns, servers: wanted };
       for await (const step of events("/api/play", body, abort.signal)) turn.hear(step);
       turns.push({ role: "assistant", content: turn.answer() });
+      save();
     } catch (error) {
+      if (isLeft) return;
       turns.pop();
+      save();
       turn.fail(error.name === "AbortError" ? t("stopped") : error.message);
     } finally {
       ask.disabled = false;
@@ -46,17 +63,17 @@ export async function playPage(main) {
       halt.hidden = true;
     }
   };
-  const fresh = action(t("fresh"), async () => { stop(); turns = []; fill(talk); question.focus(); }, { className: "quiet" });
-  fill(main, title(t("play"), h("span", { className: "push" }), fresh), h("p", { className: "lead" }, t("playLead")), talk,
-    h("form", { className: "card", onsubmit: send },
+  const fresh = action(t("fresh"), async () => { stop(); turns.length = 0; save(); fill(talk); question.focus(); }, { className: "quiet" });
+  fill(main, title(t("play"), h("span", { className: "push" }), mayAsk && fresh), h("p", { className: "lead" }, t("playLead")), talk,
+    !mayAsk ? barred("user") : h("form", { className: "card", onsubmit: send },
       field(t("question"), question), h("div", { className: "fields" }, field(t("model"), model), field(t("withTools"), chosen)),
       h("div", { className: "row" }, ask, halt, h("span", { className: "soft small" }, t("askHint")))));
   question.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(event); });
-  return () => stop();
+  return () => { isLeft = true; stop(); };
 }
 
-// One question with everything that follows, drawn step by step as the loop goes.
-function newTurn(text) {
+// One question with everything that follows, drawn step by step as the loop goes; or as it was answered before.
+function newTurn(text, before) {
   const answer = h("div", { className: "card answer" });
   const fall = waterfall();
   const note = h("p", { className: "soft small" });
@@ -82,6 +99,7 @@ function newTurn(text) {
     if ([...going.values()].some((one) => one.seconds() > 0.8)) showHeld(going).catch(() => {});
   }, 1500);
   const finish = () => { clearInterval(clock); clearInterval(asking); thinking = undefined; for (const one of going.values()) one.end(); going.clear(); };
+  if (before !== undefined) { finish(); said = before; draw(); }
   const heard = {
     text: (step) => { said += step.text; drawing ??= setTimeout(draw, 120); },
     round: (step) => { round = { number: step.round, final: step.final, offered: step.offered }; },

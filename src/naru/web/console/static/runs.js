@@ -1,4 +1,4 @@
-import { api, follow, gathered, query } from "./api.js";
+import { api, follow, gathered, query, rights } from "./api.js";
 import { action, choose, empty, fill, h, json, kept, listen, searchBox, title } from "./dom.js";
 import { spansOf } from "./inspect.js";
 import { markdown } from "./markdown.js";
@@ -59,7 +59,7 @@ export async function runsPage(main) {
 }
 
 export async function runPage(main, id) {
-  const [run, { models }] = await Promise.all([api(`/api/runs/${encodeURIComponent(id)}`), api("/api/models").catch(() => ({ models: [] }))]);
+  const [may, run, { models }] = await Promise.all([rights(), api(`/api/runs/${encodeURIComponent(id)}`), api("/api/models").catch(() => ({ models: [] }))]);
   const out = h("div", { "aria-live": "polite" });
   const other = h("select", { "aria-label": t("replayWith") }, h("option", { value: "" }, t("asRecorded")), models.map((one) => h("option", { value: one.name }, one.name)));
   const replay = action(t("replay"), async () => {
@@ -71,7 +71,7 @@ export async function runPage(main, id) {
   const usage = run.usage && t("tokens", { prompt: number(run.usage.prompt_tokens, 0), completion: number(run.usage.completion_tokens, 0) });
   fill(main, title(run.question, h("span", { className: `state ${kind(run.reason)}` }, named(run.reason))),
     h("p", { className: "lead" }, [run.model, when(run.started_at), t("seconds", { seconds: run.seconds.toFixed(1) }), usage, run.caller].filter(Boolean).join(" · ")),
-    h("div", { className: "row bar" }, replay, h("div", {}, other), h("a", { className: "button", download: `${id}.json`, href: file }, t("export"))),
+    h("div", { className: "row bar" }, may("user") && [replay, h("div", {}, other)], h("a", { className: "button", download: `${id}.json`, href: file }, t("export"))),
     out, h("h2", {}, t("answer")), h("div", { className: "card answer" }, await markdown(run.answer || run.note)),
     h("h2", {}, t("steps")), steps(run));
   return () => URL.revokeObjectURL(file);

@@ -1,4 +1,4 @@
-import { api, follow, gathered, inOrder, ofServers } from "./api.js";
+import { api, follow, gathered, inOrder, ofServers, rights } from "./api.js";
 import { withheldTool } from "./approvals.js";
 import { action, fill, h, json, say, sure, title } from "./dom.js";
 import { editServer } from "./server_form.js";
@@ -12,13 +12,13 @@ export async function serverPage(main, name) {
   const ask = inOrder();
   const load = async () => {
     const isNews = ask();
-    const server = await api(path(name));
+    const [server, may] = await Promise.all([api(path(name)), rights()]);
     if (server.config.url) server.signIn = await api(path(name, "sign-in"));
     if (!isNews()) return;
     const now = JSON.stringify(server);
     if (now === last) return;
     last = now;
-    draw(main, server, load);
+    draw(main, server, load, may);
   };
   await load();
   const look = gathered(() => load().catch((error) => say(error.message)), 200);
@@ -29,12 +29,13 @@ export async function serverPage(main, name) {
   return () => { look.stop(); stop(); };
 }
 
-function draw(main, server, load) {
+function draw(main, server, load, may) {
   const act = (what) => async () => {
     try { await api(path(server.name, what), { method: "POST" }); } finally { await load(); }
     say(`${server.name}: ${t((await api(path(server.name))).status)}`);
   };
   const connected = server.status === "CONNECTED";
+  const operates = may("operator"), signs = server.signIn && may(server.signIn.credentials === "shared" ? "operator" : "user");
   const remove = async () => {
     if (!await sure(t("removeSure", { name: server.name }), t("remove"))) return;
     await api(path(server.name), { method: "DELETE" });
@@ -54,14 +55,14 @@ function draw(main, server, load) {
     title(server.name, state(server.status)),
     h("p", { className: "lead" }, server.description),
     h("div", { className: "row bar" },
-      connected ? action(t("disconnect"), act("disconnect"), { "data-same": "connection" }) : action(t("connect"), act("connect"), { className: "main", "data-same": "connection" }),
-      connected && action(t("refresh"), act("refresh")),
-      server.signIn && server.status === "NEEDS_AUTH" && action(t("signIn"), signIn, { className: "main" }),
-      server.signIn?.signedIn && server.status !== "NEEDS_AUTH" && action(t("signInAgain"), signIn),
-      server.signIn?.signedIn && action(t("signOut"), signOut),
-      action(t("edit"), async () => editServer(server, load)),
-      action(t("remove"), remove, { className: "danger" })),
-    explanation(server), withheld(server, load), tools(server),
+      operates && (connected ? action(t("disconnect"), act("disconnect"), { "data-same": "connection" }) : action(t("connect"), act("connect"), { className: "main", "data-same": "connection" })),
+      operates && connected && action(t("refresh"), act("refresh")),
+      signs && server.status === "NEEDS_AUTH" && action(t("signIn"), signIn, { className: "main" }),
+      signs && server.signIn.signedIn && server.status !== "NEEDS_AUTH" && action(t("signInAgain"), signIn),
+      signs && server.signIn.signedIn && action(t("signOut"), signOut),
+      may("admin") && action(t("edit"), async () => editServer(server, load)),
+      may("admin") && action(t("remove"), remove, { className: "danger" })),
+    explanation(server), withheld(server, load, operates), tools(server),
     h("h2", {}, t("definition")), json({ transportType: server.transportType, config: server.config }),
     server.launch && [h("h2", {}, t("launch")), json([...server.launch.envNames.map((one) => `${one}=…`), ...server.launch.argv].join(" "))]);
 }
@@ -94,7 +95,7 @@ function explanation(server) {
     why.logTail && [h("h3", {}, t("log")), json(why.logTail)]);
 }
 
-function withheld(server, load) {
+function withheld(server, load, mayApprove) {
   if (!server.withheldTools?.length) return null;
   const approve = (names) => async () => {
     await api(path(server.name, "approve"), { method: "POST", body: { tools: names } });
@@ -104,6 +105,6 @@ function withheld(server, load) {
   const waiting = server.withheldTools.filter((tool) => ["pending", "changed"].includes(tool.status));
   return h("section", { className: "card notice wait-card", "aria-label": t("withheld") },
     h("div", { className: "head" }, h("h2", {}, t("withheld")), h("span", { className: "push" }),
-      waiting.length > 1 && action(t("approveAll"), approve(waiting.map((tool) => tool.name)), { className: "main" })),
-    server.withheldTools.map((tool) => withheldTool(tool, approve([tool.name]))));
+      mayApprove && waiting.length > 1 && action(t("approveAll"), approve(waiting.map((tool) => tool.name)), { className: "main" })),
+    server.withheldTools.map((tool) => withheldTool(tool, mayApprove && approve([tool.name]))));
 }

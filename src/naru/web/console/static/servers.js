@@ -1,4 +1,4 @@
-import { api, fetched, follow, gathered, query } from "./api.js";
+import { api, fetched, follow, gathered, query, rights } from "./api.js";
 import { empty, fill, h, keep, kept, listen, say, searchBox, title } from "./dom.js";
 import { growing } from "./pages.js";
 import { t } from "./text.js";
@@ -36,7 +36,8 @@ export async function serversPage(main) {
     fill(chips, total > 0 && [chip("", t("all"), total), Object.entries(states).map(([name, count]) => chip(name, t(name), count))]);
   };
   const open = () => fetched(import("./server_form.js")).then(({ editServer }) => editServer(null, () => pages.reset())).catch((error) => say(error.message));
-  const add = () => h("button", { type: "button", className: "main", onclick: open }, t("add"));
+  const may = await rights();
+  const add = () => may("admin") && h("button", { type: "button", className: "main", onclick: open }, t("add"));
   const pages = growing(list, end, {
     fetchPage: async (offset, limit) => {
       const found = await api(`/api/console/servers?${query({ q: find.value, state: wanted, offset, limit })}`);

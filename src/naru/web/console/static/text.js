@@ -46,6 +46,7 @@ const words = {
   status: ["Status", "상태"],
   yes: ["yes", "예"],
   no: ["no", "아니오"],
+  needsRole: ["This needs the role {role}, which you do not have here. An admin can give it to you.", "역할 {role}이(가) 필요한데, 지금 역할로는 할 수 없습니다. 관리자에게 요청하세요."],
   badJson: ["This is not JSON: ", "JSON이 아닙니다: "],
   // overview
   overviewLead: ["What was asked of this hub, how long it took and what went wrong. Figures stay over restarts.", "이 허브에 들어온 요청, 걸린 시간, 잘못된 것입니다. 다시 켜도 남아 있습니다."],

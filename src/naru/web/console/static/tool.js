@@ -1,14 +1,14 @@
 // One tool: its schema as a form, a run, the result by type.
-import { api } from "./api.js";
+import { api, rights } from "./api.js";
 import { showHeld } from "./approvals.js";
-import { fill, h, json, onSubmit, snippet, title } from "./dom.js";
+import { barred, fill, h, json, onSubmit, snippet, title } from "./dom.js";
 import { resultView } from "./results.js";
 import { control } from "./schema_form.js";
 import { t } from "./text.js";
 import { waterfall } from "./waterfall.js";
 
 export async function toolPage(main, name) {
-  const tool = await api(`/api/console/tools/${encodeURIComponent(name)}`);
+  const [tool, may] = await Promise.all([api(`/api/console/tools/${encodeURIComponent(name)}`), rights()]);
   const root = tool.inputSchema, required = Array.isArray(root.required) ? root.required : [];
   const inputs = Object.entries(root.properties ?? {}).map(([key, schema]) => control(key, schema, required.includes(key), root));
   const going = h("div");
@@ -28,7 +28,7 @@ export async function toolPage(main, name) {
   fill(main, title(tool.title || tool.name, h("span", { className: "tag" }, tool.server),
     hints.readOnlyHint && h("span", { className: "tag" }, t("readOnly")), hints.destructiveHint && h("span", { className: "tag wait" }, t("destructive"))),
   tool.title && h("p", { className: "soft" }, h("code", {}, tool.name)), h("p", { className: "lead" }, tool.description),
-  h("form", { className: "card", onsubmit: send }, inputs.map((input) => input.view), !inputs.length && h("p", { className: "soft" }, t("noArguments")), button), going, out,
+  may("user") ? h("form", { className: "card", onsubmit: send }, inputs.map((input) => input.view), !inputs.length && h("p", { className: "soft" }, t("noArguments")), button) : barred("user"), going, out,
   h("details", {}, h("summary", {}, t("definition")), json(tool.inputSchema)));
 }
 
