@@ -28,12 +28,12 @@ const charts = [
   { key: "callsOverTime", lines: [["count", "--accent"], ["wentWrong", "--bad"]], value: (data, line) => data.calls[line === "wentWrong" ? "failed" : line], format: (value) => number(value, 0) },
 ];
 
-// A canvas takes no light-dark(): the colour as the page has it now.
+// A canvas takes no light-dark(): the colour as the page has it now. Forced colours would make one of all lines and the grid.
 function colour(name) {
   const probe = document.getElementById("live");
-  probe.style.color = `var(${name})`;
+  probe.style.cssText = `color: var(${name}); forced-color-adjust: none`;
   const found = getComputedStyle(probe).color;
-  probe.style.color = "";
+  probe.style.cssText = "";
   return found;
 }
 const runsOf = (data, place) => `#/runs?after=${data.times[place] * 1000}&before=${(data.times[place] + data.step) * 1000}`;
