@@ -277,3 +277,44 @@ def test_issue21_keys_are_limited_shown_and_rotated(naru) -> None:
 def test_a_key_that_would_not_be_what_was_asked_for_is_not_made(naru, arguments: list[str], told: str) -> None:
     assert told in naru("keys", "create", "user", *arguments, code=2).stderr
     assert "There are no keys" in naru("keys", "list").stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("time", "npx", "-y", "x@1.0.0"),  # as other products' command lines have it
+        ("time", "--env", "A=SENTINEL-1", "npx", "x@1.0.0", "--token=SENTINEL-2"),
+        ("--env", "A=SENTINEL-1", "time", "npx", "--yes", "x@1.0.0"),
+    ],
+)
+def test_an_option_behind_a_program_is_nobodys_until_it_is_said_whose(naru, words: tuple[str, ...]) -> None:
+    refused = naru("servers", "add", *words, code=2)
+    assert "Naru's or the program's?" in refused.stderr
+    assert "naru servers add time -- npx -" in refused.stderr
+    assert "SENTINEL" not in refused.stderr
+    assert json.loads(naru("servers", "list", "--json").stdout) == []
+
+
+def test_options_stand_behind_an_address_and_before_the_two_dashes(naru) -> None:
+    naru("servers", "add", "docs", "http://h/mcp", "--header", "A: b", "--json")
+    naru("servers", "add", "time", "--env", "A=b", "--", "npx", "-y", "x@1.0.0")
+    kept = json.loads(naru("servers", "export").stdout)["mcpServers"]
+    assert kept["time"]["args"] == ["-y", "x@1.0.0"]
+
+
+@pytest.mark.parametrize(
+    "command", [("explain",), ("remove",), ("enable",), ("disable",), ("export",), ("secret", "list"), ("logout",)]
+)
+def test_a_mistyped_server_is_told_with_the_one_that_is_near(naru, command: tuple[str, ...]) -> None:
+    naru("servers", "add", "docs", "http://127.0.0.1:9/mcp")
+    assert "Did you mean docs? See: naru servers list" in naru("servers", *command, "dcos", code=3).stderr
+
+
+def test_a_name_in_korean_is_refused_by_that_name(naru, tmp_path: Path) -> None:
+    file = tmp_path / "설정.json"
+    file.write_text(
+        '{"mcpServers": {"한글": {"command": "echo"}, "사내 wiki": {"url": "http://h/"}}}', encoding="utf-8"
+    )
+    listed = naru("servers", "import", str(file), "--yes").stdout
+    assert "server name '한글' is not allowed" in listed
+    assert "wiki\t설정.json\tnew" in listed

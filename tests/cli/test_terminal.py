@@ -74,3 +74,11 @@ def test_the_first_column_of_a_table_never_wraps() -> None:
         f"print_table(('run', 'question', 'model'), [('{long}', 'why ' * 40, 'a model of a long name ' * 4)])"
     )
     assert long in run_on_terminal(code, COLUMNS="60", NO_COLOR="1")
+
+
+def test_rows_stand_one_below_the_other_where_a_table_would_have_no_room() -> None:
+    row = "('a__tool_with_a_long_name', 'docs', 'Says what it does, at some length')"
+    code = f"from naru.cli.terminal.output import print_table\nprint_table(('tool', 'server', 'what it does'), [{row}])"
+    lines = [line.strip() for line in run_on_terminal(code, COLUMNS="40", NO_COLOR="1").splitlines()]
+    assert lines[:2] == ["a__tool_with_a_long_name", "server: docs"]
+    assert "server  what it does" in run_on_terminal(code, COLUMNS="90", NO_COLOR="1")

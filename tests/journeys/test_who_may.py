@@ -95,3 +95,17 @@ def test_a_question_that_nobody_answered_yet_stands_where_it_was_written(tmp_pat
         browser.sees("Add a server")
         browser.driver.execute_script("location.hash = '#/play'")
         browser.wait(lambda: browser.field("Question").get_property("value") == "Who works here?")
+
+
+def test_whoever_is_signed_out_meanwhile_signs_in_where_it_is_noticed_and_goes_on_there(browser: Browser) -> None:
+    sign_in(browser, KEY)
+    browser.open("servers/hr")
+    browser.sees("List tools again")
+    browser.driver.delete_all_cookies()  # as when twelve hours have passed
+    browser.click("List tools again")
+    browser.sees("Sign in with a key", "Your sign-in is over.")
+    assert "X-API-Key" not in browser.text
+    browser.field("API key").send_keys(KEY + Keys.ENTER)
+    browser.sees("List tools again")
+    assert browser.driver.current_url.endswith("#/servers/hr")
+    assert browser.driver.execute_script("return document.getElementById('away').hidden")

@@ -11,7 +11,7 @@ import typer
 
 from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.dialects import Parsed, Tool, parse, tools_from_openai
-from naru.errors import UserError
+from naru.errors import NotFoundError, UserError
 
 
 def command(
@@ -70,7 +70,8 @@ def _read(where: str) -> str:
     try:
         return Path(where).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise UserError(f"Cannot read {where}: {error.strerror}.", remedy="Give a file, or - for stdin.") from error
+        kind = NotFoundError if isinstance(error, FileNotFoundError) else UserError
+        raise kind(f"Tried to read {where}: {error.strerror}.", remedy="Give a file, or - for stdin.") from error
 
 
 def _unescaped(text: str) -> str:

@@ -13,6 +13,7 @@ import typer
 from naru.agent.selection import ToolIndex
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import SERVERS, RunningHub, server_path
+from naru.cli.servers.stored import near, unregistered
 from naru.cli.terminal.exit_codes import Exit
 from naru.cli.terminal.output import AsJson, plain, print_json, print_note, print_table, print_warnings
 from naru.cli.terminal.told_once import check_store, news_of, unusable
@@ -68,7 +69,8 @@ def show(
     offered = offered_tools(settings_from(config))
     found = next((tool for tool in offered.tools if tool.name == name), None)
     if found is None:
-        raise NotFoundError(f"No tool named {name!r} is offered.", remedy="See: naru tools list")
+        hint = near(name, [tool.name for tool in offered.tools])
+        raise NotFoundError(f"No tool named {name!r} is offered.", remedy=f"{hint}See: naru tools list")
     if as_json:
         print_json(_data(found))
         return
@@ -117,7 +119,7 @@ class Offered:
     def only(self, server: str) -> Offered:
         """Return what there is of one server. Raises NotFoundError."""
         if server not in self.servers:
-            raise NotFoundError(f"No server named {server!r} is registered.", remedy="See: naru servers list")
+            raise unregistered(server, self.servers)
         tools = [tool for tool in self.tools if tool.server == server]
         return Offered(tools, [server], [name for name in self.unusable if name == server])
 

@@ -47,10 +47,10 @@ def read_place(place: Place, path: Path, folder: Path) -> list[Found]:
         return [Found("", place.title, place.client, path, broken)]
     found: list[Found] = []
     for name, where, entry in entries:
-        wanted = legal_name(name)
+        wanted = legal_name(name) or name  # of a name with no letter of ours it is told that, and which
         outcome = read_record(wanted, where, entry, now_ms)
         asked = {one.identifier: one for one in wanted_inputs(entry, inputs)}
-        found.append(Found(wanted or name, place.title, place.client, path, outcome, tuple(asked.values())))
+        found.append(Found(wanted, place.title, place.client, path, outcome, tuple(asked.values())))
     return found
 
 

@@ -24,12 +24,13 @@ from naru.cli.servers import live as servers_live
 from naru.cli.servers import secret as own_secrets
 from naru.cli.servers import sign_in
 from naru.cli.servers.import_servers import command as import_command
-from naru.cli.servers.stored import Name, open_stored, server_names
+from naru.cli.servers.program import ProgramLast
+from naru.cli.servers.stored import Name, open_stored, registered, server_names, unregistered
 from naru.cli.terminal.exit_codes import Exit
 from naru.cli.terminal.output import AsJson, Yes, print_json, print_note, print_table, print_warnings
 from naru.config import Settings
 from naru.connections.rules.policy import Policy, argv_shown
-from naru.errors import ConfigError, ConflictError, NaruError, NotFoundError
+from naru.errors import ConfigError, ConflictError, NaruError
 from naru.records import ServerRecord, describe, now_ms, parse_transport
 from naru.stores.base import Store
 from naru.stores.formats.expand import MissingVariableError, expand
@@ -94,7 +95,7 @@ def list_servers(store: StoreOption = "", config: Config = None, as_json: AsJson
     _run(settings, store, work)
 
 
-@app.command()
+@app.command(cls=ProgramLast)
 def add(  # noqa: PLR0913  # each parameter is an option of the command
     name: Annotated[str, typer.Argument(help="Unique name.")],
     target: Annotated[
@@ -163,7 +164,7 @@ def remove(name: Name, store: StoreOption = "", config: Config = None, as_json: 
 
     async def work(opened: Store) -> None:
         if not await opened.delete(name):
-            raise _unknown(name)
+            raise unregistered(name, [one.name for one in await opened.list()])
         _tell({"name": name, "removed": True}, f"Removed {name}", as_json=as_json)
 
     _run(settings_from(config), store, work)
@@ -194,7 +195,7 @@ def export(
         records = {record.name: record for record in await opened.list()}
         for name in names or ():
             if name not in records:
-                raise _unknown(name)
+                raise unregistered(name, records)
         chosen = [record for name, record in records.items() if not names or name in names]
         entries = {one.name: _entry(one, with_secrets=with_secrets) for one in chosen}
         print_json({"mcpServers": entries})
@@ -226,9 +227,7 @@ def check(store: StoreOption = "", config: Config = None, as_json: AsJson = Fals
 
 def _switch(name: str, store: str, config: Path | None, *, is_on: bool, as_json: bool) -> None:
     async def work(opened: Store) -> None:
-        record = await opened.find_by_name(name)
-        if record is None:
-            raise _unknown(name)
+        record = await registered(opened, name)
         kept = {key: value for key, value in record.config.items() if key not in ("disabled", "enabled")}
         changed = {"config": kept if is_on else {**kept, "disabled": True}}
         moment = max(now_ms(), record.updated_at + 1)
@@ -327,10 +326,6 @@ def _states(settings: Settings) -> dict[str, Any]:
 
 def _state(found: dict[str, Any]) -> dict[str, Any]:
     return {key: found[key] for key in ("status", "toolCount", "lastFailure", "runsAt") if key in found}
-
-
-def _unknown(name: str) -> NotFoundError:
-    return NotFoundError(f"No server named {name!r} is registered.", remedy="See: naru servers list")
 
 
 def _tell(data: Any, line: str, *, as_json: bool) -> None:

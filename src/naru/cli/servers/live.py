@@ -12,7 +12,7 @@ import typer
 
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub, server_path
-from naru.cli.servers.stored import Name
+from naru.cli.servers.stored import Name, registered
 from naru.cli.terminal.called import as_called
 from naru.cli.terminal.exit_codes import Exit
 from naru.cli.terminal.output import AsJson, Yes, confirmed, plain, print_json, print_note
@@ -20,7 +20,6 @@ from naru.cli.terminal.told_once import told_once
 from naru.cli.terminal.working import connected
 from naru.config import Settings
 from naru.connections.open import open_manager
-from naru.errors import NotFoundError
 from naru.stores.memory import MemoryStore
 from naru.stores.open import open_store, store_url
 from naru.stores.secrets.redact import REDACTOR
@@ -125,11 +124,9 @@ async def _try(settings: Settings, name: str) -> dict[str, Any]:
     store = open_store(store_url(settings.hub))
     await store.open()
     try:
-        record = await store.find_by_name(name)
+        record = await registered(store, name)
     finally:
         await store.close()
-    if record is None:
-        raise NotFoundError(f"No server named {name!r} is registered.", remedy="See: naru servers list")
     alone = MemoryStore()
     await alone.save(record.model_copy(update={"auto_connect": True}))
     manager = open_manager(settings, alone, asks_for_keys=False)

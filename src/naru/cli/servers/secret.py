@@ -15,12 +15,12 @@ import typer
 
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub, server_path
-from naru.cli.servers.stored import Name, open_stored
+from naru.cli.servers.stored import Name, open_stored, registered
 from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.config import Settings
 from naru.connections.credentials import LOCAL, forget_secret, own_secrets, owner_of, secret_names, store_secret
 from naru.connections.open import open_signins
-from naru.errors import NotFoundError, UserError
+from naru.errors import UserError
 from naru.persons import Person
 from naru.records import ServerRecord
 from naru.stores.secrets.vault import Vault
@@ -61,7 +61,8 @@ def list_names(name: Name, config: Config = None, as_json: AsJson = False) -> No
     if as_json:
         print_json(names)
         return
-    print("\n".join(names))
+    for one in names:
+        print(one)
     if not names:
         print_note(f"Nothing is stored for {name}.")
 
@@ -89,13 +90,11 @@ def _path(name: str, secret: str) -> str:
 
 
 def _alone(settings: Settings, name: str, work: Callable[[Vault, str, ServerRecord], Any]) -> Any:
-    async def found() -> ServerRecord | None:
+    async def found() -> ServerRecord:
         async with open_stored(settings) as stored:
-            return await stored.find_by_name(name)
+            return await registered(stored, name)
 
     record = asyncio.run(found())
-    if record is None:
-        raise NotFoundError(f"No server named {name!r} is registered.", remedy="See: naru servers list")
     vault = open_signins(settings).vault
     try:
         return work(vault, owner_of(record, Person(LOCAL)), record)

@@ -20,14 +20,14 @@ import typer
 
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub, server_path
-from naru.cli.servers.stored import Name, open_stored
+from naru.cli.servers.stored import Name, open_stored, registered
 from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.config import Settings
 from naru.connections.credentials import LOCAL, owner_of
 from naru.connections.link.surroundings import expanded
 from naru.connections.oauth.signins import SignIns, Wish
 from naru.connections.open import open_signins
-from naru.errors import NotFoundError, UserError
+from naru.errors import UserError
 from naru.persons import Person
 from naru.records import ServerRecord
 from naru.telemetry.audit import audit_once
@@ -158,9 +158,7 @@ async def _out(settings: Settings, name: str) -> dict[str, Any]:
 
 async def _opened(settings: Settings, name: str) -> tuple[ServerRecord, SignIns]:
     async with open_stored(settings) as store:
-        record = await store.find_by_name(name)
-    if record is None:
-        raise NotFoundError(f"No server named {name!r} is registered.", remedy="See: naru servers list")
+        record = await registered(store, name)
     if "url" not in record.config:
         raise UserError(
             f"Server {name!r} is a program, at which nobody signs in.",

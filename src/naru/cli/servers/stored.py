@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from difflib import get_close_matches
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from naru.config import Settings, load_settings
-from naru.errors import NaruError
+from naru.errors import NaruError, NotFoundError
+from naru.records import ServerRecord
 from naru.stores.base import Store
 from naru.stores.open import open_store, store_url
 from naru.telemetry.audit import audit_once
@@ -27,6 +29,27 @@ async def open_stored(settings: Settings, store: str = "") -> AsyncIterator[Stor
         yield made
     finally:
         await made.close()
+
+
+async def registered(store: Store, name: str) -> ServerRecord:
+    """Return a server's record. Raises NotFoundError, StoreError."""
+    record = await store.find_by_name(name)
+    if record is None:
+        raise unregistered(name, [one.name for one in await store.list()])
+    return record
+
+
+def unregistered(name: str, known: Iterable[str]) -> NotFoundError:
+    """Return the error for a name that no server has, with one that is near."""
+    return NotFoundError(
+        f"No server named {name!r} is registered.", remedy=f"{near(name, known)}See: naru servers list"
+    )
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Return "Did you mean …? " with the known name that is like this one, or nothing."""
+    found = get_close_matches(name, list(known), n=1)
+    return f"Did you mean {found[0]}? " if found else ""
 
 
 def server_names(incomplete: str) -> list[str]:

@@ -23,6 +23,8 @@ from naru.cli.terminal.lines import answered
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_NARROWEST = 12
+"""Cells that a column has for its text, where it has more."""
 _CONTROL = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 )
@@ -56,15 +58,28 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
         for row in ([column.strip() for column in columns], *texts):
             sys.stdout.write("\t".join(" ".join(cell.split()) for cell in row).rstrip("\t") + "\n")
         return
+    widest = [max(map(cell_len, cells)) for cells in zip(columns, *texts, strict=True)]
+    if widest[0] + sum(2 + min(width, _NARROWEST) for width in widest[1:]) > out.width:
+        _print_stacked(out, columns, texts)
+        return
     table = Table(*columns, box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for column in table.columns:
         column.overflow = "fold"
     # The first column is what a person copies into the next command: an id that wraps is no longer one.
     table.columns[0].no_wrap = True
-    table.columns[0].min_width = max(len(columns[0]), *(cell_len(row[0]) for row in texts))
+    table.columns[0].min_width = widest[0]
     for row in texts:
         table.add_row(*(Text(cell) for cell in row))
     out.print(table, soft_wrap=False)
+
+
+def _print_stacked(out: Console, columns: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
+    """Print rows one below the other, where a table's columns would be too narrow to read."""
+    for first, *rest in texts:
+        out.print(Text(first))
+        for column, cell in zip(columns[1:], rest, strict=True):
+            if cell:
+                out.print(Text(f"  {column.strip()}: {cell}"))
 
 
 def print_warnings(lines: Iterable[str]) -> None:

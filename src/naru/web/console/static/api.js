@@ -15,6 +15,10 @@ async function answer(response) {
   const error = new Error(said ?? `${response.status} ${response.statusText}`);
   error.status = response.status;
   error.signIn = body?.signIn; // what persons can sign in with beside a key
+  if (response.status === 401) {
+    error.message = t("sessionOver");
+    dispatchEvent(new Event("sessionover"));
+  }
   throw error;
 }
 
@@ -107,6 +111,7 @@ function live() {
     isAway = true;
     tell("offline", {});
     if (source.readyState !== EventSource.CLOSED) return;
+    api("/api/session").catch(() => {}); // a session that is over is told by its answer
     source = undefined; // refused for good, as after signing out, or while a proxy answers for the hub
     setTimeout(() => hearers.size && live(), 3000);
   });

@@ -153,6 +153,16 @@ async function show() {
   }
 }
 
+// Whoever's session ended meanwhile signs in where that is noticed, and goes on with the same page.
+addEventListener("sessionover", () => {
+  if (!who) return;
+  who = null;
+  forget();
+  following?.();
+  following = undefined;
+  away(false);
+  show();
+});
 document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 // Whoever comes back finds the page where it was left: at the link that led away.
 async function arrive() {

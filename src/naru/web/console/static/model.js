@@ -59,6 +59,7 @@ export async function modelPage(main, name) {
       }
     } catch (error) {
       failed.textContent = error.name === "AbortError" ? t("probeStopped") : error.message;
+      await load().catch(() => {}); // what was found before, instead of half of it
     } finally {
       clearInterval(clock);
       going.textContent = "";

@@ -27,6 +27,7 @@ const words = {
   key: ["API key", "API 키"],
   openHub: ["No key is asked for on this machine", "이 컴퓨터에서는 키를 묻지 않습니다"],
   again: ["Try again", "다시 시도"],
+  sessionOver: ["Your sign-in is over. Sign in again; what you asked for was not done.", "로그인이 끝났습니다. 다시 로그인하세요. 방금 요청은 실행되지 않았습니다."],
   wrongKey: ["This key is not valid: it is unknown, expired or revoked.", "이 키는 쓸 수 없습니다. 모르는 키이거나 만료 또는 폐기되었습니다."],
   awayHub: ["The hub does not answer. What is shown is as it was; it comes back by itself when naru serve runs.", "허브가 응답하지 않습니다. 보이는 것은 그때 그대로이며, naru serve가 실행되면 저절로 돌아옵니다."],
   offline: ["The hub does not answer. Is naru serve running?", "허브가 응답하지 않습니다. naru serve가 실행 중인가요?"],
