@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 from tests.journeys.browser import Browser, open_browser
 from tests.journeys.test_playground import ask, hub_in_a_thread
 
@@ -43,6 +44,22 @@ ORDER = {
         },
     },
 }
+SEND = {
+    "name": "send",
+    "inputSchema": {
+        "type": "object",
+        "required": ["to"],
+        "properties": {
+            "to": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {"name": TEXT, "floor": {"enum": [1, 2]}, "at": {"type": "integer"}},
+            },
+            "copy": {"type": "object", "properties": {"name": TEXT}},
+            "letter": {"type": "string", "contentEncoding": "base64"},
+        },
+    },
+}
 RIGHT_TO_LEFT = {"name": "rtl", "description": "يبحث عن المنتجات (USD 12.50).", "inputSchema": {}}
 PLAIN = [{"name": name, "inputSchema": {"type": "object"}} for name in ("count", "nothing", "held")]
 CHANGES = """
@@ -70,7 +87,7 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("used")
     tools = folder / "tools.json"
-    tools.write_text(json.dumps([ORDER, RIGHT_TO_LEFT, *PLAIN, *NAMES]), encoding="utf-8")
+    tools.write_text(json.dumps([ORDER, SEND, RIGHT_TO_LEFT, *PLAIN, *NAMES]), encoding="utf-8")
     program = [str(Path(__file__).with_name("paper_server.py")), str(tools)]
     server = {"name": "papers", "transport": "stdio", "command": sys.executable, "args": program}
 
@@ -260,3 +277,18 @@ def test_a_hub_that_is_away_is_told_in_words_that_cover_nothing(tmp_path: Path) 
             browser.driver.execute_script("location.hash = '#/tools'")
             browser.sees("Is naru serve running?", "Try again")
             assert "import" not in browser.text
+
+
+def test_an_object_is_filled_in_member_by_member_and_a_file_is_sent_in_base64(browser: Browser, tmp_path: Path) -> None:
+    letter = tmp_path / "편지.bin"
+    letter.write_bytes(b"\x00\xff naru")
+    browser.open("tools/papers__send")
+    assert browser.driver.execute_script("return document.querySelector('legend').innerText") == "to *"
+    browser.click("Run")
+    assert browser.driver.execute_script("return document.querySelector('form :invalid textarea:invalid') !== null")
+    browser.field("name *").send_keys("김민준")
+    Select(browser.field("floor")).select_by_visible_text("2")
+    browser.find("input[type=file]").send_keys(str(letter))
+    browser.wait(lambda: browser.field("letter").get_property("value") == "AP8gbmFydQ==")
+    browser.click("Run")
+    browser.sees('\'{"to":{"name":"김민준","floor":2},"letter":"AP8gbmFydQ=="}\'')

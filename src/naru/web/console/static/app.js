@@ -155,7 +155,7 @@ async function show() {
 
 // Whoever's session ended meanwhile signs in where that is noticed, and goes on with the same page.
 addEventListener("sessionover", () => {
-  if (!who) return;
+  if (!who || (who.id === "local" && location.hash.startsWith("#/keys"))) return; // the first key is shown there, once
   who = null;
   forget();
   following?.();

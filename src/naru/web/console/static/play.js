@@ -46,14 +46,22 @@ export async function playPage(main) {
     const turn = newTurn(text);
     talk.append(turn.view);
     turn.view.scrollIntoView({ block: "nearest" });
+    let isDone = false;
+    const done = () => {
+      if (!isDone) turns.push({ role: "assistant", content: turn.answer() });
+      isDone = true;
+      save();
+    };
     const wanted = chosen.value === "*" ? null : chosen.value ? [chosen.value] : [];
     try {
       const body = { model: model.value, messages: turns, servers: wanted };
-      for await (const step of events("/api/play", body, abort.signal)) turn.hear(step);
-      turns.push({ role: "assistant", content: turn.answer() });
-      save();
+      for await (const step of events("/api/play", body, abort.signal)) {
+        turn.hear(step);
+        if (step.step === "end") done();
+      }
+      done();
     } catch (error) {
-      if (isLeft) return;
+      if (isLeft || isDone) return;
       turns.pop();
       save();
       turn.fail(error.name === "AbortError" ? t("stopped") : error.message);

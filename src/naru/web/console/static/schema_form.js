@@ -71,6 +71,38 @@ function selected(key, choices, chosen, required, shown, label, hint) {
   return { key, view: field(label, input, hint), value: () => (input.value === "" ? undefined : parsed(input.value)) };
 }
 
+// An object whose members are all said plainly, and are all that it has, is filled in member by member.
+function membersOf(schema, root) {
+  if (schema.type !== "object" || !isTable(schema.properties) || schema.additionalProperties || branchesOf(schema).length) return undefined;
+  const members = Object.entries(schema.properties);
+  const isPlain = ([, one]) => { const { type, ...inner } = plain(one, root); return choicesOf(inner) || ["string", "number", "integer", "boolean"].includes(type); };
+  return members.length && members.every(isPlain) ? members : undefined;
+}
+
+function group(key, schema, members, required, root, label) {
+  const needed = Array.isArray(schema.required) ? schema.required : [], before = isTable(schema.default) ? schema.default : {};
+  const inner = members.map(([name, one]) => control(name, Object.hasOwn(before, name) ? { ...plain(one, root), default: before[name] } : one, required && needed.includes(name), root));
+  const value = () => {
+    const given = Object.fromEntries(inner.map((one) => [one.key, one.value()]).filter(([, one]) => one !== undefined));
+    return required || Object.keys(given).length ? given : undefined;
+  };
+  const view = h("fieldset", {}, h("legend", {}, label), schema.description && h("p", { className: "hint soft small" }, schema.description), inner.map((one) => one.view));
+  return { key, view, value };
+}
+
+// A file is sent as its schema wants it, in base64; small ones may also be pasted so.
+const isFile = (schema) => schema.contentEncoding === "base64" || ["byte", "binary", "base64"].includes(schema.format);
+function fileInto(input, label) {
+  const read = async (event) => {
+    const [file] = event.target.files;
+    if (!file) return;
+    const pieces = [], bytes = new Uint8Array(await file.arrayBuffer());
+    for (let at = 0; at < bytes.length; at += 32_768) pieces.push(String.fromCharCode(...bytes.subarray(at, at + 32_768)));
+    input.value = btoa(pieces.join(""));
+  };
+  return h("input", { type: "file", "aria-label": `${label}: ${t("file")}`, onchange: read });
+}
+
 // A field for one parameter: `view` is drawn, `value()` gives what was filled in, undefined for nothing.
 export function control(key, given, required, root) {
   const schema = plain(given, root);
@@ -92,8 +124,10 @@ export function control(key, given, required, root) {
     const input = schema.format === "date" && isDay(schema.default)
       ? h("input", { type: "date", required, value: scalar(schema.default) })
       : lineOf({ required, value: scalar(schema.default), autocomplete: "off", placeholder: scalar(schema.examples?.[0]) });
-    return { key, view: field(label, input, hint), value: () => (input.value === "" && !required ? undefined : input.value) };
+    return { key, view: isFile(schema) ? h("div", { className: "file" }, field(label, input, hint), fileInto(input, label)) : field(label, input, hint), value: () => (input.value === "" && !required ? undefined : input.value) };
   }
+  const members = membersOf(schema, root);
+  if (members) return group(key, schema, members, required, root, label);
   const input = h("textarea", { required, placeholder: "JSON", spellcheck: false, value: schema.default === undefined ? "" : JSON.stringify(schema.default) });
   // What is wrong is said at the field, by the browser, before anything is called.
   input.addEventListener("input", () => {

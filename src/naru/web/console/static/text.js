@@ -159,6 +159,7 @@ const words = {
   toolsLead: ["Everything that can be called now, under the names that models see.", "지금 부를 수 있는 모든 도구를 모델이 보는 이름으로 보여 줍니다."],
   noTools: ["No tool is offered.", "제공하는 도구가 없습니다."],
   noToolsHint: ["Connect a server that has some.", "도구가 있는 서버를 연결하세요."],
+  file: ["from a file", "파일에서"],
   run: ["Run", "실행"],
   result: ["Result", "결과"],
   emptyResult: ["Nothing came back.", "돌아온 것이 없습니다."],
