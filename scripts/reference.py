@@ -148,6 +148,7 @@ _ABOUT_ROUTES = (
     "in [errors](errors.md). Roles, where keys are asked for: read < user < operator < admin; `public` needs no key.",
     "A member of a body with a question mark may be left out. Every answer has an id in `X-Request-Id` (for",
     "Anthropic's packages in `Request-Id` too), which errors and log lines name; one that a request brings is kept.",
+    "`Accept-Language: ko` has what Naru itself says in Korean; codes, names and servers' own words stay.",
 )
 
 
