@@ -123,6 +123,10 @@ def test_every_code_of_the_reference_has_a_row() -> None:
         ),
         ("config.url: Field required.", "config.url: 꼭 필요합니다"),
         ("The server's own words.", "The server's own words."),
+        (
+            "Not signed in: This sign-in was begun by somebody else; it was not used. Begin it again.",
+            "로그인하지 못했습니다: 다른 사람이 시작한 로그인이라 쓰지 않았습니다. 다시 시작하세요.",
+        ),
         # What a server said stands in it as it came, also when it sounds as one of ours.
         (
             "tools/list was refused: Try again..",

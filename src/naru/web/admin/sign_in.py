@@ -30,6 +30,7 @@ from naru.web.audited import note_audit
 from naru.web.bodies import BodyError, parse_body, read_json
 from naru.web.gate.incoming import crossing_cookie
 from naru.web.gate.principal import Principal
+from naru.web.korean import spoken
 from naru.web.routes import Access, Endpoint
 
 T = TypeVar("T")
@@ -38,7 +39,7 @@ DOCUMENT = "/oauth/client.json"
 _COOKIE = "naru-sign-in"
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _PAGE = (
-    "<!doctype html><html lang=en><meta charset=utf-8><title>Naru</title>"
+    "<!doctype html><html lang={language}><meta charset=utf-8><title>Naru</title>"
     "<p>{said}</p><p><a href='{root}/{page}'>{name}</a></p></html>"
 )
 _POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -160,12 +161,12 @@ class SignIn:
                 dict(request.query_params), browser=request.cookies.get(name, "")
             )
         except LinkError as error:
-            said = escape(REDACTOR.clean(f"Not signed in: {error.message} {error.remedy}"))
-            return HTMLResponse(_PAGE.format(said=said, root=root, page="#/servers", name="Naru"), 400, forgotten)
+            said = REDACTOR.clean(f"Not signed in: {error.message} {error.remedy}")
+            return HTMLResponse(_page(said, root, "#/servers", "Naru"), 400, forgotten)
         await self._connected(done)
-        said = escape(f"Signed in at {done.server}. You can close this page, or go back to it in Naru:")
-        page = f"#/servers/{quote(done.server, safe='')}"
-        return HTMLResponse(_PAGE.format(said=said, root=root, page=page, name=escape(done.server)), 200, forgotten)
+        said = f"Signed in at {done.server}. You can close this page, or go back to it in Naru:"
+        page = _page(said, root, f"#/servers/{quote(done.server, safe='')}", done.server)
+        return HTMLResponse(page, 200, forgotten)
 
     async def sign_out(self, request: Request) -> Response:
         """Sign out: forget the tokens, and have their authority revoke them."""
@@ -201,6 +202,13 @@ class SignIn:
                 f"The credentials of {record.name!r} are everybody's: signing in needs an operator's key."
             )
         return current_person.get()
+
+
+def _page(said: str, root: str, page: str, name: str) -> str:
+    """Return a page for whoever comes back from an authorization server, in the browser's language."""
+    shown = spoken(said)
+    language = "en" if shown == said else "ko"
+    return _PAGE.format(language=language, said=escape(shown), root=root, page=page, name=escape(name))
 
 
 async def _told(work: Awaitable[T]) -> T:
