@@ -122,6 +122,12 @@ def test_every_code_of_the_reference_has_a_row() -> None:
             "서버를 시작하거나 URL을 확인하세요. 그런 다음 다시 연결하세요.",
         ),
         ("config.url: Field required.", "config.url: 꼭 필요합니다"),
+        (
+            "The model endpoint http://127.0.0.1:9/v1 cannot be reached: Connection refused. "
+            "Check that the model server runs and that the base URL is right.",
+            "모델 서버 http://127.0.0.1:9/v1에 닿을 수 없습니다: 연결 거부. "
+            "모델 서버가 실행 중인지, 기본 주소가 맞는지 확인하세요.",
+        ),
         ("The server's own words.", "The server's own words."),
         (
             "Not signed in: This sign-in was begun by somebody else; it was not used. Begin it again.",
