@@ -318,3 +318,10 @@ def test_a_name_in_korean_is_refused_by_that_name(naru, tmp_path: Path) -> None:
     listed = naru("servers", "import", str(file), "--yes").stdout
     assert "server name '한글' is not allowed" in listed
     assert "wiki\t설정.json\tnew" in listed
+
+
+def test_nothing_stored_is_no_line_for_programs(naru) -> None:
+    naru("servers", "add", "docs", "http://127.0.0.1:9/mcp")
+    listed = naru("servers", "secret", "list", "docs")
+    assert listed.stdout == ""
+    assert "Nothing is stored for docs." in listed.stderr

@@ -109,3 +109,11 @@ def test_whoever_is_signed_out_meanwhile_signs_in_where_it_is_noticed_and_goes_o
     browser.sees("List tools again")
     assert browser.driver.current_url.endswith("#/servers/hr")
     assert browser.driver.execute_script("return document.getElementById('away').hidden")
+
+
+def test_a_probe_that_cannot_be_made_says_why_above_what_was_found_before(browser: Browser) -> None:
+    sign_in(browser, KEY)
+    browser.open("models/scripted")
+    browser.click("Probe now")
+    browser.sees("'scripted' cannot be measured.", "Not measured")
+    assert not browser.driver.find_elements("css selector", "main table")
