@@ -164,6 +164,8 @@ def test_calls_of_the_playground_are_answered_where_they_wait(browser: Browser, 
     ):  # fmt: skip
         browser.open("play")
         browser.wait(lambda: keys.at == ("textbox", "Question"))
+        keys.use("button", "New conversation", back=True)  # the tab has kept the one before
+        keys.rests("textbox", "Question")
         keys.press("Who is everybody?", Keys.TAB, Keys.TAB)
         keys.use("button", "Ask")
         browser.sees("Allow once")
