@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from naru.dialects import Tool
+from naru.dialects import Tool, parse
 from tests.dialects.reading import read_every_way
 
 TOOLS = [
@@ -73,7 +73,31 @@ DAMAGES: dict[str, Callable[[str], str]] = {
     "escaped": lambda tag: "&lt;" + tag[1:-1] + "&gt;",
     "a line break before its end": lambda tag: tag[:-1] + "\n>",
     "a stroke at its end": lambda tag: tag[:-1] + "/>",
+    "a bracket too many before it": lambda tag: "<" + tag,
+    "a bracket too many after it": lambda tag: tag + ">",
+    "a bracket too many before its stroke": lambda tag: tag.replace("</", "<</", 1),
+    "a bracket too many after its stroke": lambda tag: tag.replace("</", "</<", 1),
+    "a stroke and a bracket too many": lambda tag: tag[:-1] + "/>>",
+    "a bracket in its middle": lambda tag: tag[: len(tag) // 2] + ">" + tag[len(tag) // 2 :],
+    "no name": lambda tag: "</>" if "/" in tag else "<>",
+    "in angled quotes": lambda tag: "‹" + tag[1:-1] + "›",
+    "full width": lambda tag: "＜" + tag[1:-1] + "＞",
+    "a round bracket first": lambda tag: "(" + tag[1:],
+    "two line breaks before its end": lambda tag: tag[:-1] + "\n\n>",
+    "and its opening tag": lambda tag: tag + tag.replace("</", "<", 1),
+    "quoted": lambda tag: f'"{tag}"',
+    "in backticks": lambda tag: f"`{tag}`",
 }
+IN_KEYS = ("in the plural", "with a dash", "a letter left out", "two letters swapped")
+"""Damages after which a tag names another argument, for all that can be known."""
+
+
+def damaged(text: str, damage: str) -> Iterator[str]:
+    """Yield a text with each of its tags damaged; what stands beside Gemma's quotes is a part of the text in them."""
+    for tag in re.finditer(r"<[^<>]+>", text):
+        written = DAMAGES[damage](tag[0])
+        if tag[0] != '<|"|>' or tag[0] not in written or written == 2 * tag[0]:
+            yield text[: tag.start()] + written + text[tag.end() :]
 
 
 @pytest.mark.slow
@@ -81,9 +105,7 @@ DAMAGES: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_no_tag_is_ever_in_an_argument(form: str, damage: str) -> None:
     """Issue 15, 3."""
-    text = FORMS[form]
-    for tag in re.finditer(r"<[^<>]+>", text):
-        broken = text[: tag.start()] + DAMAGES[damage](tag[0]) + text[tag.end() :]
+    for broken in damaged(FORMS[form], damage):
         for call in read_every_way(broken, TOOLS).calls:
             for value in call.arguments.values():
                 assert not re.search(r"[<>]|arg_|param|string=", value), (broken, call.arguments)
@@ -92,6 +114,27 @@ def test_no_tag_is_ever_in_an_argument(form: str, damage: str) -> None:
                     "path": "a.py",
                     "content": "hello",
                 }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "gemma"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_no_optional_argument_is_ever_in_another(form: str, damage: str) -> None:
+    """All that the tool requires is there, so nothing is missed when a value swallows one that it does not."""
+    tool = Tool(
+        "write_file", {**TOOLS[0].parameters, "properties": {**TOOLS[0].properties, "note": {"type": "string"}}}
+    )
+    text = FORMS[form]
+    begin = text.rindex("<", 0, text.index("content"))
+    end = text.index(">", text.index("hello")) + 1
+    note = text[begin:end].replace("content", "note").replace("hello", "fine")
+    text = text[:end] + ("\n" if text[end] == "\n" else "") + note + text[end:]
+    wanted = {"path": "a.py", "content": "hello", "note": "fine"}
+    assert [call.arguments for call in parse(text, [tool]).calls] == [wanted]
+    for broken in damaged(text, damage):
+        for call in parse(broken, [tool]).calls:
+            for key, value in call.arguments.items():
+                assert value.strip() == wanted.get(key, value) or damage in IN_KEYS, (broken, call.arguments)
 
 
 QWEN, GLM = FORMS["qwen"], FORMS["glm"]

@@ -11,8 +11,20 @@ import pytest
 from naru.dialects import tools_from_openai
 from tests.dialects.reading import CASES, read_every_way
 
-DATA = json.loads((CASES / "dialect_kinds.json").read_text(encoding="utf-8"))
+DATA, REPORTED = (
+    json.loads((CASES / name).read_text(encoding="utf-8")) for name in ("dialect_kinds.json", "dialect_reported.json")
+)
 TOOLS = tools_from_openai(DATA["tools"])
+REPORTED_TOOLS = tools_from_openai(REPORTED["tools"])
+
+
+@pytest.mark.parametrize("case", REPORTED["cases"], ids=lambda case: case["id"])
+def test_what_reports_say_of_broken_calls_is_read_or_refused(case):
+    """Texts of our own in the shapes of public reports of three years; the right readings were written before."""
+    parsed = read_every_way(case["text"], REPORTED_TOOLS, case.get("finish_reason", "stop"))
+    assert [[call.name, call.arguments] for call in parsed.calls] == case["calls"]
+    if case["content"] is not None:
+        assert parsed.content == case["content"]
 
 
 @pytest.mark.parametrize("case", DATA["cases"], ids=lambda case: case["id"])

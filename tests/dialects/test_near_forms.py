@@ -56,6 +56,25 @@ def written(content):
         ('<|tool_call>call:write_file(path:<|"|>t<|"|>, content:<|"|>hi<|"|>)<tool_call|>', [written("hi")]),
         ("<|tool_call>call:now()<tool_call|>", [("now", {})]),
         (
+            "<|tool_call>call:bash{timeout:5 // seconds\n,command:ls}<tool_call|>",
+            [("bash", {"timeout": 5, "command": "ls"})],
+        ),
+        (
+            "<|tool_call>call:bash{command:ls, // list\ntimeout:5}<tool_call|>",
+            [("bash", {"command": "ls", "timeout": 5})],
+        ),
+        ("<|tool_call>call:write_file{path:t,content:`hi, {you}`}<tool_call|>", [written("hi, {you}")]),
+        ('[TOOL_CALL]\n{tool => "bash", args => {\n  --command "ls"\n}}\n[/TOOL_CALL]', [LS]),
+        (
+            '[TOOL_CALL]\n{tool => "bash", args => {\n  --command ls\n  --timeout 5\n}}\n[/TOOL_CALL]',
+            [("bash", {"command": "ls", "timeout": 5})],
+        ),
+        ('```python\nx = bash(command="ls")\n```', [LS]),
+        (
+            f"<|channel|>commentary to=assistant<|channel|>commentary to=functions.bash <|constrain|>json<|message|>{TEXT_OBJECT}<|call|>",
+            [LS],
+        ),
+        (
             "<|tool_call>call:bash{\\n command:ls,\\n timeout:5\\n}<tool_call|>",
             [("bash", {"command": "ls", "timeout": 5})],
         ),
@@ -368,3 +387,12 @@ def test_a_colon_in_a_tools_own_name_is_a_part_of_it():
     search = Tool("github:search", {"type": "object", "properties": {"q": {"type": "string"}}})
     parsed = read_every_way('<|tool_call>call:github:search{q:<|"|>x<|"|>}<tool_call|>', [search])
     assert [(call.name, call.arguments) for call in parsed.calls] == [("github:search", {"q": "x"})]
+
+
+@pytest.mark.parametrize(
+    "thought", ["Thought: Do I need a tool? Yes", "Thought: Do I need a tool?", "**Thought:** I list"]
+)
+def test_the_thought_before_a_react_action_is_no_sentence_that_shows_it(thought):
+    """LangChain's conversational agent asks for these lines; without a full stop the call was taken for a shown one."""
+    parsed = read_every_way(f"{thought}\nAction: bash\nAction Input: {TEXT_OBJECT}", TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.calls] == [LS]

@@ -174,7 +174,12 @@ REFUSED = [
     "<tool_call>bash<arg_key>command</arg_key><arg_value><arg_value>ls</arg_value></tool_call>",
     "<tool_call>bash<arg_key>command</arg_key>ls</tool_call>",
     "<tool_call>bash</arg_key><arg_value>ls</arg_value></tool_call>",
-    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value>timeout</arg_key><arg_value>3</arg_value></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value>mood</arg_key><arg_value>3</arg_value></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls<</arg_value></tool_call>",
+    "<tool_call>bash<arg_key>command</arg_key><arg_value>>ls</arg_value></tool_call>",
+    "<tool_call><function=bash>\n<parameter=command>>\nls\n</parameter></function></tool_call>",
+    "<tool_call>\n<function=bash>\n<parameter=command>\nls\n</parameter>\n<PARAMETER=timeout>\n3\n</parameter>\n</function>\n</tool_call>",
+    '<invoke name="write_file"/>\n<parameter name="path">t</parameter>\n</invoke>',
     "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value><arg_value>3</arg_value></tool_call>",
     "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</timeout></tool_call>",
     "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</timeout><arg_key>timeout</arg_key><arg_value>3</arg_value></tool_call>",
@@ -196,6 +201,38 @@ def test_a_slip_of_a_tag_is_mended_and_reported(text):
     assert [(call.name, call.arguments) for call in parsed.calls] == [("bash", {"command": "ls"})]
     assert {mended.kind for mended in parsed.repairs} <= {"misplaced-tag", "missing-tag", "doubled-tag", "wrong-tag"}
     assert parsed.repairs
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value>timeout</arg_key><arg_value>3</arg_value></tool_call>",
+        "<tool_call>bash\n<arg_key>command</arg_key>\n<arg_value>ls</arg_value>\ntimeout</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
+    ],
+)
+def test_an_argument_that_lost_its_key_s_opening_tag_is_mended(text):
+    """It was a part of the value before it where another argument followed, and the call was refused where none did."""
+    parsed = read_every_way(text, TOOLS)
+    assert [call.arguments for call in parsed.calls] == [{"command": "ls", "timeout": 3}]
+    assert [mended.kind for mended in parsed.repairs] == ["misplaced-tag", "coerced"][: len(parsed.repairs)]
+
+
+@pytest.mark.parametrize("name", ["`command`", '"command"', "command:", "[command]"])
+def test_marks_around_an_argument_s_name_in_a_tag_are_no_part_of_it(name):
+    for form in (
+        "<tool_call>bash<arg_key>{}</arg_key><arg_value>ls</arg_value></tool_call>",
+        "<tool_call><function=bash><parameter={}>ls</parameter></function></tool_call>",
+    ):
+        parsed = read_every_way(form.format(name), TOOLS)
+        assert [call.arguments for call in parsed.calls] == [{"command": "ls"}]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "value", ["<", "a < ", "> quoted\n> more", ">=3.8", ">Save</button>", ">>> 1 + 1", "} else {", "# >"]
+)
+def test_a_bracket_that_may_belong_to_a_value_stays(form, value):
+    assert_comes_back(form, value)
 
 
 @pytest.mark.parametrize("text", REFUSED)

@@ -17,6 +17,7 @@ from naru.dialects.texts.source import (
     Source,
     literal_at,
     match_here,
+    need,
     skip_space,
     space_end,
     until,
@@ -29,7 +30,10 @@ _KEY = lazy_pattern(r"\s*[^<>\s]{1,200}(?:\s+[^<>\s]{1,200})*(?=\s*<)")
 class PairTags:
     """GLM's tags with a vendor's prefix or suffix on each name: `<{prefix}arg_key{suffix}>` and so on."""
 
-    __slots__ = ("around", "head", "key", "key_end", "key_head", "kind", "kind_end", "separator", "value", "value_end")
+    __slots__ = (
+        "around", "bare", "fragment", "head", "key", "key_end", "key_head", "kind", "kind_end", "separator", "value",
+        "value_end",
+    )  # fmt: skip
 
     def __init__(self, prefix: str, suffix: str) -> None:
         def tag(name: str, slash: str = "") -> str:
@@ -45,6 +49,9 @@ class PairTags:
         self.head = lazy_pattern(rf"{key}([^<>]+){re.escape(self.key_end)}\s*{value}")
         """An argument up to its value, where nothing is missing and no type is given."""
         self.key_head = lazy_pattern(rf"{key}(?P<key>[^<>]*)<")
+        self.bare = lazy_pattern(rf"(?P<key>[^<>\n]{{1,100}}){re.escape(self.key_end)}")
+        self.fragment = lazy_pattern(rf"<|(?:&lt;|\W){{0,5}}{re.escape(self.value[1:-1])}")
+        """What is left of a value's opening tag."""
 
 
 @lru_cache(maxsize=16)
@@ -71,7 +78,7 @@ def read_pairs(
         head = match_here(source, tags.head, _LONGEST_HEAD)
         if head is not None:
             key = head[1].strip()
-            writer.key(key)
+            writer.key_in_tag(key)
             source.pos = head.end()
             yield from read_tagged_text(source, writer, _ending(tags, closers, key))
             continue
@@ -97,7 +104,7 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
     kind = yield from _read_kind(source, tags)
     if equals and after == [tags.value_end] and writer.tool is not None and name.strip() in properties_of(writer.tool):
         writer.repair("missing-tag", "", tags.value)
-        writer.key(name.strip())
+        writer.key_in_tag(name.strip())
         writer.written(value.strip())
         return
     opened = yield from _value_opens(source, tags)
@@ -108,7 +115,7 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
         if not opened and (yield from _is_fragment(source, tags)):
             raise NotACall
         writer.repair("misplaced-tag" if opened else "missing-tag", "".join(before + after), tags.value)
-    writer.key(key)
+    writer.key_in_tag(key)
     yield from read_tagged_text(source, writer, _ending(tags, closers, key, opened=opened), kind=kind, trim=not opened)
     if not opened and writer.wrote(tags.value):
         raise NotACall
@@ -117,8 +124,8 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
 def _is_fragment(source: Source, tags: PairTags) -> Reading[bool]:
     """Tell whether what comes is another tag, or what is left of one, and no value."""
     offset = yield from space_end(source)
-    name = tags.value[1:-1]
-    return bool((yield from literal_at(source, ("<", name, f"[{name}", f"&lt;{name}"), offset)))
+    yield from need(source, offset + len(tags.value) + 4)
+    return tags.fragment.match(source.text, source.pos + offset) is not None
 
 
 def _tags_here(source: Source, tags: tuple[str, ...]) -> Reading[list[str]]:
@@ -160,5 +167,5 @@ def _ending(tags: PairTags, closers: tuple[str, ...], key: str, *, opened: bool 
     own = tuple(closer for closer in closers if not closer.startswith("</function"))
     return Ending(
         key, tags.value_end, openers=(tags.value,), head=tags.key_head, ends=own, arguments=(tags.key,),
-        calls=tuple(f"<{closer[2:]}" for closer in own if closer.startswith("</")), mends=opened,
+        calls=tuple(f"<{closer[2:]}" for closer in own if closer.startswith("</")), mends=opened, bare=tags.bare,
     )  # fmt: skip

@@ -55,8 +55,8 @@ def read_header(source: Source, writer: CallWriter) -> Reading[Body | None]:
     """
     end = yield from until(source, _HEADER_END, _LONGEST_HEADER)
     header = source.text[source.pos : end.start()]
-    recipient = _RECIPIENT.search(header)
-    to = recipient[1] if recipient else ""
+    recipients = _RECIPIENT.findall(header)  # the last of several: a header that is begun anew was meant otherwise
+    to = recipients[-1] if recipients else ""
     says_more = not _PLAIN_HEADER.fullmatch(header)
     if end[0] != "<|message|>":
         source.pos = end.end()

@@ -34,10 +34,11 @@ class Ending:
         ends: the closing tags of the call.
         calls: what the opening tags of other such calls, and of what stands around them, begin with.
         mends: whether a value without its closing tag may be mended.
+        bare: an argument's name with its closing tag alone, with the group `key`.
     """
 
     __slots__ = (
-        "arguments", "calls", "closer", "ends", "head", "key", "mends", "misspelt", "name", "roles",
+        "arguments", "bare", "calls", "closer", "ends", "head", "key", "mends", "misspelt", "name", "roles",
         "structure", "tokens",
     )  # fmt: skip
 
@@ -52,6 +53,7 @@ class Ending:
         arguments: tuple[str, ...] = (),
         calls: tuple[str, ...] = (),
         mends: bool = True,
+        bare: re.Pattern[str] | None = None,
     ) -> None:
         self.key: Final = key
         self.closer: Final = closer
@@ -60,6 +62,7 @@ class Ending:
         self.arguments: Final = Tokens(arguments or openers)
         self.calls: Final = Tokens(calls)
         self.mends: Final = mends
+        self.bare: Final = bare
         self.name: Final = plain_name(closer[2:-1])
         self.misspelt: Final = _MISSPELT | {self.name, plain_name(key)}
         """Names of closing tags that were meant for this one."""

@@ -30,8 +30,13 @@ _KEY = lazy_pattern(r"[^:：=(){}\[\],\"<>\n]+[:：=]")
 _JSON_CONTAINER = lazy_pattern(r"[\[{][\s\[{]*[\"\]}]")
 _CONTAINER_SO_FAR = lazy_pattern(r"[\[{][\s\[{]{0,200}\Z")
 _STOP = lazy_pattern(r"[,})]")
-_NEXT_KEY = lazy_pattern(r",(?:\s|\\[nrt]){0,40}[\"']?([^,:={}\[\]()\"'<>\n]{1,64})[\"']?\s{0,8}[:=]")
-_NEXT_KEY_SO_FAR = lazy_pattern(r",(?:\s|\\[nrt]){0,40}\\?(?:[\"']?[^,:={}\[\]()\"'<>\n]{0,64}[\"']?\s{0,8})?\Z")
+_COMMENT_AT_END = lazy_pattern(r"(?<=\S)[ \t]+(//|#)[ \t][^\n]*\n\s*\Z")
+_NEXT_KEY = lazy_pattern(
+    r",(?:\s|\\[nrt]|(?://|#)[^\n]{0,80}\n){0,40}[\"']?([^,:={}\[\]()\"'<>\n]{1,64})[\"']?\s{0,8}[:=]"
+)
+_NEXT_KEY_SO_FAR = lazy_pattern(
+    r",(?:\s|\\[nrt]|(?://|#)[^\n]{0,80}\n){0,40}(?:/|(?://|#)[^\n]{0,80}|\\)?(?:[\"']?[^,:={}\[\]()\"'<>\n]{0,64}[\"']?\s{0,8})?\Z"
+)
 _BRACES: dict[str, tuple[str, Nesting]] = {"{": ("}", "{"), "(": (")", "(")}
 
 
@@ -57,11 +62,15 @@ def read_gemma(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
             writer.key((yield from _read_key(source, row.delimiter)))
             yield from _read_value(source, writer, row, nesting)
         source.pos += 1
-        writer.end(source.offset)
         offset = yield from space_end(source)
-        if source.text.startswith(",", source.pos + offset):
+        goes_on = source.text.startswith(",", source.pos + offset)
+        if goes_on:
             offset = yield from space_end(source, offset + 1)
-        if not (yield from literal_at(source, ("call:",), offset)):
+        another = yield from literal_at(source, ("call:",), offset)
+        if goes_on and not another and source.pos + offset < len(source.text):
+            raise NotACall  # the bracket was one too many
+        writer.end(source.offset)
+        if not another:
             return
         source.pos += offset
 
@@ -109,10 +118,22 @@ def _read_value(source: Source, writer: CallWriter, row: Dialect, nesting: Nesti
         except ValueError as error:
             raise NotACall from error
     else:
-        written = without_layout((yield from _read_bare(source, writer, row)).strip())
+        written = without_layout(_without_comment((yield from _read_bare(source, writer, row)), writer).strip())
         if delimiter in written:
             raise NotACall
+        if written.count("`") == 2 and len(written) > 1 and written[0] == written[-1] == "`":
+            writer.repair("stray-quotes", written)
+            written = written[1:-1]
         writer.written(written)
+
+
+def _without_comment(written: str, writer: CallWriter) -> str:
+    """Return a text without quotes up to the comment that its last line ends with; a text may have a `#`."""
+    comment = _COMMENT_AT_END.search(written)
+    if comment is None or (comment[1] == "#" and writer.takes_text):
+        return written
+    writer.leave_out(comment[0].strip())
+    return written[: comment.start()]
 
 
 def _read_delimited(source: Source, writer: CallWriter, delimiter: str) -> Reading[None]:

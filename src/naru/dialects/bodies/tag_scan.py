@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from naru.dialects.bodies.endings import LONGEST_TAG, MOST_CLOSERS, End, Ending, is_slip, plain_name
-from naru.dialects.calls.keys import role_of, says_call
+from naru.dialects.bodies.fragments import LONGEST_FRAGMENT, ends_in_a_bracket, ends_in_a_tag, is_spoken_of
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
-from naru.dialects.scanner import call_closers, markers, stray_closers
+from naru.dialects.scanner import call_closers, stray_closers
 from naru.dialects.texts.patterns import lazy_pattern
-from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, space_end
+from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, need, space_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,15 +26,9 @@ if TYPE_CHECKING:
 
 _HOLD = 4000
 """Characters: as long a text waits for its meaning at most."""
-_LONGEST_FRAGMENT = 100
 _CLOSING = lazy_pattern(r"</ ?([\w:.\-｜|]{1,80})(?:[= ][^<>\n]{0,80})?\n?>")
 _CLOSING_SO_FAR = lazy_pattern(r"</ ?[\w:.\-｜|]{0,80}(?:[= ][^<>\n]{0,80})?\n?\Z")
-_BETWEEN = lazy_pattern(r"[:|｜]")
-"""What sets a vendor's prefix or suffix off from a tag's name."""
-_FRAGMENT = lazy_pattern(
-    r"(?:< ?[/\\]? ?((?<=[/\\])[\w:.\-｜|]{1,40}|[\w:.\-｜|]{3,40})[^<>\n]{0,40}>?|[/\\]([\w:.\-｜|]{3,40})>"
-    r"|(?:\[|&lt;)[/\\]?([\w:.\-｜|]{3,40})(?:\]|&gt;)?)\s*\Z"
-)
+_WORDS_SO_FAR = lazy_pattern(r"[^<>\n]{0,100}(?:<[^<>\n]{0,40})?\Z")
 
 
 class _Scan:
@@ -42,7 +36,7 @@ class _Scan:
 
     __slots__ = (
         "_ending", "_source", "_take", "_writer", "at", "calls", "closed", "crossed", "depth", "doubled", "full",
-        "implied", "loose", "nameless", "opened", "passed", "tail", "weak", "wrong",
+        "implied", "loose", "nameless", "opened", "passed", "tail", "torn", "weak", "wrong",
     )  # fmt: skip
 
     def __init__(self, source: Source, writer: CallWriter, ending: Ending, add: Callable[[str], object]) -> None:
@@ -61,6 +55,8 @@ class _Scan:
         """Whether a closing tag of the value was taken for text."""
         self.crossed = False
         """Whether an opening tag came later, right after a tag: as between two arguments where one was lost."""
+        self.torn: int | None = None
+        """Where in the input the first such tag stands after which another argument may have begun."""
         self.nameless = False
         """Whether an opening tag without an argument's name was counted, which may be meant as a word."""
         self.calls = 0
@@ -113,7 +109,7 @@ class _Scan:
                 return
 
     def _add(self, piece: str) -> None:
-        self.tail = (self.tail + piece)[-_LONGEST_FRAGMENT:]
+        self.tail = (self.tail + piece)[-LONGEST_FRAGMENT:]
         self._take(piece)
 
     def _is_plain(self) -> bool:
@@ -161,6 +157,10 @@ class _Scan:
         self.closed = end.repair != "missing-tag"
         if not self.closed and (self.passed or self._ends_in_a_tag(source.pos + end.at)):
             raise NotACall
+        if ends_in_a_bracket((self.tail + source.text[source.pos : source.pos + end.at])[-3:]):
+            raise NotACall
+        if self.torn is not None and self.torn < source.offset + end.at:
+            self._writer.is_torn = True
         if self.crossed and end is self.loose and end is not self.full:
             raise NotACall
         if self.depth or self.passed or end is self.loose or (self.implied is not None and end is not self.implied):
@@ -172,18 +172,8 @@ class _Scan:
 
     def _ends_in_a_tag(self, end: int) -> bool:
         """Tell whether the text before `end` closes with another tag of the call, or what is left of the right one."""
-        start = max(self._source.pos, end - _LONGEST_FRAGMENT)
-        found = _FRAGMENT.search((self.tail + self._source.text[start:end])[-_LONGEST_FRAGMENT:])
-        if found is None:
-            return False
-        if found[0].strip() in markers().table:
-            return True
-        name = plain_name(found[1] or found[2] or found[3])
-        if says_call(name) or role_of(name) == "arguments" or is_slip(name, self._ending.name):
-            return True
-        declared = map(plain_name, properties_of(self._writer.tool)) if self._writer.tool is not None else ()
-        around = self._ending.structure.union(declared)
-        return self._ending.name.startswith(name) or not around.isdisjoint(_BETWEEN.split(name))
+        start = max(self._source.pos, end - LONGEST_FRAGMENT)
+        return ends_in_a_tag(self.tail + self._source.text[start:end], self._ending, self._writer.tool)
 
     def _step(self, token: str, role: Role) -> Reading[bool]:
         """Look at a tag; True when the value has ended."""
@@ -220,7 +210,9 @@ class _Scan:
             size = len(self._ending.closer) - 1
             following = yield from space_end(self._source, self.at + size)
             if self._awaits((yield from self._key_at(following)) or ""):
-                self.implied = End(self.at, size, "wrong-tag")  # a closing tag without its stroke
+                before = self._right_before(self.at) or End(self.at, 0)
+                size += self.at - before.at
+                self.implied = End(before.at, size, "wrong-tag")  # a closing tag without its stroke
         if self.passed and not self.depth and not self.crossed:
             self.crossed = self._ends_in_a_tag(self._source.pos + self.at)
         self.depth += 1
@@ -268,7 +260,7 @@ class _Scan:
         if source.pos + following >= len(source.text):
             self._end(end)
             return True
-        if (yield from self._key_at(following)) is not None:
+        if (yield from self._key_at(following)) is not None or (yield from self._bare_key_at(following)):
             self._end(end)
             return True
         call_end = yield from literal_at(source, self._ending.ends, following)
@@ -280,6 +272,9 @@ class _Scan:
         elif self._ending.mends and (yield from self._section_ends(following)):
             self._end(end)
             return True
+        yield from need(source, offset + 2)
+        if self.torn is None and not is_spoken_of(source.text, source.pos + offset):
+            self.torn = source.offset + at
         self.passed = True
         self.loose = end
         self.at = offset
@@ -355,6 +350,16 @@ class _Scan:
             if source.final or len(source.text) - start >= LONGEST_TAG:
                 return None
             yield
+
+    def _bare_key_at(self, offset: int) -> Reading[bool]:
+        """Tell whether the name of an argument that is awaited stands at `offset`, its opening tag left out."""
+        source, bare = self._source, self._ending.bare
+        if bare is None:
+            return False
+        while not source.final and _WORDS_SO_FAR.match(source.text, source.pos + offset):
+            yield
+        found = bare.match(source.text, source.pos + offset)
+        return found is not None and self._awaits(found["key"].strip())
 
     def _is_over(self, offset: int, *, or_another: bool = True) -> Reading[bool]:
         """Tell whether nothing but closing tags and the end of the text, or another call, comes at `offset`."""

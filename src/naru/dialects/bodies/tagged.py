@@ -8,6 +8,7 @@ from functools import lru_cache
 from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.arguments import read_any_arguments, skip_arguments_label, skip_fence_line
 from naru.dialects.bodies.call_tags import child_tags, tags_until
+from naru.dialects.bodies.dashed import BEGINNINGS, read_dashed
 from naru.dialects.bodies.json_calls import read_calls_as_text, read_complete_object, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.xml_parameters import (
@@ -74,7 +75,7 @@ def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -
         if first == "{":
             source.pos += offset
             if not read_complete_object(source, writer, marked=True):
-                yield from read_json(source, writer, marked=True, closers=layout.closers)
+                yield from _read_object(source, writer, layout, dashed=row.name == "calling-tool")
             continue
         found = yield from literal_at(source, layout.every, offset)
         some = len(writer.calls) > before
@@ -92,6 +93,13 @@ def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -
                 return
         elif not _is_stray(first, source, writer, some=some):
             yield from read_unit(source, writer, layout.closers)
+
+
+def _read_object(source: Source, writer: CallWriter, layout: _Layout, *, dashed: bool) -> Reading[None]:
+    if dashed and (yield from literal_at(source, BEGINNINGS)):
+        yield from read_dashed(source, writer)
+    else:
+        yield from read_json(source, writer, marked=True, closers=layout.closers)
 
 
 def _skip_layout(source: Source, found: str) -> Reading[None]:

@@ -6,12 +6,13 @@ Which tag that is `tag_scan.py` finds out; here the text on the way is taken, tr
 from __future__ import annotations
 
 from naru.dialects.bodies.endings import Ending, plain_end
+from naru.dialects.bodies.fragments import begins_with_a_bracket
 from naru.dialects.bodies.tag_scan import scan
 from naru.dialects.bodies.values import delimited
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.literal import encodable, parse_literal
 from naru.dialects.texts.patterns import lazy_pattern
-from naru.dialects.texts.source import Reading, Source, literal_at
+from naru.dialects.texts.source import NotACall, Reading, Source, literal_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def read_tagged_text(
     found = plain_end(source, ending)
     if found is not None:
         plain = source.text[source.pos : source.pos + found[0]]
+        _refuse_bracket_too_many(plain)
         source.pos += found[0] + found[1]
         _write(writer, _trimmed(plain) if trim else plain, kind, decode)
         return
@@ -130,8 +132,21 @@ def read_tagged_text(
     text = TaggedText(writer, kind=kind, trim=trim, decode=decode, holds=layout >= 0)
     if layout >= 0:
         yield from _read_cdata(source, text, layout)
-    closed = yield from scan(source, writer, ending, text.add, tail=_CDATA_END if layout >= 0 else "")
+    parts: list[str] | None = [] if source.text.startswith(">", source.pos) else None
+
+    def add(piece: str) -> None:
+        if parts is not None:
+            parts.append(piece)
+        text.add(piece)
+
+    closed = yield from scan(source, writer, ending, add, tail=_CDATA_END if layout >= 0 else "")
+    _refuse_bracket_too_many("".join(parts or ()))
     text.finish(closed=closed)
+
+
+def _refuse_bracket_too_many(value: str) -> None:
+    if begins_with_a_bracket(value):
+        raise NotACall
 
 
 def _trimmed(value: str) -> str:

@@ -47,7 +47,8 @@ _NAME = lazy_pattern(r"[^\s{`\[<*]+")
 _AFTER_NAME = lazy_pattern(r"(?:(?:\*\*|`(?!``)):?)?(?=[^*`:]|`{3}|\Z)")
 _NAME_AND_BRACKET = lazy_pattern(r"([A-Za-z_][\w.\-]{0,100}(?::\d{0,4})?)(?:\s{0,8}([{`])|\s{0,8}\Z)")
 _USE = lazy_pattern(
-    r"#[^\n]{0,190}\n|[A-Za-z_]\w*[ \t]*=[ \t]*(?=[A-Za-z_][\w.]*\()|print\([A-Za-z_]\w*\)[ \t]*(?:\n|\Z)"
+    r"#[^\n]{0,190}\n|[A-Za-z_]\w*[ \t]*=[ \t]*(?:await[ \t]{1,8})?(?=(?P<called>[A-Za-z_][\w.]*)\()"
+    r"|print\([A-Za-z_]\w*\)[ \t]*(?:\n|\Z)"
 )
 _ESCAPED = ('{\\"', '[{\\"')
 _GEMMA = next(row for row in MARKED if row.reader == "gemma")
@@ -247,7 +248,7 @@ def _read_fenced(source: Source, writer: CallWriter, mark: str, *, runs: bool) -
         if some and first in ",;}]":
             source.pos += 1
         else:
-            if runs and (first == "#" or first.isidentifier()) and (yield from _skip_use(source, writer)):
+            if ((runs and first == "#") or first.isidentifier()) and (yield from _skip_use(source, writer, runs=runs)):
                 continue
             yield from _read_fenced_unit(source, writer, first)
 
@@ -291,12 +292,15 @@ def _run_length(source: Source) -> Reading[int]:
         yield
 
 
-def _skip_use(source: Source, writer: CallWriter) -> Reading[bool]:
-    """Consume `name =` before a call, a `print(name)` or a comment: what `tool_code` does besides says nothing."""
+def _skip_use(source: Source, writer: CallWriter, *, runs: bool) -> Reading[bool]:
+    """Consume `name =` before a call, a `print(name)` or a comment: what `tool_code` does besides says nothing.
+
+    Code that does not say that it runs may assign what an offered tool returns, and nothing else.
+    """
     while not source.final and "\n" not in source.text[source.pos :] and len(source.text) - source.pos < 200:
         yield
     use = _USE.match(source.text, source.pos)
-    if use is None:
+    if use is None or not (runs or writer.offered.find(use["called"])):
         return False
     source.pos = use.end()
     writer.leave_out(use[0])

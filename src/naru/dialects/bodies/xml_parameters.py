@@ -60,6 +60,7 @@ _XTML_HEAD = lazy_pattern(r"<\|open\|>(?:tools)?call\b(?P<rest>[^<>]*)<\|sep\|>"
 _WRITTEN_ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>/]+))")
 _ID_ATTRIBUTES = ("id", "call_id", "type")
 _ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*\"([^\"]*)\"")
+_KINDS = ("string", "type")
 _ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 _ATTRIBUTES_ONLY = lazy_pattern(
     r"<(?P<name>[\w.\-]+)(?P<rest>(?:\s+[\w\-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))+)\s*(?:/>|>\s*</(?P=name)>)"
@@ -100,11 +101,21 @@ def read_xml(source: Source, writer: CallWriter) -> Reading[str]:
     attributes = (head["before"] or "") + (head["rest"] or "")
     if attributes:
         _write_attributes(writer, attributes, all_known=bool(head["end"]))
+    tags = call_tags(head["lead"] or "", head["vendor"], head["tag"], head["name"])
     if not head["end"]:
-        tags = call_tags(head["lead"] or "", head["vendor"], head["tag"], head["name"])
         yield from read_parameters(source, writer, tags)
+    if writer.lacks_all and not (yield from _is_over(source, tags)):
+        raise NotACall  # its arguments may stand in what follows
     writer.end(source.offset)
     return ""
+
+
+def _is_over(source: Source, tags: Tags) -> Reading[bool]:
+    """Tell whether nothing but the closing tag of what stands around calls, or another call, comes."""
+    offset = yield from space_end(source)
+    return source.pos + offset >= len(source.text) or bool(
+        (yield from literal_at(source, call_closers(), offset)) or (yield from literal_at(source, tags.calls, offset))
+    )
 
 
 def _checked(tag: str) -> str:
@@ -138,6 +149,8 @@ def _write_attributes(writer: CallWriter, written: str, *, all_known: bool) -> N
             writer.whole(object_in(value))
         elif all_known and key not in _ID_ATTRIBUTES:
             raise NotACall
+        else:
+            writer.leave_out(f'{key}="{value}"')
 
 
 def read_attributes(source: Source, writer: CallWriter) -> Reading[None]:
@@ -171,8 +184,12 @@ def _read_xtml(source: Source, writer: CallWriter) -> Reading[None]:
     head = yield from until(source, _XTML_HEAD, _LONGEST_TAG)
     if head.start() != source.pos:
         raise NotACall
-    writer.start(_unescaped(dict(_ATTRIBUTE.findall(head["rest"])).get("tool", "")))
+    found = dict(_ATTRIBUTE.findall(head["rest"]))
+    writer.start(_unescaped(found.pop("tool", "")))
     source.pos = head.end()
+    for key, value in found.items():
+        if key not in ("index", *_KINDS):
+            writer.leave_out(f'{key}="{value}"')
     yield from read_parameters(source, writer, XTML_TAGS)
     writer.end(source.offset)
 
@@ -275,7 +292,7 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
         elif found or first == tags.child[:1]:
             head = yield from until(source, tags.head, _LONGEST_TAG)
             yield from _read_parameter(source, writer, tags, head)
-        elif tags.mends and (yield from literal_at(source, call_closers())):
+        elif tags.mends and not writer.lacks_all and (yield from literal_at(source, call_closers())):
             writer.repair("missing-tag", "", tags.call_end[0])
             return
         elif first == "<" and tags.plain:
@@ -315,8 +332,8 @@ def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Mat
         raise NotACall
     if written is not None:
         writer.repair("missing-tag", "", ">")
-    writer.key(key)
-    kind = _kind(head["rest"]) if head["rest"] else ""
+    writer.key_in_tag(key)
+    kind = _kind(head["rest"], writer) if head["rest"] else ""
     tag = head["tag"] if "{}" in tags.value_end else ""
     declared = tuple(properties_of(writer.tool)) if tags.child and writer.tool is not None else ()
     ending = _ending(tags, tag, key, declared)
@@ -330,7 +347,7 @@ def _read_value_attribute(source: Source, writer: CallWriter, key: str, head: re
     if found is None or found[1] != "value":
         raise NotACall
     source.pos = head.end()
-    writer.key(key)
+    writer.key_in_tag(key)
     writer.written(_unescaped(found[2]))
     yield from ()
 
@@ -339,9 +356,12 @@ def _is_declared(writer: CallWriter, key: str) -> bool:
     return writer.tool is not None and (key in properties_of(writer.tool) or not properties_of(writer.tool))
 
 
-def _kind(attributes: str) -> str:
+def _kind(attributes: str, writer: CallWriter) -> str:
     """Read what the opening tag says about the value: DSML's `string`, K3's `type`."""
     found = dict(_ATTRIBUTE.findall(attributes))
+    for key, value in found.items():
+        if key not in _KINDS:
+            writer.leave_out(f'{key}="{value}"')
     if "string" in found:
         return "text" if found["string"] == "true" else "json"
     if "type" in found:

@@ -9,6 +9,7 @@ from naru.dialects.calls.keys import unwrapped
 from naru.dialects.calls.offered import Offered, properties_of, required_of
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, ParsedCall, Repair
 from naru.dialects.texts.literal import encodable
+from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.pieces import Pieces
 from naru.dialects.texts.source import NotACall
 from naru.dialects.tool import Tool
@@ -22,6 +23,7 @@ _dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 _TYPE_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 """The types whose values need no second look where the schema lets them through."""
+_MARKS_AROUND = lazy_pattern(r"^\W+|\W+$")
 _TEXT_ONLY = frozenset({"string"})
 
 
@@ -51,6 +53,8 @@ class CallWriter:
         """The tool of the call that is being written."""
         self.is_doubtful = False
         """Whether a value of that call may hold what was meant for tags."""
+        self.is_torn = False
+        """Whether it seems to hold another argument with them."""
         self.span_start = 0
         self._id = ""
         self._arguments: dict[str, Any] = {}
@@ -80,7 +84,7 @@ class CallWriter:
         if tool.name != name:
             self.repair("tool-name", str(name), tool.name)
         self.tool = tool
-        self.is_doubtful = False
+        self.is_doubtful = self.is_torn = False
         self._id = encodable(call_id)
         self._arguments = {}
         if self._emits:
@@ -96,7 +100,7 @@ class CallWriter:
             NotACall: It was a tool's definition, or an argument that it lacks may stand in another's value.
         """
         assert self.tool is not None
-        if self._is_definition(self.tool) or (self.is_doubtful and not self._has_all(self.tool)):
+        if self._is_definition(self.tool) or not self._has_all(self._awaited(self.tool)):
             raise NotACall
         if self._emits:
             # A call that is begun and never ends must not be one for a client that looks at its arguments alone.
@@ -125,12 +129,23 @@ class CallWriter:
             and "properties" not in properties_of(tool)
         )
 
-    def _has_all(self, tool: Tool) -> bool:
-        return all(name in self._arguments for name in required_of(tool))
+    def _awaited(self, tool: Tool) -> list[str]:
+        """Return the arguments that a call may not lack, since they may stand in another's value."""
+        if self.is_torn:
+            return properties_of(tool)
+        return required_of(tool) if self.is_doubtful else []
+
+    def _has_all(self, names: list[str]) -> bool:
+        return all(name in self._arguments for name in names)
 
     def has(self, name: str) -> bool:
         """Tell whether an argument was written, or is being written."""
         return name in self._arguments or name == self._key
+
+    @property
+    def lacks_all(self) -> bool:
+        """Whether no argument was written though the tool asks for some."""
+        return not self._arguments and self.tool is not None and bool(required_of(self.tool))
 
     def wrote(self, text: str) -> bool:
         """Tell whether the value that was written last is a text that holds `text`."""
@@ -154,6 +169,15 @@ class CallWriter:
         if self._repeated:
             self.repair("duplicate-argument", self._key)
             self.is_doubtful = True  # one of them may have been meant for another
+
+    def key_in_tag(self, name: str) -> None:
+        """Begin an argument that a tag names, with marks around its name that are left of tags or quotes perhaps."""
+        assert self.tool is not None
+        bare = name if name in self.tool.properties else _MARKS_AROUND.sub("", name)
+        if bare != name and bare in self.tool.properties and not self.has(bare):
+            self.repair("argument-name", name, bare)
+            name = bare
+        self.key(name)
 
     @property
     def takes_text(self) -> bool:

@@ -88,6 +88,8 @@ _POINTERS = ("^", "↑", "⬆", "☝")
 _REMARKS = ("#", "//", "←", "<-", "—")
 """What a remark begins with that stands on a call's own line after it."""
 _FENCE_BEGUN = lazy_pattern(r"\s*(?<!`)```[\w+\-]{0,20}\Z")
+_THOUGHT = lazy_pattern(r"\s*\*{0,2}Thought(?: \d{1,2})?(?:\*\*)?:")
+"""What ReAct begins its line with that says what the action is for, in any form: `Do I need a tool? Yes`."""
 _HEADING = lazy_pattern(r"(?:\A|\n)#{1,6} [^\n]*\Z")
 _HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 _WORD = lazy_pattern(r"[^\W_]{4,}|\d+")
@@ -138,6 +140,7 @@ def _facts_of_line(line: str) -> Iterator[str]:
 def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
     bare = _FENCE_BEGUN.sub("", text.rstrip())
     last = bare[-1:]
+    thinks = _THOUGHT.match(last_line(bare)) is not None
     if opens_quotation(text):
         yield "opened quotation"
     if is_contained(text):
@@ -151,9 +154,9 @@ def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
     elif last not in SENTENCE_ENDS:
         if line.strip():
             yield "sentence begun"
-        elif last.isalnum() and is_open(last_line(bare)):
+        elif last.isalnum() and is_open(last_line(bare)) and not thinks:
             yield "line open"
-    elif not line and asks(bare) and bare[-2:-1].isalnum():
+    elif not line and asks(bare) and bare[-2:-1].isalnum() and not thinks:
         yield "question before"
 
 
