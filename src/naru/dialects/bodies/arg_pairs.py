@@ -78,7 +78,7 @@ def read_pairs(
         head = match_here(source, tags.head, _LONGEST_HEAD)
         if head is not None:
             key = head[1].strip()
-            writer.key_in_tag(key)
+            writer.key(key)
             source.pos = head.end()
             yield from read_tagged_text(source, writer, _ending(tags, closers, key))
             continue
@@ -104,7 +104,7 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
     kind = yield from _read_kind(source, tags)
     if equals and after == [tags.value_end] and writer.tool is not None and name.strip() in properties_of(writer.tool):
         writer.repair("missing-tag", "", tags.value)
-        writer.key_in_tag(name.strip())
+        writer.key(name.strip())
         writer.written(value.strip())
         return
     opened = yield from _value_opens(source, tags)
@@ -115,7 +115,7 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
         if not opened and (yield from _is_fragment(source, tags)):
             raise NotACall
         writer.repair("misplaced-tag" if opened else "missing-tag", "".join(before + after), tags.value)
-    writer.key_in_tag(key)
+    writer.key(key)
     yield from read_tagged_text(source, writer, _ending(tags, closers, key, opened=opened), kind=kind, trim=not opened)
     if not opened and writer.wrote(tags.value):
         raise NotACall

@@ -283,7 +283,7 @@ def _read_argument(source: Source, writer: CallWriter) -> Reading[None]:
             stray = yield from quoted(source, writer.text, "{")
         writer.close_text()
         if stray:
-            writer.repair("stray-quotes", str(stray))
+            writer.stray_quotes(stray)
     else:
         writer.value((yield from read_field(source)))
 

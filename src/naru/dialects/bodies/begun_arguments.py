@@ -32,7 +32,10 @@ def read_begun_arguments(source: Source, writer: CallWriter, *, in_fence: bool =
         head = yield from match_at(source, _BEGIN_LINE, 200)
         writer.key(head[1])
         source.pos = head.end()
-        writer.written((yield from _value(source, in_fence=in_fence)))
+        value = yield from _value(source, in_fence=in_fence)
+        if BEGIN in value or _END[1:] in value:
+            writer.is_torn = True
+        writer.written(value)
 
 
 def _value(source: Source, *, in_fence: bool) -> Reading[str]:

@@ -21,7 +21,7 @@ _MARK = lazy_pattern(r"[^\w\s.!?\"'`]\Z")
 """What ends what is left of a tag, and no sentence."""
 _NO_NAME = ("</", "</>", "<>")
 _NO_LETTERS = lazy_pattern(r"[\W_]+")
-_BRACKET_BEFORE_CLOSER = lazy_pattern(r"(?:[^\s/<]|\n)</?\Z")
+_BRACKET_BEFORE_CLOSER = lazy_pattern(r"(?:[^\s/<]|\n)</?\Z|<\|close\|>\Z")
 _BRACKET_AFTER_OPENER = lazy_pattern(r">{1,2}(?:[\w./~]|\r?\n)[^<>]*")
 _GOES_ON = lazy_pattern(r"[ \t]+[^\s<\[&({‹＜]|[\"'`),.;:!?…。，、）」](?!<)")
 
@@ -48,7 +48,7 @@ def _letters(text: str) -> str:
 
 
 def ends_in_a_bracket(text: str) -> bool:
-    """Tell whether a value ends in a bracket too many before its closing tag; an operator has a blank before it."""
+    """Tell whether a value ends in a bracket, or a token, too many; an operator has a blank before it."""
     return _BRACKET_BEFORE_CLOSER.search(text) is not None
 
 

@@ -107,7 +107,7 @@ def _read_value(source: Source, writer: CallWriter, row: Dialect, nesting: Nesti
         stray = yield from quoted(source, writer.text, nesting)
         writer.close_text()
         if stray:
-            writer.repair("stray-quotes", str(stray))
+            writer.stray_quotes(stray)
     elif first in "[{":
         while not source.final and _CONTAINER_SO_FAR.match(source.text, source.pos):
             yield

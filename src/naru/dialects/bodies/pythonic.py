@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from naru.dialects.bodies.values import capture
-from naru.dialects.calls.keys import are_arguments, role_of, says_call
+from naru.dialects.calls.keys import are_arguments, names_argument, role_of, says_call
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.literal import COMMAS, parse_literal, read_value, skip_remarks
@@ -21,6 +23,8 @@ _NAME = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _OPEN = lazy_pattern(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
 _KEYWORD = lazy_pattern(r"([A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
 _FIRST_KEYWORD = lazy_pattern(r"(\w{1,64})\s{0,8}[=:]")
+_STRAY_QUOTE = lazy_pattern(r"\s*([\"'])(?!\1\1)(?:(?!\1)[^\\]|\\.)*\1(?!\Z).*", re.DOTALL)
+"""A text in which a quote stands that does not end it."""
 _SPREAD = lazy_pattern(r"\*\*")
 
 
@@ -95,6 +99,7 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     positional: list[Any] = []
+    strayed: list[str] = []
     at = skip_remarks(text, 0)
     while at < len(text):
         keyword = _KEYWORD.match(text, at)
@@ -103,10 +108,13 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
             at = keyword.end()
         elif spread:
             at = spread.end()
+        start = at
         try:
             value, at = read_value(text, at, "(")
         except ValueError as error:
             raise NotACall from error
+        if isinstance(value, str) and _STRAY_QUOTE.fullmatch(text, start, at):
+            strayed.append(value)
         if keyword:
             found.setdefault(keyword[1].replace("\\_", "_"), value)
         elif spread and isinstance(value, dict):
@@ -117,7 +125,13 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
         if at < len(text) and text[at] not in COMMAS:
             raise NotACall
         at = skip_remarks(text, at + 1)
-    return _with_positional(found, positional, tool)
+    arguments = _with_positional(found, positional, tool)
+    if strayed and any(name not in arguments for name in required_of(tool)):
+        raise NotACall
+    lacking = [name for name in properties_of(tool) if name not in arguments]
+    if any(names_argument(written, lacking) for written in strayed):
+        raise NotACall
+    return arguments
 
 
 def keyword_arguments(text: str, tool: Tool) -> dict[str, Any]:

@@ -157,7 +157,7 @@ class _Scan:
         self.closed = end.repair != "missing-tag"
         if not self.closed and (self.passed or self._ends_in_a_tag(source.pos + end.at)):
             raise NotACall
-        if ends_in_a_bracket((self.tail + source.text[source.pos : source.pos + end.at])[-3:]):
+        if ends_in_a_bracket((self.tail + source.text[source.pos : source.pos + end.at])[-9:]):
             raise NotACall
         if self.torn is not None and self.torn < source.offset + end.at:
             self._writer.is_torn = True
@@ -194,6 +194,8 @@ class _Scan:
                 self.at += len(token)
                 return False
             self.nameless = self.nameless or key is None
+            if self.depth == 0 and self.torn is None and key and self._awaits(key):
+                self.torn = self._source.offset + self.at
             if self.depth == 0 and self.implied is None and self._ending.mends and key and self._awaits(key):
                 before = self._right_before(self.at)
                 self.implied = before or End(self.at, 0, "missing-tag")

@@ -124,8 +124,8 @@ def read_tagged_text(
     found = plain_end(source, ending)
     if found is not None:
         plain = source.text[source.pos : source.pos + found[0]]
-        _refuse_bracket_too_many(plain)
         source.pos += found[0] + found[1]
+        _refuse_bracket_too_many(plain)
         _write(writer, _trimmed(plain) if trim else plain, kind, decode)
         return
     layout = yield from _layout_before_cdata(source)

@@ -332,7 +332,7 @@ def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Mat
         raise NotACall
     if written is not None:
         writer.repair("missing-tag", "", ">")
-    writer.key_in_tag(key)
+    writer.key(key)
     kind = _kind(head["rest"], writer) if head["rest"] else ""
     tag = head["tag"] if "{}" in tags.value_end else ""
     declared = tuple(properties_of(writer.tool)) if tags.child and writer.tool is not None else ()
@@ -347,7 +347,7 @@ def _read_value_attribute(source: Source, writer: CallWriter, key: str, head: re
     if found is None or found[1] != "value":
         raise NotACall
     source.pos = head.end()
-    writer.key_in_tag(key)
+    writer.key(key)
     writer.written(_unescaped(found[2]))
     yield from ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from naru.dialects.texts.patterns import lazy_pattern
@@ -89,6 +90,14 @@ def are_arguments(value: Any, tool: Tool) -> bool:
         return False
     required = tool.parameters.get("required")
     return not isinstance(required, list) or all(name in value for name in required)
+
+
+def names_argument(text: str, names: list[str]) -> bool:
+    """Tell whether a text that was not closed where it should have been has the name of one of some arguments."""
+    return any(
+        re.search(rf"[\"'“”\\]{name}(?!\w)|(?<!\w){name}(?:[\"'“”\\]|\W{{0,4}}[:=：])", text)
+        for name in map(re.escape, names)
+    )
 
 
 def unwrapped(arguments: dict[str, Any], tool: Tool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from naru.dialects.calls.coerce import coerce, from_text
-from naru.dialects.calls.keys import unwrapped
+from naru.dialects.calls.keys import names_argument, unwrapped
 from naru.dialects.calls.offered import Offered, properties_of, required_of
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, ParsedCall, Repair
 from naru.dialects.texts.literal import encodable
@@ -55,6 +55,8 @@ class CallWriter:
         """Whether a value of that call may hold what was meant for tags."""
         self.is_torn = False
         """Whether it seems to hold another argument with them."""
+        self._strayed: list[str] = []
+        """The arguments whose texts have quotes that end none."""
         self.span_start = 0
         self._id = ""
         self._arguments: dict[str, Any] = {}
@@ -85,6 +87,7 @@ class CallWriter:
             self.repair("tool-name", str(name), tool.name)
         self.tool = tool
         self.is_doubtful = self.is_torn = False
+        self._strayed = []
         self._id = encodable(call_id)
         self._arguments = {}
         if self._emits:
@@ -101,6 +104,8 @@ class CallWriter:
         """
         assert self.tool is not None
         if self._is_definition(self.tool) or not self._has_all(self._awaited(self.tool)):
+            raise NotACall
+        if self._strayed and any(map(self._holds_another, self._strayed)):
             raise NotACall
         if self._emits:
             # A call that is begun and never ends must not be one for a client that looks at its arguments alone.
@@ -135,6 +140,13 @@ class CallWriter:
             return properties_of(tool)
         return required_of(tool) if self.is_doubtful else []
 
+    def _holds_another(self, key: str) -> bool:
+        """Tell whether a value seems to hold an argument that the call lacks."""
+        assert self.tool is not None
+        value = self._arguments.get(key)
+        names = [name for name in properties_of(self.tool) if name not in self._arguments]
+        return isinstance(value, str) and names_argument(value, names)
+
     def _has_all(self, names: list[str]) -> bool:
         return all(name in self._arguments for name in names)
 
@@ -165,19 +177,27 @@ class CallWriter:
     def key(self, name: str) -> None:
         """Begin an argument. A repeated one is left out: the first value stands."""
         self._key = encodable(name)
+        if self.tool is not None and name not in self.tool.properties:
+            self._key = self._meant_key(self._key, self.tool)
         self._repeated = self._key in self._arguments
         if self._repeated:
             self.repair("duplicate-argument", self._key)
             self.is_doubtful = True  # one of them may have been meant for another
 
-    def key_in_tag(self, name: str) -> None:
-        """Begin an argument that a tag names, with marks around its name that are left of tags or quotes perhaps."""
-        assert self.tool is not None
-        bare = name if name in self.tool.properties else _MARKS_AROUND.sub("", name)
-        if bare != name and bare in self.tool.properties and not self.has(bare):
+    def _meant_key(self, name: str, tool: Tool) -> str:
+        """Return the declared name that another is but for the marks around it, which are left of tags or quotes."""
+        bare = _MARKS_AROUND.sub("", name)
+        if bare != name and bare in tool.properties and not self.has(bare):
             self.repair("argument-name", name, bare)
-            name = bare
-        self.key(name)
+            return bare
+        self.is_torn = self.is_torn or '"' in name  # it holds the value before it
+        return name
+
+    def stray_quotes(self, count: int) -> None:
+        """Report quotes that stand in the text that was written last: other arguments may stand there with them."""
+        self.repair("stray-quotes", str(count))
+        self.is_doubtful = True
+        self._strayed.append(self._key)
 
     @property
     def takes_text(self) -> bool:
@@ -246,6 +266,11 @@ class CallWriter:
         inner = unwrapped(arguments, self.tool)
         if inner is not arguments:
             self.repair("wrapped-arguments", next(iter(arguments)))
+        if self.tool.properties and any(key not in self.tool.properties for key in inner):
+            for key, value in inner.items():
+                self.key(key)
+                self.value(value)
+            return
         for key, value in inner.items():
             self._key = key
             wanted[key] = self._coerced(value)
@@ -261,6 +286,7 @@ class CallWriter:
         if not schema:
             return value
         wanted = coerce(value, schema, self.tool.parameters)
+        self.is_doubtful = self.is_doubtful or (type(value) is dict and type(wanted) is str)
         if wanted != value or type(wanted) is not type(value):
             self.repair("coerced", f"{self._key}={_dumps(value)}", _dumps(wanted))
         return wanted

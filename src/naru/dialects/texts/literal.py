@@ -50,6 +50,8 @@ _AFTER_COMMA_IN_OBJECT = lazy_pattern(rf"[}}\])]|(?:{_QUOTED_KEY}|{_BARE_KEY_BEF
 _OPEN_KEY = r"\"(?:[^\"\\\n]|\\.){0,1000}\\?\Z|'(?:[^'\\\n]|\\.){0,1000}\\?\Z|[“‘][^”’\n]{0,1000}\Z"
 _UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})(?:\s|\\[nrt])*\\?\Z|{_OPEN_KEY}")
 _AFTER_COMMA_IN_CALL = lazy_pattern(rf"[\"'“‘\[{{(\-\d)]|{_WORD_OF_JSON}|\*\*|[A-Za-z_][\w\-\\]{{0,64}}\s*[=:]")
+_NEXT_MEMBER = lazy_pattern(r"\"[\w.\-]{1,64}\"\s{0,8}[:：]")
+_NEXT_MEMBER_SO_FAR = lazy_pattern(r"\"[\w.\-]{0,64}(?:\"\s{0,8})?\Z")
 _MOST_BRACKETS = 200
 _CLOSED = lazy_pattern(rf"[}}\])\s]{{0,{_MOST_BRACKETS}}}")
 _CLOSER = {"{": "}", "[": "]", "(": ")"}
@@ -163,6 +165,8 @@ def closes(text: str, after: int, nesting: str, *, key: bool | None = False, fin
         return follower in COLONS
     if follower == _CLOSER[nesting]:
         return ends_there(text, at)
+    if follower == '"' == quote and nesting == "{" and at > after:  # the comma between two members was left out
+        return _is_member(text, at, final=final)
     if follower not in COMMAS:
         return False
     at = _skip_after(text, at + 1, quote, final=final)
@@ -173,6 +177,13 @@ def closes(text: str, after: int, nesting: str, *, key: bool | None = False, fin
         return True
     begun = _UNFINISHED_WORD.match(text, at) or (nesting == "{" and _UNFINISHED_KEY.match(text, at))
     return None if begun and len(text) <= end else False
+
+
+def _is_member(text: str, at: int, *, final: bool) -> bool | None:
+    """Tell whether a member of an object begins at `at`; None when more text is needed."""
+    if _NEXT_MEMBER.match(text, at):
+        return True
+    return None if not final and _NEXT_MEMBER_SO_FAR.match(text, at) else False
 
 
 def _skip_after(text: str, at: int, quote: str, *, final: bool) -> int:
