@@ -21,7 +21,7 @@ _CALL = Tool("", {"properties": {"name": {}, "arguments": {}}})
 """What a function that calls tools takes, in order."""
 _NAME = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _OPEN = lazy_pattern(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
-_KEYWORD = lazy_pattern(r"([A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
+_KEYWORD = lazy_pattern(r"(\\?[A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
 _FIRST_KEYWORD = lazy_pattern(r"(\w{1,64})\s{0,8}[=:]")
 _STRAY_QUOTE = lazy_pattern(r"\s*([\"'])(?!\1\1)(?:(?!\1)[^\\]|\\.)*\1(?!\Z).*", re.DOTALL)
 """A text in which a quote stands that does not end it."""

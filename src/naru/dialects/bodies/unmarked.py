@@ -210,8 +210,11 @@ def _another_name(source: Source, writer: CallWriter) -> Reading[bool]:
     return True
 
 
-def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read a code fence that holds calls and nothing else."""
+def read_fence(source: Source, writer: CallWriter, *, begins: bool = False) -> Reading[None]:
+    """Read a code fence that holds calls and nothing else; `begins` says that nothing stands before it.
+
+    Code that assigns what a tool returns is an example after words, which explain how one would call it.
+    """
     if (yield from _run_length(source)) > 3:
         raise NotACall  # a longer fence quotes others
     while not source.final and _FENCE_START.match(source.text, source.pos):
@@ -225,11 +228,12 @@ def read_fence(source: Source, writer: CallWriter) -> Reading[None]:
         return
     if not (_may_label_calls(fence[2]) and _may_label_calls(fence[3] or "")):
         raise NotACall
-    yield from _read_fenced(source, writer, fence[1], runs=fence[2] == "tool_code")
+    runs = fence[2] == "tool_code"
+    yield from _read_fenced(source, writer, fence[1], runs=runs, assigns=runs or begins)
     yield from end_of_line(source, writer)
 
 
-def _read_fenced(source: Source, writer: CallWriter, mark: str, *, runs: bool) -> Reading[None]:
+def _read_fenced(source: Source, writer: CallWriter, mark: str, *, runs: bool, assigns: bool) -> Reading[None]:
     """Read calls up to the closing mark, or the end of the text."""
     before = len(writer.calls)
     while True:
@@ -248,7 +252,8 @@ def _read_fenced(source: Source, writer: CallWriter, mark: str, *, runs: bool) -
         if some and first in ",;}]":
             source.pos += 1
         else:
-            if ((runs and first == "#") or first.isidentifier()) and (yield from _skip_use(source, writer, runs=runs)):
+            may_be_use = (runs and first == "#") or (assigns and first.isidentifier())
+            if may_be_use and (yield from _skip_use(source, writer, runs=runs)):
                 continue
             yield from _read_fenced_unit(source, writer, first)
 

@@ -286,7 +286,6 @@ class CallWriter:
         if not schema:
             return value
         wanted = coerce(value, schema, self.tool.parameters)
-        self.is_doubtful = self.is_doubtful or (type(value) is dict and type(wanted) is str)
         if wanted != value or type(wanted) is not type(value):
             self.repair("coerced", f"{self._key}={_dumps(value)}", _dumps(wanted))
         return wanted

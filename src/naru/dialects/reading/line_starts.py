@@ -215,7 +215,8 @@ class LineStarts:
         text, first = source.text, source.text[at]
         run = text[at : at + 3]
         if run == first * 3:
-            return self._make(source, at, read_fence(source, self._writer), "fence", "fenced")
+            begins = not self._said.has_content
+            return self._make(source, at, read_fence(source, self._writer, begins=begins), "fence", "fenced")
         if at + len(run) == len(text) and run == first * len(run) and not source.final:
             return WAIT
         if run[:2] in ("`", "``") or first == "~" or self._said.has_content:

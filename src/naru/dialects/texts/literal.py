@@ -49,13 +49,13 @@ _BARE_KEY_BEFORE_COLON = rf"[A-Za-z_][\w.\-]{{0,{_LONGEST_BARE_KEY}}}"
 _AFTER_COMMA_IN_OBJECT = lazy_pattern(rf"[}}\])]|(?:{_QUOTED_KEY}|{_BARE_KEY_BEFORE_COLON})(?:\s|\\[nrt])*[:=：]")
 _OPEN_KEY = r"\"(?:[^\"\\\n]|\\.){0,1000}\\?\Z|'(?:[^'\\\n]|\\.){0,1000}\\?\Z|[“‘][^”’\n]{0,1000}\Z"
 _UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})(?:\s|\\[nrt])*\\?\Z|{_OPEN_KEY}")
-_AFTER_COMMA_IN_CALL = lazy_pattern(rf"[\"'“‘\[{{(\-\d)]|{_WORD_OF_JSON}|\*\*|[A-Za-z_][\w\-\\]{{0,64}}\s*[=:]")
+_AFTER_COMMA_IN_CALL = lazy_pattern(rf"[\"'“‘\[{{(\-\d)]|{_WORD_OF_JSON}|\*\*|\\?[A-Za-z_][\w\-\\]{{0,64}}\s*[=:]")
 _NEXT_MEMBER = lazy_pattern(r"\"[\w.\-]{1,64}\"\s{0,8}[:：]")
 _NEXT_MEMBER_SO_FAR = lazy_pattern(r"\"[\w.\-]{0,64}(?:\"\s{0,8})?\Z")
 _MOST_BRACKETS = 200
 _CLOSED = lazy_pattern(rf"[}}\])\s]{{0,{_MOST_BRACKETS}}}")
 _CLOSER = {"{": "}", "[": "]", "(": ")"}
-_UNFINISHED_WORD = lazy_pattern(r"(?:[A-Za-z_][\w.\-\\]{0,64}(?:\s|\\[nrt])*\\?|\*)\Z")
+_UNFINISHED_WORD = lazy_pattern(r"(?:\\?[A-Za-z_][\w.\-\\]{0,64}(?:\s|\\[nrt])*\\?|\*)\Z")
 _AFTER_COMMA = {"[": _AFTER_COMMA_IN_LIST, "{": _AFTER_COMMA_IN_OBJECT, "(": _AFTER_COMMA_IN_CALL}
 _LOOK_AHEAD = 1024
 MOST_SPACE = 4_000
