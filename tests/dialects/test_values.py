@@ -94,6 +94,15 @@ def test_a_value_comes_back_as_it_was(form):
         assert_comes_back(form, value)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_value_comes_back_though_an_argument_is_missing_that_it_could_hold(form):
+    """Closing tags that a text speaks of are no end after which an argument was lost."""
+    tool = Tool("write_file", {**WRITE.parameters, "properties": {**WRITE.properties, "mode": {"type": "string"}}})
+    for value in values(77, 60):
+        calls = parse(FORMS[form].format(value), [tool]).calls
+        assert [call.arguments for call in calls] == [{"path": "t", "content": value}], value
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_300_values_come_back_as_they_were(form):

@@ -7,6 +7,7 @@ from naru.dialects.calls.keys import role_of, says_call
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.scanner import markers
 from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import Reading, Source, need
 from naru.dialects.tool import Tool
 
 LONGEST_FRAGMENT = 100
@@ -23,6 +24,8 @@ _NO_NAME = ("</", "</>", "<>")
 _NO_LETTERS = lazy_pattern(r"[\W_]+")
 _BRACKET_BEFORE_CLOSER = lazy_pattern(r"(?:[^\s/<]|\n)</?\Z|<\|close\|>\Z")
 _BRACKET_AFTER_OPENER = lazy_pattern(r">{1,2}(?:[\w./~]|\r?\n)[^<>]*")
+_CLOSERS = lazy_pattern(r"(?:\s{0,80}</[\w:.\-｜|]{1,60}>){0,4}")
+_CLOSERS_SO_FAR = lazy_pattern(r"(?:\s{0,80}</[\w:.\-｜|]{1,60}>){0,4}\s{0,80}(?:<(?:/[\w:.\-｜|]{0,60})?)?\Z")
 _GOES_ON = lazy_pattern(r"[ \t]+[^\s<\[&({‹＜]|[\"'`),.;:!?…。，、）」](?!<)")
 
 
@@ -60,6 +63,11 @@ def begins_with_a_bracket(value: str) -> bool:
     return value[:1] == ">" and _BRACKET_AFTER_OPENER.fullmatch(value) is not None
 
 
-def is_spoken_of(text: str, end: int) -> bool:
-    """Tell whether a text goes on on the same line after a closing tag that ends at `end`, with a word or a mark."""
-    return _GOES_ON.match(text, end) is not None
+def is_spoken_of(source: Source, offset: int) -> Reading[bool]:
+    """Tell whether a text goes on on the same line after closing tags, one of which ends at `offset`."""
+    while not source.final and _CLOSERS_SO_FAR.match(source.text, source.pos + offset):
+        yield
+    closers = _CLOSERS.match(source.text, source.pos + offset)
+    end = closers.end() if closers is not None else source.pos + offset
+    yield from need(source, end - source.pos + 2)
+    return _GOES_ON.match(source.text, end) is not None

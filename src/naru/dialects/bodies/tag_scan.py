@@ -16,7 +16,7 @@ from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.scanner import call_closers, stray_closers
 from naru.dialects.texts.patterns import lazy_pattern
-from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, need, space_end
+from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, space_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -274,8 +274,7 @@ class _Scan:
         elif self._ending.mends and (yield from self._section_ends(following)):
             self._end(end)
             return True
-        yield from need(source, offset + 2)
-        if self.torn is None and not is_spoken_of(source.text, source.pos + offset):
+        if self.torn is None and not (yield from is_spoken_of(source, offset)):
             self.torn = source.offset + at
         self.passed = True
         self.loose = end
