@@ -158,6 +158,8 @@ def test_a_place_for_a_value_shows_wherever_it_stands(value):
         ("sixth", 525, 24),
         ("seventh", 714, 0),
         ("eighth", 669, 108),
+        ("ninth", 1017, 0),
+        ("tenth", 396, 72),
     ],
 )
 def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts, most):
@@ -186,6 +188,15 @@ def test_calls_under_labels_that_end_their_reply_are_made():
             if name != "quoted-end" and not within:
                 lost[name, form] += len(parse(text, talk.TOOLS).calls) != count
     assert lost.total() == 0, lost
+
+
+@pytest.mark.slow
+def test_few_calls_are_lost_of_a_set_that_nothing_was_changed_for():
+    """17 of them are one Polish promise to tell, 7 are Python lines right after a sentence."""
+    lost = [
+        name for name, _, count, text in talk.exhibits("made", "ninth") if len(parse(text, talk.TOOLS).calls) != count
+    ]
+    assert len(lost) <= 24
 
 
 def test_several_calls_that_begin_a_reply_are_made_whatever_comes_after_them():
