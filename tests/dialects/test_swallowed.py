@@ -128,3 +128,45 @@ def test_a_key_with_marks_stays_where_the_plain_one_is_there():
     for first, second in (("path", "path?"), ("path?", "path")):
         text = f'<tool_call>{{"name": "write_file", "arguments": {{"{first}": "a", "{second}": "b", "content": "c"}}}}</tool_call>'
         assert read_every_way(text, TOOLS).calls[0].arguments["path"] == "a"
+
+
+UNESCAPED = [
+    '{\n  "name": "demo",\n  "version": "1"\n}',
+    '{"a": "x", "b": {"c": "y"}}',
+    '{"scripts": {"build": "tsc", "test": "jest"}}',
+    'print("hi", "there")',
+    '<a href="x" class="y">z</a>',
+    'echo "a" && echo "b", "c"',
+]
+CUT = ['say "a", "path": "b" now', 'const a = {b: "c", d: "e"};', '[{"id": "1"}, {"id": "2"}]']
+
+
+@pytest.mark.parametrize("value", UNESCAPED)
+@pytest.mark.parametrize(
+    "form",
+    [
+        '<tool_call>{{"name": "write_file", "arguments": {{"path": "a", "content": "{}"}}}}</tool_call>',
+        '{{"name": "write_file", "parameters": {{"content": "{}", "path": "a"}}}}',
+        '[TOOL_CALLS]write_file[ARGS]{{"path": "a", "content": "{}"}}',
+        '<|tool_call>call:write_file{{path:"a",content:"{}"}}<tool_call|>',
+    ],
+)
+def test_a_file_s_text_that_was_not_escaped_is_not_cut(form, value):
+    """Its first pair of quotes ended it where a comma and another member came, and the file was written so."""
+    parsed = read_every_way(form.format(value), TOOLS)
+    assert [call.arguments for call in parsed.calls] == [{"path": "a", "content": value}]
+
+
+@pytest.mark.parametrize("value", CUT)
+@pytest.mark.parametrize(
+    "form",
+    [
+        '<tool_call>{{"name": "write_file", "arguments": {{"path": "a", "content": "{}"}}}}</tool_call>',
+        '[TOOL_CALLS]write_file[ARGS]{{"content": "{}", "path": "a"}}',
+        '<|tool_call>call:write_file{{path:"a",content:"{}"}}<tool_call|>',
+        '[write_file(content="{}", path="a")]',
+    ],
+)
+def test_a_text_that_was_not_escaped_is_whole_or_no_argument(form, value):
+    for call in read_every_way(form.format(value), TOOLS).calls:
+        assert call.arguments == {"path": "a", "content": value}

@@ -280,7 +280,7 @@ def _read_argument(source: Source, writer: CallWriter) -> Reading[None]:
         ):
             stray = yield from _triple_quoted(source, writer, first * 3)
         else:
-            stray = yield from quoted(source, writer.text, "{")
+            stray = yield from quoted(source, writer.text, "{", keys=writer.declared)
         writer.close_text()
         if stray:
             writer.stray_quotes(stray)

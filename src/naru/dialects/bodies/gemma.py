@@ -67,8 +67,9 @@ def read_gemma(source: Source, writer: CallWriter, row: Dialect, opener: str) ->
         if goes_on:
             offset = yield from space_end(source, offset + 1)
         another = yield from literal_at(source, ("call:",), offset)
-        if goes_on and not another and source.pos + offset < len(source.text):
-            raise NotACall  # the bracket was one too many
+        ends = another or source.pos + offset >= len(source.text)
+        if not ends and (goes_on or writer.has_strayed) and not (yield from literal_at(source, row.closers, offset)):
+            raise NotACall  # the bracket was one too many, or a text's own
         writer.end(source.offset)
         if not another:
             return
@@ -104,7 +105,7 @@ def _read_value(source: Source, writer: CallWriter, row: Dialect, nesting: Nesti
         yield from _read_delimited(source, writer, delimiter)
     elif first in CLOSERS:
         writer.open_text()
-        stray = yield from quoted(source, writer.text, nesting)
+        stray = yield from quoted(source, writer.text, nesting, keys=writer.declared)
         writer.close_text()
         if stray:
             writer.stray_quotes(stray)

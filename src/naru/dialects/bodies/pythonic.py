@@ -126,7 +126,8 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
             raise NotACall
         at = skip_remarks(text, at + 1)
     arguments = _with_positional(found, positional, tool)
-    if strayed and any(name not in arguments for name in required_of(tool)):
+    undeclared = tool.properties and any(name not in tool.properties for name in arguments)
+    if strayed and (undeclared or (found and positional) or any(name not in arguments for name in required_of(tool))):
         raise NotACall
     lacking = [name for name in properties_of(tool) if name not in arguments]
     if any(names_argument(written, lacking) for written in strayed):

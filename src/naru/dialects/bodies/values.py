@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from naru.dialects.texts.literal import CLOSERS, Nesting, closes, encodable, unescape
 from naru.dialects.texts.patterns import lazy_pattern
@@ -19,9 +19,18 @@ _HIGH_SURROGATE = lazy_pattern(r"\\u[dD][89abAB]")
 
 
 def quoted(
-    source: Source, emit: Callable[[str], object], nesting: Nesting, *, key: bool = False, raw: bool = False
+    source: Source,
+    emit: Callable[[str], object],
+    nesting: Nesting,
+    *,
+    key: bool = False,
+    raw: bool = False,
+    keys: Collection[str] = (),
 ) -> Reading[int]:
-    """Read the quoted string at `pos`, handing over its pieces, decoded unless `raw`; returns the stray quotes met."""
+    """Read the quoted string at `pos`, handing over its pieces, decoded unless `raw`; returns the stray quotes met.
+
+    After one of these no member but one of `keys` ends it, where there are any: it is JSON that was not escaped.
+    """
     closers = CLOSERS[source.text[source.pos]]
     stop = _STOPS[closers]
     source.pos += 1
@@ -43,7 +52,9 @@ def quoted(
             emit(written if raw else unescape(written))
             source.pos += size
         else:
-            judged = closes(source.text, end + 1, nesting, key=None if raw else key, final=source.final)
+            judged = closes(
+                source.text, end + 1, nesting, key=None if raw else key, final=source.final, keys=keys if stray else ()
+            )
             if judged is None and not source.final:
                 yield
                 continue

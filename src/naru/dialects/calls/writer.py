@@ -16,6 +16,7 @@ from naru.dialects.tool import Tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 _encode_text = json.encoder.encode_basestring
@@ -57,6 +58,8 @@ class CallWriter:
         """Whether it seems to hold another argument with them."""
         self._strayed: list[str] = []
         """The arguments whose texts have quotes that end none."""
+        self._repeats = False
+        """Whether an argument of it was written twice."""
         self.span_start = 0
         self._id = ""
         self._arguments: dict[str, Any] = {}
@@ -86,7 +89,7 @@ class CallWriter:
         if tool.name != name:
             self.repair("tool-name", str(name), tool.name)
         self.tool = tool
-        self.is_doubtful = self.is_torn = False
+        self.is_doubtful = self.is_torn = self._repeats = False
         self._strayed = []
         self._id = encodable(call_id)
         self._arguments = {}
@@ -105,8 +108,8 @@ class CallWriter:
         assert self.tool is not None
         if self._is_definition(self.tool) or not self._has_all(self._awaited(self.tool)):
             raise NotACall
-        if self._strayed and any(map(self._holds_another, self._strayed)):
-            raise NotACall
+        if self._strayed and (self.has_undeclared() or self._repeats or any(map(self._holds_another, self._strayed))):
+            raise NotACall  # a value was cut, or holds another
         if self._emits:
             # A call that is begun and never ends must not be one for a client that looks at its arguments alone.
             self.flush()
@@ -164,10 +167,19 @@ class CallWriter:
         value = self._arguments.get(self._key)
         return isinstance(value, str) and text in value
 
+    @property
+    def declared(self) -> Mapping[str, Any]:
+        """The arguments that the tool's schema names."""
+        return self.tool.properties if self.tool is not None else {}
+
+    @property
+    def has_strayed(self) -> bool:
+        """Whether a text of the call that is being written has quotes that end none."""
+        return bool(self._strayed)
+
     def has_undeclared(self) -> bool:
         """Tell whether an argument was written that the tool's schema does not name."""
-        declared = self.tool.properties if self.tool is not None else {}
-        return bool(declared) and any(key not in declared for key in self._arguments)
+        return bool(self.declared) and any(key not in self.declared for key in self._arguments)
 
     def is_declared(self, call: ParsedCall) -> bool:
         """Tell whether the tool's schema names all the arguments of a call that was written."""
@@ -182,7 +194,7 @@ class CallWriter:
         self._repeated = self._key in self._arguments
         if self._repeated:
             self.repair("duplicate-argument", self._key)
-            self.is_doubtful = True  # one of them may have been meant for another
+            self.is_doubtful = self._repeats = True  # one of them may have been meant for another
 
     def _meant_key(self, name: str, tool: Tool) -> str:
         """Return the declared name that another is but for the marks around it, which are left of tags or quotes."""

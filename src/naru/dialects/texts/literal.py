@@ -13,6 +13,7 @@ from naru.dialects.texts.patterns import lazy_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any, Final, Literal
 
     Nesting = Literal["{", "[", "("]
@@ -52,6 +53,8 @@ _UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})(?:\s|\\[nrt])*\\?\Z|{_OPEN_K
 _AFTER_COMMA_IN_CALL = lazy_pattern(rf"[\"'“‘\[{{(\-\d)]|{_WORD_OF_JSON}|\*\*|\\?[A-Za-z_][\w\-\\]{{0,64}}\s*[=:]")
 _NEXT_MEMBER = lazy_pattern(r"\"[\w.\-]{1,64}\"\s{0,8}[:：]")
 _NEXT_MEMBER_SO_FAR = lazy_pattern(r"\"[\w.\-]{0,64}(?:\"\s{0,8})?\Z")
+_CLOSING = ("}", "]", ")")
+_AROUND_KEYS = "\"'“”‘’ \r\n\t"
 _MOST_BRACKETS = 200
 _CLOSED = lazy_pattern(rf"[}}\])\s]{{0,{_MOST_BRACKETS}}}")
 _CLOSER = {"{": "}", "[": "]", "(": ")"}
@@ -144,7 +147,15 @@ def _escape(found: re.Match[str]) -> str:
     return code if code in "\"'\\/“”‘’`" else "\\" + code
 
 
-def closes(text: str, after: int, nesting: str, *, key: bool | None = False, final: bool = True) -> bool | None:
+def closes(
+    text: str,
+    after: int,
+    nesting: str,
+    *,
+    key: bool | None = False,
+    final: bool = True,
+    keys: Collection[str] = (),
+) -> bool | None:
     """Judge whether a quote before `after` ends its string, by what follows; None when more text is needed.
 
     In valid JSON the first unescaped quote always does, so this only ever helps text with stray quotes.
@@ -155,6 +166,7 @@ def closes(text: str, after: int, nesting: str, *, key: bool | None = False, fin
         nesting: The bracket that the string stands in.
         key: Whether the string is a key; None when it may be.
         final: Whether no more text comes.
+        keys: Names of the members that may follow it, where any is known: a text with quotes may hold others.
     """
     quote = text[after - 1]
     at = _skip_after(text, after, quote, final=final)
@@ -173,8 +185,8 @@ def closes(text: str, after: int, nesting: str, *, key: bool | None = False, fin
     if at < 0:
         return None
     end = at + MOST_SPACE
-    if _AFTER_COMMA[nesting].match(text, at, end):
-        return True
+    if member := _AFTER_COMMA[nesting].match(text, at, end):
+        return not keys or nesting != "{" or member[0] in _CLOSING or member[0][:-1].strip(_AROUND_KEYS) in keys
     begun = _UNFINISHED_WORD.match(text, at) or (nesting == "{" and _UNFINISHED_KEY.match(text, at))
     return None if begun and len(text) <= end else False
 
