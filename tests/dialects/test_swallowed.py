@@ -170,3 +170,10 @@ def test_a_file_s_text_that_was_not_escaped_is_not_cut(form, value):
 def test_a_text_that_was_not_escaped_is_whole_or_no_argument(form, value):
     for call in read_every_way(form.format(value), TOOLS).calls:
         assert call.arguments == {"path": "a", "content": value}
+
+
+def test_a_text_of_a_python_call_holds_keywords_that_are_none_of_its_tool():
+    for value in ("{uri='http://a.example', local='item', prefix='ex'}", "say 'hi', you"):
+        text = f"[write_file(content='{value}', path='a')]"
+        parsed = read_every_way(text, TOOLS)
+        assert [call.arguments for call in parsed.calls] == [{"path": "a", "content": value}]

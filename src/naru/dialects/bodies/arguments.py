@@ -7,15 +7,12 @@ import re
 from naru.dialects.bodies.values import capture, collect_quoted, delimited, quoted
 from naru.dialects.calls.keys import role_of
 from naru.dialects.calls.writer import CallWriter
+from naru.dialects.texts.closing import COLONS, COMMAS, MOST_SPACE, ends_there
 from naru.dialects.texts.literal import (
     BARE_KEY,
     CLOSERS,
-    COLONS,
-    COMMAS,
-    MOST_SPACE,
     WRITTEN_BREAKS,
     decode_json,
-    ends_there,
     parse_literal,
     unescape,
 )

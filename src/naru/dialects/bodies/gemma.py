@@ -11,7 +11,8 @@ from naru.dialects.bodies.values import capture, delimited, quoted
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
-from naru.dialects.texts.literal import CLOSERS, Nesting, encodable, parse_literal, without_layout
+from naru.dialects.texts.closing import Nesting
+from naru.dialects.texts.literal import CLOSERS, encodable, parse_literal, without_layout
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import (
     Incomplete,

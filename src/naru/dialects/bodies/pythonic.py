@@ -8,7 +8,8 @@ from naru.dialects.bodies.values import capture
 from naru.dialects.calls.keys import are_arguments, names_argument, role_of, says_call
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
-from naru.dialects.texts.literal import COMMAS, parse_literal, read_value, skip_remarks
+from naru.dialects.texts.closing import COMMAS
+from naru.dialects.texts.literal import parse_literal, read_value, skip_remarks
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
 from naru.dialects.tool import Tool
@@ -110,7 +111,7 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
             at = spread.end()
         start = at
         try:
-            value, at = read_value(text, at, "(")
+            value, at = read_value(text, at, "(", keys=tool.properties)
         except ValueError as error:
             raise NotACall from error
         if isinstance(value, str) and _STRAY_QUOTE.fullmatch(text, start, at):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 
-from naru.dialects.texts.literal import CLOSERS, Nesting, closes, encodable, unescape
+from naru.dialects.texts.closing import Nesting, closes
+from naru.dialects.texts.literal import CLOSERS, encodable, unescape
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, need
 

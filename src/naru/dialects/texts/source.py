@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Generator
 from functools import lru_cache
 
-from naru.dialects.texts.literal import MOST_SPACE
+from naru.dialects.texts.closing import MOST_SPACE
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.pieces import Pieces
 from naru.dialects.texts.tokens import Tokens
