@@ -70,6 +70,12 @@ CHANGING = (
     "open_ticket",
     "assign",
     "close_ticket",
+    "close_dome",
+    "place_order",
+    "reserveGlider",
+    "stop_job",
+    "block_pass",
+    "report_damage",
 )
 _NEGATIVE = re.compile(
     r"\bnot?\b|n't|cannot|unable|unknown|none|nobody|없|않|아닙|못|\bno\b|ningún|nicht|kein|unbekannt|pas\b|aucun|inconnu"
@@ -300,7 +306,7 @@ async def main() -> None:
     parser.add_argument("--model", default="qwen2.5-coder-0.5b")
     parser.add_argument(
         "--set",
-        choices=("questions", "second", "third", "fourth"),
+        choices=("questions", "second", "third", "fourth", "fifth"),
         default="questions",
         help="a module of bench/tongues",
     )
