@@ -15,8 +15,8 @@ import pytest
 from bench.tongues.servers import bikes, jobs
 
 from naru.agent.closeness import Closeness
-from naru.agent.selection import Ranked
-from naru.agent.small.offering import MAY_CHANGE, READS, Offering
+from naru.agent.selection import MAY_CHANGE, READS, Ranked
+from naru.agent.small.offering import Offering
 from naru.agent.small.sources import Sources
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.messages import ToolDefinition

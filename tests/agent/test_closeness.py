@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from naru.agent.closeness import CHANGING, TELLING, Closeness
+from naru.agent.closeness import ASKING, CHANGING, ORDERING, TELLING, Closeness
 from naru.agent.closeness import TALK as TALK_POLES
 from naru.agent.hooks import Hooks
 from naru.agent.limits import Limits
 from naru.agent.loop import run
 from naru.agent.selection import first_of, index_of
-from naru.agent.small.offering import TALK
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.errors import UpstreamError
 from naru.messages import ChatRequest, Message, ToolDefinition
@@ -77,6 +76,7 @@ async def test_each_text_is_embedded_once_and_an_edited_tool_anew() -> None:
     for question in ("a tune", "an umbrella", "a charge"):
         await names(closeness, question)
     poles = len([*CHANGING.split(". "), *TELLING.split(". "), *TALK_POLES])
+    poles += len([*ASKING.split("? "), *ORDERING.split(". ")])
     texts = 3 * len(TOOLS)  # with its parameters, without, and without its name
     assert len(axes.texts) == texts + poles + 3
     edited = [*TOOLS[:-1], ToolDefinition(name="read_mail", description="Another text.", input_schema={})]
@@ -176,6 +176,8 @@ async def test_h13_the_embedded_model_finds_meaning_in_korean_and_english() -> N
         ("안녕! 오늘 기분 어때?", True),
         ("Grazie mille, a presto!", True),
         ("¿Qué es un documental? Explícamelo en una frase.", True),
+        ("나 오늘 너무 우울해. 위로해 줘.", True),
+        ("Я устал. Подбодри меня.", True),
         ("What's on our plate?", False),
         ("В спальне холоднее двадцати градусов?", False),
         ("S-410 这场还剩几个座位？", False),
@@ -188,4 +190,56 @@ async def test_issue_14_3_talk_lies_near_talk_in_every_language_and_questions_do
         ranked = await Closeness(encoder.embed).rank(TOOLS, [text])
     finally:
         await encoder.close()
-    assert (ranked[0].talk > TALK) is is_talk
+    assert ranked[0].is_talk is is_talk
+
+
+KNOWING = (
+    "What did they order under 5199?",
+    "When will order 5101 be picked up?",
+    "Who cancelled B7731?",
+    "Was kostet Zaldorin?",
+    "Worum geht es bei Schaden 731?",
+    "¿Cuándo se pagó la factura 88?",
+    "À qui est la réservation RSV-2202 ?",
+    "티켓 420은 누가 닫았어?",
+    "보험 KV-20031은 1년에 얼마야?",
+    "予約B7731は誰の名前ですか？",
+    "电表 MZ-6127 在2026年10月用了多少度？",
+    "Сколько стоит билет на S-401?",
+    "A che ora comincia Night Orchard?",
+    "Ile sztuk zostało na dzisiaj?",
+)
+DOING = (
+    "Order three rye loaves for customer c-17.",
+    "Would it be possible to cancel B7731?",
+    "Why don't you close ticket 412?",
+    "I lost my pass SP-60117.",
+    "And SP-60117 too.",
+    "Yes, please.",
+    "Kannst du mir für morgen das Segelflugzeug D-4410 reservieren?",
+    "¿Puedo reservar D-4410 para el viernes?",
+    "Je voudrais m'abonner à ce podcast.",
+    "예약 B7731 취소할 수 있어?",
+    "RX5001 처방전 다시 채워 줄래?",
+    "D-4410、金曜日に予約できますか？",
+    "能不能帮我停掉JOB-881？",
+    "Можно отменить бронь B7731?",
+    "Pode encomendar dois pães para o cliente c-17?",
+    "Anuluj rezerwację B7731.",
+    "B7731 rezervasyonunu iptal et.",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SentenceEncoder.is_installed(), reason="needs the extra embed: scripts/bootstrap")
+async def test_issue_14_who_wants_to_know_something_is_told_from_who_wants_it_done_in_every_language() -> None:
+    encoder = SentenceEncoder()
+    closeness = Closeness(encoder.embed)
+    try:
+        is_to_know = {one: (await closeness.rank(TOOLS, [one]))[0].is_to_know for one in (*KNOWING, *DOING)}
+        follow_up = (await closeness.rank(TOOLS, ["And 5102?", "Cancel order 5101.\nAnd 5102?"]))[0]
+    finally:
+        await encoder.close()
+    assert [one for one in DOING if is_to_know[one]] == [], "an order passes for a question"
+    assert [one for one in KNOWING if not is_to_know[one]] == []
+    assert not follow_up.is_to_know

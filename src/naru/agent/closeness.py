@@ -42,12 +42,26 @@ TELLING = (
 )
 """What tools say of themselves, as catalogues and as programmers write it: examples for the encoder, in any language it
 knows. How far a tool points from the mean of these to the mean of those is its `Ranked.ordered` (decision 0160)."""
+ASKING = (
+    "What is the status of my order? When does it start? Who is it? How much does it cost? Where is it? Is it open? "
+    "Which one is the cheapest? How many are left? What did they order? Who cancelled the booking? When was it booked? "
+    "Is it paid? How long does it take? What does it cost to reserve? Where do I find it?"
+)
+ORDERING = (
+    "Please cancel it. Book it for me. I want to order one. Can you change it? Send it to him. Close it, please. "
+    "Reserve it for tomorrow. Delete it. Could you renew this for me? Stop it. I would like to subscribe. Pay it. Open "
+    "one for me. Assign it to her. Block it."
+)
+"""What people say who want to know something, and who want something done. How far a question points from the mean of
+these to the mean of those is its `Ranked.wish`: of 82 orders and confirmations in twelve languages ("Would it be
+possible to cancel B7731?") all lie above -.04, of 225 questions 193 below -.08 (decision 0160)."""
 TALK = (
     "Hello! How are you? Thank you very much, goodbye!",
     "Tell me a joke. Write a sentence. Explain in general why something is so.",
+    "I am tired and sad. Cheer me up, please.",
 )
-"""What needs no tool. Of 20 such messages in ten languages 19 lie at .29 or more of one of these, 120 questions for
-tools at .22 or less: how near a tool lies tells the two apart less well."""
+"""What needs no tool. Of 44 such messages in twelve languages 40 lie at .25 or more of one of these (of the first two
+33), of 230 questions for tools two: how near a tool lies tells the two apart less well."""
 
 
 class Shelf(Protocol):
@@ -91,7 +105,7 @@ class Closeness:
         """
         by_words = [index_of(tools).rank(text) for text in texts]
         try:
-            near, tilts, talk = await self._by_meaning(tools, texts)
+            near, tilts, talk, wish = await self._by_meaning(tools, texts)
             self._failed = ""
         except NaruError as error:
             if str(error) != self._failed:
@@ -103,7 +117,11 @@ class Closeness:
         if not self._tells_closeness:
             return ranked
         asked = near[0]
-        return [replace(one, closeness=asked[n], ordered=tilts[n], talk=talk) for one in ranked if (n := one.tool.name)]
+        return [
+            replace(one, closeness=asked[n], ordered=tilts[n], talk=talk, wish=wish)
+            for one in ranked
+            if (n := one.tool.name)
+        ]
 
     async def near(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return how near texts lie to a question in meaning, -1 to 1; 0 where nothing can tell. Nothing is kept."""
@@ -115,8 +133,10 @@ class Closeness:
 
     async def _by_meaning(
         self, tools: Sequence[ToolDefinition], texts: Sequence[str]
-    ) -> tuple[list[dict[str, float]], dict[str, float], float]:
-        """Return for each text how near each tool is; how far each points to changing; how near the first is to talk.
+    ) -> tuple[list[dict[str, float]], dict[str, float], float, float]:
+        """Return for each text how near each tool is; how far each points to changing; and of the texts two things.
+
+        Those are how near the first is to talk, and how far one of them points to an order at most.
 
         Raises:
             NaruError: the embedder failed.
@@ -129,10 +149,9 @@ class Closeness:
         texts_of_tools = list(dict.fromkeys(text for every in said.values() for text in every))
         await self._learn(texts_of_tools)
         if not self._poles:
-            both = [await self._embed(one.split(". "), "passage") for one in (CHANGING, TELLING)]
-            means = [[sum(column) / len(some) for column in zip(*some, strict=False)] for some in both]
-            doing = [one - other for one, other in zip(*means, strict=False)]
-            self._poles = [doing, *await self._embed(TALK, "query")]
+            doing = await self._between(TELLING.split(". "), CHANGING.split(". "), "passage")
+            wishing = await self._between(ASKING.split("? "), ORDERING.split(". "), "query")
+            self._poles = [doing, wishing, *await self._embed(TALK, "query")]
         asked = await self._embed(list(texts), "query")
         for text in texts_of_tools:
             self._vectors.move_to_end(_key(text))
@@ -140,7 +159,16 @@ class Closeness:
             self._vectors.popitem(last=False)
         near = [{name: self._nearness(vector, every[:2]) for name, every in said.items()} for vector in asked]
         tilts = {name: self._nearness(self._poles[0], every[2:]) for name, every in said.items()}
-        return near, tilts, max(_cosine(asked[0], pole) for pole in self._poles[1:])
+        talk = max(_cosine(asked[0], pole) for pole in self._poles[2:])
+        return near, tilts, talk, max(_cosine(one, self._poles[1]) for one in asked)
+
+    async def _between(
+        self, here: Sequence[str], there: Sequence[str], kind: Literal["query", "passage"]
+    ) -> list[float]:
+        """Return what leads from the mean of some examples to the mean of others. Raises NaruError."""
+        both = [await self._embed(one, kind) for one in (here, there)]
+        means = [[sum(column) / len(some) for column in zip(*some, strict=False)] for some in both]
+        return [other - one for one, other in zip(*means, strict=False)]
 
     def _nearness(self, vector: Sequence[float], texts: Sequence[str]) -> float:
         return sum(_cosine(vector, self._vectors[_key(text)]) for text in texts) / len(texts)

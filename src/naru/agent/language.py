@@ -12,6 +12,8 @@ _LANGUAGES = {
     "zh": "Chinese",
 }  # fmt: skip
 """The languages that the embedded encoder was trained on; Chinese in both scripts."""
+TELLING_LETTERS = 20
+"""A shorter text says too little of its language."""
 AHEAD = 8.0
 """How much likelier a language must be to be told, as a logarithm; 20 of 22 texts in others lie that far off."""
 
@@ -26,3 +28,9 @@ def language_of(text: str, before: tuple[str, ...] = ()) -> str:
     if before and first - second < AHEAD:
         return language_of(f"{before[-1]} {text}", before[:-1])
     return _LANGUAGES[name] if first > second and ranked[0][1] - first < AHEAD else ""
+
+
+def is_foreign(text: str, language: str) -> bool:
+    """Tell whether a text is in another language than this one, as far as that can be told."""
+    can_be_told = bool(language) and sum(map(str.isalpha, text)) >= TELLING_LETTERS
+    return can_be_told and language_of(text) not in ("", language)

@@ -46,6 +46,7 @@ from naru.models.backend import Backend, for_model, inform
 from naru.models.limits.queue import Caller, current_caller
 from naru.telemetry.tracing import active
 from naru.tools.combined import CombinedToolset
+from naru.tools.names import own_name
 from naru.tools.paging import PagedToolset
 from naru.tools.toolset import CallContext, Toolset
 
@@ -123,7 +124,7 @@ class ToolsetWithProblems(Protocol):
 
 def _is_mended(written: ToolCall, made: ToolCall) -> bool:
     """Tell whether a call was put right; a server's prefix that the model was not shown does not count."""
-    names = [one.name.rsplit("__", 1)[-1] for one in (written, made)]
+    names = [own_name(one.name) for one in (written, made)]
     return names[0] != names[1] or written.arguments != made.arguments
 
 

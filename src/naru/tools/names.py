@@ -30,6 +30,11 @@ _FINALS = (
 )
 
 
+def own_name(name: str) -> str:
+    """Return a tool's name without its server's."""
+    return name.rsplit(SEPARATOR, 1)[-1]
+
+
 @dataclass(frozen=True, slots=True)
 class ToolId:
     """Which tool of which server; `server` is empty for Naru's own."""

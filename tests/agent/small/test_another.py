@@ -243,3 +243,21 @@ async def test_a_letter_of_a_unit_hides_no_name_that_has_it() -> None:
     script = [said("warmth", city="Lisbon", unit="C"), said("warmth", city="Munich", unit="C"), "In Lisbon."]
     record, _ = await asked("Is it warmer in Lisbon or in Munich?", script, (warmth,), near=alike)
     assert [arguments["city"] for _, arguments in calls(record)] == ["Lisbon", "Munich"]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "told"),
+    [
+        ("어린이 입장권은 얼마야?", "6유로입니다.", ["6"]),
+        ("어른하고 어린이는 각각 얼마야?", "11.5, 6입니다.", ["11.5", "6"]),
+    ],
+)
+async def test_issue_14_what_a_guessed_value_gave_is_not_told_where_the_question_means_another(
+    question: str, answer: str, told: list[str]
+) -> None:
+    script = [said("ticket_price", group="adult"), said("ticket_price", group="child"), answer]
+    record, backend = await asked(question, script, (ticket_price, tides), near=near)
+    assert calls(record) == [("ticket_price", {"group": "adult"}), ("ticket_price", {"group": "child"})]
+    shown = backend.requests[-1].messages[-1].text
+    assert [price for price in ("11.5", "6") if f"euros: {price}" in shown] == told
+    assert (record["answer"], breaches(record)) == (answer, [])

@@ -135,3 +135,84 @@ async def test_an_id_is_led_up_to_by_what_speaks_of_it_and_not_by_what_shares_a_
     assert "search_patients" in shown
     assert not {"owners", "crane_hours"} & set(shown)
     assert [name for name, _ in calls(record)] == ["search_patients", "visit"]
+
+
+def get_order(order_number: int) -> dict:
+    """Goods and time of pick-up of an order."""
+    return {"order": order_number, "pick_up": "07:30"}
+
+
+def place_order(customer: str, product: str, pieces: int) -> dict:
+    """Order goods for a customer."""
+    return {"ordered": product}
+
+
+def report_damage(policy: str, cause: str) -> dict:
+    """File a claim."""
+    return {"claim": 790}
+
+
+@pytest.mark.parametrize(("called", "ordered"), [("place_order", 0.38), ("report_damage", 0.12)])
+async def test_issue_14_a_question_never_runs_what_changes_something_where_a_tool_near_by_reads(
+    called: str, ordered: float
+) -> None:
+    tilts = {"place_order": 0.38, "report_damage": 0.12, "get_order": -0.03}
+
+    async def of_a_bakery(tools, texts):
+        return [Ranked(one, 0.3, closeness=0.3, ordered=tilts[one.name], wish=-0.2) for one in tools]
+
+    values = {
+        "place_order": {"customer": "5101", "product": "apple", "pieces": 1},
+        "report_damage": {"policy": "5101", "cause": "unknown"},
+    }[called]
+    script = [written(called, **values), written("get_order", order_number=5101), "It is picked up at 07:30."]
+    record, backend = await asked(
+        "When will order 5101 be picked up?", script, (place_order, report_damage, get_order), of_a_bakery
+    )
+    assert calls(record) == [("get_order", {"order_number": 5101})]
+    assert (record["answer"], breaches(record)) == ("It is picked up at 07:30.", [])
+    assert [tool.name for tool in backend.requests[1].tools] == ["get_order"]
+
+
+async def test_issue_14_an_order_runs_what_the_model_called_though_a_tool_near_by_reads() -> None:
+    async def of_a_bakery(tools, texts):
+        return [Ranked(one, 0.3, closeness=0.3, ordered=0.38 * (one.name == "place_order"), wish=0.1) for one in tools]
+
+    wanted = {"customer": "c-17", "product": "rye loaf", "pieces": 3}
+    script = [written("place_order", **wanted), "Three rye loaves were ordered."]
+    record, _ = await asked("Order 3 rye loaves for c-17.", script, (place_order, get_order), of_a_bakery)
+    assert calls(record) == [("place_order", wanted)]
+
+
+def night(day: str) -> dict:
+    """Who observes in a night, and how cloudy it is."""
+    return {"day": day, "observer": "OB-9", "cloud_cover": 85}
+
+
+def observer(observer: Annotated[str, Field(examples=["OB-0"])]) -> dict:
+    """Name and phone of an observer."""
+    return {"observer": observer, "name": "Elin Dahl", "phone": "5564"}
+
+
+async def of_the_night(tools, texts):
+    return [Ranked(tool, 0.2 + 0.3 * (tool.name == "night"), closeness=0.3, ordered=-0.1) for tool in tools]
+
+
+async def test_issue_14_an_answer_that_tells_an_id_in_place_of_what_it_is_of_leads_to_the_tool_that_reads_it() -> None:
+    script = [
+        written("night", day="2026-12-06"),
+        "The phone number is OB-9.",
+        written("observer", observer="OB-9"),
+        "The phone number of Elin Dahl is 5564.",
+    ]
+    question = "What is the phone number of who observes on 2026-12-06?"
+    record, backend = await asked(question, script, (night, observer), of_the_night)
+    assert calls(record) == [("night", {"day": "2026-12-06"}), ("observer", {"observer": "OB-9"})]
+    assert (record["answer"], breaches(record)) == (script[-1], [])
+    assert (backend.requests[2].tools[0].name, backend.requests[2].tool_choice) == ("observer", "required")
+
+
+async def test_issue_14_an_answer_that_tells_what_a_result_holds_beside_its_id_stands_as_it_is() -> None:
+    script = [written("night", day="2026-12-06"), "It is 85 % cloudy."]
+    record, backend = await asked("How cloudy is it on 2026-12-06?", script, (night, observer), of_the_night)
+    assert (record["answer"], len(backend.requests)) == ("It is 85 % cloudy.", 2)

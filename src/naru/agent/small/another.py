@@ -19,32 +19,36 @@ MEANS = 0.55
 """How near a word lies to the listed value that it means."""
 TELLING = 2
 """Latin letters above which a value may stand with an ending."""
+AHEAD = 0.15
+"""How much more a word means another listed value than one that was taken by guess."""
 MOST = 12
 """Words of a question, and listed values, that are compared."""
 
 
 async def others(
     question: Text, tool: ToolDefinition, made: Sequence[ToolCall], near: Near | None, *, found: bool
-) -> dict[str, list[str]]:
+) -> tuple[dict[str, list[str]], bool]:
     """Return by parameter what a question names beside the values of the calls made, of the kind of the last one's.
 
-    Where that found nothing, what means the same is another thing as well, and so is what only other tools took.
+    And whether that took a listed value by guess. Where it found nothing, what means the same is another thing as well,
+    and so is what only other tools took.
     """
     counted = [one for one in made if found or one.name == made[-1].name]
     taken = {bare(str(value)) for call in counted for value in leaves(call.arguments)} - {""}
     beside: dict[str, list[str]] = {}
+    is_guess = False
     for one in parameters(tool):
         value = str(made[-1].arguments.get(one.name, ""))
         named: list[str] = []
         if value and one.is_choice:
-            named = await _listed(one, question, near)
+            named, is_guess = await _listed(one, value, question, near)
         elif spans(value):
             named = [each for each in question.spans if form_of(each) == form_of(value)]
         elif value and one.is_plain_text:
             named = await _alike(value, question, near, SAME if found else 2.0)
         if named := [each for each in named if not any(_is_of(each, other) for other in taken)]:
             beside[one.name] = named
-    return beside
+    return beside, is_guess
 
 
 def _is_of(named: str, value: str) -> bool:
@@ -64,15 +68,15 @@ def in_full(question: str, asked: Sequence[str], made: Sequence[ToolCall], now: 
     return f"{max(told, key=len)} {question}" if told else question
 
 
-async def _listed(one: Parameter, question: Text, near: Near | None) -> list[str]:
-    """Return the listed values that stand in a question or that its words mean."""
+async def _listed(one: Parameter, value: str, question: Text, near: Near | None) -> tuple[list[str], bool]:
+    """Return the listed values that a question means; and whether the word nearest to the given one means another."""
     listed = [str(each) for each in one.schema.get("enum") or ()][:MOST]
-    best: dict[str, tuple[float, str]] = {}
-    for each in listed:
-        for word, nearness in (await _nearness(each, question, near)).items():
-            best[word] = max(best.get(word, (MEANS, "")), (nearness, each))
-    meant = {each for _, each in best.values()}
-    return [each for each in listed if each in meant or question.holds(each)]
+    every = {each: await _nearness(each, question, near) for each in listed}
+    best = {word: max((every[each][word], each) for each in listed) for word in next(iter(every.values()), ())}
+    meant = {each for degree, each in best.values() if degree > MEANS}
+    degree, most = max(((own, best[word][0]) for word, own in every.get(value, {}).items()), default=(1.0, 0.0))
+    named = [each for each in listed if each in meant or question.holds(each)]
+    return named, most > max(MEANS, degree + AHEAD) and not question.holds(value)
 
 
 async def _alike(value: str, question: Text, near: Near | None, most: float) -> list[str]:

@@ -29,18 +29,13 @@ def is_no_answer(text: str, question: str) -> bool:
     if not bare(said) or looks_like_call(said) or _CALL_SHAPES.search(said):
         return True
     is_endless = any(bare(found[1]) for found in _OVER_AND_OVER.finditer(said[:_LOOKED_AT]))
-    return _looks_like_json(said) or bare(said) == bare(question) or is_endless
+    return said[:1] + said[-1:] in ("{}", "[]") or bare(said) == bare(question) or is_endless
 
 
 def is_data(text: str, results: Sequence[Text]) -> bool:
     """Tell whether a text is JSON that holds something of what was found, and not a garbled call."""
-    said = text.strip()
-    values = leaves(decoded(said)) if _looks_like_json(said) and not looks_like_call(said) else ()
+    values = () if looks_like_call(text) else leaves(decoded(text.strip()))
     return any(one.holds(value) for value in values for one in results)
-
-
-def _looks_like_json(said: str) -> bool:
-    return said[:1] + said[-1:] in ("{}", "[]")
 
 
 def invented(text: str, sources: Sources, shortest: int = 2) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-Way = Literal["menu", "free", "pick", "anew", "guided", "talk"]
+Way = Literal["menu", "free", "pick", "anew", "guided", "answer", "talk"]
 """What a round asks for: a name alone, which is no call; words or a call; a call or "none"; the call of the turn before
-for another thing; a call with known ids; words without tools, where there is nothing to answer from yet."""
-Event = Literal["picked", "doubted", "missed", "recalled", "declined", "refused", "needless", "ran", "insisted"]
+for another thing; a call with known ids; an answer that may tell an id; words, where nothing is to answer from."""
+Event = Literal["picked", "doubted", "missed", "recalled", "declined", "refused", "needless", "ran", "told", "insisted"]
 _ANY: tuple[Way, ...] = get_args(Way)
 MOVES: dict[Event, tuple[tuple[Way, ...], Way]] = {
     "picked": (("menu",), "free"),  # The tool of that name is shown, with its parameters.
@@ -18,6 +18,7 @@ MOVES: dict[Event, tuple[tuple[Way, ...], Way]] = {
     "refused": (_ANY, "guided"),  # A call that cannot run as it is: once more, with what can be called now.
     "needless": (_ANY, "talk"),  # Nobody asked for it, it ran before, or it was refused too often: an end.
     "ran": (_ANY, "guided"),  # What follows on the result, if anything: else the answer.
+    "told": (("guided", "talk"), "answer"),  # The answer is written, and may tell an id in place of what it is of.
     "insisted": (_ANY, "free"),  # The run must still produce something: as at the start.
 }
 """Of each event the ways in which it can happen, and the way that it leads to."""

@@ -1,8 +1,4 @@
-"""Which tools a small model is shown in a round: the nearest, and what leads to them, by facts of their schemas.
-
-A tool that needs an id nobody gave is led up to by one that can be called now and speaks of that id; a value that a
-result gave leads on to a tool that takes it and lies nearer to the question than the one that ran.
-"""
+"""Which tools a small model is shown in a round: the nearest, and what leads to them, by facts of their schemas."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from naru.agent.execute import Outcome
 from naru.agent.selection import Ranked, index_of, plain_name
 from naru.agent.small.parameters import Parameter, entries, known_values, leaves, needed, parameters, shared_numbers
 from naru.agent.small.reading import decoded, is_nothing
-from naru.agent.small.sources import TELLING_NUMBER, Sources, bare, digits, numbers
+from naru.agent.small.sources import TELLING_NUMBER, Sources, Text, bare, digits, numbers
 from naru.messages import ToolCall, ToolDefinition
 
 AT_ONCE = 3
@@ -37,17 +33,6 @@ TELLING_NAME = 3
 """Letters from which the beginning of a key says which parameter is meant: `film` for `film_id`."""
 FAR = 0.15
 """Closeness below which a call that holds nothing of what was said is none that anybody asked for."""
-TALK = 0.25
-"""Closeness of the question to talk from which such a call is refused."""
-MAY_CHANGE = 0.17
-"""How far to changing a tool that says nothing of itself must point to count so (75 of 122 such, 16 of 156 others)."""
-READS = 0.05
-"""Up to here such a tool counts as reading (94 of those 156, 2 of the 122); between the two nobody can tell."""
-
-
-def reads(tool: ToolDefinition) -> bool | None:
-    """Tell whether a tool says that it only reads, or that it changes something; None where it does not say."""
-    return False if tool.annotations.get("destructiveHint") is True else tool.annotations.get("readOnlyHint")
 
 
 class Offering:
@@ -62,23 +47,16 @@ class Offering:
         self._in_vain: list[str] = []
         """Tools that found nothing, without their options too, for what the question is about."""
         self._wanted: ToolDefinition | None = None
-        self._chosen = ""
-        self.changing = frozenset(
-            one.tool.name
-            for one in ranked
-            if reads(one.tool) is False or (reads(one.tool) is None and one.ordered > MAY_CHANGE)
-        )
-        self.is_talk = any(one.talk > TALK for one in ranked)
+        self.chosen = ""
+        """The tool that the model called of itself, for want of whose id others are asked."""
+        self.changing = frozenset(one.tool.name for one in ranked if one.changes)
+        self.is_talk = any(one.is_talk for one in ranked)
 
     def _stands(self, one: Ranked) -> float:
         """Return how near a tool stands to the question: in meaning, and by the values that its schema takes."""
         names = [name for name in self._sources.question.names if name not in self._sources.used]
         fits = self.fits(one.tool, self._sources.subject) + bool(names and _lone_text(one.tool))
         return one.score + FITS * fits - LACKS * len(self.lacks(one.tool))
-
-    def choose(self, name: str) -> None:
-        """Take in the tool that the model called of itself, for want of whose id others are asked."""
-        self._chosen = name
 
     @property
     def is_untold(self) -> bool:
@@ -121,12 +99,13 @@ class Offering:
     def may_be_forced(self, tool: ToolDefinition) -> bool:
         """Tell whether a call may be asked for: it reads, or lies nearest; and it needs no number that nobody gave."""
         ranked = self._of[tool.name]
-        if tool.name in self.changing or (ranked.closeness is None and not reads(tool) and len(self._ranked) > ALL):
+        is_unsaid = ranked.closeness is None and not ranked.says_reading
+        if ranked.changes or (is_unsaid and len(self._ranked) > ALL):
             return False
         # What takes a value of the question could have been called before something was looked up, and was not.
-        is_passed_by = bool(self._sources.results) and self.fits(tool, self._sources.subject) > 0
-        is_nearest = ranked is self._ranked[0] and not is_passed_by
-        is_harmless = reads(tool) or ranked.ordered <= READS or is_nearest or tool.name == self._chosen
+        is_ready = self.fits(tool, self._sources.subject) > 0 or ranked.is_to_know
+        is_nearest = ranked is self._ranked[0] and not (self._sources.results and is_ready)
+        is_harmless = ranked.changes is False or is_nearest or tool.name == self.chosen
         counts = any(one.kind in ("integer", "number") for one in needed(tool))
         return is_harmless and (not counts or bool(self._sources.spans()))
 
@@ -164,8 +143,7 @@ class Offering:
     def instead_of(self, refused: ToolDefinition) -> list[ToolDefinition]:
         """Return what to ask for when a call holds a value of nowhere: the tool again, or what leads up to its id."""
         leads = self._lead_up_to(refused)
-        ids = [one for one in needed(refused) if one.takes_id]
-        is_known = all(known_values(one, self._sources, self.numbered) for one in ids)
+        is_known = all(known_values(one, self._sources, self.numbered) for one in needed(refused) if one.takes_id)
         is_open = self.lacks(refused) or (leads and not is_known)
         others = [tool for tool in self.first() if not self.lacks(tool) and tool.name != refused.name]
         return [*([] if is_open else [refused]), *leads] or others
@@ -203,8 +181,8 @@ class Offering:
             # One that lay farther than another was the wrong tool, and words of no capitals are hardly names of more.
             is_told = tool is self._ranked[0].tool and again != [tool] and _without_options(tool, last) is None
             return again if again and is_told else self.elsewhere(last) or again
-        wanted, given, takes = self._wanted, _fresh(last), self._taking_from(last)
-        if wanted and (wanted.name not in self.changing or wanted.name == self._chosen) and _taken(wanted, given):
+        wanted, given, takes = self._wanted, _fresh(last), self._taking_from(last, _fresh(last))
+        if wanted and (wanted.name not in self.changing or wanted.name == self.chosen) and _taken(wanted, given):
             self._wanted, again = None, []
             follow = [wanted, *(one for one in takes if self._is_about_as_near(one, wanted))]
         else:
@@ -236,6 +214,16 @@ class Offering:
         near = [one for one in self._left() if self._is_about_as_near(one, self._ranked[0].tool)]
         return leads or self._in_order([one for one in near if not self.lacks(one)][: AT_ONCE - 1])
 
+    def rather(self, called: ToolDefinition) -> list[ToolDefinition]:
+        """Return what reads and is about as near, where what may change something was called for a mere question."""
+        # Where nobody can tell what it does, it gives way to what needs just what was said.
+        of, given = self._of[called.name], self._sources.subject
+        able = [one for one in self._left() if self._of[one.name].changes is False and not self.lacks(one)]
+        near = [one for one in able if self._is_about_as_near(one, called)]
+        if not of.changes:
+            near = [one for one in near if self.fits(one, given) == len(needed(one)) > self.fits(called, given)]
+        return near if of.is_to_know and of.changes is not False else []
+
     def meant_for(self, call: ToolCall) -> list[ToolDefinition] | None:
         """Return the tools to ask for once more, where values of the question are for others than the called one.
 
@@ -258,16 +246,26 @@ class Offering:
         others = [one for one in able if _takes_any(one, ids)]
         return [*[one for one in others if one in self._left()][:AT_ONCE], tool] if others else None
 
-    def _taking_from(self, last: Outcome) -> list[ToolDefinition]:
-        """Return the other tools that take a value which a result gave and the call did not, or are named after it."""
+    def _taking_from(self, last: Outcome, given: Sequence[tuple[str, Any]]) -> list[ToolDefinition]:
+        """Return the other tools that take a value which a result gave, or are named after its key."""
         able = [one.tool for one in self._ranked if one.tool.name != last.call.name and self.may_be_forced(one.tool)]
-        return [one for one in able if _taken(one, _fresh(last))] or [one for one in able if _named(one, _fresh(last))]
+        return [one for one in able if _taken(one, given)] or [one for one in able if _named(one, given)]
+
+    def pointed_to(self, last: Outcome, answer: Text | None = None) -> list[ToolDefinition]:
+        """Return the tools that read what a result, or an answer from it, tells by no more than its id."""
+        asked, most = self._sources.question, self._of[last.call.name].closeness or 0.0
+        given = [one for one in _fresh(last) if not asked.holds(one[1]) and (answer is None or answer.holds(one[1]))]
+        taking = self._taking_from(last, given)
+        if answer is not None and not all(self._taking_from(last, [each]) for each in given):
+            # It tells other things as well: perhaps those were asked for.
+            taking = [one for one in taking if (self._of[one.name].closeness or 0.0) > most - LEAD]
+        return [_fed(one, given) for one in self._in_order(taking)]
 
     def is_lead(self, last: Outcome) -> bool:
         """Tell whether a result gives nothing but ids that other tools take: then it is no answer yet."""
         sought = [bare(str(value)) for value in leaves(last.call.arguments)]
         told = [entry for entry in _fresh(last) if not any(one and one in bare(str(entry[1])) for one in sought)]
-        taking = [one for tool in self._taking_from(last) for one in needed(tool)]
+        taking = [one for tool in self._taking_from(last, _fresh(last)) for one in needed(tool)]
         return bool(taking) and all(any(_meets(one, *entry) for one in taking) for entry in told)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from naru.agent.context import trimmed
 from naru.agent.execute import Outcome
 from naru.agent.hooks import Near
-from naru.agent.language import language_of
+from naru.agent.language import is_foreign, language_of
 from naru.agent.limits import canonical
 from naru.agent.planner import Verdict
 from naru.agent.selection import Ranked
@@ -22,10 +22,11 @@ from naru.agent.small.prompts import answer_in, done_turn, final_turn, nothing_t
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.rows import nearest
 from naru.agent.small.shown import NONE, menu, narrowed, shown
-from naru.agent.small.sources import Sources
+from naru.agent.small.sources import Sources, Text
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 from naru.models.asking.strategy import OVERRIDE
 from naru.tools.arguments.misspelt import meant
+from naru.tools.names import own_name
 
 CALL_TOKENS, ANSWER_TOKENS, TALK_TOKENS = 300, 400, 1000
 """Where a small model that runs on and on is stopped."""
@@ -35,8 +36,6 @@ and tools 24)."""
 GUESSED = -0.15
 """The same for words with a value of no source: all questions lie nearer, of talk 92."""
 REFUSED_AT_MOST = 2
-TELLING_LETTERS = 20
-"""A shorter text says too little of its language."""
 
 
 class SmallPlanner:
@@ -77,7 +76,9 @@ class SmallPlanner:
         self._rows: dict[str, list[str]] = {}
         """Of each call, the rows of its result that lie nearest to the question."""
         self._ran: list[Outcome] = []
-        self._refused, self._words, self._missing = 0, "", ""
+        self._guesses: set[str] = set()
+        """Calls with a listed value in place of one that the question means."""
+        self._refused, self._told, self._words, self._missing = 0, 0, "", ""
 
     @property
     def has_results(self) -> bool:
@@ -96,6 +97,10 @@ class SmallPlanner:
     def next_request(self) -> ChatRequest | None:
         """Ask the question anew, with the results so far in front and the few tools that may still help."""
         if self._way == "talk" or not self._offered:
+            if self._found and self._told < len(self._ran) and self._offering.pointed_to(self._found[-1]):
+                request, self._told = self.last_request(1), len(self._ran)
+                self._go("told", ())
+                return request
             return None if self._ran or self._words else self._ask(self._question, (), TALK_TOKENS)
         question = "\n".join(filter(None, (self._question, self._missing)))
         said = "\n\n".join([*map(told, self._found), question])
@@ -133,13 +138,14 @@ class SmallPlanner:
         if self._way == "menu":
             self._go("picked", self._offering.prefer(name))
             return Verdict(call, f"{name} is shown now.")
-        if self._way == "free":
-            self._offering.choose(name)
         tool, written = self._tools[name], replace(call, name=name)
+        rather = self._offering.rather(tool)
+        if self._way == "free" and not rather:
+            self._offering.chosen = name
         grounded = ground(written, tool, self._sources, self._offering.numbered)
         if grounded.refusal:
             return self._again(call, grounded.refusal, self._offering.instead_of(tool))
-        if not self._refused and (owners := self._offering.meant_for(written)) is not None:
+        if (owners := rather or (None if self._refused else self._offering.meant_for(written))) is not None:
             return self._again(call, f"Nothing that {name} takes was asked about.", owners)
         if not self._offering.is_asked_for(grounded.call):
             self._go("needless")
@@ -169,8 +175,8 @@ class SmallPlanner:
 
     def _resolved(self, name: str) -> str:
         """Return the shown name that a model meant: small ones drop prefixes and add endings."""
-        known = [one for one in (name, _bare(name)) if one in self._tools]
-        return known[0] if known else meant(_bare(name), [tool.name for tool in self._offered], ())
+        known = [one for one in (name, own_name(name)) if one in self._tools]
+        return known[0] if known else meant(own_name(name), [tool.name for tool in self._offered], ())
 
     async def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
         """Take in what came of the calls, and decide what may come next."""
@@ -183,7 +189,8 @@ class SmallPlanner:
         if not ran:
             return
         tool, made, found = self._tools[ran[-1].call.name], [one.call for one in self._ran], not is_nothing(ran[-1])
-        beside = await others(self._sources.question, tool, made, self._near, found=found)
+        beside, is_guess = await others(self._sources.question, tool, made, self._near, found=found)
+        self._guesses |= {ran[-1].call.id} if is_guess else set()
         self._go("ran", self._offering.after(ran[-1], beside))
 
     def _as_shown(self, call: ToolCall) -> ToolCall:
@@ -191,6 +198,9 @@ class SmallPlanner:
 
     def accept_answer(self, text: str) -> bool:
         """Take words as the answer, unless a call is still wanted."""
+        if self._way == "answer":
+            self._offered = self._offering.pointed_to(self._found[-1], Text(text))
+            return not self._offered and tidy(text) == text.strip() and bool(self.judge_answer(text))
         if self._way not in ("free", "talk"):
             # Words where only a call was asked for, from an endpoint that no grammar holds.
             return bool(self._ran and self.judge_answer(text))
@@ -220,11 +230,13 @@ class SmallPlanner:
 
     async def asks_again(self) -> bool:
         """Ask once more with the names and "none" to pick from, when words came where a call was likely."""
-        if self._way != "free":
+        if self._way == "answer" and self._offered:
+            self._go("ran")
+        elif self._way != "free":
             return False
-        if self._doubt == "doubted" and (last := self._in_view):
+        elif self._doubt == "doubted" and (last := self._in_view):
             self._go("recalled", [self._tools[last.name]])
-            beside = await others(self._sources.question, self._offered[0], [last], self._near, found=True)
+            beside, _ = await others(self._sources.question, self._offered[0], [last], self._near, found=True)
             self._meant = {one for named in beside.values() for one in named}
         else:
             self._go(self._doubt, self._offering.nearest())
@@ -237,9 +249,10 @@ class SmallPlanner:
 
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Put the results in front and the question last, with no tools; a second try is a little freer."""
+        attempt += self._way == "answer"
         if attempt > 2 or (not self._ran and self._words):
             return None
-        if attempt == 2 and self._words and self._is_foreign(self._words):
+        if attempt == 2 and self._words and is_foreign(self._words, self._language):
             instruction, said = translation(self._words, self._language)
         elif not self._ran:
             instruction, said = answer_in(self._language), self._question
@@ -247,8 +260,9 @@ class SmallPlanner:
             instruction, said = done_turn(self._language, "\n\n".join(map(told, self._found)))
         elif self._found:
             # A single result needs no heading, which looks like a part of the answer, but says what a follow-up is of.
+            guesses = [one for one in self._found[:-1] if one.call.id in self._guesses]
             led_on = [one for one in self._ran[:-1] if is_nothing(one) or self._offering.is_lead(one)]
-            kept = [one for one in self._ran if one not in led_on]
+            kept = [one for one in self._ran if one not in [*led_on, *guesses]]
             is_alone = len(kept) == 1 and not self._history
             results = [lines_of(one) if is_alone else told(one) for one in kept]
             rows = [row for one in kept for row in self._rows.get(one.call.id, ())]
@@ -265,27 +279,18 @@ class SmallPlanner:
             may_stand = is_data(answer, self._sources.results)  # Perhaps it was asked for.
         else:
             is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)
-            if is_sound and not self._is_foreign(answer):
+            if is_sound and not is_foreign(answer, self._language):
                 return answer
             may_stand = bool(is_sound or self._found or not self._ran)  # It may be worked out from what was found.
         self._words = self._words or (answer if may_stand else "")
         return ""
-
-    def _is_foreign(self, text: str) -> bool:
-        """Tell whether a text is in another language than the question, as far as that can be told."""
-        can_be_told = bool(self._language) and sum(map(str.isalpha, text)) >= TELLING_LETTERS
-        return can_be_told and language_of(text) not in ("", self._language)
 
     def fallback_answer(self) -> str:
         """Give the model's own last words; the tools' data only when it gave none."""
         return self._words or "\n\n".join(map(told, self._found or self._ran)) or "The model gave no answer."
 
 
-def _bare(name: str) -> str:
-    return name.rsplit("__", 1)[-1]
-
-
 def _shown_names(names: Sequence[str]) -> dict[str, str]:
     """Return under which name each tool is shown: a bare one where it is unique, since a small model loses prefixes."""
-    last = [_bare(name) for name in names]
+    last = [own_name(name) for name in names]
     return {name: one if last.count(one) == 1 else name for name, one in zip(names, last, strict=True)}

@@ -9,6 +9,7 @@ from typing import Any
 from naru.agent.execute import Outcome
 from naru.agent.prompts import cut
 from naru.messages import TextPart, ToolCall, ToolResult
+from naru.tools.names import own_name
 
 _DEEPEST, _RESULT_CHARACTERS = 4, 4000
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
@@ -17,7 +18,7 @@ _EMPTY: tuple[Any, ...] = (None, "", [], {})
 def call_line(call: ToolCall) -> str:
     """Return a call as a person reads it: `member_loans(card=M-0012)`."""
     given = ", ".join(f"{key}={_scalar(value)}" for key, value in call.arguments.items())
-    return f"{call.name.rsplit('__', 1)[-1]}({given})"
+    return f"{own_name(call.name)}({given})"
 
 
 def told(one: Outcome) -> str:
@@ -81,11 +82,8 @@ def decoded(text: str) -> Any:
 
 def row_line(row: dict[str, Any]) -> str:
     """Return one row as a line: `name: riverside, crop: barley`."""
-    return ", ".join(f"{_words(key)}: {_scalar(value)}" for key, value in row.items() if value not in (None, ""))
-
-
-def _words(key: str) -> str:
-    return key.replace("_", " ")
+    told = [(key.replace("_", " "), value) for key, value in row.items() if value not in (None, "")]
+    return ", ".join(f"{key}: {_scalar(value)}" for key, value in told)
 
 
 def _lines(value: Any, depth: int = 0) -> Iterator[str]:
@@ -95,7 +93,7 @@ def _lines(value: Any, depth: int = 0) -> Iterator[str]:
     elif isinstance(value, dict) and value:
         for key, inner in value.items():
             is_deep = isinstance(inner, dict | list) and inner
-            yield f"{pad}{_words(str(key))}:{'' if is_deep else f' {_scalar(inner)}'}"
+            yield f"{pad}{str(key).replace('_', ' ')}:{'' if is_deep else f' {_scalar(inner)}'}"
             yield from _lines(inner, depth + 1) if is_deep else ()
     elif isinstance(value, list) and value:
         for item in value:
