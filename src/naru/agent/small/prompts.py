@@ -10,7 +10,7 @@ def answer_in(language: str) -> str:
 
 def final_turn(question: str, results: str, attempt: int, language: str) -> tuple[str, str]:
     """Return instruction and user text of the last turn: results first, the question last."""
-    first = "Take the answer out of the information, with its number, name or date, and say it in a full sentence."
+    first = "You find the answer in the information and say it in a full sentence."
     how = first if attempt == 1 else "Answer the question from the information alone, word for word."
     return f"{how} {answer_in(language)}", f"Information:\n{results}\n\nQuestion: {question}"
 
