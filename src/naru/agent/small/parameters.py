@@ -19,8 +19,6 @@ _SAMPLE = re.compile(
 """An id that is shown as an example, or the beginning of all: `F-99`, `KA-PL-12`, `APP-`."""
 _PICTURE = re.compile(r"\b([A-Z])\1+(?:[-/:.]([A-Z])\2+)+\b")
 """A form that is shown letter by letter: `YYYY-MM`."""
-_WHOLE = re.compile(r"[0-9]{1,19}")
-"""A number that could be an id; those of more digits are none that a service could take."""
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS_IN_PATTERN = re.compile(r"[A-Za-z]{1,8}(?=[-_]?(?:\\d|\[0-9\]|\[\\d\]))")
 
@@ -155,7 +153,7 @@ def known_values(one: Parameter, sources: Sources, numbered: Set[str]) -> Sequen
     if one.takes_id:
         values = [span for span in sources.spans() if one.fits(span)]
     elif one.required and one.kind == "integer" and one.name in numbered:
-        values = [int(span) for span in sources.spans() if _WHOLE.fullmatch(span)]
+        values = [int(span) for span in sources.spans() if span.isascii() and span.isdigit() and len(span) < 20]
     return [value for value in values if str(value) not in sources.used] or values
 
 
