@@ -88,8 +88,19 @@ DAMAGES: dict[str, Callable[[str], str]] = {
     "quoted": lambda tag: f'"{tag}"',
     "in backticks": lambda tag: f"`{tag}`",
 }
+MAY_BE_THE_VALUE_S = (
+    "a bracket too many before it",
+    "a bracket too many after it",
+    "a bracket too many before its stroke",
+    "a stroke and a bracket too many",
+)
+"""Damages that leave a bracket right before or behind a word: of `Map<` and `>out.txt` nobody can tell them."""
 IN_KEYS = ("in the plural", "with a dash", "a letter left out", "two letters swapped")
 """Damages after which a tag names another argument, for all that can be known."""
+
+
+def without_doubtful(value: str, damage: str) -> str:
+    return value.strip("<> \n") if damage in MAY_BE_THE_VALUE_S else value.strip()
 
 
 def damaged(text: str, damage: str) -> Iterator[str]:
@@ -108,9 +119,10 @@ def test_no_tag_is_ever_in_an_argument(form: str, damage: str) -> None:
     for broken in damaged(FORMS[form], damage):
         for call in read_every_way(broken, TOOLS).calls:
             for value in call.arguments.values():
-                assert not re.search(r"[<>]|arg_|param|string=", value), (broken, call.arguments)
+                found = re.search(r"[<>]|arg_|param|string=", without_doubtful(value, damage))
+                assert not found, (broken, call.arguments)
             if set(call.arguments) == {"path", "content"}:
-                assert {key: value.strip() for key, value in call.arguments.items()} == {
+                assert {key: without_doubtful(value, damage) for key, value in call.arguments.items()} == {
                     "path": "a.py",
                     "content": "hello",
                 }
@@ -134,7 +146,8 @@ def test_no_optional_argument_is_ever_in_another(form: str, damage: str) -> None
     for broken in damaged(text, damage):
         for call in parse(broken, [tool]).calls:
             for key, value in call.arguments.items():
-                assert value.strip() == wanted.get(key, value) or damage in IN_KEYS, (broken, call.arguments)
+                said = without_doubtful(value, damage)
+                assert said == wanted.get(key, said) or damage in IN_KEYS, (broken, call.arguments)
 
 
 QWEN, GLM = FORMS["qwen"], FORMS["glm"]

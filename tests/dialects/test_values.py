@@ -184,8 +184,6 @@ REFUSED = [
     "<tool_call>bash<arg_key>command</arg_key>ls</tool_call>",
     "<tool_call>bash</arg_key><arg_value>ls</arg_value></tool_call>",
     "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value>mood</arg_key><arg_value>3</arg_value></tool_call>",
-    "<tool_call>bash<arg_key>command</arg_key><arg_value>ls<</arg_value></tool_call>",
-    "<tool_call>bash<arg_key>command</arg_key><arg_value>>ls</arg_value></tool_call>",
     "<tool_call><function=bash>\n<parameter=command>>\nls\n</parameter></function></tool_call>",
     "<tool_call>\n<function=bash>\n<parameter=command>\nls\n</parameter>\n<PARAMETER=timeout>\n3\n</parameter>\n</function>\n</tool_call>",
     '<invoke name="write_file"/>\n<parameter name="path">t</parameter>\n</invoke>',
@@ -238,7 +236,21 @@ def test_marks_around_an_argument_s_name_in_a_tag_are_no_part_of_it(name):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    "value", ["<", "a < ", "> quoted\n> more", ">=3.8", ">Save</button>", ">>> 1 + 1", "} else {", "# >"]
+    "value",
+    [
+        "<",
+        "a < ",
+        "> quoted\n> more",
+        ">=3.8",
+        ">Save</button>",
+        ">>> 1 + 1",
+        "} else {",
+        "# >",
+        ">seq\nACGT",
+        ">out.txt",
+        "Map<",
+        "=>",
+    ],
 )
 def test_a_bracket_that_may_belong_to_a_value_stays(form, value):
     assert_comes_back(form, value)

@@ -21,9 +21,8 @@ _FRAGMENT = lazy_pattern(
 _MARK = lazy_pattern(r"[^\w\s.!?\"'`]\Z")
 """What ends what is left of a tag, and no sentence."""
 _NO_NAME = ("</", "</>", "<>")
+_BRACKET_BEFORE_CLOSER = lazy_pattern(r"(?:[^\s/<]</|\n</?)\Z")
 _NO_LETTERS = lazy_pattern(r"[\W_]+")
-_BRACKET_BEFORE_CLOSER = lazy_pattern(r"(?:[^\s/<]|\n)</?\Z|<\|close\|>\Z")
-_BRACKET_AFTER_OPENER = lazy_pattern(r">{1,2}(?:[\w./~]|\r?\n)[^<>]*")
 _CLOSERS = lazy_pattern(r"(?:\s{0,80}</[\w:.\-｜|]{1,60}>){0,4}")
 _CLOSERS_SO_FAR = lazy_pattern(r"(?:\s{0,80}</[\w:.\-｜|]{1,60}>){0,4}\s{0,80}(?:<(?:/[\w:.\-｜|]{0,60})?)?\Z")
 _GOES_ON = lazy_pattern(r"[ \t]+[^\s<\[&({‹＜]|[\"'`),.;:!?…。，、）」](?!<)")
@@ -51,16 +50,10 @@ def _letters(text: str) -> str:
 
 
 def ends_in_a_bracket(text: str) -> bool:
-    """Tell whether a value ends in a bracket, or a token, too many; an operator has a blank before it."""
-    return _BRACKET_BEFORE_CLOSER.search(text) is not None
-
-
-def begins_with_a_bracket(value: str) -> bool:
-    """Tell whether a value begins with a bracket too many after its opening tag.
-
-    No quotation, comparison or rest of a tag looks like it.
+    """Tell whether a value ends in a bracket too many before its closing tag: right behind the line break that stands
+    there, or with the tag's stroke. One behind a word may be the value's own: `Map<`.
     """
-    return value[:1] == ">" and _BRACKET_AFTER_OPENER.fullmatch(value) is not None
+    return _BRACKET_BEFORE_CLOSER.search(text) is not None
 
 
 def is_spoken_of(source: Source, offset: int) -> Reading[bool]:

@@ -6,13 +6,12 @@ Which tag that is `tag_scan.py` finds out; here the text on the way is taken, tr
 from __future__ import annotations
 
 from naru.dialects.bodies.endings import Ending, plain_end
-from naru.dialects.bodies.fragments import begins_with_a_bracket
 from naru.dialects.bodies.tag_scan import scan
 from naru.dialects.bodies.values import delimited
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.literal import encodable, parse_literal
 from naru.dialects.texts.patterns import lazy_pattern
-from naru.dialects.texts.source import NotACall, Reading, Source, literal_at
+from naru.dialects.texts.source import NotACall, Reading, Source, literal_at, need
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 _CDATA, _CDATA_END = "<![CDATA[", "]]>"
 _LAYOUT = lazy_pattern(r"\s{0,200}")
+_BRACKET_AFTER_OPENER = lazy_pattern(r">>?\r?\n(?!>)")
+"""A bracket too many, where the line break stands that follows an opening tag; one before a word may be the value's."""
 _LINE_BREAKS = 2
 """How many line breaks at its end a value holds back: one after it, and one after the tag that is missing."""
 
@@ -121,32 +122,21 @@ def read_tagged_text(
         trim: Whether one line break after the opening tag, and then one before the closing tag, is layout.
         decode: What reads the elements that a value may consist of; returns the text where it holds none.
     """
+    yield from need(source, 5)
+    if _BRACKET_AFTER_OPENER.match(source.text, source.pos) is not None:
+        raise NotACall
     found = plain_end(source, ending)
     if found is not None:
         plain = source.text[source.pos : source.pos + found[0]]
         source.pos += found[0] + found[1]
-        _refuse_bracket_too_many(plain)
         _write(writer, _trimmed(plain) if trim else plain, kind, decode)
         return
     layout = yield from _layout_before_cdata(source)
     text = TaggedText(writer, kind=kind, trim=trim, decode=decode, holds=layout >= 0)
     if layout >= 0:
         yield from _read_cdata(source, text, layout)
-    parts: list[str] | None = [] if source.text.startswith(">", source.pos) else None
-
-    def add(piece: str) -> None:
-        if parts is not None:
-            parts.append(piece)
-        text.add(piece)
-
-    closed = yield from scan(source, writer, ending, add, tail=_CDATA_END if layout >= 0 else "")
-    _refuse_bracket_too_many("".join(parts or ()))
+    closed = yield from scan(source, writer, ending, text.add, tail=_CDATA_END if layout >= 0 else "")
     text.finish(closed=closed)
-
-
-def _refuse_bracket_too_many(value: str) -> None:
-    if begins_with_a_bracket(value):
-        raise NotACall
 
 
 def _trimmed(value: str) -> str:
