@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -148,13 +147,6 @@ def test_what_is_not_known_is_told_by_its_code_with_the_words_behind_it() -> Non
     assert (
         in_korean("A new sentence.", "server:busy") == "서버가 바쁩니다. 잠시 뒤에 다시 시도하세요. (A new sentence.)"
     )
-
-
-@pytest.mark.parametrize("text", ["x" * 4000, "Try again. " * 360, "a: " * 1300, "; " * 2000, "it is it is " * 330])
-def test_no_text_takes_long_to_look_for(text: str) -> None:
-    begun = time.process_time()
-    in_korean(text)
-    assert time.process_time() - begun < 2
 
 
 @asynccontextmanager

@@ -50,8 +50,9 @@ def _letters(text: str) -> str:
 
 
 def ends_in_a_bracket(text: str) -> bool:
-    """Tell whether a value ends in a bracket too many before its closing tag: right behind the line break that stands
-    there, or with the tag's stroke. One behind a word may be the value's own: `Map<`.
+    """Tell whether a value ends in a bracket too many before its closing tag.
+
+    It stands right behind the line break, or with the tag's stroke; one behind a word may be the value's own: `Map<`.
     """
     return _BRACKET_BEFORE_CLOSER.search(text) is not None
 
