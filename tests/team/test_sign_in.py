@@ -333,7 +333,9 @@ async def test_a_command_signs_in_by_a_port_of_its_own_and_out(tmp_path: Path) -
             return login, lines[-1], URL(dict(URL(lines[-1]).query)["redirect_uri"])
 
         def written_down() -> list[str]:
-            return [json.loads(line)["what"] for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
+            return [
+                json.loads(line)["what"] for line in (tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()
+            ]
 
         login, page, back = await begun()
         async with aiohttp.ClientSession() as browser:

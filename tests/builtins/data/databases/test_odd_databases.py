@@ -67,7 +67,9 @@ async def test_files_whose_names_come_to_the_same_are_all_asked(tmp_path: Path):
     pytest.importorskip("duckdb", reason="install the extra `duckdb`")
     for number, name in enumerate(("a/b_c.csv", "a/b/c.csv", "a_b/c.csv", "a_b_c.csv", "A_B_C.CSV", "a_b_c.json")):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(f'{{"n": {number}}}' if name.endswith("json") else f"n\n{number}\n")
+        (tmp_path / name).write_text(
+            f'{{"n": {number}}}' if name.endswith("json") else f"n\n{number}\n", encoding="utf-8"
+        )
     database = open_database(settings(str(tmp_path), tmp_path))
     assert list((await database.check()).warnings) == []
     tables = [table.name for table in (await database.catalogue()).tables]
