@@ -56,11 +56,11 @@ def check_known(arguments: JsonObject, tool: ToolDefinition) -> None:
     strange = {name: meant(name, known, arguments) for name in arguments if name not in known}
     if strange:
         told = [
-            f"{name!r} is no argument of it{f': did you mean {near}?' if near else ''}"
+            f"{name!r} is no argument of it{f' (did you mean {near}?)' if near else ''}"
             for name, near in strange.items()
         ]
-        takes = f"It takes {', '.join(known)}." if known else "It takes none."
-        raise InvalidArgumentsError(f"tool {tool.name!r} was not run: {'; '.join(told)}", remedy=takes)
+        takes = f"it takes {', '.join(known) or 'none'}"
+        raise InvalidArgumentsError(f"tool {tool.name!r} was not run: {'; '.join((*told, takes))}")
 
 
 def _read_file(file: Path) -> str:
