@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 from naru.cli.data.command import app
 from naru.cli.terminal.exit_codes import Exit
 
+pytestmark = pytest.mark.slow  # each database is a process of its own
+
 SHOP = """
 CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT, city TEXT);
 CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customer (id), amount REAL);

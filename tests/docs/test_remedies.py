@@ -107,6 +107,7 @@ def test_the_look_up_finds_what_does_not_exist(text: str, wrong: list[str]) -> N
     assert unknown(text) == wrong
 
 
+@pytest.mark.slow
 def test_no_remedy_names_what_does_not_exist() -> None:
     found = list(remedies())
     assert len(found) > 200, "remedies were not found"

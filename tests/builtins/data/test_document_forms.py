@@ -314,6 +314,7 @@ def written(path: Path, raw: bytes) -> Reading | None:
         return None
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=headings, table=st.lists(st.lists(cells, min_size=1, max_size=6), max_size=12))
 def test_of_any_csv_each_row_is_a_document_or_named(names: list[str], table: list[list[str]], tmp_path: Path):
@@ -332,6 +333,7 @@ def is_only_ids(names: list[str], table: list[list[str]]) -> bool:
     return not any(row[at].strip() for row in table for at in others if at < len(row))
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(table=st.lists(objects, max_size=12))
 def test_of_any_json_list_each_row_is_a_document_or_named(table: list[dict[str, Any]], tmp_path: Path):

@@ -126,6 +126,7 @@ def leaves(value: Any, place: str = "x.json#") -> Iterator[tuple[str, str]]:
         yield from leaves(inner, f"{place}.{name}".replace("#.", "#"))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=NESTED.filter(lambda value: not isinstance(value, str)))
 def test_each_text_of_any_json_is_in_a_document_or_its_place_is_named(value: Any, tmp_path: Path):

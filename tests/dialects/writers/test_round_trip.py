@@ -199,6 +199,7 @@ def test_text_around_a_call_is_kept(writer: Writer) -> None:
     assert [item if isinstance(item, str) else item.name for item in found] == ["Before.", "f", "After."]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(100)
 @pytest.mark.parametrize("writer", WRITERS, ids=NAMES)
 def test_reading_back_a_hostile_history_takes_linear_time(writer: Writer) -> None:

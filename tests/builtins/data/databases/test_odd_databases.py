@@ -16,6 +16,8 @@ from naru.builtins.data.sources import DataSources
 from naru.config import DataSettings
 from naru.errors import ConfigError
 
+pytestmark = pytest.mark.slow  # each database is a process of its own
+
 ODD = """
 CREATE TABLE lot (id INTEGER PRIMARY KEY);
 CREATE TABLE ball (lot INTEGER REFERENCES lot, box INTEGER REFERENCES box);

@@ -13,6 +13,8 @@ from naru.builtins.data.databases.open import open_database
 from naru.config import DataSettings
 from tests.builtins.data.databases.schema import sqlite_file
 
+pytestmark = pytest.mark.slow  # each database is a process of its own
+
 GROWN = "WITH RECURSIVE t(x) AS (SELECT 'aaaaaaaaaa' UNION ALL SELECT x || x FROM t WHERE length(x) < 4000000) "
 LONG_STEPS = {
     "instr": GROWN + "SELECT max(instr(x, substr(x, 1, 1000000) || 'b')) FROM t",
@@ -88,7 +90,6 @@ async def test_a_long_text_is_read_where_no_such_function_is_used(tmp_path: Path
     await database.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MATCHED)
 async def test_a_step_that_hears_nothing_ends_with_its_process_and_those_beside_it_are_answered(
     name: str, tmp_path: Path
@@ -105,7 +106,6 @@ async def test_a_step_that_hears_nothing_ends_with_its_process_and_those_beside_
     await database.close()
 
 
-@pytest.mark.slow
 async def test_four_heavy_queries_leave_room_for_the_next(tmp_path: Path):
     """Each step is some milliseconds, so that a look at every so many comes late: the engine is told at once."""
     database = open_database(settings(tmp_path, 2))
