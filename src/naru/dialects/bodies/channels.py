@@ -6,9 +6,9 @@ A header says what the text after it is; a call is a message to a tool.
 from __future__ import annotations
 
 from naru.dialects.bodies.arguments import read_any_arguments
-from naru.dialects.bodies.call_tags import Tags
 from naru.dialects.bodies.tagged import read_tagged
-from naru.dialects.bodies.xml_parameters import read_parameters, read_xml
+from naru.dialects.bodies.tags.call_tags import Tags
+from naru.dialects.bodies.tags.xml_parameters import read_parameters, read_xml
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
 from naru.dialects.scanner import Body

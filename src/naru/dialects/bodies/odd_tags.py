@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from naru.dialects.bodies.call_tags import call_tags
 from naru.dialects.bodies.tagged import read_tag, read_unit
+from naru.dialects.bodies.tags.call_tags import call_tags
+from naru.dialects.bodies.tags.xml_parameters import read_named_elements, read_parameters
 from naru.dialects.bodies.unmarked import end_of_line
-from naru.dialects.bodies.xml_parameters import read_named_elements, read_parameters
 from naru.dialects.calls.keys import letters, may_say_call, says_call
 from naru.dialects.calls.offered import Offered
 from naru.dialects.calls.writer import CallWriter

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.arguments import read_any_arguments, skip_arguments_label, skip_fence_line
-from naru.dialects.bodies.call_tags import child_tags, tags_until
 from naru.dialects.bodies.dashed import BEGINNINGS, read_dashed
 from naru.dialects.bodies.json_calls import read_calls_as_text, read_complete_object, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
-from naru.dialects.bodies.xml_parameters import (
+from naru.dialects.bodies.tags.arg_pairs import pair_tags, read_pairs
+from naru.dialects.bodies.tags.call_tags import child_tags, tags_until
+from naru.dialects.bodies.tags.xml_parameters import (
     NAME_TAGS,
     are_cut_beside,
     read_arguments_beside,

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 
-from naru.dialects.bodies.arg_pairs import pair_tags, read_pairs
 from naru.dialects.bodies.arguments import read_any_arguments
 from naru.dialects.bodies.begun_arguments import NAME, read_named_block
-from naru.dialects.bodies.call_tags import child_tags, tags_until
 from naru.dialects.bodies.gemma import read_gemma
 from naru.dialects.bodies.json_calls import read_calls_as_text, read_escaped_calls, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.tagged import read_tag, read_tagged
-from naru.dialects.bodies.xml_parameters import read_parameters
+from naru.dialects.bodies.tags.arg_pairs import pair_tags, read_pairs
+from naru.dialects.bodies.tags.call_tags import child_tags, tags_until
+from naru.dialects.bodies.tags.xml_parameters import read_parameters
 from naru.dialects.calls.keys import letters, says_call
 from naru.dialects.calls.offered import Offered, properties_of
 from naru.dialects.calls.writer import CallWriter

@@ -12,6 +12,7 @@ from naru.dialects.bodies.odd_tags import (
     read_half_tag,
     read_in_tags,
 )
+from naru.dialects.bodies.tags.xml_parameters import read_attributes
 from naru.dialects.bodies.unmarked import (
     ARGUMENT_MARKS,
     read_bare,
@@ -26,7 +27,6 @@ from naru.dialects.bodies.unmarked import (
     read_text_of_calls,
     tool_named,
 )
-from naru.dialects.bodies.xml_parameters import read_attributes
 from naru.dialects.calls.keys import says_call
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.catalog.marked import MARKED

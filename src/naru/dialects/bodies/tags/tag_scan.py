@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from naru.dialects.bodies.endings import LONGEST_TAG, MOST_CLOSERS, End, Ending, is_slip, plain_name
-from naru.dialects.bodies.fragments import LONGEST_FRAGMENT, ends_in_a_bracket, ends_in_a_tag, is_spoken_of
+from naru.dialects.bodies.tags.endings import LONGEST_TAG, MOST_CLOSERS, End, Ending, is_slip, plain_name
+from naru.dialects.bodies.tags.fragments import LONGEST_FRAGMENT, ends_in_a_bracket, ends_in_a_tag, is_spoken_of
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.scanner import call_closers, stray_closers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from naru.dialects.bodies.endings import Ending, is_slip, plain_name
+from naru.dialects.bodies.tags.endings import Ending, is_slip, plain_name
 from naru.dialects.calls.keys import role_of, says_call
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.scanner import markers

@@ -11,10 +11,10 @@ from functools import lru_cache
 
 from naru.dialects.bodies.arguments import object_in, read_any_arguments, read_arguments
 from naru.dialects.bodies.call_object import arguments_from
-from naru.dialects.bodies.call_tags import QUOTED_OR_BARE, XTML_TAGS, Tags, call_tags, children_until, tags_until
-from naru.dialects.bodies.elements import elements_reader
-from naru.dialects.bodies.endings import Ending
-from naru.dialects.bodies.tagged_values import read_tagged_text
+from naru.dialects.bodies.tags.call_tags import QUOTED_OR_BARE, XTML_TAGS, Tags, call_tags, children_until, tags_until
+from naru.dialects.bodies.tags.elements import elements_reader
+from naru.dialects.bodies.tags.endings import Ending
+from naru.dialects.bodies.tags.tagged_values import read_tagged_text
 from naru.dialects.calls.keys import role_of, says_call
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter

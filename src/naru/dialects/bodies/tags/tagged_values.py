@@ -5,8 +5,8 @@ Which tag that is `tag_scan.py` finds out; here the text on the way is taken, tr
 
 from __future__ import annotations
 
-from naru.dialects.bodies.endings import Ending, plain_end
-from naru.dialects.bodies.tag_scan import scan
+from naru.dialects.bodies.tags.endings import Ending, plain_end
+from naru.dialects.bodies.tags.tag_scan import scan
 from naru.dialects.bodies.values import delimited
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.literal import encodable, parse_literal

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.bodies.endings import Ending
-from naru.dialects.bodies.tagged_values import read_tagged_text
+from naru.dialects.bodies.tags.endings import Ending
+from naru.dialects.bodies.tags.tagged_values import read_tagged_text
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.patterns import lazy_pattern
