@@ -221,7 +221,7 @@ def test_an_argument_that_lost_its_key_s_opening_tag_is_mended(text):
     """It was a part of the value before it where another argument followed, and the call was refused where none did."""
     parsed = read_every_way(text, TOOLS)
     assert [call.arguments for call in parsed.calls] == [{"command": "ls", "timeout": 3}]
-    assert [mended.kind for mended in parsed.repairs] == ["misplaced-tag", "coerced"][: len(parsed.repairs)]
+    assert [mended.kind for mended in parsed.repairs if mended.kind != "coerced"] == ["misplaced-tag"]
 
 
 @pytest.mark.parametrize("name", ["`command`", '"command"', "command:", "[command]"])
