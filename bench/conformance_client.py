@@ -24,7 +24,7 @@ import aiohttp
 from naru.connections.link.connection import Connection
 from naru.connections.manager import Manager
 from naru.connections.oauth.signins import SignIns, SignInSettings, Wish
-from naru.connections.session.session import RequestOptions, ServerRequest
+from naru.connections.session.options import RequestOptions, ServerRequest
 from naru.connections.state.faults import LinkError
 from naru.connections.state.lifecycle import ReconnectPolicy
 from naru.connections.state.settings import ConnectionSettings

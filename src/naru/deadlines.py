@@ -42,8 +42,8 @@ class Deadline:
         self._pauses, self._left = 0, 0.0
 
     def move(self, when: float) -> None:
-        """Set it anew, if it has not passed; what is had once more is not taken back."""
-        if not self.has_passed:
+        """Set it anew, if it neither has passed nor was lifted; what is had once more is not taken back."""
+        if not (self.has_passed or self._is_lifted):
             if self._is_extended:
                 when = max(when, self._handle.when())
             self._handle.cancel()

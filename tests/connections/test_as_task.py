@@ -11,7 +11,7 @@ from mcp import Client as SdkClient
 
 from naru.errors import ToolError, ToolTimeoutError
 from tests.connections.conftest import http, managed
-from tests.connections.fake_http import FakeHttpServer
+from tests.connections.fake_http import FakeHttpServer, events
 from tests.gateway.serving import http_record, serving
 from tests.waiting import until
 
@@ -69,6 +69,34 @@ async def test_a_client_that_knows_no_tasks_lists_and_calls_it_like_any_other(mo
         assert (result["content"][0]["text"], result["isError"]) == ("found", False)
         assert "io.modelcontextprotocol/related-task" not in (result.get("_meta") or {})
     assert (server.seen["tools/call"], server.seen["tasks/result"], server.seen["tasks/cancel"]) == (1, 1, 0)
+
+
+async def test_what_a_task_tells_of_its_progress_reaches_who_called() -> None:
+    heard: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(progress)
+
+    class Reporting(TaskServer):
+        """Tells of progress under the token that the call came with, on the stream of what came of it."""
+
+        async def _work(self, request: web.Request, message: dict[str, Any]) -> Any:
+            if message.get("method") != "tasks/result":
+                return await super()._work(request, message)
+            call = next(body for body in self.bodies if body.get("method") == "tools/call")
+            told = {"progressToken": call["params"]["_meta"]["progressToken"], "progress": 1}
+            said = {"jsonrpc": "2.0", "method": "notifications/progress", "params": told}
+            answer = events(said, {"jsonrpc": "2.0", "id": message["id"], "result": self.outcome})
+            return web.Response(body=answer, content_type="text/event-stream")
+
+    async with (
+        Reporting() as server,
+        serving([http_record("web", server.url)]) as served,
+        SdkClient(f"{served.url}/mcp", mode="legacy", read_timeout_seconds=60) as client,
+    ):
+        (tool,) = (await client.list_tools()).tools
+        await client.call_tool(tool.name, {}, progress_callback=hear)
+    assert heard == [1]
 
 
 async def test_a_task_that_fails_is_told_to_the_model() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from naru.connections.session.session import Hooks, ServerRequest, Session
+from naru.connections.session.options import ServerRequest
+from naru.connections.session.session import Hooks, Session
 from naru.connections.state.settings import ConnectionSettings
 from naru.messages import JsonObject
 from tests.connections.in_memory import InMemoryServer, InMemoryTransport

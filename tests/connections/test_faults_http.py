@@ -14,7 +14,8 @@ import pytest
 from aiohttp import web
 
 from naru.connections.manager import Manager
-from naru.connections.session.session import Hooks, RequestOptions
+from naru.connections.session.options import RequestOptions
+from naru.connections.session.session import Hooks
 from naru.connections.state.faults import BusyError, LinkError, RpcError
 from naru.connections.state.lifecycle import ReconnectPolicy
 from naru.connections.state.settings import ConnectionSettings

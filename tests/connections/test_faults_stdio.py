@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from naru.connections.manager import Manager
-from naru.connections.session.session import RequestOptions
+from naru.connections.session.options import RequestOptions
 from naru.connections.state.faults import BusyError, LinkError, RpcError
 from naru.connections.state.lifecycle import ReconnectPolicy
 from naru.connections.state.settings import ConnectionSettings

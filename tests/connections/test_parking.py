@@ -15,7 +15,7 @@ from naru.config import PolicySettings
 from naru.connections.manager import Manager
 from naru.connections.rules.pins import PinBook
 from naru.connections.rules.policy import Policy, PolicyGuard
-from naru.connections.session.session import RequestOptions
+from naru.connections.session.options import RequestOptions
 from naru.errors import ToolError, UnknownToolError
 from naru.records import ServerRecord, ServerStatus
 from naru.stores.base import Store

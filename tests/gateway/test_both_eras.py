@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from naru.connections.session.asking import find_asked
-from naru.connections.session.session import RequestOptions, ServerRequest
+from naru.connections.session.options import RequestOptions, ServerRequest
 from naru.connections.transports.base import Outgoing
 from naru.records import TransportType
 from tests.connections.conftest import managed, stdio

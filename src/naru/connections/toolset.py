@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from naru.connections.link.connection import Connection
 from naru.connections.rules.guard import Guard, NoGuard
-from naru.connections.session.session import RequestOptions
+from naru.connections.session.options import RequestOptions
 from naru.connections.state.faults import LinkError, RpcError
 from naru.connections.wire.protocol import INVALID_PARAMS, METHOD_NOT_FOUND
 from naru.connections.wire.results import to_result

@@ -7,7 +7,7 @@ import hmac
 from typing import TYPE_CHECKING
 
 from naru.connections.link.connection import Connection
-from naru.connections.session.session import RequestOptions
+from naru.connections.session.options import RequestOptions
 from naru.connections.state.faults import Failure, LinkError, RpcError
 from naru.connections.transports.once import HERE, NOT_HERE, PATH
 from naru.connections.wire.messages import decode, encode

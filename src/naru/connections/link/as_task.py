@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
 
-from naru.connections.session.session import RequestOptions, Session
+from naru.connections.link.traced import asked
+from naru.connections.session.options import RequestOptions
+from naru.connections.session.session import Session
 from naru.connections.state.faults import LinkError, RpcError
 from naru.connections.wire.protocol import META_RELATED_TASK
 from naru.connections.wire.results import is_well_formed, well_formed
-from naru.messages import JsonObject
+from naru.messages import Json, JsonObject
 
 
-async def outcome(session: Session, created: JsonObject, options: RequestOptions) -> JsonObject:
-    """Return what came of a call that may have been made a task; a task that nobody waits for any more is called off.
+async def call_as_task(session: Session, params: Mapping[str, Json], options: RequestOptions) -> JsonObject:
+    """Call a tool as a task and return what came of it; a task that nobody waits for any more is called off.
 
     Raises:
         RpcError: the task failed.
         LinkError: no answer came.
     """
+    with session.one_call(options) as together:
+        # Kept for as long as its server likes.
+        created = await asked(session, "tools/call", {**params, "task": {}}, together)
+        return await _outcome(session, created, together)
+
+
+async def _outcome(session: Session, created: JsonObject, options: RequestOptions) -> JsonObject:
     task = created.get("task")
     task_id = task.get("taskId") if isinstance(task, dict) else None
     if not isinstance(task_id, str):

@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from naru.connections.link.as_task import outcome
+from naru.connections.link.as_task import call_as_task
 from naru.connections.link.dressed import dressed
 from naru.connections.link.private_links import PrivateLinks, in_protocol, is_isolated
 from naru.connections.link.supervisor import Supervisor
 from naru.connections.link.surroundings import Surroundings
-from naru.connections.link.traced import traced_request
+from naru.connections.link.traced import asked
 from naru.connections.session.asking import allowed_questions
 from naru.connections.session.catalogue import LIST_METHODS, Listing, ToolCatalogue, read_list
-from naru.connections.session.session import DEFAULT_OPTIONS, RequestOptions, Session
+from naru.connections.session.options import DEFAULT_OPTIONS, RequestOptions
+from naru.connections.session.session import Session
 from naru.connections.state.breaker import Breaker
 from naru.connections.state.bulkhead import Bulkhead
 from naru.connections.state.faults import BusyError, Failure, LinkError, RpcError
@@ -28,7 +29,6 @@ from naru.connections.transports.base import Counters
 from naru.connections.wire.protocol import INVALID_PARAMS, Era
 from naru.messages import Json, JsonObject, ToolDefinition
 from naru.records import ServerRecord, ServerStatus, TransportType
-from naru.telemetry.tracing import active
 
 _SUBSCRIBING = ("resources/subscribe", "resources/unsubscribe")
 _WANTED = LIVE | {ServerStatus.CONNECTING, ServerStatus.FAILED}
@@ -265,15 +265,11 @@ class Connection:
             self._check_still_offered(params)
         if method == "tools/call" and (self.catalogue.headers or self.record.tells_person):
             options = dressed(self.record, self.catalogue, session.era, params, options)
-        is_task = method == "tools/call" and params is not None and params.get("name") in self.catalogue.tasks
-        if is_task:
-            params = {**(params or {}), "task": {}}  # kept for as long as its server likes
         try:
-            if (tracing := active()) is None:
-                result = await session.request(method, params, options)
+            if method == "tools/call" and params is not None and params.get("name") in self.catalogue.tasks:
+                result = await call_as_task(session, params, options)
             else:
-                result = await traced_request(tracing, session, method, params or {}, options)
-            result = await outcome(session, result, options) if is_task else result
+                result = await asked(session, method, params, options)
         except LinkError as error:
             self._heed(session, error)
             raise

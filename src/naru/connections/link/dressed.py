@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from naru.connections.session.catalogue import ToolCatalogue
-from naru.connections.session.session import RequestOptions
+from naru.connections.session.options import RequestOptions
 from naru.connections.wire.protocol import META_PERSON, Era, parameter_header_values
 from naru.messages import Json
 from naru.persons import current_person

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from naru.connections.session.session import RequestOptions, Session
+from naru.connections.session.options import RequestOptions
+from naru.connections.session.session import Session
 from naru.connections.state.faults import RpcError
 from naru.messages import Json, JsonObject
-from naru.telemetry.tracing import Attribute, Tracing, mcp_client_span
+from naru.telemetry.tracing import Attribute, Tracing, active, mcp_client_span
 
 
-async def traced_request(
+async def asked(
+    session: Session, method: str, params: Mapping[str, Json] | None, options: RequestOptions
+) -> JsonObject:
+    """Send a request once, inside of a span where there are any. Raises what `Session.request` raises."""
+    if (tracing := active()) is None:
+        return await session.request(method, params, options)
+    return await _in_span(tracing, session, method, params or {}, options)
+
+
+async def _in_span(
     tracing: Tracing, session: Session, method: str, params: Mapping[str, Json], options: RequestOptions
 ) -> JsonObject:
-    """Send a request once inside of a span. Raises what `Session.request` raises."""
     attributes: dict[str, Attribute | None] = {
         "mcp.protocol.version": session.version or None,
         "network.transport": "tcp" if getattr(session.transport, "pid", None) is None else "pipe",

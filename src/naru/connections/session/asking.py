@@ -40,8 +40,10 @@ def find_asked(running: Sequence[Outgoing], params: JsonObject) -> tuple[Outgoin
     meta = params.get("_meta")
     named = meta.get("progressToken") if isinstance(meta, dict) else None
     calls = [call for call in running if call.context is not None]
-    if type(named) is int and (found := next((call for call in calls if call.id == named), None)) is not None:
-        return found, ""
+    if type(named) is int:
+        for call in calls:
+            if named == (call.context.options.token or call.id):
+                return call, ""
     askable = [call for call in calls if call.context.options.on_request is not None]
     if not askable:
         return (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from naru.connections.session.session import RequestOptions, Session
+from naru.connections.session.options import RequestOptions
+from naru.connections.session.session import Session
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.wire.protocol import Era, parameter_headers
 from naru.connections.wire.soundness import is_sound, sound_item, sound_schema

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from naru.connections.session.session import CLIENT_INFO, RequestOptions, Session
+from naru.connections.session.options import RequestOptions
+from naru.connections.session.session import CLIENT_INFO, Session
 from naru.connections.state.faults import Failure, LinkError, RpcError, Stage
 from naru.connections.wire.protocol import (
     LATEST_LEGACY,

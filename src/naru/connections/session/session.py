@@ -17,13 +17,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from naru import __version__
 from naru.connections.session.asking import find_asked
 from naru.connections.session.listening import ChangeListener
+from naru.connections.session.options import DEFAULT_OPTIONS, OnRequest, RequestOptions, ServerRequest
 from naru.connections.state.faults import Failure, LinkError, RpcError
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.transports.base import Outgoing, Transport
@@ -39,7 +41,6 @@ from naru.connections.wire.protocol import (
 )
 from naru.connections.wire.results import is_well_formed, sloppy_content, well_formed
 from naru.deadlines import Deadline
-from naru.facts import fact
 from naru.messages import Json, JsonObject
 from naru.tasks import Tasks
 
@@ -47,47 +48,6 @@ log = logging.getLogger(__name__)
 
 CLIENT_INFO: JsonObject = {"name": "naru", "title": "Naru", "version": __version__}
 _MAX_SERVER_REQUESTS = 100
-
-
-@dataclass(frozen=True, slots=True)
-class ServerRequest:
-    """Something a server asks of us."""
-
-    server: str
-    method: str
-    params: JsonObject
-    during: str = ""
-    """Method of the request it belongs to, as far as that is known."""
-
-
-OnNotification = Callable[[str, JsonObject], None]
-"""Gets method and params."""
-OnRequest = Callable[[ServerRequest], Awaitable[JsonObject]]
-"""Returns the result, or raises RpcError to answer with an error."""
-
-
-@fact()
-class RequestOptions:
-    """What goes with one request."""
-
-    timeout_seconds: float | None = None
-    """Deadline of the whole request; None takes the connection's default."""
-    progress_extends: bool = False
-    """Each progress notification starts the deadline anew, up to the absolute limit (R-02)."""
-    meta: Mapping[str, Json] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """Extra HTTP headers; only `Mcp-Param-*` are let through, so that no credential of a client gets on (S-30)."""
-    on_notification: OnNotification | None = None
-    on_request: OnRequest | None = None
-    caller: str = ""
-    """Whose request it is, for servers with a link for each caller; never sent (S-30)."""
-    client: object = None
-    """Who gets what is asked while it runs; equal for all requests of one client."""
-    in_session: bool = False
-    """The client has a session: a server of both eras that may ask is talked to over one, too."""
-
-
-DEFAULT_OPTIONS = RequestOptions()
 
 
 class Listener(Protocol):
@@ -163,6 +123,8 @@ class Session:
         self._hooks = hooks
         self._ids = itertools.count(1)
         self._in_flight: dict[int, Outgoing] = {}
+        self._as_tasks: dict[int, Outgoing] = {}
+        """By token, the last request of each call that is a task."""
         self._tasks = Tasks()
         self._changes = ChangeListener(self)
         self._endless = 0
@@ -183,6 +145,15 @@ class Session:
             self.transport.listen(self.version)
         elif self._changes.wanted():
             self._changes.restart()
+
+    @contextmanager
+    def one_call(self, options: RequestOptions) -> Iterator[RequestOptions]:
+        """Return options by which several requests are one call: what is said of the first is for whoever waits."""
+        options = replace(options, token=next(self._ids))
+        try:
+            yield options
+        finally:
+            self._as_tasks.pop(options.token, None)
 
     async def request_endless(self, method: str, notifications: JsonObject) -> JsonObject:
         """Send a request whose answer ends a subscription: no deadline. Raises as `request` does."""
@@ -222,6 +193,8 @@ class Session:
         try:
             limit = now + self._settings.request_limit_seconds
             call.context = _InFlight(options, _own_token(params, options), deadline, limit)
+            if options.token:
+                self._as_tasks[options.token] = call
             message = await self.transport.exchange(call)
         except LinkError as error:
             raise error.without(self.transport.secrets) from error.__cause__
@@ -267,7 +240,7 @@ class Session:
             meta[META_VERSION] = self.version
         if options.on_notification is not None or "progressToken" in meta:
             # Tokens of many callers share this session, so each request's own id stands in for its token.
-            meta["progressToken"] = request_id
+            meta["progressToken"] = options.token or request_id
         if meta:
             sent["_meta"] = meta
         frame: JsonObject = {"jsonrpc": "2.0", "id": request_id, "method": method}
@@ -326,7 +299,7 @@ class Session:
 
     def _progress(self, params: JsonObject) -> None:
         token: Json = params.get("progressToken")
-        call = self._in_flight.get(token) if type(token) is int else None
+        call = (self._in_flight.get(token) or self._as_tasks.get(token)) if type(token) is int else None
         if call is None or call.context is None:
             self.transport.counters.strays += 1
             return

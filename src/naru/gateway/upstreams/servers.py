@@ -15,7 +15,7 @@ from naru.connections.link.connection import Connection
 from naru.connections.manager import Manager
 from naru.connections.rules.foreign_text import as_offered
 from naru.connections.session.asking import allowed_questions
-from naru.connections.session.session import RequestOptions, ServerRequest
+from naru.connections.session.options import RequestOptions, ServerRequest
 from naru.connections.state import faults
 from naru.deadlines import bound
 from naru.errors import NaruError, PolicyError
