@@ -101,11 +101,15 @@ async def test_responses_and_conversations_with_huge_numbers_are_kept(tmp_path: 
     item = {"id": "msg_1", "type": "message", "role": "user", "content": "hi", "number": HUGE}
     responses = ResponseStore(tmp_path / "responses.db", days=1)
     await responses.save("ada", Kept({"id": "resp_1", "created_at": 4_000_000_000, "output": [item]}, [item]))
-    assert await responses.get("ada", "resp_1") is not None
+    kept = await responses.get("ada", "resp_1")
+    assert kept is not None
+    assert (kept.input, kept.response["output"]) == ([item], [item])
+    assert await responses.conversation("ada", "resp_1") == [item, item]
     conversations = ConversationStore(tmp_path / "conversations.db", days=1)
     await conversations.create("ada", "conv_1", {"number": HUGE}, 4_000_000_000)
     await conversations.add("ada", "conv_1", [item])
-    assert [one["id"] for one in await conversations.items("ada", "conv_1")] == ["msg_1"]
+    assert await conversations.items("ada", "conv_1") == [item]
+    assert await conversations.get("ada", "conv_1") == (4_000_000_000, {"number": HUGE})
     for store in (responses, conversations):
         await store.tables.close()
 

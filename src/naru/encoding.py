@@ -1,12 +1,30 @@
-"""JSON as bytes, of any value that JSON was read into: also integers beyond 64 bits and halves of surrogate pairs."""
+"""JSON as bytes and back, any value of it: also integers beyond 64 bits and halves of surrogate pairs."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from typing import Any
 
 import orjson
+
+_ZEROS = bytes(48 if 48 <= code <= 57 else 32 for code in range(256))
+"""Translates digits to `0` and all else to spaces: ten times as fast as a regular expression for runs of digits."""
+_LONG_INTEGER = b"0" * 19
+
+
+def decode(data: bytes | str) -> Any:
+    """Decode as orjson does, integers of any size exactly: beyond 64 bits orjson makes a float, another number.
+
+    Raises:
+        orjson.JSONDecodeError: it is not JSON.
+    """
+    value = orjson.loads(data)
+    if _LONG_INTEGER in (data.encode() if isinstance(data, str) else data).translate(_ZEROS):
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(data)
+    return value
 
 
 def encode(value: Any, *, option: int = 0, default: Callable[[Any], Any] | None = None) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -111,6 +112,25 @@ async def test_a_refused_parameter_is_left_out_and_max_tokens_gets_its_new_name(
     assert texts == ["ok", "ok"]
     assert fake.bodies[-1]["max_completion_tokens"] == 5
     assert len(fake.bodies) == 4
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"error": {"message": "Unrecognized request argument supplied: user"}},
+        {"error": {"message": "property 'user' is unsupported"}},
+        {"error": {"message": 'Invalid JSON payload received. Unknown name "user": Cannot find field.'}},
+        {"message": {"detail": [{"loc": ["body", "user"], "msg": "Extra inputs are not permitted", "input": "u"}]}},
+    ],
+    ids=["openai", "groq", "google", "mistral"],
+)
+async def test_who_asks_is_left_out_where_an_endpoint_does_not_want_to_know(said: dict[str, Any]) -> None:
+    async with serve(lambda body: json_reply(said, 400) if "user" in body else OK) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        answer = [event async for event in backend.stream(replace(ASK, extra={"user": "u"}))]
+        await backend.close()
+    assert Text("ok") in answer
+    assert len(fake.bodies) == 2
 
 
 async def test_a_refusal_that_teaches_nothing_is_the_callers() -> None:

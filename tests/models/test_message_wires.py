@@ -56,7 +56,7 @@ REQUEST = ChatRequest(
     tool_choice={"type": "function", "function": {"name": "f"}},
     max_tokens=100,
     stop=("END",),
-    extra={"reasoning_effort": "low", "parallel_tool_calls": False},
+    extra={"reasoning_effort": "low", "parallel_tool_calls": False, "user": "u-1"},
 )
 
 
@@ -83,6 +83,7 @@ def test_a_conversation_goes_to_messages_whole_with_its_signatures_and_one_turn_
     assert body["system"] == "Be brief."
     assert body["tool_choice"] == {"type": "tool", "name": "f", "disable_parallel_tool_use": True}
     assert body["max_tokens"] == 100 + body["thinking"]["budget_tokens"]
+    assert body["metadata"] == {"user_id": "u-1"}
 
 
 def test_a_conversation_goes_to_responses_whole_with_its_encrypted_thoughts() -> None:

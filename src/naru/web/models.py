@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from starlette.requests import Request
@@ -13,7 +14,7 @@ from naru.messages import JsonObject
 from naru.models.transport.json_text import encode
 from naru.web.anthropic.messages import ANTHROPIC
 from naru.web.face.core import Core
-from naru.web.face.errors import status_of
+from naru.web.face.errors import BadRequestError, status_of
 from naru.web.face.seam import Form
 from naru.web.openai.chat import OPENAI
 from naru.web.routes import Access, Endpoint
@@ -28,6 +29,10 @@ def endpoints(core: Core) -> list[Endpoint]:
     ]
 
 
+_MOST, _DIGITS = 1000, 4
+"""Models on a page, and the digits of such a number."""
+
+
 class Models:
     """Answers the list of models, and one of them."""
 
@@ -40,13 +45,13 @@ class Models:
         form = _form(request)
         try:
             names = await self._names.all()
+            if form is OPENAI:
+                return _json({"object": "list", "data": [self._row(form, name) for name in names]})
+            shown, has_more = _page(names, request.query_params)
         except NaruError as error:
             return _refused(form, error)
-        rows = [self._row(form, name) for name in names]
-        if form is OPENAI:
-            return _json({"object": "list", "data": rows})
-        ends = {"first_id": names[0] if names else None, "last_id": names[-1] if names else None}
-        return _json({"data": rows, "has_more": False, **ends})
+        ends = {"first_id": shown[0] if shown else None, "last_id": shown[-1] if shown else None}
+        return _json({"data": [self._row(form, name) for name in shown], "has_more": has_more, **ends})
 
     async def one(self, request: Request) -> Response:
         """Tell of one model."""
@@ -63,6 +68,24 @@ class Models:
             return {"id": name, "object": "model", "created": self._created, "owned_by": "naru"}
         created = datetime.fromtimestamp(self._created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return {"id": name, "type": "model", "display_name": name, "created_at": created, "lifecycle": "active"}
+
+
+def _page(names: Sequence[str], asked: Mapping[str, str]) -> tuple[Sequence[str], bool]:
+    """Return those that are asked for, all unless `limit` says how many, and whether more follow in that direction.
+
+    Raises:
+        BadRequestError: `limit` is none, or a name to go on from is nobody's.
+    """
+    limit = asked.get("limit") or str(_MOST)
+    if not limit.isdecimal() or not 1 <= int(limit[:_DIGITS]) <= _MOST or len(limit) > _DIGITS:
+        raise BadRequestError(f"limit must be a number from 1 to {_MOST}.", param="limit")
+    for key in ("after_id", "before_id"):
+        if asked.get(key) and asked[key] not in names:
+            raise BadRequestError(f"{key} names {asked[key][:80]!r}, which is not among the models.", param=key)
+    start = names.index(asked["after_id"]) + 1 if asked.get("after_id") else 0
+    end = names.index(asked["before_id"]) if asked.get("before_id") else len(names)
+    shown = names[max(start, end - int(limit)) : end] if asked.get("before_id") else names[start:end][: int(limit)]
+    return shown, len(shown) < len(names[start:end])
 
 
 def _form(request: Request) -> Form:

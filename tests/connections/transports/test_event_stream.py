@@ -33,6 +33,13 @@ def test_events_are_the_same_however_the_stream_is_cut(places: list[int]) -> Non
     assert parser.retry_seconds == 2.5
 
 
+def test_the_pause_that_a_server_asks_for_is_a_minute_at_most() -> None:
+    parser = EventStreamParser(1000)
+    for told in (b"90000000", b"9" * 400):
+        parser.feed(b"retry: " + told + b"\n\n")
+        assert parser.retry_seconds == 60
+
+
 @pytest.mark.parametrize("size", [1024 * 1024, 8 * 1024 * 1024])
 def test_a_large_event_is_delivered_up_to_the_cap(size: int) -> None:
     """R-09"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,11 @@ from aiohttp import web
 from yarl import URL
 
 from naru.connections.manager import Manager
+from naru.connections.oauth.clients import Client
+from naru.connections.oauth.fetch import refused, unavailable
+from naru.connections.oauth.flow import Tokens
+from naru.connections.oauth.signed import Signed
+from naru.connections.state.faults import LinkError
 from naru.connections.transports.addresses import may_carry_secrets
 from naru.connections.transports.tokens import Grant, TokenSource, grant_of, seconds_of_life
 from naru.errors import ToolError
@@ -30,8 +36,32 @@ from tests.waiting import sleep_as_the_machine, until
 
 @pytest.mark.parametrize(
     ("told", "seconds"),
-    [(60, 60), (0.5, 0.5), (None, 0), (True, 0), (-1, 0), ("60", 0), ([60], 0), (float("inf"), 0), (10**400, 0)],
-    ids=["seconds", "less", "nothing", "true", "negative", "text", "list", "infinite", "beyond all floats"],
+    [
+        (60, 60),
+        (0.5, 0.5),
+        (None, 0),
+        (True, 0),
+        (-1, 0),
+        ("60", 60),
+        ("soon", 0),
+        ("inf", 0),
+        ([60], 0),
+        (float("inf"), 0),
+        (10**400, 0),
+    ],
+    ids=[
+        "seconds",
+        "less",
+        "nothing",
+        "true",
+        "negative",
+        "text",
+        "words",
+        "endless text",
+        "list",
+        "infinite",
+        "beyond all floats",
+    ],
 )
 def test_how_long_a_token_is_good(told: Any, seconds: float) -> None:
     assert seconds_of_life({"expires_in": told}) == seconds
@@ -188,6 +218,38 @@ async def test_a_token_is_renewed_before_it_expires(
         assert await echo(manager) == "x"
         assert len(authority.forms) == tokens
     assert server.seen["401"] == 0
+
+
+async def test_a_token_that_is_good_for_seconds_yet_is_used_while_its_authority_is_away(
+    manager: Manager, server: FakeHttpServer, authority: Authority
+) -> None:
+    server.behave = wants(server, lambda: "t1")
+    authority.answer = {"expires_in": "7200"}
+    await connect(manager, server, grant(authority))
+    source = next(iter(manager.http._sources.values()))
+    now, authority.status = source._now, 503
+    source._now = lambda: now() + 7190
+    assert await echo(manager) == "x"
+    assert len(authority.forms) == 2, "it was to be renewed"
+    source._now = lambda: now() + 7201
+    with pytest.raises(ToolError, match="503"):
+        await echo(manager)
+
+
+async def test_a_persons_token_that_is_good_for_seconds_yet_is_used_while_its_authority_is_away() -> None:
+    async def away(_: Tokens) -> Tokens:
+        raise unavailable("it is away.")
+
+    async def over(_: Tokens) -> Tokens:
+        raise refused("it is over.")
+
+    client = Client("c", "", "none", "")
+    held = Tokens("", "", "", "", "", client, "still-good", "refresh", "", life=3600, expires_at=time.time() + 20)
+    assert await Signed(held, away).current() == "still-good"
+    with pytest.raises(LinkError, match="over"):
+        await Signed(held, over).current()
+    with pytest.raises(LinkError, match="away"):
+        await Signed(replace(held, expires_at=time.time() - 1), away).current()
 
 
 @pytest.mark.parametrize("seconds", [None, "soon", -1, 0, True, 10**12])

@@ -455,6 +455,30 @@ async def test_tokens_are_counted_with_the_tools_of_the_servers_that_are_named()
     assert (status, strictly(ErrorResponse, error).error.type) == (400, "invalid_request_error")
 
 
+async def test_models_are_listed_by_pages_both_ways() -> None:
+    async with (
+        served(application(MemoryHub(ScriptedBackend([], model="m")))) as url,
+        anthropic.AsyncAnthropic(base_url=url, api_key="made-up", max_retries=0) as client,
+    ):
+        whole = [model.id async for model in client.models.list()]
+        first = await client.models.list(limit=1)
+        second = await client.models.list(limit=1, after_id=whole[0])
+        back = await client.models.list(limit=1, before_id=whole[1])
+        paged = [model.id async for model in client.models.list(limit=1)]
+        for wrong in ({"limit": 0}, {"limit": 1001}, {"after_id": "none"}):
+            with pytest.raises(anthropic.BadRequestError, match=next(iter(wrong))):
+                await client.models.list(**wrong)  # type: ignore[arg-type]
+    assert ([one.id for one in first.data], first.has_more) == (whole[:1], True)
+    assert [one.id for one in second.data] == whole[1:2]
+    assert ([one.id for one in back.data], back.has_more) == (whole[:1], False)
+    assert paged == whole
+
+
+async def test_the_person_that_a_request_is_for_is_told_to_the_endpoint() -> None:
+    _, _, hub = await told(["ok"], {"metadata": {"user_id": "u-1"}})
+    assert hub.backend.requests[-1].extra["user"] == "u-1"  # type: ignore[attr-defined]
+
+
 async def test_models_are_listed_in_the_form_that_the_asker_reads() -> None:
     async with served(application(MemoryHub(ScriptedBackend([], model="m")))) as url:
         async with anthropic.AsyncAnthropic(base_url=url, api_key="made-up", max_retries=0) as client:

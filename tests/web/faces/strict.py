@@ -9,6 +9,9 @@ from typing import Any
 import aiohttp
 from pydantic import BaseModel, TypeAdapter
 
+_TYPED_NOWHERE = {"store"}
+"""OpenAI answers with it and the Open Responses specification wants it; the package has no type for it."""
+
 
 def strictly(kind: Any, value: Any) -> Any:
     """Validate against a package's type, which by itself lets unknown fields pass."""
@@ -20,7 +23,7 @@ def strictly(kind: Any, value: Any) -> Any:
 
 def _extras(value: Any, where: str) -> Iterator[str]:
     if isinstance(value, BaseModel):
-        yield from (f"{where}.{name}" for name in value.model_extra or {})
+        yield from (f"{where}.{name}" for name in (value.model_extra or {}).keys() - _TYPED_NOWHERE)
         for name in type(value).model_fields:
             yield from _extras(getattr(value, name), f"{where}.{name}")
     elif isinstance(value, list | tuple):

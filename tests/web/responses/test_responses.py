@@ -446,6 +446,42 @@ async def test_log_probabilities_are_asked_for_in_either_way(
     assert {name: value for name, value in extra.items() if "logprobs" in name} == asked
 
 
+async def test_a_choice_of_a_server_means_its_tools_alone_and_another_is_refused_by_name(tmp_path: Path) -> None:
+    hub = memory_hub(tmp_path, ["a"])
+    async with served(application(hub)) as url:
+        body = BODY | {"tools": [HUB, WEATHER], "tool_choice": {"type": "mcp", "server_label": "hub"}}
+        status, answer = await post(f"{url}/v1/responses", body)
+        assert status == 200, answer
+        other = {"tool_choice": {"type": "mcp", "server_label": "deepwiki"}}
+        status, refused = await post(f"{url}/v1/responses", body | other)
+    asked = hub.backend.requests[0]  # type: ignore[attr-defined]
+    assert ([tool.name for tool in asked.tools], asked.tool_choice) == (["hub__echo"], "required")
+    assert (status, refused["error"]["param"]) == (400, "tool_choice")
+    assert "deepwiki" in refused["error"]["message"]
+
+
+async def test_the_tokens_of_a_request_are_counted_with_what_was_kept_before_it(tmp_path: Path) -> None:
+    async with (
+        served(application(memory_hub(tmp_path, ["Blue."]))) as url,
+        openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="made-up", max_retries=0) as client,
+    ):
+        first = await client.responses.create(model="m", input="Which colour?")
+        few = await client.responses.input_tokens.count(model="m", input="Why?")
+        more = await client.responses.input_tokens.count(model="m", input="Why?", tools=[WEATHER])  # type: ignore[list-item]
+        after = await client.responses.input_tokens.count(model="m", previous_response_id=first.id, input="Why?")
+        with pytest.raises(openai.BadRequestError, match="input is missing"):
+            await client.responses.input_tokens.count(model="m")
+    assert few.object == "response.input_tokens"
+    assert 0 < few.input_tokens < min(more.input_tokens, after.input_tokens)
+
+
+@pytest.mark.parametrize("asked", [{}, {"store": False}], ids=["kept", "not-kept"])
+async def test_a_response_says_whether_it_is_kept(tmp_path: Path, asked: dict[str, Any]) -> None:
+    async with served(application(memory_hub(tmp_path, ["a"]))) as url:
+        _, answer = await post(f"{url}/v1/responses", BODY | asked)
+    assert answer["store"] is asked.get("store", True)
+
+
 @pytest.mark.parametrize("face", ["chat/completions", "responses"])
 async def test_of_the_hubs_tools_the_model_is_shown_those_that_are_allowed(tmp_path: Path, face: str) -> None:
     own = {"type": "function", "function": WEATHER} if face == "chat/completions" else WEATHER

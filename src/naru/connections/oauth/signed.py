@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from naru.connections.oauth.discovery import read_challenge
 from naru.connections.oauth.fetch import refused, unavailable
 from naru.connections.oauth.flow import Tokens
+from naru.connections.state.faults import LinkError
 from naru.persons import nobodys_context
 from naru.stores.secrets.redact import REDACTOR
 
@@ -51,7 +52,7 @@ class Signed:
         if left > self._leeway:
             self._begin()
             return tokens.access_token
-        return await self._renewed()
+        return await self._renewed(tokens)
 
     @property
     def _leeway(self) -> float:
@@ -83,11 +84,16 @@ class Signed:
             self._renewal.cancel()
             await asyncio.gather(self._renewal, return_exceptions=True)
 
-    async def _renewed(self) -> str:
+    async def _renewed(self, before: Tokens | None = None) -> str:
+        """Return the renewed token; the one before where its authority is away and it is good for seconds yet."""
         renewal = self._begin()
         await asyncio.wait({renewal})
         if renewal.cancelled():  # closed by a sign-out or a new sign-in, which is no end of whoever waits here
             raise unavailable("The sign-in was changed while its token was being renewed.")
+        error = renewal.exception()
+        is_away = isinstance(error, LinkError) and not error.failure.needs_auth
+        if is_away and before is not None and time.time() < before.expires_at:
+            return before.access_token
         return renewal.result().access_token
 
     def _begin(self) -> asyncio.Task[Tokens]:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MOST_RETRY_SECONDS = 60.0
+"""A server may ask for a longer pause; what it says meanwhile would be lost."""
+_DIGITS = 10
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -90,5 +94,5 @@ class EventStreamParser:
             self._name = value.decode("utf-8", "replace")
         elif field == b"id" and b"\0" not in value:
             self.last_id = value.decode("utf-8", "replace")
-        elif field == b"retry" and value.isdigit() and len(value) < 10:
-            self.retry_seconds = int(value) / 1000
+        elif field == b"retry" and value.isdigit():
+            self.retry_seconds = min(int(value[:_DIGITS]) / 1000, MOST_RETRY_SECONDS)

@@ -74,16 +74,21 @@ class TokenSource:
         self._refresh_token = self._recall() or grant.refresh_token
         self._token_url = grant.token_url
         self._token = ""
-        self._expires_at = 0.0
+        self._renew_at = self._expires_at = 0.0
         self._fetched_at = -_QUIET_SECONDS
         self._renewal: asyncio.Task[str] | None = None
         self._now = asyncio.get_running_loop().time
 
     async def current(self) -> str:
         """Return a token that is not about to expire. Raises LinkError."""
-        if self._token and self._now() < self._expires_at:
+        if self._token and self._now() < self._renew_at:
             return self._token
-        return await self._renew()
+        try:
+            return await self._renew()
+        except LinkError as error:
+            if error.failure.needs_auth or self._now() >= self._expires_at:
+                raise
+            return self._token  # Good for seconds yet, and the authority may be back by then.
 
     async def instead_of(self, refused: str) -> str:
         """Return another token than one that was refused; empty when a fresh one was. Raises LinkError."""
@@ -119,7 +124,8 @@ class TokenSource:
         token = str(answer["access_token"])
         life = seconds_of_life(answer) or float("inf")
         self._fetched_at = self._now()
-        self._expires_at = self._fetched_at + max(life - _LEEWAY_SECONDS, life / 2)
+        self._expires_at = self._fetched_at + life
+        self._renew_at = self._fetched_at + max(life - _LEEWAY_SECONDS, life / 2)
         self._token = token
         rotated = answer.get("refresh_token")
         if isinstance(rotated, str) and rotated and rotated != self._refresh_token:
@@ -263,7 +269,10 @@ def name_of(grant: Grant) -> str:
 
 def seconds_of_life(answer: JsonObject) -> float:
     """Return how long a token is good by its authority's word; 0 where it says nothing that can be meant."""
-    told = answer.get("expires_in")
+    told: Any = answer.get("expires_in")
+    if isinstance(told, str):  # Some authorities write the number as text.
+        with contextlib.suppress(ValueError):
+            told = float(told)
     is_number = isinstance(told, int | float) and not isinstance(told, bool)
     return float(told) if is_number and told is not None and 0 < told < _LONGEST_LIFE else 0.0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from typing import NoReturn
@@ -15,10 +14,7 @@ from naru.messages import Json, JsonObject
 _LONE_SURROGATE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-_ZEROS = bytes(48 if 48 <= code <= 57 else 32 for code in range(256))
-"""Translates digits to `0` and all else to spaces: ten times as fast as a regular expression for runs of digits."""
 _ANSWER_KEYS = frozenset({"jsonrpc", "id", "result", "error"})
-_LONG_INTEGER = b"0" * 19
 
 
 def encode(message: JsonObject) -> bytes:
@@ -35,12 +31,7 @@ def decode(data: bytes) -> Json:
         ValueError: it is not JSON; NaN and Infinity are not.
     """
     try:
-        value = orjson.loads(data)
-        if _LONG_INTEGER in data.translate(_ZEROS):
-            # Beyond 64 bits orjson makes a float, which is another number.
-            with contextlib.suppress(ValueError, RecursionError):
-                return json.loads(data)
-        return value
+        return encoding.decode(data)
     except orjson.JSONDecodeError:
         text = data.decode("utf-8", errors="replace").lstrip("\ufeff")
         text = _LONE_SURROGATE.sub(r"\\ufffd", text)

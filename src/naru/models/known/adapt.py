@@ -15,12 +15,13 @@ from naru.models.transport.failures import may_mean_roles
 
 _REFUSED_PARAMETER = re.compile(
     r"""(?:unsupported|unrecognized|unknown|unexpected|extra|invalid|not\ permitted|not\ allowed)[^'"`]{0,60}"""
-    r"""(?:parameter|argument|field|keyword|inputs?|property)s?[^'"`]{0,30}['"`](\w+)['"`]"""
-    r"""|['"`](\w+)['"`][^'"`]{0,20}(?:is\ not\ (?:supported|permitted|allowed|a\ valid)|:?\s*extra\ inputs)""",
+    r"""(?:parameter|argument|field|keyword|inputs?|property|name)s?(?:[^'"`]{0,30}['"`]|\ supplied:\ )(\w+)"""
+    r"""|['"`](\w+)['"`][^'"`]{0,20}(?:is\ (?:not\ (?:supported|permitted|allowed|a\ valid)|unsupported)|:?\s*extra)"""
+    r"""|"(\w+)"\],"msg":"extra\ inputs""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SENT_BY_US = frozenset(
-    {"stream_options", "max_tokens", "temperature", "stop", "tool_choice", "response_format", "grammar"}
+    {"stream_options", "max_tokens", "temperature", "stop", "tool_choice", "response_format", "grammar", "user"}
 )
 _REFUSED_WORDS = {
     "strict": re.compile(r"""(?:[.'"`]|loc\b[^.]*)strict\b['"`]?|\bstrict (?:mode )?is not""", re.IGNORECASE),
@@ -140,7 +141,7 @@ class Learned:
 
     def _refused_parameter(self, error: ModelError) -> bool:
         match = _REFUSED_PARAMETER.search(error.message) if error.status in {400, 422} else None
-        name = (match[1] or match[2]) if match else ""
+        name = match[match.lastindex or 0] if match else ""
         if name not in _SENT_BY_US or name in self.profile.refused_parameters:
             return False
         if name == "max_tokens":

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from naru import encoding
 from naru.encoding import encode
 from naru.errors import ModelError
 from naru.stores.secrets.redact import REDACTOR
@@ -191,7 +192,7 @@ def refused_text(detail: Any) -> str:
 def decode(body: bytes) -> Any:
     """Decode JSON, or None."""
     try:
-        return orjson.loads(body)
+        return encoding.decode(body)
     except orjson.JSONDecodeError:
         return None
 

@@ -56,6 +56,8 @@ def messages_body(request: ChatRequest, *, model: str, tools: list[JsonObject], 
         body["temperature"] = request.temperature
     if request.stop:
         body["stop_sequences"] = list(request.stop)
+    if isinstance(user := request.extra.get("user"), str):
+        body["metadata"] = {"user_id": user}
     if isinstance(form := form_asked(request), dict):
         body["output_config"] = {"format": {"type": "json_schema", "schema": form}}
     if budget := _BUDGETS.get(str(request.extra.get("reasoning_effort"))):

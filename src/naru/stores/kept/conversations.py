@@ -6,9 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import orjson
-
-from naru.encoding import encode
+from naru.encoding import decode, encode
 from naru.messages import JsonObject
 from naru.stores.tables import SqliteTables, Statement, Tables
 
@@ -67,7 +65,7 @@ class ConversationStore:
         oldest = int(time.time()) - self.days * _DAY
         values = {"conversation": conversation_id, "caller": caller, "oldest": oldest}
         rows = await self.tables.run((statement, values))
-        return (int(rows[0][0]), orjson.loads(rows[0][1])) if rows else None
+        return (int(rows[0][0]), decode(rows[0][1])) if rows else None
 
     async def describe(self, caller: str, conversation_id: str, metadata: JsonObject) -> None:
         """Change a conversation's metadata."""
@@ -110,7 +108,7 @@ class ConversationStore:
         """Return a conversation's items, oldest first."""
         statement = f"select item from {self._items} where conversation in ({self._mine}) order by position"  # noqa: S608
         rows = await self.tables.run((statement, {"conversation": conversation_id, "caller": caller}))
-        return [orjson.loads(row[0]) for row in rows]
+        return [decode(row[0]) for row in rows]
 
     async def remove(self, caller: str, conversation_id: str, item_id: str) -> bool:
         """Take one item out; tell whether it was there."""

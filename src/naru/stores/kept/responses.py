@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import orjson
-
-from naru.encoding import encode
+from naru.encoding import decode, encode
 from naru.messages import JsonObject
 from naru.stores.tables import SqliteTables, Tables
 
@@ -71,7 +69,7 @@ class ResponseStore:
                 {"id": response_id, "caller": caller, "oldest": self._oldest()},
             )
         )
-        return Kept(orjson.loads(rows[0][0]), orjson.loads(rows[0][1]), rows[0][2]) if rows else None
+        return Kept(decode(rows[0][0]), decode(rows[0][1]), rows[0][2]) if rows else None
 
     async def conversation(self, caller: str, response_id: str) -> list[JsonObject] | None:
         """Return all items up to a response's end, oldest first; None when it is not there. Raises StoreError."""
@@ -88,8 +86,8 @@ class ResponseStore:
         )
         items: list[JsonObject] = []
         for given, response in rows:
-            items += orjson.loads(given)
-            items += orjson.loads(response)["output"]
+            items += decode(given)
+            items += decode(response)["output"]
         return items if rows else None
 
     async def delete(self, caller: str, response_id: str) -> bool:

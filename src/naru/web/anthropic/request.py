@@ -98,6 +98,9 @@ def _extra(body: JsonObject, *, single: bool) -> JsonObject:
     extra: JsonObject = {name: body[name] for name in _PASSED if body.get(name) is not None}
     if single:
         extra["parallel_tool_calls"] = False
+    metadata = body.get("metadata")
+    if isinstance(metadata, dict) and isinstance(user := metadata.get("user_id"), str):
+        extra["user"] = user
     output = body.get("output_config")
     output = output if isinstance(output, dict) else {}
     form = output.get("format") or body.get("output_format")

@@ -17,7 +17,7 @@ from naru.web.responses.tools import OfferedTools, read_offer
 _REFUSED = {
     "prompt": "Prompts by id are kept on OpenAI's servers; send instructions and input.",
 }
-_PASSED = ("top_p", "seed")
+_PASSED = ("top_p", "seed", "user")
 _LOG_PROBABILITIES = "message.output_text.logprobs"
 
 

@@ -16,6 +16,7 @@ from naru.stores.kept.conversations import ConversationStore
 from naru.stores.kept.responses import Kept, ResponseStore
 from naru.stores.shared.commons import Commons
 from naru.web.face.core import Core
+from naru.web.face.counting import TokenCount
 from naru.web.face.endpoint import FaceEndpoint
 from naru.web.face.errors import BadRequestError, status_of
 from naru.web.face.plan_b import caller_of
@@ -45,10 +46,13 @@ def endpoints(core: Core) -> list[Endpoint]:
     days = settings.chat.keep_responses_days
     store = ResponseStore(tables or settings.hub.data_dir / FILE, days=days)
     conversations = ConversationStore(tables or settings.hub.data_dir / CONVERSATIONS, days=days)
-    responses = Background(FaceEndpoint(core, Responses(store, conversations)), store)
+    face = Responses(store, conversations)
+    responses = Background(FaceEndpoint(core, face), store)
+    counted = TokenCount(core, face, lambda tokens: {"object": "response.input_tokens", "input_tokens": tokens})
     desk = Desk(store, responses, core.hub.commons)
     return [
         Endpoint("/v1/responses", ("POST",), responses, Access.USER, raw=True, media=True),
+        Endpoint("/v1/responses/input_tokens", ("POST",), counted.answer, Access.USER),
         Endpoint("/v1/responses/{response}", ("GET",), desk.show, Access.USER),
         Endpoint("/v1/responses/{response}", ("DELETE",), desk.delete, Access.USER),
         Endpoint("/v1/responses/{response}/input_items", ("GET",), desk.input_items, Access.USER),
@@ -70,7 +74,7 @@ class Responses(Face[ResponsesCall]):
         if body.get("background") and self._store.days <= 0:
             raise BadRequestError("Answers in the background are kept, and chat.keep_responses_days is 0 here.")
         previous, conversation = body.get("previous_response_id"), ""
-        if "input" not in body and not body.get("conversation"):
+        if "input" not in body and not (previous or body.get("conversation")):
             raise BadRequestError("input is missing: text, or a list of items.", param="input")
         before: list[JsonObject] | None = []
         if previous:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,6 +56,7 @@ def read_offer(body: JsonObject, *, others: bool) -> OfferedTools:
         if not isinstance(item, dict):
             raise BadRequestError(f"tools[{position}] must be an object.", param=f"tools[{position}]")
         reader.take(item, f"tools[{position}]")
+    _check_server(body.get("tool_choice"), None if others else reader.mcp.servers)
     others = others or bool(reader.mcp.servers)
     chosen = {"tool_choice": _choice(body.get("tool_choice"))}
     tools, choice = chosen_tools(read_tools({"tools": reader.functions}), chosen, others=others)
@@ -115,11 +116,20 @@ def _choice(choice: Any) -> Any:
     if not isinstance(choice, dict):
         return choice
     match choice.get("type"):
-        case "mcp" if not choice.get("name"):
-            return "required"
+        case "mcp" if not choice.get("name"):  # any tool of that server
+            return {"type": "allowed_tools", "mode": "required", "tools": [choice]}
         case "local_shell":
             return {"type": "function", "name": LOCAL_SHELL}
     return choice
+
+
+def _check_server(choice: Any, servers: Sequence[str] | None) -> None:
+    """Refuse a choice of a server that is not offered; None offers all of the hub's."""
+    if servers is None or not isinstance(choice, dict) or choice.get("type") != "mcp":
+        return
+    if (label := choice.get("server_label")) not in servers:
+        said = f"tool_choice names the server {label!r}, which is not among the tools."
+        raise BadRequestError(said, param="tool_choice")
 
 
 def shell_action(arguments: JsonObject) -> JsonObject:

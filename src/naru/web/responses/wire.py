@@ -38,6 +38,7 @@ class Answer:
             "background": body.get("background") is True,
             "metadata": body.get("metadata") or {},
             "parallel_tool_calls": body.get("parallel_tool_calls") is not False,
+            "store": keep is not None and body.get("store") is not False,
             "reasoning": body.get("reasoning") or {"effort": None, "summary": None},
             "text": body.get("text") or {"format": {"type": "text"}},
             "tool_choice": body.get("tool_choice") or "auto",

@@ -1,8 +1,8 @@
-// A list that grows at both ends: what comes is put on top within a second, what is older is fetched on demand.
+// A list that grows at both ends: what comes is put on top within seconds, what is older is fetched on demand.
 import { action, fill, h } from "./dom.js";
 import { t } from "./text.js";
 
-const every = 800;
+const every = 4000; // a key may have a hundred requests a minute, and its person does other things beside looking on
 const most = 2000; // rows that stay on the page
 
 // `newer(key)` gives rows after a key, newest first; `older(key)` gives { rows, next }; `key(row)` grows with time.
@@ -49,5 +49,6 @@ export function live(list, end, { key, draw, newer, older, none }) {
   }
 
   const timer = setInterval(look, every);
-  return { restart, pause, stop: () => { turn += 1; clearInterval(timer); } };
+  document.addEventListener("visibilitychange", look);
+  return { restart, pause, stop: () => { turn += 1; clearInterval(timer); document.removeEventListener("visibilitychange", look); } };
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from naru import encoding
 from naru.facts import fact
 from naru.messages import JsonObject
 from naru.models.transport.json_text import mended
@@ -37,7 +38,7 @@ def decode_body(body: bytes) -> JsonObject:
         BadRequestError: it is not a JSON object.
     """
     try:
-        value = orjson.loads(body)
+        value = encoding.decode(body)
     except orjson.JSONDecodeError:
         value = _decode_leniently(body)
     if not isinstance(value, dict):
@@ -46,7 +47,7 @@ def decode_body(body: bytes) -> JsonObject:
 
 
 def _decode_leniently(body: bytes) -> Any:
-    """Take what orjson refuses and clients write: lone surrogates (they become U+FFFD), integers beyond 64 bits."""
+    """Take what orjson refuses and clients write: lone surrogates (they become U+FFFD)."""
     if body.startswith(b"\x1f\x8b"):
         raise BadRequestError("The body is compressed (gzip), which is not read here; send the JSON as it is.")
     try:
