@@ -56,6 +56,8 @@ class NotFoundError(UserError):
     """No such server, tool, model or run."""
 
     code = "not_found"
+    param: str | None = None
+    """The field of a request that names it."""
 
 
 class ConflictError(UserError):
@@ -118,6 +120,8 @@ class ModelError(UpstreamError):
         self.status = status
         self.retryable = retryable
         self.retry_after_seconds = retry_after_seconds
+        self.param: str | None = None
+        """The field of the request that the endpoint names."""
         self.is_of_key = False
         """Whether a refusal for now is of all models behind the key: limits are a model's own unless told otherwise."""
 

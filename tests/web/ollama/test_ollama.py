@@ -103,6 +103,17 @@ async def test_a_prompt_is_answered_and_an_answer_that_was_cut_says_so() -> None
     assert (first.model, [turn.text for turn in first.messages]) == ("m", ["Be brief.", "Go on."])
 
 
+async def test_a_model_is_loaded_and_unloaded_by_a_request_that_asks_nothing_of_it() -> None:
+    async with before([]) as (client, hub, _):
+        told = [await client.chat(model="m", messages=[]), await client.generate(model="m")]
+        told += [await client.generate(model="m", keep_alive=0)]
+        streamed = [one async for one in await client.generate(model="m", prompt="", stream=True)]
+        assert hub.backend.requests == []  # type: ignore[attr-defined]
+    assert [(one.done, one.done_reason) for one in (*told, *streamed)] == [
+        *((True, "load"), (True, "load"), (True, "unload"), (True, "load"))
+    ]
+
+
 async def test_thoughts_are_left_out_where_none_are_wanted() -> None:
     async with before([[Reasoning("Hm."), Text("Yes."), Finish("stop")]]) as (client, _, _):
         told = await client.chat(model="m", messages=ASK, think=False)
@@ -187,7 +198,7 @@ async def test_errors_are_told_in_ollamas_form_before_and_within_a_stream() -> N
         with pytest.raises(ollama.ResponseError, match="No room") as refused:
             await client.chat(model="m", messages=ASK)
         assert refused.value.status_code == 429
-        for body in ({"messages": []}, {"messages": ASK, "format": "yaml"}):
+        for body in ({"messages": {}}, {"messages": ASK, "format": "yaml"}):
             with pytest.raises(ollama.ResponseError):
                 await client._request(dict, "POST", "/api/chat", json={"model": "m", **body})
         hub.backend = Breaking([])

@@ -431,7 +431,7 @@ async def test_log_probabilities_and_refusals_are_told_in_their_own_form(tmp_pat
     [
         ({"include": ["message.output_text.logprobs"]}, {"logprobs": True}),
         ({"top_logprobs": 2}, {"logprobs": True, "top_logprobs": 2}),
-        ({"include": "message.output_text.logprobs", "top_logprobs": 0}, {}),
+        ({"include": [], "top_logprobs": 0}, {}),
     ],
     ids=["included", "alternatives", "neither"],
 )

@@ -110,6 +110,9 @@ def failure(
     )
     error.code = code
     error.is_of_key = _is_of_key(detail)
+    told = detail.get("error") if isinstance(detail, dict) else None
+    if isinstance(told, dict) and isinstance(told.get("param"), str):
+        error.param = REDACTOR.clean(told["param"])[:_SHOWN_CHARACTERS] or None
     return error
 
 

@@ -10,7 +10,7 @@ from naru.facts import fact
 from naru.messages import ChatRequest, JsonObject, Message, ToolDefinition
 from naru.web.anthropic.own_tools import OWN_TOOLS
 from naru.web.face.errors import BadRequestError
-from naru.web.face.reading.body import flag, number, read_wanted, stop_texts
+from naru.web.face.reading.body import Kinds, check_kinds, flag, most_tokens, number, read_wanted, stop_texts
 from naru.web.face.reading.history import read_messages
 from naru.web.face.reading.mcp_tools import read_guest
 from naru.web.face.reading.parts import content_of
@@ -19,6 +19,12 @@ from naru.web.face.seam import Asked, Pick
 
 _PASSED = ("top_p", "top_k")
 """Sampling fields that other APIs call the same."""
+_KINDS: Kinds = {
+    **dict.fromkeys(("metadata", "thinking", "output_config"), (dict,)),
+    **dict.fromkeys(_PASSED, (float,)),
+    "system": (str, list),
+    "tools": (list,),
+}
 _EFFORTS = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 
 
@@ -47,6 +53,7 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
     """
     if "messages" not in body:
         raise BadRequestError("messages: a list of turns is needed.", param="messages")
+    check_kinds(body, _KINDS)
     if body.get("thread"):
         raise ThreadError
     named = body.get("mcp_servers")
@@ -61,14 +68,13 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
         tools, choice, servers = (), None, None
     asked_choice = body.get("tool_choice")
     single = isinstance(asked_choice, dict) and asked_choice.get("disable_parallel_tool_use") is True
-    limit = number(body, "max_tokens")
     request = ChatRequest(
         model=wanted.model,
         messages=_read_turns(body),
         tools=tools,
         tool_choice=choice,
         temperature=number(body, "temperature"),
-        max_tokens=int(limit) if limit is not None and limit > 0 else None,
+        max_tokens=most_tokens(body, "max_tokens"),
         stop=stop_texts(body, "stop_sequences"),
         extra=_extra(body, single=single and bool(tools or servers is not None)),
     )

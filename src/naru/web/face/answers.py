@@ -81,7 +81,10 @@ class Answers:
         """
         request = exchange.request
         kept = self._kept_call(exchange, caller)
-        if kept is not None:
+        if asked.answer:
+            if (behind := take(asked.answer)) is not None:
+                await behind
+        elif kept is not None:
             await take_all(kept, take)
         elif asked.servers is not None and exchange.profile.dialect != "shell":
             hear = _heard(take) if exchange.profile.steps else None

@@ -105,6 +105,8 @@ class Asked:
     """Calls that it has approved since: they run before the model is asked."""
     model_shown: str = ""
     """The model's name as the client wrote it."""
+    answer: tuple[ChatEvent, ...] = ()
+    """What is said without the model, where nothing is asked of it."""
     single_call: bool = False
     """At most one call in a turn was asked for; a second one the model writes waits for the next turn."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from naru.facts import fact
-from naru.messages import ChatRequest, JsonObject
+from naru.messages import ChatRequest, Finish, JsonObject
 from naru.web.face.errors import BadRequestError
-from naru.web.face.reading.body import flag, number, read_wanted, stop_texts
+from naru.web.face.reading.body import flag, most_tokens, number, read_wanted, stop_texts
 from naru.web.face.reading.history import read_messages
 from naru.web.face.reading.parts import content_of
 from naru.web.face.reading.tools import read_tools
@@ -17,6 +17,8 @@ from naru.web.face.seam import Asked
 LATEST = ":latest"
 """What Ollama's clients put after a name that has no tag."""
 _SAMPLING = ("top_p", "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty")
+_NOT_KEPT = (0, "0", "0s", "0m")
+"""Without turns or a prompt a request loads a model; to be kept so long it unloads it."""
 _PICTURES = {"/9j/": "image/jpeg", "iVBOR": "image/png", "R0lG": "image/gif", "UklGR": "image/webp"}
 """How base64 of each kind begins."""
 
@@ -43,13 +45,13 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes], *, generates: bo
     options = body.get("options") or {}
     if not isinstance(options, dict):
         raise BadRequestError("options must be an object.", param="options")
-    limit = number(options, "num_predict")
+    turns = _prompt(body) if generates else _turns(body.get("messages"))
     request = ChatRequest(
         model=wanted.model,
-        messages=read_messages(_prompt(body) if generates else _turns(body.get("messages"))),
+        messages=read_messages(turns) if turns else (),
         tools=() if generates else read_tools(body),
         temperature=number(options, "temperature"),
-        max_tokens=int(limit) if limit is not None and limit > 0 else None,
+        max_tokens=most_tokens(options, "num_predict"),
         stop=stop_texts(options),
         extra=_extra(body, options),
     )
@@ -58,6 +60,7 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes], *, generates: bo
         stream=body.get("stream") is None or flag(body, "stream"),
         servers=wanted.servers,
         model_shown=wanted.shown,
+        answer=() if turns else (Finish("unload" if body.get("keep_alive") in _NOT_KEPT else "load"),),
         generates=generates,
         thinks=body.get("think") is not False,
     )
@@ -89,6 +92,8 @@ def _prompt(body: JsonObject) -> list[JsonObject]:
     for name in ("suffix", "context"):
         if body.get(name):
             raise BadRequestError(f"{name} is not possible here; use /api/chat with the turns.", param=name)
+    if not body.get("prompt") and not body.get("images"):
+        return []
     turns = [{"role": "system", "content": body["system"]}] if body.get("system") else []
     return [
         *turns,
@@ -114,7 +119,7 @@ def _with_pictures(item: JsonObject, where: str) -> JsonObject:
     pictures = item.get("images")
     if not pictures:
         return {key: value for key, value in item.items() if key != "images"}
-    if not isinstance(pictures, Sequence) or not all(isinstance(one, str) for one in pictures):
+    if not isinstance(pictures, list) or not all(isinstance(one, str) for one in pictures):
         raise BadRequestError(f"{where}.images must be a list of base64 texts.", param=where)
     parts: list[JsonObject] = [{"type": "text", "text": item.get("content") or ""}]
     parts += [{"type": "image", "data": one, "mimeType": _kind(one)} for one in pictures]

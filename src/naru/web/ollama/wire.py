@@ -12,6 +12,9 @@ from naru.models.transport.json_text import encode
 from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.seam import FaceEvent
 
+_REASONS = frozenset({"length", "load", "unload"})
+"""Of an end; all others are `stop`."""
+
 
 def error_object(error: NaruError) -> JsonObject:
     """Return Ollama's error object."""
@@ -121,7 +124,7 @@ class Lines:
         first = self._first or ended
         return {
             "done": True,
-            "done_reason": "length" if self._finish == "length" else "stop",
+            "done_reason": self._finish if self._finish in _REASONS else "stop",
             "total_duration": ended - self._began,
             "load_duration": 0,
             "prompt_eval_count": self._usage.prompt_tokens,

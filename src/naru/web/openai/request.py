@@ -9,7 +9,16 @@ from naru.facts import fact
 from naru.messages import ChatRequest, JsonObject
 from naru.models.asking.strategy import OVERRIDE, STRATEGIES
 from naru.web.face.errors import BadRequestError
-from naru.web.face.reading.body import flag, number, read_wanted, stop_texts
+from naru.web.face.reading.body import (
+    Kinds,
+    check_form,
+    check_kinds,
+    flag,
+    most_tokens,
+    number,
+    read_wanted,
+    stop_texts,
+)
 from naru.web.face.reading.history import read_messages
 from naru.web.face.reading.mcp_tools import McpAsked, read_mcp_tool
 from naru.web.face.reading.tools import allowed_tools, chosen_tools, read_tools
@@ -21,6 +30,14 @@ _KNOWN = frozenset(
 )
 _ONLY_WITH_TOOLS = frozenset({"parallel_tool_calls"})
 """Endpoints refuse these where no tools are offered."""
+
+_KINDS: Kinds = {
+    **dict.fromkeys(("response_format", "stream_options"), (dict,)),
+    **dict.fromkeys(("top_p", "seed"), (float,)),
+    "parallel_tool_calls": (bool,),
+    "reasoning_effort": (str,),
+}
+"""Of what is read on the way to an endpoint; the rest is the endpoint's to judge."""
 
 
 @fact(kw_only=True)
@@ -40,6 +57,8 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
     """
     if "messages" not in body:
         raise BadRequestError("messages is missing: a list of turns is needed.", param="messages")
+    check_kinds(body, _KINDS)
+    check_form(body.get("response_format"), "response_format", inner="json_schema")
     wanted = read_wanted(body, headers)
     if body.get("n") not in (None, 1):
         raise BadRequestError("n must be 1; ask several times for several answers.", param="n")
@@ -102,8 +121,5 @@ def _without_mcp_tools(body: JsonObject) -> tuple[JsonObject, McpAsked]:
 
 
 def _max_tokens(body: JsonObject) -> int | None:
-    for key in ("max_completion_tokens", "max_tokens"):
-        value = number(body, key)
-        if value is not None and value > 0:
-            return int(value)
-    return None
+    limits = [most_tokens(body, key) for key in ("max_completion_tokens", "max_tokens")]
+    return next(filter(None, limits), None)

@@ -21,11 +21,11 @@ from naru.web.openai.wire import error_object
 from naru.web.responses.items import as_items
 from naru.web.responses.listed import as_list, listed, page
 from naru.web.responses.output import made_id
+from naru.web.responses.request import check_metadata
 from naru.web.routes import Access, Endpoint
 
 _MOST_ITEMS = 20
 """That one request may add, as at OpenAI."""
-_MOST_PAIRS = 16
 
 
 def endpoints(store: ConversationStore) -> list[Endpoint]:
@@ -155,14 +155,8 @@ def _items(body: JsonObject, *, at_least: int) -> list[JsonObject]:
 
 
 def _metadata(body: JsonObject) -> JsonObject:
-    value = body.get("metadata") or {}
-    if (
-        not isinstance(value, dict)
-        or len(value) > _MOST_PAIRS
-        or not all(isinstance(one, str) for one in value.values())
-    ):
-        raise BadRequestError(f"metadata must be an object of at most {_MOST_PAIRS} texts.", param="metadata")
-    return value
+    check_metadata(body)
+    return body.get("metadata") or {}
 
 
 def _object(conversation_id: str, created_at: int, metadata: JsonObject) -> JsonObject:

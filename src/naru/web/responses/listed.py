@@ -47,8 +47,10 @@ def page(items: Sequence[JsonObject], asked: Mapping[str, str]) -> JsonObject:
     try:
         limit = int(asked.get("limit") or _PAGE)
     except ValueError:
-        raise BadRequestError("limit must be a number.", param="limit") from None
-    return as_list(ordered[start : start + min(max(1, limit), _MOST)], start=start, count=len(ordered))
+        limit = 0
+    if limit < 1:
+        raise BadRequestError(f"limit must be a number from 1 to {_MOST}.", param="limit")
+    return as_list(ordered[start : start + min(limit, _MOST)], start=start, count=len(ordered))
 
 
 def as_list(items: Sequence[JsonObject], *, start: int = 0, count: int = 0) -> JsonObject:

@@ -8,7 +8,7 @@ from typing import Any
 from naru.facts import fact
 from naru.messages import ChatRequest, JsonObject
 from naru.web.face.errors import BadRequestError
-from naru.web.face.reading.body import flag, number, read_wanted
+from naru.web.face.reading.body import Kinds, check_form, check_kinds, flag, most_tokens, number, read_wanted
 from naru.web.face.seam import Asked
 from naru.web.responses.items import LOCAL_SHELL, read_items
 from naru.web.responses.output import Shown
@@ -16,6 +16,14 @@ from naru.web.responses.tools import OfferedTools, read_offer
 
 _REFUSED = {
     "prompt": "Prompts by id are kept on OpenAI's servers; send instructions and input.",
+}
+_MOST_PAIRS = 16
+_KINDS: Kinds = {
+    **dict.fromkeys(("text", "reasoning"), (dict,)),
+    **dict.fromkeys(("include", "tools"), (list,)),
+    **dict.fromkeys(("parallel_tool_calls", "store"), (bool,)),
+    **dict.fromkeys(("top_p", "seed", "max_tool_calls"), (float,)),
+    **dict.fromkeys(("previous_response_id", "truncation", "user"), (str,)),
 }
 _PASSED = ("top_p", "seed", "user")
 _LOG_PROBABILITIES = "message.output_text.logprobs"
@@ -35,6 +43,17 @@ class ResponsesCall(Asked):
     """The id of the conversation that it is a part of."""
 
 
+def check_metadata(body: JsonObject) -> None:
+    """Refuse metadata that are none. Raises BadRequestError."""
+    value = body.get("metadata") or {}
+    if (
+        not isinstance(value, dict)
+        or len(value) > _MOST_PAIRS
+        or not all(isinstance(one, str) for one in value.values())
+    ):
+        raise BadRequestError(f"metadata must be an object of at most {_MOST_PAIRS} texts.", param="metadata")
+
+
 def check_body(body: JsonObject) -> None:
     """Refuse what cannot be done here.
 
@@ -48,9 +67,9 @@ def check_body(body: JsonObject) -> None:
         raise BadRequestError("conversation and previous_response_id exclude each other.", param="conversation")
     if flag(body, "background") and body.get("store") is False:
         raise BadRequestError("An answer in the background must be kept: leave store out.", param="store")
-    for name in ("text", "reasoning", "metadata"):
-        if not isinstance(body.get(name), dict | None):
-            raise BadRequestError(f"{name} must be an object.", param=name)
+    check_kinds(body, _KINDS)
+    check_metadata(body)
+    check_form((body.get("text") or {}).get("format"), "text.format")
 
 
 def read_call(
@@ -77,7 +96,6 @@ def read_call(
     if choice == "none":
         # Not offering them is the one way that every engine respects.
         tools, choice, servers = (), None, None
-    limit = number(body, "max_output_tokens")
     single = body.get("parallel_tool_calls") is False
     request = ChatRequest(
         model=wanted.model,
@@ -85,7 +103,7 @@ def read_call(
         tools=tools,
         tool_choice=choice,
         temperature=number(body, "temperature"),
-        max_tokens=int(limit) if limit is not None and limit > 0 else None,
+        max_tokens=most_tokens(body, "max_output_tokens"),
         extra=_extra(body, single=single and bool(tools or servers is not None)),
         notes=offer.notes,
     )

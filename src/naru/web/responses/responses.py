@@ -83,10 +83,12 @@ class Responses(Face[ResponsesCall]):
             conversation, held = await items_of(self._conversations, caller, body["conversation"])
             before = list(held)
         if before is None:
-            raise NotFoundError(
+            missing = NotFoundError(
                 f"No response {str(previous)[:80]!r} is kept here.",
                 remedy="Send the whole conversation as input; responses are kept for chat.keep_responses_days.",
             )
+            missing.param = "previous_response_id"
+            raise missing
         items = [{**item} for item in as_items(body.get("input", []))]
         for position, item in enumerate(items):
             if item.get("type") == "item_reference":

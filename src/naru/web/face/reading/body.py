@@ -115,6 +115,42 @@ def _servers(body: JsonObject, headers: Mapping[bytes, bytes]) -> tuple[str, ...
     return tuple(asked) if asked else None
 
 
+_SAID: Mapping[type, str] = {bool: "true or false", float: "a number", str: "text", list: "a list", dict: "an object"}
+Kinds = Mapping[str, tuple[type, ...]]
+"""Fields and what each may be: of `_SAID`."""
+
+
+def check_kinds(body: JsonObject, kinds: Kinds) -> None:
+    """Refuse a field that is of no kind that its API gives it: read as nothing, it would be lost without a word.
+
+    Raises:
+        BadRequestError: names the first one.
+    """
+    for name in kinds.keys() & body.keys():
+        value, allowed = body[name], kinds[name]
+        if value is not None and _kind(value) not in allowed:
+            raise BadRequestError(f"{name} must be {' or '.join(_SAID[kind] for kind in allowed)}.", param=name)
+
+
+def _kind(value: Any) -> type:
+    return float if type(value) is int else type(value)
+
+
+def check_form(form: Any, where: str, *, inner: str = "") -> None:
+    """Refuse a form of the answer that says `json_schema` and has none; `inner` is where the API puts it.
+
+    Raises:
+        BadRequestError: names the place.
+    """
+    if form is None:
+        return
+    if not isinstance(form, dict) or not isinstance(form.get("type"), str):
+        raise BadRequestError(f"{where} must be an object with a type.", param=where)
+    held, named = (form.get(inner), f"{where}.{inner}") if inner else (form, where)
+    if form["type"] == "json_schema" and not (isinstance(held, dict) and isinstance(held.get("schema"), dict)):
+        raise BadRequestError(f"{named}.schema must be a JSON Schema.", param=f"{named}.schema")
+
+
 def flag(body: JsonObject, key: str) -> bool:
     """Return a switch; false where there is none."""
     value = body.get(key)
@@ -129,6 +165,14 @@ def number(body: JsonObject, key: str) -> float | None:
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
     raise BadRequestError(f"{key} must be a number.", param=key)
+
+
+def most_tokens(body: JsonObject, key: str) -> int | None:
+    """Return a limit of tokens, if there is one; clients also write none as 0 or less."""
+    value = number(body, key)
+    if value is not None and value != int(value):
+        raise BadRequestError(f"{key} must be a whole number.", param=key)
+    return int(value) if value is not None and value > 0 else None
 
 
 def stop_texts(body: JsonObject, key: str = "stop") -> Sequence[str]:

@@ -1,0 +1,91 @@
+"""A field that is of another kind than its API gives it is refused by name: read as nothing, it would be lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from naru.config import HubSettings, Settings
+from naru.models.known.profile import Profile
+from naru.models.scripted import ScriptedBackend
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
+from tests.models.fake_endpoint import json_reply, serve
+from tests.web.conftest import MemoryHub, application, served
+from tests.web.faces.strict import post
+
+TURNS = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+BODIES: dict[str, dict[str, Any]] = {
+    "/v1/chat/completions": TURNS,
+    "/v1/responses": {"model": "m", "input": "hi"},
+    "/v1/messages": {**TURNS, "max_tokens": 5},
+    "/api/chat": {**TURNS, "stream": False},
+}
+CHAT, RESPONSES, MESSAGES, OLLAMA = BODIES
+PICTURES = [{"role": "user", "content": "hi", "images": "iVBOR"}]
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong", "named"),
+    [
+        (CHAT, {"max_tokens": 1.5}, "max_tokens"),
+        (CHAT, {"response_format": "json"}, "response_format"),
+        (CHAT, {"response_format": {"type": "json_schema"}}, "response_format.json_schema.schema"),
+        (CHAT, {"top_p": "x"}, "top_p"),
+        (CHAT, {"parallel_tool_calls": 0}, "parallel_tool_calls"),
+        (RESPONSES, {"include": "x"}, "include"),
+        (RESPONSES, {"tools": {}}, "tools"),
+        (RESPONSES, {"metadata": {"a": 5}}, "metadata"),
+        (RESPONSES, {"previous_response_id": 5}, "previous_response_id"),
+        (RESPONSES, {"text": {"format": "json"}}, "text.format"),
+        (RESPONSES, {"text": {"format": {"type": "json_schema", "name": "A"}}}, "text.format.schema"),
+        (RESPONSES, {"store": "no"}, "store"),
+        (MESSAGES, {"system": 5}, "system"),
+        (MESSAGES, {"thinking": "on"}, "thinking"),
+        (MESSAGES, {"metadata": "u"}, "metadata"),
+        (OLLAMA, {"options": {"num_predict": 1.5}}, "num_predict"),
+        (OLLAMA, {"messages": PICTURES}, "messages[0].images"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_it_is_a_400_that_names_the_field(tmp_path: Path, path: str, wrong: dict[str, Any], named: str) -> None:
+    hub = MemoryHub(ScriptedBackend([]), settings=Settings(hub=HubSettings(data_dir=tmp_path)))
+    async with served(application(hub)) as url:
+        status, answer = await post(url + path, BODIES[path] | wrong)
+    assert status == 400, answer
+    error = answer["error"]
+    assert named in (error if isinstance(error, str) else error["message"])
+
+
+async def test_what_its_api_allows_is_taken(tmp_path: Path) -> None:
+    allowed = {
+        CHAT: {"max_tokens": -1, "response_format": {"type": "text"}, "top_p": 1, "parallel_tool_calls": None},
+        RESPONSES: {"metadata": {"a": "b"}, "tools": None, "text": {"format": {"type": "text"}}, "top_p": None},
+        MESSAGES: {"system": [{"type": "text", "text": "S"}], "thinking": None, "max_tokens": 5.0},
+        OLLAMA: {"options": {"num_predict": -1}},
+    }
+    hub = MemoryHub(ScriptedBackend(["ok"] * 4), settings=Settings(hub=HubSettings(data_dir=tmp_path)))
+    async with served(application(hub)) as url:
+        for path, fields in allowed.items():
+            status, answer = await post(url + path, BODIES[path] | fields)
+            assert status == 200, (path, answer)
+
+
+async def test_the_field_that_an_endpoint_refuses_or_that_is_not_kept_is_named_as_openai_does(tmp_path: Path) -> None:
+    refusal = {"error": {"message": "too hot", "type": "invalid_request_error", "param": "temperature"}}
+    async with serve(lambda _: json_reply(refusal, 400)) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        hub = MemoryHub(backend, settings=Settings(hub=HubSettings(data_dir=tmp_path)))
+        async with (
+            served(application(hub)) as url,
+            openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="made-up", max_retries=0) as client,
+        ):
+            with pytest.raises(openai.BadRequestError) as refused:
+                await client.chat.completions.create(**TURNS)
+            with pytest.raises(openai.NotFoundError) as unknown:
+                await client.responses.create(model="m", input="hi", previous_response_id="resp_none")
+        await backend.close()
+    assert (refused.value.param, unknown.value.param) == ("temperature", "previous_response_id")
