@@ -80,7 +80,7 @@ async def test_a_model_that_chooses_from_few_tools_only_is_helped_among_the_pers
     assert report.profile.small
     check = report.check(WITHOUT)
     assert check is not None
-    assert check.note.startswith("among 12 own tools, missed: What is the weather in Seoul")
+    assert check.note.startswith("among 12 own tools, it missed: What is the weather in Seoul")
 
 
 async def test_a_call_of_the_persons_own_tool_is_wrong_and_runs_nothing() -> None:

@@ -130,8 +130,9 @@ async def _asked(backend: Narrowed, name: str, own: Sequence[ToolDefinition], ra
             return Check(name, 0, len(QUESTIONS), time.monotonic() - started, error.message)
         if not (isinstance(end, RunFinished) and _is_right(question, end)):
             missed.append(question.text)
-    among = f"among {len(own)} own tools" if own else ""
-    note = ", ".join(filter(None, (among, f"missed: {'; '.join(missed)}" if missed else "")))
+    note, wrong = f"among {len(own)} own tools" if own else "", "; ".join(missed)
+    if missed:
+        note = f"among {len(own)} own tools, it missed: {wrong}" if own else f"it missed: {wrong}"
     return Check(name, len(QUESTIONS) - len(missed), len(QUESTIONS), time.monotonic() - started, note)
 
 

@@ -327,7 +327,7 @@ def test_a_tool_with_an_odd_schema_has_a_form_that_runs(browser: Browser, papers
     browser.look(390, "light")
     browser.open("tools/papers__odd")
     assert browser.field("maybe").get_attribute("class") == "line"
-    assert browser.field("either (JSON)").tag_name == "textarea"
+    assert browser.field("deep (JSON)").tag_name == "textarea"
     browser.field("maybe").send_keys("12345678901234567890")
     Select(browser.field("choice")).select_by_visible_text('{"a":1}')
     browser.click("Run")

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 from tests.journeys.browser import Browser, open_browser
@@ -60,6 +61,38 @@ SEND = {
         },
     },
 }
+PLAN = {
+    "name": "plan",
+    "inputSchema": {
+        "type": "object",
+        "required": ["days", "shape"],
+        "properties": {
+            "days": {"type": "array", "items": {"type": "integer"}},
+            "tags": {"type": "array", "items": {"enum": ["red", "blue"]}},
+            "team": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["name", "at"],
+                    "properties": {
+                        "name": TEXT,
+                        "at": {"type": "object", "required": ["city"], "properties": {"city": TEXT}},
+                    },
+                },
+            },
+            "shape": {
+                "oneOf": [
+                    {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "circle"}}},
+                    {
+                        "type": "object",
+                        "required": ["kind", "side"],
+                        "properties": {"kind": {"const": "square"}, "side": {"type": "number"}},
+                    },
+                ]
+            },
+        },
+    },
+}
 RIGHT_TO_LEFT = {"name": "rtl", "description": "يبحث عن المنتجات (USD 12.50).", "inputSchema": {}}
 PLAIN = [{"name": name, "inputSchema": {"type": "object"}} for name in ("count", "nothing", "held")]
 CHANGES = """
@@ -87,7 +120,7 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("used")
     tools = folder / "tools.json"
-    tools.write_text(json.dumps([ORDER, SEND, RIGHT_TO_LEFT, *PLAIN, *NAMES]), encoding="utf-8")
+    tools.write_text(json.dumps([ORDER, SEND, PLAN, RIGHT_TO_LEFT, *PLAIN, *NAMES]), encoding="utf-8")
     program = [str(Path(__file__).with_name("paper_server.py")), str(tools)]
     server = {"name": "papers", "transport": "stdio", "command": sys.executable, "args": program}
 
@@ -137,7 +170,7 @@ def test_a_schema_that_refers_to_itself_is_a_form_with_choices_days_and_shapes(b
     assert browser.field("level").tag_name == "select"
     assert browser.field("count").get_attribute("type") == "number"
     assert browser.field("day").get_attribute("type") == "date"
-    browser.sees('{"name":"…","boss":', '{"card":"…"}\n{"iban":"…"}', "Orders.\n\nOnly after a quote.")
+    browser.sees('{"name":"…","boss":', "Orders.\n\nOnly after a quote.")
     who = browser.field("who (JSON)")
     who.send_keys('{"name": "Kim"')
     browser.click("Run")
@@ -149,6 +182,24 @@ def test_a_schema_that_refers_to_itself_is_a_form_with_choices_days_and_shapes(b
     browser.driver.execute_cdp_cmd("Input.insertText", {"text": "Dear Kim,\n\nthe second."})
     browser.field("letter").send_keys(Keys.SHIFT + Keys.ENTER + Keys.NULL + "Yours" + Keys.ENTER)
     browser.sees("From a terminal", '"count":12345678901234567890', "Dear Kim,\\n\\nthe second.\\nYours")
+
+
+def test_lists_objects_in_objects_and_forms_to_choose_from_are_filled_in_as_fields(browser: Browser) -> None:
+    browser.open("tools/papers__plan")
+    assert "JSON" not in browser.find("form").text
+    browser.field("1").send_keys("3")
+    browser.driver.execute_script("document.querySelector('[aria-label=\"Add one: days\"]').click()")
+    browser.driver.switch_to.active_element.send_keys("4")
+    browser.driver.execute_script("document.querySelector('[aria-label=\"Remove days 1\"]').click()")
+    browser.driver.find_element(By.XPATH, "//label[normalize-space()='blue']").click()
+    browser.driver.execute_script("document.querySelector('[aria-label=\"Add one: team\"]').click()")
+    browser.field("name *").send_keys("Kim")
+    browser.field("city *").send_keys("Busan")
+    Select(browser.find("[aria-label='shape: Form']")).select_by_visible_text("square")
+    browser.field("side *").send_keys("2.5")
+    browser.click("Run")
+    team, shape = '"team":[{"name":"Kim","at":{"city":"Busan"}}]', '"shape":{"kind":"square","side":2.5}'
+    browser.sees(f'\'{{"days":[4],"tags":["blue"],{team},{shape}}}\'')
 
 
 def test_a_long_number_in_a_result_is_shown_as_it_came_and_nothing_as_nothing(browser: Browser) -> None:

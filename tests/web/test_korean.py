@@ -24,10 +24,16 @@ from tests.waiting import until
 SOURCE = Path(naru.__file__).parent
 CATALOGUE = SOURCE / "web" / "korean.txt"
 KOREAN = {"Accept-Language": "ko"}
-SHOWN = ("connections", "web/admin", "web/console", "web/bodies.py", "stores/base.py", "tools/supervision")
+SHOWN = (
+    "connections", "web/admin", "web/console", "web/bodies.py", "stores", "tools/supervision", "telemetry/audit.py",
+    "telemetry/audit_file.py",
+)  # fmt: skip
 """Where what the console shows is made."""
-ELSEWHERE = ("connections/guests.py", "connections/wire/")
-"""Said to the makers of requests and servers, never in the console."""
+ELSEWHERE = (
+    "connections/wire/", "stores/backup.py", "stores/embedded_postgres.py", "stores/occupied.py", "stores/open.py",
+    "stores/shared/open.py",
+)  # fmt: skip
+"""Said to the makers of servers, or at the start and by commands, never in the console."""
 OF_OTHERS = re.compile(
     r"(?:Connection|No route|Network|Field|Input|String) .*|\{\} is (?:a required|not of|less|greater|shorter) .*"
     r"|For \{\}, at stage .*"

@@ -254,7 +254,7 @@ class _Probe:
                 missed.append(task.question)
         if strategy == "native" and not self._profile.native_tools:
             return Check("calls, native", 0, len(TASKS), time.monotonic() - started, "the endpoint takes no tools")
-        note = f"missed: {'; '.join(missed)}" if missed else ""
+        note = f"it missed: {'; '.join(missed)}" if missed else ""
         return Check(f"calls, {strategy}", passed, len(TASKS), time.monotonic() - started, note)
 
     async def _result(self, strategy: Strategy) -> Check:
@@ -277,7 +277,7 @@ class _Probe:
             Message("tool", "13 degrees, light rain", tool_call_id="call_1"),
         ]
         check = await self._try("thoughts go back", replace(asked, messages=history), lambda one: not one.calls)
-        return replace(check, note=check.note or f"in {self._profile.reasoning or 'no field'}")
+        return replace(check, note=check.note or f"sent back in {self._profile.reasoning or 'no field'}")
 
     async def _picture(self, strategy: Strategy) -> Check:
         """Show a red picture as a tool's result, in a user's turn after it or in its own."""

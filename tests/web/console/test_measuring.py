@@ -35,7 +35,11 @@ async def probed(hub: Hub, body: dict[str, str]) -> tuple[int, list[dict[str, An
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:20006", timeout=120) as client:
             reply = await client.post("/api/models/probe", json=body)
             steps = [json.loads(line[6:]) for line in reply.text.splitlines() if line.startswith("data: {")]
-            return reply.status_code, steps, (await client.get("/api/models")).json()["models"][0]
+            return (
+                reply.status_code,
+                steps,
+                (await client.get("/api/models", headers={"Accept-Language": "ko"})).json()["models"][0],
+            )
 
 
 async def test_a_probe_streams_its_checks_and_what_it_found_is_gone_by_at_once(tmp_path: Path) -> None:
@@ -48,6 +52,9 @@ async def test_a_probe_streams_its_checks_and_what_it_found_is_gone_by_at_once(t
             assert hub.backend.profile.strategy == "prompted", "its endpoint takes no tools"
             assert model["strategy"] == "prompted"
             checks = model["measured"]["checks"]
+            notes = [one["note"] for one in checks if one["note"]]
+            assert notes
+            assert [note for note in notes if not re.search("[가-힣]", note)] == []
             assert [one["name"] for one in checks] == [step["name"] for step in steps if step["step"] == "check"]
         async with open_hub(settings) as hub:
             assert hub.backend.profile.strategy == "prompted"

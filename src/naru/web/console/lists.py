@@ -13,10 +13,12 @@ from starlette.responses import JSONResponse, Response
 from naru.errors import NotFoundError
 from naru.hub import Hub
 from naru.messages import JsonObject, ToolDefinition
+from naru.models.backend import Backend
 from naru.models.measurable import measured
 from naru.records import ServerRecord, ServerStatus
 from naru.web.admin import wire
 from naru.web.admin.approvals import seen_calls
+from naru.web.console.measuring import told
 from naru.web.query import whole_number
 
 PAGE = 50
@@ -109,10 +111,15 @@ class Lists:
         return JSONResponse(
             {
                 "models": [
-                    {"name": name, **_profile(self._hub, name), "measured": measured(backend, name)} for name in names
+                    {"name": name, **_profile(self._hub, name), "measured": _measured(backend, name)} for name in names
                 ]
             }
         )
+
+
+def _measured(backend: Backend, name: str) -> JsonObject | None:
+    found = measured(backend, name)
+    return found and {**found, "checks": [told(check) for check in found["checks"]]}
 
 
 def tool_data(tool: ToolDefinition) -> JsonObject:

@@ -73,12 +73,17 @@ class Measuring:
             self._under_way.discard(model)
 
 
+def told(check: JsonObject) -> JsonObject:
+    """Return a check with its note in the language of who asks."""
+    return {**check, "note": spoken(str(check.get("note") or ""))}
+
+
 async def _steps(subject: Measurable, hub: Hub) -> AsyncGenerator[JsonObject]:
     own = await hub.tools().tools()
     async with aclosing(measure(subject.backend, subject.fresh, subject.model, own, hub.hooks.rank)) as found:
         async for step in found:
             if isinstance(step, Check):
-                yield {"step": "check", **asdict(step)}
+                yield {"step": "check", **told(asdict(step))}
                 continue
             checks = [asdict(check) for check in step.checks]
             await asyncio.to_thread(subject.live.keep, subject.model, step.profile, checks)

@@ -80,7 +80,7 @@ export async function approvalsPage(main) {
     shown = now;
     fill(main, title(t("approvals")),
       waiting.length > 0 && [h("h2", {}, t("heldCalls")), waiting.map((one) => waitingCall(one, load))],
-      h("p", { className: "lead" }, t("approvalsLead")), !may("operator") && barred("operator"),
+      (tools.length > 0 || !waiting.length) && h("p", { className: "lead" }, t("approvalsLead")), !may("operator") && barred("operator"),
       !tools.length && !waiting.length && empty(t("noApprovals")),
       tools.map((tool) => h("section", { className: "card", "aria-label": `${tool.server} ${tool.name}` }, withheldTool(tool, may("operator") && (async () => {
         await api(`/api/mcp/servers/${encodeURIComponent(tool.server)}/approve`, { method: "POST", body: { tools: [tool.name] } });

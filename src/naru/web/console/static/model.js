@@ -1,6 +1,7 @@
 // One model: how it is asked for tools, what its last probe found, and a probe that runs while one looks on.
 import { api, events, rights } from "./api.js";
 import { empty, fill, h, snippet, title } from "./dom.js";
+import { familyOf } from "./models.js";
 import { has, number, t, when } from "./text.js";
 
 const shown = [["family", "family"], ["strategy", "strategy"], ["native", "native_tools"], ["guided", "guided"], ["dialect", "dialect"],
@@ -34,7 +35,7 @@ export async function modelPage(main, name) {
     const model = (await api("/api/models")).models.find((one) => one.name === name);
     if (!model) throw new Error(t("noSuchModel", { name }));
     fill(facts, h("section", { className: "card", "aria-label": name }, h("dl", { className: "facts" },
-      shown.map(([label, key]) => h("div", {}, h("dt", {}, t(label)), h("dd", {}, said(label, model[key])))))));
+      shown.map(([label, key]) => h("div", {}, h("dt", {}, t(label)), h("dd", {}, said(label, key === "family" ? familyOf(model) : model[key])))))));
     fill(found, model.measured ? [h("p", { className: "soft small" }, t("measuredAt", { time: when(model.measured.at) })), table(model.measured.checks.map(check))]
       : empty(t("notMeasured"), t("notMeasuredHint")));
   }

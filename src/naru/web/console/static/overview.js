@@ -38,6 +38,12 @@ function colour(name) {
 }
 const runsOf = (data, place) => `#/runs?after=${data.times[place] * 1000}&before=${(data.times[place] + data.step) * 1000}`;
 
+// No line leads to a point that has none beside it: it is drawn as a point, however close the minutes stand.
+function alone(plot, series, isShown) {
+  const found = plot.data[series];
+  return isShown ? null : [...found.keys()].filter((at) => found[at] != null && found[at - 1] == null && found[at + 1] == null);
+}
+
 function plot(uPlot, chart, { holder, spoken }, data) {
   const axis = { stroke: () => colour("--soft"), grid: { stroke: () => colour("--line"), width: 1 }, ticks: { show: false } };
   const made = new uPlot({
@@ -47,7 +53,7 @@ function plot(uPlot, chart, { holder, spoken }, data) {
       { ...axis, size: 62, incrs: chart.format === shown ? undefined : whole, values: (_, ticks) => ticks.map((value) => chart.format(value)) }],
     series: [{ label: t("time"), value: (_, at) => (at == null ? "–" : clock(at * 1000, data.range)) },
       ...chart.lines.map(([line, ink]) => ({ label: t(line), stroke: () => colour(ink), width: 2, spanGaps: false,
-        points: { size: 5 }, value: (_, value) => (value == null ? "–" : chart.format(value)) }))],
+        points: { size: 5, filter: alone }, value: (_, value) => (value == null ? "–" : chart.format(value)) }))],
   }, values(chart, data), holder);
   // The same by keyboard: arrows go from point to point, what stands there is said, Enter leads to its runs.
   holder.addEventListener("keydown", (event) => {

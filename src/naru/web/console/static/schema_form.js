@@ -1,9 +1,10 @@
 // A tool's parameters as fields: what a schema says plainly is chosen or filled in, all else is written as JSON.
 import { parsed } from "./api.js";
-import { field, h } from "./dom.js";
+import { check, field, h } from "./dom.js";
 import { t } from "./text.js";
 
 const deepest = 6; // levels that are looked into; a schema may refer to itself
+const nested = 3; // levels of objects, lists and forms to choose from that are drawn as fields
 const isTable = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
 // What "#/$defs/Name" stands for in a tool's own schema; nothing is fetched.
@@ -71,23 +72,105 @@ function selected(key, choices, chosen, required, shown, label, hint) {
   return { key, view: field(label, input, hint), value: () => (input.value === "" ? undefined : parsed(input.value)) };
 }
 
-// An object whose members are all said plainly, and are all that it has, is filled in member by member.
-function membersOf(schema, root) {
-  if (schema.type !== "object" || !isTable(schema.properties) || schema.additionalProperties || branchesOf(schema).length) return undefined;
-  const members = Object.entries(schema.properties);
-  const isPlain = ([, one]) => { const { type, ...inner } = plain(one, root); return choicesOf(inner) || ["string", "number", "integer", "boolean"].includes(type); };
-  return members.length && members.every(isPlain) ? members : undefined;
+const typeOf = (schema) => { const types = [schema.type].flat().filter((one) => one !== "null"); return types.length === 1 ? types[0] : undefined; };
+const isScalar = (schema) => choicesOf(schema) !== undefined || ["string", "number", "integer", "boolean"].includes(typeOf(schema));
+const waysOf = (schema) => branchesOf(schema).filter((one) => isTable(one) && one.type !== "null");
+
+// What an object, a list or a choice between forms is made of; undefined where that is not all that it may be.
+function partsOf(schema) {
+  const ways = waysOf(schema), type = typeOf(schema);
+  if (ways.length) return type || schema.properties ? undefined : ways;
+  if (type === "array") return isTable(schema.items) && !schema.prefixItems ? [schema.items] : undefined;
+  if (type !== "object" || !isTable(schema.properties) || schema.additionalProperties) return undefined;
+  const members = Object.values(schema.properties);
+  return members.length ? members : undefined;
 }
 
-function group(key, schema, members, required, root, label) {
+// Filled in part by part is what is said plainly down to its last part; what is nested deeper is sooner written as JSON.
+function isPlain(given, root, level = 0) {
+  const schema = plain(given, root);
+  return isScalar(schema) || (level < nested && Boolean(partsOf(schema)?.every((one) => isPlain(one, root, level + 1))));
+}
+
+const boxed = (label, hint, ...inner) => h("fieldset", {}, h("legend", {}, label), hint && h("p", { className: "hint soft small" }, hint), inner);
+const withDefault = (schema, value) => (value === undefined ? schema : { ...schema, default: value });
+
+// A member that can have one value alone is given without asking.
+function told(key, given, required, root) {
+  const choices = choicesOf(plain(given, root));
+  return required && choices?.length === 1 ? { key, view: [], value: () => choices[0] } : undefined;
+}
+
+// An object, member by member.
+function group(key, schema, required, root, label) {
   const needed = Array.isArray(schema.required) ? schema.required : [], before = isTable(schema.default) ? schema.default : {};
-  const inner = members.map(([name, one]) => control(name, Object.hasOwn(before, name) ? { ...plain(one, root), default: before[name] } : one, required && needed.includes(name), root));
+  const inner = Object.entries(schema.properties).map(([name, one]) => told(name, one, required && needed.includes(name), root) ?? control(name, Object.hasOwn(before, name) ? { ...plain(one, root), default: before[name] } : one, required && needed.includes(name), root));
   const value = () => {
     const given = Object.fromEntries(inner.map((one) => [one.key, one.value()]).filter(([, one]) => one !== undefined));
     return required || Object.keys(given).length ? given : undefined;
   };
-  const view = h("fieldset", {}, h("legend", {}, label), schema.description && h("p", { className: "hint soft small" }, schema.description), inner.map((one) => one.view));
-  return { key, view, value };
+  return { key, view: boxed(label, schema.description, inner.map((one) => one.view)), value };
+}
+
+// A list of few known values: those that are ticked.
+function ticked(key, schema, choices, required, label) {
+  const before = (Array.isArray(schema.default) ? schema.default : []).map((one) => JSON.stringify(one));
+  const boxes = choices.map((one) => h("input", { type: "checkbox", checked: before.includes(JSON.stringify(one)) }));
+  const value = () => { const given = choices.filter((_, at) => boxes[at].checked); return required || given.length ? given : undefined; };
+  return { key, view: boxed(label, schema.description, boxes.map((box, at) => check(shownChoice(choices[at]), box))), value };
+}
+
+// A list, one field or group for each of its items.
+function several(key, schema, required, root, label) {
+  const choices = choicesOf(plain(schema.items, root));
+  if (choices && choices.length <= 12) return ticked(key, schema, choices, required, label);
+  const rows = [], holder = h("div", { className: "items" });
+  const number = () => {
+    rows.forEach(({ view, out }, at) => {
+      (view.matches("label") ? view : view.querySelector("legend, label")).firstChild.data = at + 1;
+      out.ariaLabel = `${t("remove")} ${key} ${at + 1}`;
+    });
+    more.hidden = rows.length >= (schema.maxItems ?? Infinity);
+  };
+  const put = (value) => {
+    const row = control("1", withDefault(plain(schema.items, root), value), true, root);
+    row.out = h("button", { type: "button", className: "slim", onclick: () => { rows.splice(rows.indexOf(row), 1); line.remove(); number(); more.focus(); } }, t("remove"));
+    const line = h("div", { className: "one" }, row.view, row.out);
+    rows.push(row);
+    holder.append(line);
+    number();
+    return line;
+  };
+  const more = h("button", { type: "button", className: "slim", "aria-label": `${t("addOne")}: ${key}`, onclick: () => put().querySelector("input, select, textarea")?.focus() }, t("addOne"));
+  const before = Array.isArray(schema.default) ? schema.default : Array(required ? Math.max(schema.minItems ?? 0, 1) : 0).fill(undefined);
+  before.forEach(put);
+  const value = () => (required || rows.length ? rows.map((row) => row.value()) : undefined);
+  return { key, view: boxed(label, schema.description, holder, more), value };
+}
+
+const kindsOf = (value) => (Array.isArray(value) ? ["array"] : Number.isInteger(value) ? ["integer", "number"] : [typeof value]);
+
+// What one of several forms is called: its title, the constant that tells it from the others, its members, its type.
+function nameOf(given, root) {
+  const schema = plain(given, root), members = Object.entries(schema.properties ?? {});
+  const mark = members.map(([, one]) => choicesOf(plain(one, root))).find((one) => one?.length === 1);
+  return schema.title ?? (mark ? shownChoice(mark[0]) : members.map(([name]) => name).join(", ") || typeOf(schema) || choicesOf(schema)?.map(shownChoice).join(", ") || "JSON");
+}
+
+// One of several forms: which one is chosen, then its fields are filled in.
+function either(key, schema, required, root, label) {
+  const ways = waysOf(schema), holder = h("div", { className: "chosen" });
+  let inner;
+  const chosen = schema.default === undefined || schema.default === null ? (required ? 0 : -1) : ways.findIndex((one) => kindsOf(schema.default).includes(typeOf(plain(one, root))));
+  const which = h("select", { "aria-label": `${key}: ${t("form")}`, required, onchange: () => draw() }, !required && h("option", { value: "" }, ""),
+    ways.map((one, at) => h("option", { value: String(at), selected: at === chosen }, nameOf(one, root))));
+  const draw = (value) => {
+    const way = ways[which.value === "" ? -1 : Number(which.value)];
+    inner = way && control(nameOf(way, root), withDefault(plain(way, root), value), true, root);
+    holder.replaceChildren(...(inner ? [inner.view] : []));
+  };
+  draw(schema.default ?? undefined);
+  return { key, view: boxed(label, schema.description, which, holder), value: () => inner?.value() };
 }
 
 // A file is sent as its schema wants it, in base64; small ones may also be pasted so.
@@ -106,8 +189,7 @@ function fileInto(input, label) {
 // A field for one parameter: `view` is drawn, `value()` gives what was filled in, undefined for nothing.
 export function control(key, given, required, root) {
   const schema = plain(given, root);
-  const types = Array.isArray(schema.type) ? schema.type.filter((one) => one !== "null") : [schema.type];
-  const type = types.length === 1 ? types[0] : undefined;
+  const type = typeOf(schema);
   const hint = schema.description;
   const label = required ? `${key} *` : key;
   const choices = choicesOf(schema);
@@ -126,8 +208,7 @@ export function control(key, given, required, root) {
       : lineOf({ required, value: scalar(schema.default), autocomplete: "off", placeholder: scalar(schema.examples?.[0]) });
     return { key, view: isFile(schema) ? h("div", { className: "file" }, field(label, input, hint), fileInto(input, label)) : field(label, input, hint), value: () => (input.value === "" && !required ? undefined : input.value) };
   }
-  const members = membersOf(schema, root);
-  if (members) return group(key, schema, members, required, root, label);
+  if (isPlain(schema, root)) return (waysOf(schema).length ? either : type === "array" ? several : group)(key, schema, required, root, label);
   const input = h("textarea", { required, placeholder: "JSON", spellcheck: false, value: schema.default === undefined ? "" : JSON.stringify(schema.default) });
   // What is wrong is said at the field, by the browser, before anything is called.
   input.addEventListener("input", () => {
