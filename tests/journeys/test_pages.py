@@ -103,6 +103,17 @@ def test_a_log_line_comes_by_itself_and_is_filtered(browser: Browser) -> None:
     browser.wait(lambda: len(inside(browser, ".lines > li")) == 1)
 
 
+def test_who_looks_on_at_the_logs_leaves_most_of_a_keys_requests_for_other_things(browser: Browser) -> None:
+    noted = """const began = setInterval;
+      window.paces = [];
+      window.setInterval = (work, every) => { paces.push(every); return began(work, every); };"""
+    added = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": noted})
+    browser.open("logs")
+    browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+    paces = browser.driver.execute_script("return paces")
+    assert 1 <= sum(60_000 / pace for pace in paces) <= 20, "of a hundred a minute"
+
+
 def test_a_change_stands_in_the_audit_log_as_it_happens_and_the_chain_is_checked(browser: Browser) -> None:
     browser.open("audit")
     assert browser.fetch("/api/mcp/servers/hr/refresh", "POST")
