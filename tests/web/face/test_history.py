@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from typing import Any
 
@@ -171,6 +172,14 @@ def test_a_call_without_its_result_gets_a_turn_that_says_so() -> None:
 def test_a_result_whose_call_was_cut_off_is_not_lost() -> None:
     messages = read_messages([{"role": "tool", "tool_call_id": "gone", "name": "f", "content": "42"}])
     assert messages == (Message("user", "[Tool Result: f]\n42"),)
+
+
+def test_rows_that_a_tool_gave_are_no_parts_because_they_have_a_text() -> None:
+    call = {"id": "a", "function": {"name": "rows", "arguments": "{}"}}
+    rows = [{"id": 1, "text": 5}, {"id": 2, "text": 6}]
+    result = {"role": "tool", "tool_call_id": "a", "content": rows}
+    turns = read_messages([{"role": "assistant", "tool_calls": [call]}, result])
+    assert json.loads(turns[-1].text) == rows
 
 
 def test_the_older_function_form_is_read() -> None:

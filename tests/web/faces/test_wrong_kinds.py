@@ -28,6 +28,10 @@ CHAT, RESPONSES, MESSAGES, OLLAMA = BODIES
 PICTURES = [{"role": "user", "content": "hi", "images": "iVBOR"}]
 
 
+def said(content: Any) -> dict[str, Any]:
+    return {"role": "user", "content": content}
+
+
 @pytest.mark.parametrize(
     ("path", "wrong", "named"),
     [
@@ -35,6 +39,13 @@ PICTURES = [{"role": "user", "content": "hi", "images": "iVBOR"}]
         (CHAT, {"response_format": "json"}, "response_format"),
         (CHAT, {"response_format": {"type": "json_schema"}}, "response_format.json_schema.schema"),
         (CHAT, {"top_p": "x"}, "top_p"),
+        (CHAT, {"messages": [{"role": "user", "content": 5}]}, "messages[0]"),
+        (
+            CHAT,
+            {"messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]},
+            "messages[0].content[0].text",
+        ),
+        (CHAT, {"tools": [{"type": "function", "function": {"name": "f", "description": 5}}]}, "tools[0]"),
         (CHAT, {"parallel_tool_calls": 0}, "parallel_tool_calls"),
         (RESPONSES, {"include": "x"}, "include"),
         (RESPONSES, {"tools": {}}, "tools"),
@@ -43,10 +54,13 @@ PICTURES = [{"role": "user", "content": "hi", "images": "iVBOR"}]
         (RESPONSES, {"text": {"format": "json"}}, "text.format"),
         (RESPONSES, {"text": {"format": {"type": "json_schema", "name": "A"}}}, "text.format.schema"),
         (RESPONSES, {"store": "no"}, "store"),
+        (RESPONSES, {"reasoning": {"effort": 5}}, "reasoning.effort"),
+        (RESPONSES, {"input": [said(5)]}, "input[0]"),
         (MESSAGES, {"system": 5}, "system"),
         (MESSAGES, {"thinking": "on"}, "thinking"),
         (MESSAGES, {"metadata": "u"}, "metadata"),
         (OLLAMA, {"options": {"num_predict": 1.5}}, "num_predict"),
+        (OLLAMA, {"think": 5}, "think"),
         (OLLAMA, {"messages": PICTURES}, "messages[0].images"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -8,7 +8,7 @@ from typing import Any
 from naru.facts import fact
 from naru.messages import ChatRequest, Finish, JsonObject
 from naru.web.face.errors import BadRequestError
-from naru.web.face.reading.body import flag, most_tokens, number, read_wanted, stop_texts
+from naru.web.face.reading.body import Kinds, check_kinds, flag, most_tokens, number, read_wanted, stop_texts
 from naru.web.face.reading.history import read_messages
 from naru.web.face.reading.parts import content_of
 from naru.web.face.reading.tools import read_tools
@@ -19,6 +19,7 @@ LATEST = ":latest"
 _SAMPLING = ("top_p", "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty")
 _NOT_KEPT = (0, "0", "0s", "0m")
 """Without turns or a prompt a request loads a model; to be kept so long it unloads it."""
+_KINDS: Kinds = {**dict.fromkeys(("prompt", "system"), (str,)), "think": (bool, str)}
 _PICTURES = {"/9j/": "image/jpeg", "iVBOR": "image/png", "R0lG": "image/gif", "UklGR": "image/webp"}
 """How base64 of each kind begins."""
 
@@ -39,6 +40,7 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes], *, generates: bo
     Raises:
         BadRequestError: something in it cannot be taken; the message names it.
     """
+    check_kinds(body, _KINDS)
     wanted = read_wanted(body, headers)
     if not wanted.shown:
         raise BadRequestError("model is required", param="model")

@@ -69,6 +69,7 @@ def check_body(body: JsonObject) -> None:
         raise BadRequestError("An answer in the background must be kept: leave store out.", param="store")
     check_kinds(body, _KINDS)
     check_metadata(body)
+    check_kinds(body.get("reasoning") or {}, {"effort": (str,)}, "reasoning.")
     check_form((body.get("text") or {}).get("format"), "text.format")
 
 

@@ -120,7 +120,7 @@ Kinds = Mapping[str, tuple[type, ...]]
 """Fields and what each may be: of `_SAID`."""
 
 
-def check_kinds(body: JsonObject, kinds: Kinds) -> None:
+def check_kinds(body: JsonObject, kinds: Kinds, within: str = "") -> None:
     """Refuse a field that is of no kind that its API gives it: read as nothing, it would be lost without a word.
 
     Raises:
@@ -129,7 +129,8 @@ def check_kinds(body: JsonObject, kinds: Kinds) -> None:
     for name in kinds.keys() & body.keys():
         value, allowed = body[name], kinds[name]
         if value is not None and _kind(value) not in allowed:
-            raise BadRequestError(f"{name} must be {' or '.join(_SAID[kind] for kind in allowed)}.", param=name)
+            wanted = " or ".join(_SAID[kind] for kind in allowed)
+            raise BadRequestError(f"{within}{name} must be {wanted}.", param=within + name)
 
 
 def _kind(value: Any) -> type:

@@ -78,7 +78,9 @@ class _Open:
 
     def _result(self, position: int, call: ToolCall) -> Message:
         item, where = self.results[position]
-        return Message("tool", content_of(item.get("content"), where), tool_call_id=call.id, name=call.name)
+        return Message(
+            "tool", content_of(item.get("content"), where, is_result=True), tool_call_id=call.id, name=call.name
+        )
 
     def _stray(self, position: int) -> Message:
         """Keep a result whose call nobody knows any more: the client has cut the turn that asked."""
@@ -87,7 +89,7 @@ class _Open:
         if not sent_id and self.calls:
             count = len(self.calls)
             raise BadRequestError(f"{where} has no tool_call_id, and {count} calls wait for their result.", param=where)
-        content, label = content_of(item.get("content"), where), _name(item) or sent_id
+        content, label = content_of(item.get("content"), where, is_result=True), _name(item) or sent_id
         text = content if isinstance(content, str) else Message("user", content).text
         return Message("user", f"[Tool Result: {label}]\n{text}" if label else f"[Tool Result]\n{text}")
 

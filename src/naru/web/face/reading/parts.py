@@ -23,8 +23,8 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def content_of(value: Any, where: str) -> str | tuple[ContentPart, ...]:
-    """Read content; data that is no content, as tools give it, becomes its JSON.
+def content_of(value: Any, where: str, *, is_result: bool = False) -> str | tuple[ContentPart, ...]:
+    """Read content; data that is no content, as tools give it, becomes its JSON. A person says no bare number.
 
     Raises:
         BadRequestError: a part cannot be read; the message names it.
@@ -34,7 +34,10 @@ def content_of(value: Any, where: str) -> str | tuple[ContentPart, ...]:
     if isinstance(value, str):
         return value
     items = value if isinstance(value, list) else [value]
-    if not all(isinstance(item, str) or (isinstance(item, dict) and _is_part(item)) for item in items):
+    if not is_result and any(isinstance(item, int | float) for item in items):
+        raise BadRequestError(f"{where}.content must be text or a list of parts.", param=where)
+    known = str | None if is_result else object  # rows of a result may have a `text` of their own
+    if not all(isinstance(item, str) or (isinstance(item, dict) and _is_part(item, known)) for item in items):
         return encode(value).decode()
     parts = [_part(item, f"{where}.content[{position}]") for position, item in enumerate(items)]
     if all(isinstance(part, TextPart) for part in parts):
@@ -42,8 +45,8 @@ def content_of(value: Any, where: str) -> str | tuple[ContentPart, ...]:
     return tuple(parts)
 
 
-def _is_part(item: Item) -> bool:
-    return isinstance(item.get("type"), str) or "text" in item
+def _is_part(item: Item, text: Any) -> bool:
+    return isinstance(item.get("text", ""), text) and (isinstance(item.get("type"), str) or "text" in item)
 
 
 def _part(item: Any, where: str) -> ContentPart:
@@ -58,6 +61,8 @@ def _part(item: Any, where: str) -> ContentPart:
 
 
 def _text(item: Item, where: str) -> TextPart:
+    if not isinstance(item.get("text"), str | None):
+        raise BadRequestError(f"{where}.text must be text.", param=where)
     return TextPart(text_of(item.get("text")))
 
 

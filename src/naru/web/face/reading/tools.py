@@ -43,7 +43,9 @@ def _tool(item: Any, where: str) -> ToolDefinition:
     schema = function.get("parameters") or function.get("input_schema") or {"type": "object", "properties": {}}
     if not isinstance(schema, dict):
         raise BadRequestError(f"{where}.function.parameters must be a JSON Schema object.", param=where)
-    return ToolDefinition(name, str(function.get("description") or ""), schema, strict=function.get("strict") is True)
+    if not isinstance(function.get("description"), str | None):
+        raise BadRequestError(f"{where}.function.description must be text.", param=where)
+    return ToolDefinition(name, function.get("description") or "", schema, strict=function.get("strict") is True)
 
 
 def _list(value: Any, name: str) -> list[Any]:
