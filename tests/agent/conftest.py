@@ -1,4 +1,4 @@
-"""A small shop as a Toolset, for runs without a model or an MCP server."""
+"""A small shop as a Toolset, for runs without a model or an MCP server; and the embedded encoder."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.errors import UnknownToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.tools.toolset import CallContext
@@ -54,6 +55,14 @@ class Shop:
 
     async def close(self) -> None:
         """Nothing to do."""
+
+
+@pytest.fixture(scope="session")
+def encoder() -> SentenceEncoder:
+    """The embedded encoder, loaded once: that takes a second."""
+    if not SentenceEncoder.is_installed():
+        pytest.skip("needs the extra embed: scripts/bootstrap")
+    return SentenceEncoder()
 
 
 @pytest.fixture

@@ -23,19 +23,15 @@ from naru.messages import ToolDefinition
 from naru.tools.functions.toolset import FunctionToolset
 
 CASES = Path(__file__).parents[1] / "cases" / "tools_that_change.jsonl"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not SentenceEncoder.is_installed(), reason="needs the extra embed: scripts/bootstrap"),
-]
+pytestmark = pytest.mark.slow
 
 
 Ranking = Callable[..., Awaitable[Sequence[Ranked]]]
 
 
 @pytest.fixture(scope="module")
-def ranked() -> Ranking:
-    """Rank by the embedded encoder, which is loaded once for all of these tests."""
-    closeness = Closeness(SentenceEncoder().embed)
+def ranked(encoder: SentenceEncoder) -> Ranking:
+    closeness = Closeness(encoder.embed)
     return lambda tools, question="When does it start?": closeness.rank(tools, [question])
 
 

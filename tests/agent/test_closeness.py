@@ -148,21 +148,21 @@ async def test_a_run_offers_what_the_hook_ranked_first() -> None:
     assert [tool.name for tool in backend.requests[0].tools] == ["get_weather"]
 
 
-@pytest.mark.skipif(not SentenceEncoder.is_installed(), reason="needs the extra embed: scripts/bootstrap")
+@pytest.fixture(scope="module")
+def meaning(encoder: SentenceEncoder) -> Closeness:
+    """Closeness by the embedded encoder, which these tests may share: each text is embedded once."""
+    return Closeness(encoder.embed)
+
+
 @pytest.mark.slow
-async def test_h13_the_embedded_model_finds_meaning_in_korean_and_english() -> None:
-    encoder = SentenceEncoder()
-    closeness = Closeness(encoder.embed)
-    try:
-        questions = {
-            "Do I have to take an umbrella tomorrow?": "get_weather",
-            "내일 우산을 챙겨야 할까?": "get_weather",
-            "Put on some jazz": "play_song",
-            "I want to go to Paris by plane": "book_flight",
-        }
-        found = {question: await names(closeness, question, 2) for question in questions}
-    finally:
-        await encoder.close()
+async def test_h13_the_embedded_model_finds_meaning_in_korean_and_english(meaning: Closeness) -> None:
+    questions = {
+        "Do I have to take an umbrella tomorrow?": "get_weather",
+        "내일 우산을 챙겨야 할까?": "get_weather",
+        "Put on some jazz": "play_song",
+        "I want to go to Paris by plane": "book_flight",
+    }
+    found = {question: await names(meaning, question, 2) for question in questions}
     right = sum(expected in found[question] for question, expected in questions.items())
     print(f"H13: {right} of {len(questions)} questions find their tool among 2 of {len(TOOLS)}: {found}")
     assert right >= 3
@@ -184,12 +184,10 @@ async def test_h13_the_embedded_model_finds_meaning_in_korean_and_english() -> N
         ("토요일에는 몇 시부터 운동할 수 있어?", False),
     ],
 )
-async def test_issue_14_3_talk_lies_near_talk_in_every_language_and_questions_do_not(text: str, is_talk: bool) -> None:
-    encoder = SentenceEncoder()
-    try:
-        ranked = await Closeness(encoder.embed).rank(TOOLS, [text])
-    finally:
-        await encoder.close()
+async def test_issue_14_3_talk_lies_near_talk_in_every_language_and_questions_do_not(
+    meaning: Closeness, text: str, is_talk: bool
+) -> None:
+    ranked = await meaning.rank(TOOLS, [text])
     assert ranked[0].is_talk is is_talk
 
 
@@ -231,15 +229,11 @@ DOING = (
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not SentenceEncoder.is_installed(), reason="needs the extra embed: scripts/bootstrap")
-async def test_issue_14_who_wants_to_know_something_is_told_from_who_wants_it_done_in_every_language() -> None:
-    encoder = SentenceEncoder()
-    closeness = Closeness(encoder.embed)
-    try:
-        is_to_know = {one: (await closeness.rank(TOOLS, [one]))[0].is_to_know for one in (*KNOWING, *DOING)}
-        follow_up = (await closeness.rank(TOOLS, ["And 5102?", "Cancel order 5101.\nAnd 5102?"]))[0]
-    finally:
-        await encoder.close()
+async def test_issue_14_who_wants_to_know_something_is_told_from_who_wants_it_done_in_every_language(
+    meaning: Closeness,
+) -> None:
+    is_to_know = {one: (await meaning.rank(TOOLS, [one]))[0].is_to_know for one in (*KNOWING, *DOING)}
+    follow_up = (await meaning.rank(TOOLS, ["And 5102?", "Cancel order 5101.\nAnd 5102?"]))[0]
     assert [one for one in DOING if is_to_know[one]] == [], "an order passes for a question"
     assert [one for one in KNOWING if not is_to_know[one]] == []
     assert not follow_up.is_to_know

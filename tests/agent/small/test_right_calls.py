@@ -60,11 +60,7 @@ async def test_issue_14_a_right_call_and_a_right_answer_stay_as_they_are(case: J
 
 
 @pytest.mark.slow
-async def test_they_stay_so_where_the_encoder_measures_how_near_a_tool_is() -> None:
-    encoder = SentenceEncoder()
+async def test_they_stay_so_where_the_encoder_measures_how_near_a_tool_is(encoder: SentenceEncoder) -> None:
     rank = Closeness(encoder.embed).rank
-    try:
-        for case in CASES:
-            assert_as_written(case, await played(case, rank))
-    finally:
-        await encoder.close()
+    for case in CASES:
+        assert_as_written(case, await played(case, rank))

@@ -94,16 +94,12 @@ async def test_of_very_many_rows_only_the_first_are_compared() -> None:
 
 
 @pytest.mark.slow
-async def test_the_encoder_finds_a_row_by_meaning_in_other_languages_than_its_own() -> None:
-    encoder = SentenceEncoder()
+async def test_the_encoder_finds_a_row_by_meaning_in_other_languages_than_its_own(encoder: SentenceEncoder) -> None:
     near = Closeness(encoder.embed).near
-    try:
-        for question in ("치과는 어느 의사가 봐?", "Wann hat der Zahnarzt Sprechstunde?"):
-            assert await found(question, DOCTORS, near) == [OKAFOR]
-        assert await found("Em que sala trabalha o cirurgião?", DOCTORS, near) == [LINDHOLM]
-        assert await found("의사가 몇 명이야?", DOCTORS, near) == []
-    finally:
-        await encoder.close()
+    for question in ("치과는 어느 의사가 봐?", "Wann hat der Zahnarzt Sprechstunde?"):
+        assert await found(question, DOCTORS, near) == [OKAFOR]
+    assert await found("Em que sala trabalha o cirurgião?", DOCTORS, near) == [LINDHOLM]
+    assert await found("의사가 몇 명이야?", DOCTORS, near) == []
 
 
 async def test_an_embedder_on_another_scale_says_nothing_of_rows() -> None:
