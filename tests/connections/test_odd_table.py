@@ -1,5 +1,7 @@
 """Every odd server of `odd_rows` over each transport where it applies: connected, or the right remedy (issue 16).
 
+Those that a program keeps waiting for wait side by side: that is all they do.
+
 Row `401` is report r2-26: a server that wants a login is NEEDS_AUTH, with what it asks for in plain sight. Report
 r2-34, a filter under the key `tools`, is in `tests/cli/test_no_key_ignored.py`.
 
@@ -8,6 +10,7 @@ The table in `docs/reference/odd-servers.md` is made of the same rows: python -m
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import sys
 from collections.abc import AsyncIterator
@@ -16,13 +19,15 @@ from pathlib import Path
 
 import pytest
 
+from naru.connections.state.lifecycle import ReconnectPolicy
 from naru.records import ServerRecord, ServerStatus
 from tests.connections.conftest import QUICK, managed
 from tests.fixtures import odd_rows
 from tests.fixtures.odd_rows import EVERYWHERE, OK, ROWS, Row, serve
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "reference" / "odd-servers.md"
-CASES = [(row, over) for row in ROWS for over in row.over]
+LINES = [row for row in ROWS if row.over == ("stdio",) and row.outcome != OK]
+CASES = [(row, over) for row in ROWS for over in row.over if row not in LINES]
 HEAD = """# Odd servers
 
 What servers do that the protocol does not foresee, and what becomes of them. Made by
@@ -43,11 +48,15 @@ def table() -> str:
     return HEAD + "\n".join(lines) + "\n"
 
 
+def program_of(row: Row, name: str) -> ServerRecord:
+    config = {"command": sys.executable, "args": [odd_rows.__file__, row.name], **row.config}
+    return ServerRecord(name=name, transport_type="STDIO", config=config)
+
+
 @contextlib.asynccontextmanager
 async def record_of(row: Row, over: str) -> AsyncIterator[ServerRecord]:
     if over == "stdio":
-        config = {"command": sys.executable, "args": [odd_rows.__file__, row.name], **row.config}
-        yield ServerRecord(name="odd", transport_type="STDIO", config=config)
+        yield program_of(row, "odd")
         return
     async with serve(row.name, sse=over == "sse") as url:
         # A URL that ends in /sse says what it is; here nobody does.
@@ -75,6 +84,22 @@ async def test_an_odd_server_connects_or_is_told_what_to_mend(row: Row, over: st
         elif row.answer is not None:
             text = (await manager.call_tool("odd", "echo", {})).text
             assert text.replace("\t", "").replace("\ufffd", "") == row.answer
+
+
+@pytest.mark.slow
+async def test_n10_a_program_whose_lines_cannot_be_understood_is_told_what_to_mend() -> None:
+    once = ReconnectPolicy(enabled=False)  # so that each can be asked why after the last one has had its turn
+    settings = replace(QUICK, connect_timeout_seconds=8, max_connecting=len(LINES), reconnect=once)
+    async with managed(settings) as manager:
+        for row in LINES:
+            await manager.register(program_of(row, row.name))
+        connected = await asyncio.gather(*(manager.connect(row.name) for row in LINES))
+        assert connected == [False] * len(LINES)
+        told = {row.name: manager.explain(row.name) for row in LINES}
+        assert {one.status for one in told.values()} == {ServerStatus.FAILED}
+        assert all(one.remedy for one in told.values()), "a person is told what to do"
+        unsaid = [row.name for row in LINES if row.says not in f"{told[row.name].summary} {told[row.name].remedy}"]
+        assert unsaid == [], told
 
 
 def test_the_page_is_made_of_the_rows() -> None:
