@@ -39,16 +39,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Deal the tests out to `make test`'s workers by what they share, else by file; the slow ones start first."""
+    """Deal the tests out to `make test`'s workers by what they share, else by file, but as a test's mark says.
+
+    What is shared is begun first, since only one worker can do it; then what is slow.
+    """
     slow: dict[str, bool] = {}
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
-        names = getattr(item, "fixturenames", ())
-        group = next((name for name in SHARED if name in names), f"{item.path.parent.name}/{item.path.name}")
-        item.add_marker(pytest.mark.xdist_group(group))
+        if (own := item.get_closest_marker("xdist_group")) is not None:
+            group = own.args[0]
+        else:
+            names = getattr(item, "fixturenames", ())
+            group = next((name for name in SHARED if name in names), f"{item.path.parent.name}/{item.path.name}")
+            item.add_marker(pytest.mark.xdist_group(group))
         groups.setdefault(group, []).append(item)
         slow[group] = slow.get(group, False) or item.get_closest_marker("slow") is not None
-    items[:] = [item for group in sorted(groups, key=lambda name: not slow[name]) for item in groups[group]]
+    order = sorted(groups, key=lambda name: (name not in SHARED, not slow[name]))
+    items[:] = [item for group in order for item in groups[group]]
 
 
 @pytest.hookimpl(wrapper=True)
