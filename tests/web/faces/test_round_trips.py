@@ -42,7 +42,6 @@ from naru.models.transport.json_text import encode
 from naru.models.wires.anthropic import AnthropicBackend
 from naru.models.wires.frame import WireBackend
 from naru.models.wires.gemini import GeminiBackend
-from naru.models.wires.gemini import _carries as carries
 from naru.models.wires.ollama import OllamaBackend
 from naru.models.wires.openai_stream import AnswerStream
 from naru.models.wires.openai_wire import request_body
@@ -81,7 +80,8 @@ def write(api: str, request: ChatRequest) -> dict[str, Any]:
         sent = prepare(offered.request, PROFILE)
         body = request_body(sent, PROFILE, model="m", tools=offered.declared(sent))
     else:
-        body = _FRAMED[api].written(request, PROFILE, _FRAMED[api].schemas, "m")[2]
+        wire = _FRAMED[api]
+        body = wire.written(wire.tries(request, wire.schemas, "there"))
     return json.loads(encode(body))  # type: ignore[no-any-return]  # as it is read there
 
 
@@ -215,9 +215,9 @@ def test_a_conversation_read_from_any_face_goes_whole_over_any_wire(first: str, 
 
 def heard_by_gemini(request: ChatRequest) -> list[Turn]:
     """Return what Gemini's API is told: it has no face here that could read it."""
-    offered = offer(request, "gemini")
-    sent = prepare(offered.request, Profile(), carries, endpoint="there")
-    contents, config = GeminiBackend(Endpoint("http://127.0.0.1:9")).arguments(sent, offered.declared(sent))
+    backend = GeminiBackend(Endpoint("http://127.0.0.1:9"))
+    sent, offered = backend.tries(request, "gemini", "there").next()
+    contents, config = backend.arguments(sent, offered.declared(sent))
     turns = [Message("system", config["system_instruction"])] if "system_instruction" in config else []
     for content in contents:
         made = Message("assistant" if content["role"] == "model" else "user", ())

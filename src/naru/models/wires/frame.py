@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import replace
 from typing import ClassVar, Protocol
 
 from naru.errors import ModelError
 from naru.http1.reply import Reply
 from naru.messages import ChatEvent, ChatRequest, JsonObject, MediaPart
 from naru.models.answers.normalise import AnswerReader
-from naru.models.answers.parsing import answer_reader
-from naru.models.asking.offer import Offer, offer
-from naru.models.asking.strategy import prepare
-from naru.models.backend import Backend, InBatches
+from naru.models.backend import InBatches
 from naru.models.known.adapt import Learned
 from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
-from naru.models.known.trial import Trial
-from naru.models.narrowed import Narrowed
 from naru.models.transport.endpoint import Endpoint
 from naru.models.transport.failures import decode, failure, looks_like_html
 from naru.models.transport.http_pool import HttpPool
 from naru.models.transport.json_text import encode
 from naru.models.transport.sse import SseReader
+from naru.models.wires.tries import Knowing, Tries
 
 _NO_EVENT = frozenset({b"", b"[DONE]"})
 _MISSHAPEN = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
@@ -45,7 +40,7 @@ class EventReader(Protocol):
         ...
 
 
-class WireBackend(InBatches):
+class WireBackend(InBatches, Knowing):
     """A `Backend` over one path of an endpoint. An API says where that is, what is sent and how events are read."""
 
     path: ClassVar[str]
@@ -53,8 +48,7 @@ class WireBackend(InBatches):
     """The form of tool schemas, a row of `tools.provider_schemas`."""
     listing: ClassVar[tuple[str, str, tuple[str, ...]]] = ("/models", "data", ("id",))
     """Where models are listed, in which field, by which fields of a row."""
-    pictures_in_results: ClassVar[bool] = True
-    """A tool's result may hold pictures; elsewhere they stand in a user's turn after it."""
+    pictures_in_results = True
 
     def __init__(
         self,
@@ -64,10 +58,9 @@ class WireBackend(InBatches):
         model: str = "",
         timeout_seconds: float = 120.0,
     ) -> None:
+        super().__init__(profile, model)
         self.endpoint = endpoint
         self.http = HttpPool(endpoint, timeout_seconds=timeout_seconds)
-        self.model = model
-        self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
 
     @abstractmethod
     def body(self, sent: ChatRequest, model: str, tools: list[JsonObject], profile: Profile) -> JsonObject:
@@ -84,11 +77,6 @@ class WireBackend(InBatches):
     def split(self) -> Callable[[bytes], Sequence[bytes]]:
         """Return what splits a stream's bytes into events' payloads."""
         return SseReader().feed
-
-    @property
-    def profile(self) -> Profile:
-        """Facts about the model family behind this endpoint, mended by what it refused."""
-        return self.knowledge.of(self.model).profile
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once; what arrived together is given together, see `Batching`."""
@@ -139,36 +127,20 @@ class WireBackend(InBatches):
 
     async def _ask(self, request: ChatRequest) -> tuple[Reply, AnswerReader, Learned]:
         """Ask until the endpoint takes the request in one of its forms; see `adapt`."""
-        model = request.model or self.model
-        learned = self.knowledge.of(request.model)
-        trial = Trial(learned, request, self.schemas)
+        tries = self.tries(request, self.schemas, self.http.where)
         while True:
-            offered, sent, body = self.written(trial.asked, learned.profile, trial.form, model)
-            answer = await self.http.post(self.path, encode(body))
+            answer = await self.http.post(self.path, encode(self.written(tries)))
             if answer.status >= 400:
-                if refused := trial.refused(await self.http.refusal(answer), offered.own_names(sent)):
-                    raise refused
-            elif trial.accepted():
-                learned.succeeded(sent)
-                reader = answer_reader(offered.request, learned.profile, offered.names)
-                reader.notes = sent.notes
-                return answer, reader, learned
+                tries.refused(await self.http.refusal(answer))
+            elif reader := tries.taken():
+                return answer, reader, tries.learned
             else:
                 answer.close()
 
-    def written(
-        self, request: ChatRequest, profile: Profile, form: str, model: str
-    ) -> tuple[Offer, ChatRequest, JsonObject]:
-        """Return a request's tools as they are offered, the request prepared, and its body."""
-        offered = offer(request, form)
-        if self.pictures_in_results and profile.images == "user":
-            profile = replace(profile, images="tool")
-        sent = prepare(offered.request, profile, self.carries, endpoint=self.http.where)
-        return offered, sent, self.body(sent, model, offered.declared(sent) if sent.tools else [], profile)
-
-    def for_model(self, model: str) -> Backend:
-        """Return a view of one model, with its own profile."""
-        return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
+    def written(self, tries: Tries) -> JsonObject:
+        """Return the body of the next try."""
+        sent, offered = tries.next()
+        return self.body(sent, tries.model, offered.declared(sent), tries.profile)
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that the endpoint lists."""

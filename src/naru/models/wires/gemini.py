@@ -33,18 +33,13 @@ from naru.messages import (
     Usage,
 )
 from naru.models.answers.normalise import AnswerReader
-from naru.models.answers.parsing import answer_reader
 from naru.models.asking.answer_form import form_asked
-from naru.models.asking.offer import offer
-from naru.models.asking.strategy import prepare
-from naru.models.backend import Backend
 from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
-from naru.models.known.trial import Trial
-from naru.models.narrowed import Narrowed
 from naru.models.transport.endpoint import Endpoint
 from naru.models.transport.failures import classify, failure, retry_after_seconds
 from naru.models.wires.sdk_session import SdkSession
+from naru.models.wires.tries import Knowing
 
 DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"
 _SIGNATURES_KEPT = 1000
@@ -71,7 +66,7 @@ def _sdk(name: str) -> Any:
         ) from error
 
 
-class GeminiBackend:
+class GeminiBackend(Knowing):
     """A `Backend` over the Gemini API."""
 
     def __init__(
@@ -82,21 +77,15 @@ class GeminiBackend:
         model: str = "",
         timeout_seconds: float = 120.0,
     ) -> None:
+        super().__init__(profile, model)
         self.endpoint = endpoint
-        self.model = model
         trace = aiohttp.TraceConfig()
         trace.on_request_end.append(_remember)
         keyless = Endpoint(endpoint.base_url, "", endpoint.extra_headers)
         self.http = SdkSession(keyless, timeout_seconds=timeout_seconds, trace=trace)
-        self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self._client: Any = None
         self._signatures: OrderedDict[str, bytes] = OrderedDict()
         """Call id → thought signature, which Gemini 3 wants back beside the call."""
-
-    @property
-    def profile(self) -> Profile:
-        """Facts about the model family behind this endpoint, mended by what it refused."""
-        return self.knowledge.of(self.model).profile
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatEvent]:
         """Ask once, streaming; see `Backend.stream`."""
@@ -124,31 +113,24 @@ class GeminiBackend:
         self, request: ChatRequest
     ) -> tuple[AsyncIterator[Any], Any, AnswerReader, list[aiohttp.ClientResponse]]:
         """Ask until the endpoint takes the request in one of its forms; returns the chunks and the first of them."""
-        learned = self.knowledge.of(request.model)
-        model = request.model or self.model
-        trial = Trial(learned, request, "gemini")
+        tries = self.tries(request, "gemini", self.http.where)
         while True:
-            offered = offer(trial.asked, "gemini")
-            sent = prepare(offered.request, learned.profile, _carries, endpoint=self.http.where)
+            sent, offered = tries.next()
             contents, config = self.arguments(sent, offered.declared(sent))
             responses: list[aiohttp.ClientResponse] = []
             token = _responses.set(responses)
             try:
                 with self._api_failures():
                     chunks = await self._genai().aio.models.generate_content_stream(
-                        model=model, contents=contents, config=config
+                        model=tries.model, contents=contents, config=config
                     )
                     first = await anext(chunks, None)  # the request is sent only now
             except ModelError as error:
-                if refused := trial.refused(error, offered.own_names(sent)):
-                    raise refused from error
+                tries.refused(error)
                 continue
             finally:
                 _responses.reset(token)
-            if trial.accepted():
-                learned.succeeded(sent)
-                reader = answer_reader(offered.request, learned.profile, offered.names)
-                reader.notes = sent.notes
+            if reader := tries.taken():
                 return chunks, first, reader, responses
             for response in responses:
                 response.close()
@@ -255,9 +237,9 @@ class GeminiBackend:
             said = f"{self.http.where} answered {error.code}: {text[:400]}"
             raise failure(code, said, status=error.code, wait_seconds=wait, detail=error.details) from error
 
-    def for_model(self, model: str) -> Backend:
-        """Return a view of one model, with its own profile."""
-        return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
+    def carries(self, part: MediaPart) -> bool:
+        """Take pictures, sounds and files."""
+        return isinstance(part, ImagePart | AudioPart) or (isinstance(part, ResourcePart) and part.blob is not None)
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that can generate."""
@@ -297,11 +279,6 @@ def _signature(carried: JsonObject) -> bytes | None:
         return base64.b64decode(text, validate=True) if isinstance(text, str) else None
     except binascii.Error:
         return None
-
-
-def _carries(part: MediaPart) -> bool:
-    """Tell whether this API has a form for a part."""
-    return isinstance(part, ImagePart | AudioPart) or (isinstance(part, ResourcePart) and part.blob is not None)
 
 
 def _content_parts(content: str | tuple[ContentPart, ...]) -> list[JsonObject]:

@@ -10,18 +10,13 @@ from naru.errors import ModelError
 from naru.http1.reply import Reply
 from naru.messages import ChatEvent, ChatRequest, Extra
 from naru.models.answers.normalise import AnswerReader
-from naru.models.answers.parsing import answer_reader
-from naru.models.asking.offer import offer
-from naru.models.asking.strategy import prepare
-from naru.models.backend import Backend, InBatches, Take
+from naru.models.backend import InBatches, Take
 from naru.models.known import engines, size
 from naru.models.known.adapt import Learned
 from naru.models.known.context_length import of_listed, of_props
 from naru.models.known.knowledge import Knowledge, Said
 from naru.models.known.profile import Profile
-from naru.models.known.trial import Trial
 from naru.models.local.engine import LocalEngine
-from naru.models.narrowed import Narrowed
 from naru.models.transport.endpoint import WHOLE_BODY_BYTES, Endpoint
 from naru.models.transport.failures import decode, failure, http_failure, looks_like_html, refused_text
 from naru.models.transport.http_pool import HttpPool
@@ -36,11 +31,12 @@ from naru.models.wires.openai_wire import (
     request_body,
     usage_of,
 )
+from naru.models.wires.tries import Knowing
 
 __all__ = ["Endpoint", "OpenAIBackend"]
 
 
-class OpenAIBackend(InBatches):
+class OpenAIBackend(InBatches, Knowing):
     """A `Backend` over the chat completions API.
 
     `http` is open to the chat proxy's raw path, which shares the connections.
@@ -66,9 +62,8 @@ class OpenAIBackend(InBatches):
             timeout_seconds: longest silence.
             engine: the local engine behind the endpoint: started again when it has died, stopped at the end.
         """
+        super().__init__(profile, model)
         self.endpoint = endpoint
-        self.model = model
-        self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
         self.http = HttpPool(endpoint, timeout_seconds=timeout_seconds)
         self._root = HttpPool(replace(endpoint, base_url=endpoint.base_url.removesuffix("/v1")), timeout_seconds=5.0)
         """For the engines' own paths, which stand beside /v1."""
@@ -79,11 +74,6 @@ class OpenAIBackend(InBatches):
     def is_local(self) -> bool:
         """Whether a local engine of ours is behind the endpoint."""
         return self._engine is not None
-
-    @property
-    def profile(self) -> Profile:
-        """Facts about the model family behind this endpoint, mended by what it refused."""
-        return self.knowledge.of(self.model).profile
 
     @property
     def where(self) -> str:
@@ -140,23 +130,15 @@ class OpenAIBackend(InBatches):
         """Ask until the endpoint takes the request in one of its forms; see `adapt`."""
         if self._engine is not None:
             await self._engine.ensure_running()
-        learned = self.knowledge.of(request.model)
-        trial = Trial(learned, request, self._schemas)
+        tries = self.tries(request, self._schemas, self.where)
         while True:
-            offered = offer(trial.asked, trial.form)
-            sent = prepare(offered.request, learned.profile, endpoint=self.where)
-            model = request.model or self.model
-            body = request_body(sent, learned.profile, model=model, tools=offered.declared(sent))
+            sent, offered = tries.next()
+            body = request_body(sent, tries.profile, model=tries.model, tools=offered.declared(sent))
             answer = await self._post(encode(body))
             if answer.status >= 300:
-                error = await self.http.refusal(answer)
-                if refused := trial.refused(error, offered.own_names(sent)):
-                    raise refused
-            elif trial.accepted():
-                learned.succeeded(sent)
-                reader = answer_reader(offered.request, learned.profile, offered.names)
-                reader.notes = sent.notes
-                return answer, reader, learned
+                tries.refused(await self.http.refusal(answer))
+            elif reader := tries.taken():
+                return answer, reader, tries.learned
             else:
                 answer.close()
 
@@ -207,10 +189,6 @@ class OpenAIBackend(InBatches):
             events.append(Extra("choice", extra))
         events += read_choice(reader, added_by(choice) or {})
         return events + reader.finish(choice.get("finish_reason"), usage_of(answer))
-
-    def for_model(self, model: str) -> Backend:
-        """Return a view of one model, with its own profile."""
-        return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
 
     async def inform(self, model: str) -> None:
         """Ask the endpoint for a model's context, size and engine: its list, then what llama.cpp and LM Studio have."""

@@ -1,0 +1,87 @@
+"""What every wire does with what is known of its models: a view of each, and a request's tries until one is taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from naru.errors import ModelError
+from naru.messages import ChatRequest, MediaPart
+from naru.models.answers.normalise import AnswerReader
+from naru.models.answers.parsing import answer_reader
+from naru.models.asking.offer import Offer, offer
+from naru.models.asking.strategy import prepare
+from naru.models.backend import Backend
+from naru.models.known.knowledge import Knowledge
+from naru.models.known.profile import Profile
+from naru.models.known.trial import Trial
+from naru.models.narrowed import Narrowed
+
+
+class Knowing(Backend):
+    """A backend of models of which something is known; the part of `Backend` that every wire shares."""
+
+    pictures_in_results: ClassVar[bool] = False
+    """A tool's result may hold pictures; elsewhere they stand in a user's turn after it."""
+
+    def __init__(self, profile: Profile | Knowledge | None, model: str) -> None:
+        self.model = model
+        self.knowledge = profile if isinstance(profile, Knowledge) else Knowledge(profile, default_model=model)
+
+    @property
+    def profile(self) -> Profile:
+        """Facts about the model family behind this endpoint, mended by what it refused."""
+        return self.knowledge.of(self.model).profile
+
+    def for_model(self, model: str) -> Backend:
+        """Return a view of one model, with its own profile."""
+        return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
+
+    def carries(self, part: MediaPart) -> bool:
+        """Tell whether this API has a form for a part."""
+        return True
+
+    def tries(self, request: ChatRequest, schemas: str, where: str) -> Tries:
+        """Begin to ask an endpoint, in this form of tool schemas."""
+        return Tries(self, request, schemas, where)
+
+
+class Tries:
+    """The forms of one request, one after the other: each further one has taken the last refusal in; see `adapt`."""
+
+    def __init__(self, wire: Knowing, request: ChatRequest, schemas: str, where: str) -> None:
+        self.model = request.model or wire.model
+        self.learned = wire.knowledge.of(request.model)
+        self._wire = wire
+        self._where = where
+        self._trial = Trial(self.learned, request, schemas)
+        self._offered: Offer
+        self._sent: ChatRequest
+
+    @property
+    def profile(self) -> Profile:
+        """The model's, as far as it is known by now."""
+        return self.learned.profile
+
+    def next(self) -> tuple[ChatRequest, Offer]:
+        """Return the request to send, prepared, and its tools as they are offered."""
+        self._offered = offer(self._trial.asked, self._trial.form)
+        profile = self.profile
+        if self._wire.pictures_in_results and profile.images == "user":
+            profile = replace(profile, images="tool")
+        self._sent = prepare(self._offered.request, profile, self._wire.carries, endpoint=self._where)
+        return self._sent, self._offered
+
+    def refused(self, error: ModelError) -> None:
+        """Take a refusal in. Raises ModelError when nothing more can be tried."""
+        if refused := self._trial.refused(error, self._offered.own_names(self._sent)):
+            raise refused from (error if error is not refused else None)
+
+    def taken(self) -> AnswerReader | None:
+        """Return the answer's reader; None where this was a try, and its answer is not wanted."""
+        if not self._trial.accepted():
+            return None
+        self.learned.succeeded(self._sent)
+        reader = answer_reader(self._offered.request, self.profile, self._offered.names)
+        reader.notes = self._sent.notes
+        return reader
