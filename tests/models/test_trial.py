@@ -17,6 +17,7 @@ from naru.models.known.pointed import pointed_at
 from naru.models.known.profile import Profile
 from naru.models.known.trial import Trial
 from naru.models.transport.failures import failure
+from naru.models.wires.anthropic import AnthropicBackend
 from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 
 NAMES = ["alpha", "beta", "evil", "delta_four", "echo"]
@@ -237,3 +238,20 @@ async def test_a_refused_grammar_is_answered_with_schemas_that_every_grammar_eng
         await backend.close()
     assert len(fake.bodies) == 3, "learnt: the second request is right at once"
     assert [len(body["tools"]) for body in fake.bodies] == [3, 3, 3]
+
+
+async def test_such_schemas_keep_the_shape_of_the_api_that_they_go_by() -> None:
+    """llama.cpp speaks Anthropic's Messages, too."""
+    hard = {"type": "object", "properties": {"x": {"type": "string", "pattern": "(?=a)b"}}}
+    refused = json_reply({"error": {"message": "failed to parse grammar"}}, 400)
+    ended = Reply(sse({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}, {"type": "message_stop"}))
+
+    async with serve([refused, ended]) as fake:
+        backend = AnthropicBackend(Endpoint.of(fake.base_url), Profile())
+        async for _ in backend.stream(ChatRequest("m", [Message("user", "hi")], tools=[ToolDefinition("t", "", hard)])):
+            pass
+        await backend.close()
+    first, second = (body["tools"][0] for body in fake.bodies)
+    assert first["input_schema"]["properties"] == hard["properties"]
+    assert (second["name"], list(second["input_schema"]["properties"])) == ("t", ["x"])
+    assert "pattern" not in second["input_schema"]["properties"]["x"]

@@ -36,11 +36,14 @@ class Offer:
         return {tool.name: self.names.get(tool.name, tool.name) for tool in sent.tools}
 
 
-def offer(request: ChatRequest, provider: str) -> Offer:
-    """Return a request's tools in a provider's form; those that cannot be sent are left out and logged once."""
+def offer(request: ChatRequest, provider: str, shape: str = "") -> Offer:
+    """Return a request's tools in a provider's form; those that cannot be sent are left out and logged once.
+
+    `shape` names the API that they are sent by, where that is not the provider's own.
+    """
     if not request.tools:
         return Offer(request)
-    form = _form_of(request, provider)
+    form = _form_of(request, provider, shape)
     own = {definition.name: definition for definition in request.tools}
     tools = [replace(own[name], name=sent) if sent != name else own[name] for sent, name in form.names.items()]
     changed = {sent: name for sent, name in form.names.items() if sent != name}
@@ -51,15 +54,15 @@ def offer(request: ChatRequest, provider: str) -> Offer:
     return Offer(_renamed(request, tools, {name: sent for sent, name in changed.items()}), declarations, changed)
 
 
-def _form_of(request: ChatRequest, provider: str) -> ProviderForm:
-    shape = [provider, [[tool.name, tool.description, tool.input_schema, tool.strict] for tool in request.tools]]
+def _form_of(request: ChatRequest, provider: str, shape: str) -> ProviderForm:
+    asked = [provider, shape, [[tool.name, tool.description, tool.input_schema, tool.strict] for tool in request.tools]]
     try:
-        key = orjson.dumps(shape, option=orjson.OPT_NON_STR_KEYS)
+        key = orjson.dumps(asked, option=orjson.OPT_NON_STR_KEYS)
     except (orjson.JSONEncodeError, RecursionError):
-        return provider_form(request.tools, provider)
+        return provider_form(request.tools, provider, shape)
     form = _forms.get(key)
     if form is None:
-        form = _forms[key] = provider_form(request.tools, provider)
+        form = _forms[key] = provider_form(request.tools, provider, shape)
         if len(_forms) > _FORMS_KEPT:
             _forms.popitem(last=False)
     else:

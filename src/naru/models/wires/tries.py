@@ -53,6 +53,7 @@ class Tries:
         self.model = request.model or wire.model
         self.learned = wire.knowledge.of(request.model)
         self._wire = wire
+        self._schemas = schemas
         self._where = where
         self._trial = Trial(self.learned, request, schemas)
         self._offered: Offer
@@ -65,7 +66,7 @@ class Tries:
 
     def next(self) -> tuple[ChatRequest, Offer]:
         """Return the request to send, prepared, and its tools as they are offered."""
-        self._offered = offer(self._trial.asked, self._trial.form)
+        self._offered = offer(self._trial.asked, self._trial.form, self._schemas)
         profile = self.profile
         if self._wire.pictures_in_results and profile.images == "user":
             profile = replace(profile, images="tool")

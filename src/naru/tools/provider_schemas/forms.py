@@ -17,6 +17,7 @@ from naru.tools.provider_schemas.normalise import normalised
 from naru.tools.provider_schemas.strict import strict_form
 
 logger = logging.getLogger(__name__)
+_Shape = Callable[[str, str, JsonObject], JsonObject]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +32,19 @@ class ProviderForm:
     """A definition's name → why it was not sent."""
 
 
-def provider_form(definitions: Sequence[ToolDefinition], provider: str) -> ProviderForm:
+def provider_form(definitions: Sequence[ToolDefinition], provider: str, shape: str = "") -> ProviderForm:
     """Return tools in a provider's form. No definition makes it fail; one that cannot be sent is set aside.
 
     Args:
         definitions: The tools; their names are mapped to legal ones where needed.
         provider: `openai`, `openai-strict`, `anthropic`, `gemini`, `ollama` or `llama.cpp`.
+        shape: The provider as whose a declaration is written, where an engine's schemas go over another's API.
 
     Raises:
         UserError: there is no such provider form.
     """
     row = dialect_of(provider)
+    shaped = _SHAPES[shape or provider]
     form = ProviderForm()
     taken: dict[str, str] = {}
     for definition in definitions:
@@ -51,7 +54,7 @@ def provider_form(definitions: Sequence[ToolDefinition], provider: str) -> Provi
             holder = taken.setdefault(name.casefold(), definition.name)
             if holder != definition.name or name in form.names:
                 raise ConflictError(f"its name cannot be told from that of {holder!r}, which came first")
-            reason, declaration = _declaration(definition, name, row)
+            reason, declaration = _declaration(definition, name, row, shaped)
             if row.most_tools is not None and len(form.tools) >= row.most_tools:
                 reason = f"{provider} takes at most {row.most_tools} tools"
         except ConflictError as error:
@@ -96,7 +99,7 @@ def dialect_of(provider: str) -> SchemaDialect:
     return DIALECTS[provider]
 
 
-def _declaration(definition: ToolDefinition, name: str, row: SchemaDialect) -> tuple[str, JsonObject]:
+def _declaration(definition: ToolDefinition, name: str, row: SchemaDialect, shaped: _Shape) -> tuple[str, JsonObject]:
     """Return why a tool cannot be sent, or an empty reason and its declaration."""
     schema, is_strict = _schema(definition.input_schema, row)
     size = len(json.dumps(schema, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass"))
@@ -106,7 +109,9 @@ def _declaration(definition: ToolDefinition, name: str, row: SchemaDialect) -> t
         for key in _property_names(schema):
             if not row.property_names.fullmatch(key):
                 return f"{row.name} takes no parameter called {key!r}", {}
-    declaration = _SHAPES[row.name](name, _description(definition, name, row.longest_description), schema)
+    declaration = shaped(name, _description(definition, name, row.longest_description), schema)
+    if shaped is not _openai:
+        return "", declaration
     if row is OPENAI_STRICT:
         declaration["function"]["strict"] = is_strict
     elif definition.strict and row is OPENAI:
@@ -127,7 +132,7 @@ def _gemini(name: str, description: str, schema: JsonObject) -> JsonObject:
     return {**declaration, "parameters": schema} if schema.get("properties") else declaration
 
 
-_SHAPES: dict[str, Callable[[str, str, JsonObject], JsonObject]] = {
+_SHAPES: dict[str, _Shape] = {
     "openai": _openai,
     "openai-strict": _openai,
     "anthropic": _anthropic,
