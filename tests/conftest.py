@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import importlib
 import signal
 import threading
 from collections.abc import Generator, Iterator
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from naru.builtins.data.embeddings import sentence_encoder
 from naru.errors import ConfigError
 from naru.models.local.engine import EngineOptions, LocalEngine
 from naru.models.local.weights import locate_model
@@ -70,6 +73,16 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 def _sendable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def the_encoder_is_loaded_once() -> Iterator[None]:
+    """Let all hubs of this process share the embedded encoder: it takes a second of CPU to load, and has no state."""
+    with pytest.MonkeyPatch.context() as patch:
+        if sentence_encoder.SentenceEncoder.is_installed():
+            package = importlib.import_module(sentence_encoder.PACKAGE)
+            patch.setattr(package, "USE", functools.cache(package.USE))
+        yield
 
 
 @dataclass(frozen=True)

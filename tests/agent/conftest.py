@@ -59,7 +59,7 @@ class Shop:
 
 @pytest.fixture(scope="session")
 def encoder() -> SentenceEncoder:
-    """The embedded encoder, loaded once: that takes a second."""
+    """The embedded encoder, where it is installed."""
     if not SentenceEncoder.is_installed():
         pytest.skip("needs the extra embed: scripts/bootstrap")
     return SentenceEncoder()
