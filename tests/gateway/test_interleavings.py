@@ -237,14 +237,7 @@ SMALL: dict[str, tuple[list[Step], ...]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_a_connected_server_is_callable_in_every_order_of_a_small_case(work, name):
-    """Every order in which one callback is let wait once."""
-    assert every(work(READY, *SMALL[name]), delays=1, most=5_000) > 50
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SMALL)
-def test_a_connected_server_is_callable_in_every_order_with_two_delays(work, name):
-    """Every order in which callbacks are let wait twice."""
+    """Every order in which callbacks are let wait up to twice."""
     assert every(work(READY, *SMALL[name]), delays=2, most=100_000) > 1_000
 
 
