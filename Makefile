@@ -2,10 +2,10 @@
 .PHONY: demo test test-fast check format reference lock clean bench model-1.5b
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
-# Two workers; what shares an engine or a database stays in one of them (tests/conftest.py).
-# Three where none of that is asked for: a third of that time is spent waiting.
+# Two workers a core of a small machine, since they wait as long as they work; three where nothing waits for programs.
+# What shares an engine or a database stays in one of them (tests/conftest.py).
 DEALT = --dist loadgroup --no-loadscope-reorder
-WORKERS = -n 2 $(DEALT)
+WORKERS = -n 4 $(DEALT)
 test-fast: WORKERS = -n 3 $(DEALT)
 export PYTHONUTF8 := 1
 # Images of Python often forbid byte code; each process that tests and demo start would compile its modules anew.

@@ -60,7 +60,7 @@ def _name(kind: str, parts: list[str]) -> str:
 def made_once(folder: Path) -> Iterator[bool]:
     """Tell whether a folder has been made, and hold it meanwhile; what is done without an error has made it.
 
-    The two workers of `make test` come to the same one within moments: npm leaves a folder that two installed into
+    Workers of `make test` come to the same one within moments: npm leaves a folder that two installed into
     without some of its packages, and calls it done.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
