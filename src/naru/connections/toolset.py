@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 from collections.abc import Sequence
+from types import TracebackType
 
 from naru.connections.link.connection import Connection
 from naru.connections.rules.guard import Guard, NoGuard
@@ -16,6 +19,11 @@ from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.persons import reach
 from naru.tools.supervision.calls import Call, Came, Supervision
 from naru.tools.toolset import CallContext, ProgressCallback
+
+log = logging.getLogger(__name__)
+
+_MOST_UNHEARD = 1_000
+"""Reports of progress that a slow hearer falls behind by; then the oldest go, since newer ones say more."""
 
 
 class ServerToolset:
@@ -65,15 +73,15 @@ class ServerToolset:
 
     async def _call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
         connection = self.connection
-        progress = _Progress(context.on_progress)
-        options = RequestOptions(
-            timeout_seconds=connection.record.timeout_seconds or context.timeout_seconds,
-            meta=context.meta,
-            caller=context.caller,
-            on_notification=progress.hear if context.on_progress is not None else None,
-        )
         try:
-            raw = await connection.request("tools/call", {"name": name, "arguments": arguments}, options)
+            async with _Progress(context.on_progress) as progress:
+                options = RequestOptions(
+                    timeout_seconds=connection.record.timeout_seconds or context.timeout_seconds,
+                    meta=context.meta,
+                    caller=context.caller,
+                    on_notification=progress.hear if context.on_progress is not None else None,
+                )
+                raw = await connection.request("tools/call", {"name": name, "arguments": arguments}, options)
         except LinkError as error:
             kind = ToolTimeoutError if error.failure.code == "timeout" and error.delivered else ToolError
             raise kind(error.message, remedy=error.remedy) from error
@@ -81,8 +89,6 @@ class ServerToolset:
             if error.error_code in (METHOD_NOT_FOUND, INVALID_PARAMS) and name not in connection.catalogue:
                 raise self._unknown(name) from error
             raise ToolError(f"Tool {name!r}: {error}") from error
-        finally:
-            await progress.finish()
         if raw.get("resultType", "complete") == "input_required":
             raise ToolError(
                 f"Tool {name!r} of {connection.name!r} asks for input from a person, which nobody here can give.",
@@ -111,11 +117,11 @@ def _came(result: ToolResult) -> Came:
 
 
 class _Progress:
-    """Runs an async progress callback in order beside the call, and ends with it."""
+    """Runs an async progress callback in order beside the call, and ends with it; what it raises costs no result."""
 
     def __init__(self, callback: ProgressCallback | None) -> None:
         self._callback = callback
-        self._queue: asyncio.Queue[JsonObject | None] = asyncio.Queue()
+        self._queue: asyncio.Queue[JsonObject | None] = asyncio.Queue(_MOST_UNHEARD)
         self._task: asyncio.Task[None] | None = None
 
     def hear(self, method: str, params: JsonObject) -> None:
@@ -124,20 +130,40 @@ class _Progress:
             return
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run())
+        self._put(params)
+
+    def _put(self, params: JsonObject | None) -> None:
+        if self._queue.full():
+            self._queue.get_nowait()
         self._queue.put_nowait(params)
 
     async def _run(self) -> None:
         assert self._callback is not None
-        while (params := await self._queue.get()) is not None:
-            progress, total = params.get("progress"), params.get("total")
-            await self._callback(
-                float(progress) if isinstance(progress, int | float) else 0.0,
-                float(total) if isinstance(total, int | float) else None,
-                str(params.get("message") or ""),
-            )
+        try:
+            while (params := await self._queue.get()) is not None:
+                done, total = _number(params.get("progress")), _number(params.get("total"))
+                await self._callback(done or 0.0, total, str(params.get("message") or ""))
+        except Exception:  # foreign code, beside a call that may not be repeated
+            log.exception("a hearer of progress failed, and hears no more of this call")
 
-    async def finish(self) -> None:
-        """Deliver what was heard, then end."""
-        if self._task is not None:
-            self._queue.put_nowait(None)
-            await self._task
+    async def __aenter__(self) -> _Progress:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Deliver what was heard, then end; at once where nobody waits for the call any more."""
+        if self._task is None:
+            return
+        self._put(None)
+        if isinstance(error, asyncio.CancelledError):
+            self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=isinstance(error, asyncio.CancelledError))
+
+
+def _number(value: object) -> float | None:
+    """Return a number as a float; None where it is none, or none that a float can be."""
+    try:
+        return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    except OverflowError:
+        return None
