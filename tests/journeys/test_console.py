@@ -30,7 +30,8 @@ XSS = (
     "javascript:window.hit=4", "</pre><iframe srcdoc='<script>parent.hit=5</script>'>",
     "{{constructor.constructor('hit')()}}",
 )  # fmt: skip
-WAYS = [(width, theme, language) for width in (1280, 390) for theme in ("light", "dark") for language in ("en", "ko")]
+WAYS = [(1280, "light", "en"), (1280, "dark", "ko"), (390, "light", "ko"), (390, "dark", "en")]
+"""Each two of width, theme and language come together once: colours and words, words and room, room and colours."""
 
 
 def assert_fits(browser: Browser, where: str) -> None:
@@ -50,7 +51,7 @@ def assert_fits(browser: Browser, where: str) -> None:
 
 
 def assert_fits_in_every_way(browser: Browser, css: str) -> None:
-    """Do the same for the page that is open, which has something of this CSS, in both languages, themes and widths."""
+    """Do the same for the page that is open, which has something of this CSS, in all ways."""
     for width, theme, language in WAYS:
         browser.look(width, theme)
         browser.driver.execute_script("localStorage.setItem('language', arguments[0])", language)
