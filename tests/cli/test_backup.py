@@ -151,3 +151,27 @@ def rewritten(copy: Path, harm: str) -> None:
             member = tarfile.TarInfo(name)
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
+
+
+def test_a_file_that_goes_while_it_is_made_is_left_out_and_the_rest_is_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name in ("a.json", "b.json", "c.json"):
+        (folder / name).write_text(name, encoding="utf-8")
+    made = backup.make(folder, tmp_path / "copy.tar.gz", lambda done, of: (folder / "b.json").unlink(missing_ok=True))
+    assert sorted(made.files) == ["a.json", "c.json"]
+    backup.restore(tmp_path / "copy.tar.gz", tmp_path / "back")
+    assert (tmp_path / "back" / "c.json").read_text(encoding="utf-8") == "c.json"
+
+
+def test_one_that_is_interrupted_leaves_no_half_file(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "a.json").write_text("secret", encoding="utf-8")
+
+    def interrupt(done: int, of: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        backup.make(folder, tmp_path / "copy.tar.gz", interrupt)
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]

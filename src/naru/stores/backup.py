@@ -63,9 +63,12 @@ def make(folder: Path, target: Path, told: Told = lambda done, of: None) -> Back
             with tarfile.open(fileobj=file, mode="w:gz") as archive:
                 for number, path in enumerate(found):
                     told(number, len(found))
-                    copy = _copied(path, Path(scratch) / "copy")
+                    try:
+                        copy = _copied(path, Path(scratch) / "copy")
+                    except FileNotFoundError:
+                        continue  # A hub that runs has removed it meanwhile.
                     name = path.relative_to(folder).as_posix()
-                    hashes[name] = hashlib.sha256(copy.read_bytes()).hexdigest()
+                    hashes[name] = _digest(copy)
                     archive.add(copy, arcname=f"data/{name}", filter=_plain)
                 made = Backup(int(time.time()), __version__, hashes)
                 manifest = Path(scratch) / MANIFEST
@@ -75,8 +78,9 @@ def make(folder: Path, target: Path, told: Told = lambda done, of: None) -> Back
             os.fsync(file.fileno())
         partial.rename(target)
     except (OSError, sqlite3.Error) as error:
-        partial.unlink(missing_ok=True)
         raise unusable(target, error, what="The backup cannot be written", elsewhere="name another file") from error
+    finally:
+        partial.unlink(missing_ok=True)  # of one that failed or was interrupted
     told(len(found), len(found))
     return made
 
@@ -133,7 +137,7 @@ def _copied(path: Path, copy: Path) -> Path:
     with path.open("rb") as file:
         is_database = file.read(len(_SQLITE)) == _SQLITE
     if not is_database:
-        copy.write_bytes(path.read_bytes())
+        shutil.copyfile(path, copy)
         return copy
     with (
         contextlib.closing(sqlite3.connect(path, timeout=30)) as source,
@@ -141,6 +145,11 @@ def _copied(path: Path, copy: Path) -> Path:
     ):
         source.backup(to)
     return copy
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager
@@ -164,7 +173,8 @@ def _put(archive: tarfile.TarFile, member: tarfile.TarInfo, fresh: Path) -> None
         raise ValueError(member.name)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     path.touch(mode=0o600)
-    path.write_bytes(file.read())
+    with path.open("wb") as written:
+        shutil.copyfileobj(file, written)
 
 
 def _unpacked(source: Path, fresh: Path) -> Backup:
@@ -183,7 +193,7 @@ def _unpacked(source: Path, fresh: Path) -> Backup:
     data = fresh / "data"
     for name, digest in found.files.items():
         path = data / name
-        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        if not path.is_file() or _digest(path) != digest:
             raise ConfigError(f"{source} is damaged: {name} is not what was put in.", remedy="Take another backup.")
     (fresh / MANIFEST).unlink()
     if data.is_dir():
