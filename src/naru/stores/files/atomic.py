@@ -27,6 +27,7 @@ _POLL_SECONDS = (0.0005, 0.004)
 HAD_SECONDS = 0.25
 """Whoever let go so recently lets others try first: else a busy writer starves the rest (R-27)."""
 _LOCKS_LOCK = threading.Lock()
+_MEND_FOLDER = "Make room or make the folder writable, then try again."
 
 
 class Shared(Protocol):
@@ -109,7 +110,7 @@ def _hold(path: Path, lock_path: Path, deadline: float, wait_seconds: float) -> 
     try:
         handle = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StoreError(f"Cannot make the lock file {lock_path}: {error.strerror}.") from error
+        raise StoreError(f"Cannot make the lock file {lock_path}: {error.strerror}.", remedy=_MEND_FOLDER) from error
     try:
         if not _stand_in_line(handle, max(0.0, deadline - time.monotonic())):
             raise _is_busy(path, wait_seconds)
@@ -212,7 +213,7 @@ def replace_here(path: Path, content: bytes, *, backup: bool = True) -> None:
                 path.unlink()
         raise StoreError(
             f"Cannot write {path}: {error.strerror or error}. Nothing was changed.",
-            remedy="Make room or make the folder writable, then try again.",
+            remedy=_MEND_FOLDER,
         ) from error
     finally:
         for leftover in (temporary, kept):

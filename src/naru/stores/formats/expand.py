@@ -146,7 +146,10 @@ def _read_env_file(path: Path, server: str) -> dict[str, str]:
     try:
         lines = path.expanduser().read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise ConfigError(f"Cannot read {path} (mcpServers.{server}.envFile): {error}.") from error
+        raise ConfigError(
+            f"Cannot read {path} (mcpServers.{server}.envFile): {error}.",
+            remedy="Make it a readable text of NAME=value lines, mend the path, or take `envFile` out.",
+        ) from error
     found: dict[str, str] = {}
     for line in lines:
         name, equals, value = line.strip().removeprefix("export ").partition("=")
