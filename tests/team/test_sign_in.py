@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
@@ -344,13 +345,20 @@ async def test_a_command_signs_in_by_a_port_of_its_own_and_out(tmp_path: Path) -
         _, told = await login.communicate()
         assert (login.returncode, b"access_denied" in told) == (5, True), told
         assert written_down() == ["server.signing_in"], "nobody is said to be signed in who is not"
+        login, _, _ = await begun()
+        login.send_signal(signal.SIGINT)
+        await asyncio.wait_for(login.communicate(), 60)
+        assert login.returncode == 130, "Ctrl-C ends the waiting"
         login, page, back = await begun()
-        async with aiohttp.ClientSession() as browser:
+        # Browsers open a second connection ahead of time and say nothing on it.
+        _, silent = await asyncio.open_connection("127.0.0.1", back.port)
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)) as browser:
             forged = await browser.get(back.with_query(code="x", state="forged"))
             assert forged.status == 404, "the port takes no other answer"
             answer = await say_yes(page)
             assert (await browser.get(back.with_query(answer))).status == 200
         said, _ = await login.communicate()
+        silent.close()
         assert (login.returncode, said.decode().strip()) == (0, "Signed in at up")
         assert len(provider.access) == 1
         assert written_down()[1:] == ["server.signing_in", "server.signed_in"]

@@ -12,7 +12,7 @@ import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -53,8 +53,9 @@ def login(
     """Sign in at a server's authorization server, in a browser."""
     settings = settings_from(config)
     hub = RunningHub(settings)
-    answer, listener = _Answer(), HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
-    listener.RequestHandlerClass = _handler(answer)
+    answer = _Answer()
+    # A thread for each: browsers open connections ahead of time, on which nothing comes.
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), _handler(answer))
     back = f"http://127.0.0.1:{listener.server_port}{PATH}"
     threading.Thread(target=listener.serve_forever, daemon=True).start()
     try:
@@ -65,7 +66,7 @@ def login(
             is_connected = bool(done["connected"])
         else:
             ask = partial(_wait_for, answer=answer, open_browser=browser)
-            asyncio.run(_alone(settings, name, back, ask))
+            asyncio.run(_alone(settings, name, back, ask, answer.came))
             is_connected = False
     finally:
         listener.shutdown()
@@ -133,12 +134,17 @@ def _wait_for(url: str, state: str, answer: _Answer, *, open_browser: bool) -> d
     return _waited(answer)
 
 
-async def _alone(settings: Settings, name: str, back: str, ask: Callable[[str, str], dict[str, str]]) -> None:
+async def _alone(
+    settings: Settings, name: str, back: str, ask: Callable[[str, str], dict[str, str]], came: threading.Event
+) -> None:
     record, signins = await _opened(settings, name)
     try:
         owner = owner_of(record, Person(LOCAL))
         begun = await signins.begin(Wish(name, expanded(record), owner, LOCAL, back, by_browser=False))
-        answer = await asyncio.to_thread(ask, begun.url, begun.state)
+        try:
+            answer = await asyncio.to_thread(ask, begun.url, begun.state)
+        finally:
+            came.set()  # whoever interrupts ends the thread's waiting, too
         audit_once(settings, "server.signing_in", server=name)  # before, so that no token comes unseen
         await signins.finish(answer, asker=LOCAL)
         audit_once(settings, "server.signed_in", server=name)
