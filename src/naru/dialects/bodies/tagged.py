@@ -9,7 +9,7 @@ from naru.dialects.bodies.arguments import read_any_arguments, skip_arguments_la
 from naru.dialects.bodies.dashed import BEGINNINGS, read_dashed
 from naru.dialects.bodies.json_calls import read_calls_as_text, read_complete_object, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
-from naru.dialects.bodies.tags.arg_pairs import pair_tags, read_pairs
+from naru.dialects.bodies.tags.arg_pairs import another_pair, pair_tags, read_pairs
 from naru.dialects.bodies.tags.call_tags import child_tags, tags_until
 from naru.dialects.bodies.tags.xml_parameters import (
     NAME_TAGS,
@@ -274,6 +274,8 @@ def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...], to
             beside = yield from read_arguments_beside(source, writer, len(closer))
             if not beside and required_of(tool) and are_cut_beside(source, len(closer)):
                 raise Incomplete
+            if not beside and (yield from another_pair(source, writer, pair_tags(), closer)):
+                yield from read_pairs(source, writer, pair_tags(), closers)
             return
         if not (yield from literal_at(source, _PAIR_STARTS)):
             ends = tuple(closer for closer in closers if closer.startswith("</"))

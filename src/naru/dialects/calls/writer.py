@@ -162,10 +162,15 @@ class CallWriter:
         """Whether no argument was written though the tool asks for some."""
         return not self._arguments and self.tool is not None and bool(required_of(self.tool))
 
-    def wrote(self, text: str) -> bool:
-        """Tell whether the value that was written last is a text that holds `text`."""
+    def awaits(self, name: str) -> bool:
+        """Tell whether the tool has an argument that was not written yet."""
+        return name in self.declared and not self.has(name)
+
+    @property
+    def last_text(self) -> str:
+        """The value that was written last, if it is a text."""
         value = self._arguments.get(self._key)
-        return isinstance(value, str) and text in value
+        return value if isinstance(value, str) else ""
 
     @property
     def declared(self) -> Mapping[str, Any]:

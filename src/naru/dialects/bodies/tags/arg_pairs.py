@@ -24,6 +24,7 @@ from naru.dialects.texts.source import (
 )
 
 _LONGEST_HEAD = 400
+_BARE_SO_FAR = lazy_pattern(r"[^<>\n]{0,100}(?:<(?:/[\w:]{0,20})?)?\Z")
 _KEY = lazy_pattern(r"\s*[^<>\s]{1,200}(?:\s+[^<>\s]{1,200})*(?=\s*<)")
 
 
@@ -60,6 +61,21 @@ def pair_tags(prefix: str = "", suffix: str = "") -> PairTags:
     return PairTags(prefix, suffix)
 
 
+def another_pair(source: Source, writer: CallWriter, tags: PairTags, closer: str) -> Reading[bool]:
+    """Consume the call's closing tag at `pos` where an argument that is awaited comes after it; tell whether it did."""
+    offset = yield from space_end(source, len(closer))
+    opener = yield from literal_at(source, (tags.key,), offset)
+    offset += len(opener)
+    while not source.final and _BARE_SO_FAR.match(source.text, source.pos + offset):
+        yield
+    found = tags.bare.match(source.text, source.pos + offset)
+    if found is None or not writer.awaits(found["key"].strip()):
+        return False
+    source.pos += len(closer)
+    writer.repair("misplaced-tag", closer)
+    return True
+
+
 def read_pairs(
     source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...], *, to_the_end: bool = False
 ) -> Reading[None]:
@@ -84,7 +100,9 @@ def read_pairs(
             continue
         found = yield from literal_at(source, (*closers, tags.separator))
         if found in closers and found:
-            return
+            if not (yield from another_pair(source, writer, tags, found)):
+                return
+            continue
         if found:
             source.pos += len(found)
             continue
@@ -117,7 +135,7 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
         writer.repair("misplaced-tag" if opened else "missing-tag", "".join(before + after), tags.value)
     writer.key(key)
     yield from read_tagged_text(source, writer, _ending(tags, closers, key, opened=opened), kind=kind, trim=not opened)
-    if not opened and writer.wrote(tags.value):
+    if not opened and tags.value in writer.last_text:
         raise NotACall
 
 

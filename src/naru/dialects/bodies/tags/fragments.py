@@ -23,6 +23,7 @@ _MARK = lazy_pattern(r"[^\w\s.!?\"'`]\Z")
 _NO_NAME = ("</", "</>", "<>")
 _BRACKET_BEFORE_CLOSER = lazy_pattern(r"(?:[^\s/<]</|\n</?)\Z")
 _NO_LETTERS = lazy_pattern(r"[\W_]+")
+_LAST_CLOSER = lazy_pattern(r"</([\w:.\-｜|]{1,60})[^<>]{0,30}>\s*\Z")
 _CLOSERS = lazy_pattern(r"(?:\s{0,80}</[\w:.\-｜|]{1,60}>){0,4}")
 _CLOSERS_SO_FAR = lazy_pattern(r"(?:\s{0,80}</[\w:.\-｜|]{1,60}>){0,4}\s{0,80}(?:<(?:/[\w:.\-｜|]{0,60})?)?\Z")
 _GOES_ON = lazy_pattern(r"[ \t]+[^\s<\[&({‹＜]|[\"'`),.;:!?…。，、）」](?!<)")
@@ -55,6 +56,12 @@ def ends_in_a_bracket(text: str) -> bool:
     It stands right behind the line break, or with the tag's stroke; one behind a word may be the value's own: `Map<`.
     """
     return _BRACKET_BEFORE_CLOSER.search(text) is not None
+
+
+def ends_in_a_stray_closer(text: str) -> bool:
+    """Tell whether a text closes with a tag that nothing in it opens."""
+    tag = _LAST_CLOSER.search(text[-LONGEST_FRAGMENT:])
+    return tag is not None and f"<{tag[1]}" not in text
 
 
 def is_spoken_of(source: Source, offset: int) -> Reading[bool]:

@@ -35,8 +35,8 @@ class _Scan:
     """What is known of one value's end so far; offsets count from the source's position."""
 
     __slots__ = (
-        "_ending", "_source", "_take", "_writer", "at", "calls", "closed", "crossed", "depth", "doubled", "full",
-        "implied", "loose", "nameless", "opened", "passed", "tail", "torn", "weak", "wrong",
+        "_ending", "_source", "_take", "_writer", "at", "awaited", "calls", "closed", "crossed", "depth", "doubled",
+        "full", "implied", "loose", "nameless", "opened", "passed", "tail", "torn", "weak", "wrong",
     )  # fmt: skip
 
     def __init__(self, source: Source, writer: CallWriter, ending: Ending, add: Callable[[str], object]) -> None:
@@ -71,6 +71,8 @@ class _Scan:
         """An end of the call, without the value's closing tag, that text follows."""
         self.implied: End | None = None
         """Where another argument begins though this value was not closed."""
+        self.awaited: int | None = None
+        """Where in it an argument that is awaited is opened, at whatever depth."""
         self.wrong: End | None = None
         """A misspelt closing tag."""
         self.loose: End | None = None
@@ -159,7 +161,8 @@ class _Scan:
             raise NotACall
         if ends_in_a_bracket((self.tail + source.text[source.pos : source.pos + end.at])[-9:]):
             raise NotACall
-        if self.torn is not None and self.torn < source.offset + end.at:
+        torn = self.torn if self.torn is not None or not self.depth else self.awaited
+        if torn is not None and torn < source.offset + end.at:
             self._writer.is_torn = True
         if self.crossed and end is self.loose and end is not self.full:
             raise NotACall
@@ -194,9 +197,12 @@ class _Scan:
                 self.at += len(token)
                 return False
             self.nameless = self.nameless or key is None
-            if self.depth == 0 and self.torn is None and key and self._awaits(key):
+            awaited = bool(key) and self._awaits(key or "")
+            if awaited and self.awaited is None:
+                self.awaited = self._source.offset + self.at
+            if self.depth == 0 and self.torn is None and awaited:
                 self.torn = self._source.offset + self.at
-            if self.depth == 0 and self.implied is None and self._ending.mends and key and self._awaits(key):
+            if self.depth == 0 and self.implied is None and self._ending.mends and awaited:
                 before = self._right_before(self.at)
                 self.implied = before or End(self.at, 0, "missing-tag")
         if role == "opener":
@@ -274,7 +280,7 @@ class _Scan:
         elif self._ending.mends and (yield from self._section_ends(following)):
             self._end(end)
             return True
-        if self.torn is None and not (yield from is_spoken_of(source, offset)):
+        if self.torn is None and not (self._ending.mends and (yield from is_spoken_of(source, offset))):
             self.torn = source.offset + at
         self.passed = True
         self.loose = end

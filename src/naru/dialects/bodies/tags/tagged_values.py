@@ -6,6 +6,7 @@ Which tag that is `tag_scan.py` finds out; here the text on the way is taken, tr
 from __future__ import annotations
 
 from naru.dialects.bodies.tags.endings import Ending, plain_end
+from naru.dialects.bodies.tags.fragments import ends_in_a_stray_closer
 from naru.dialects.bodies.tags.tag_scan import scan
 from naru.dialects.bodies.values import delimited
 from naru.dialects.calls.writer import CallWriter
@@ -137,6 +138,8 @@ def read_tagged_text(
         yield from _read_cdata(source, text, layout)
     closed = yield from scan(source, writer, ending, text.add, tail=_CDATA_END if layout >= 0 else "")
     text.finish(closed=closed)
+    if not closed and ends_in_a_stray_closer(writer.last_text):
+        raise NotACall  # which was meant for the value's own
 
 
 def _trimmed(value: str) -> str:
