@@ -410,7 +410,7 @@ K3_BROKEN = '<|open|>call tool="ping" index="2"<|sep|>a <|close|>argument<|sep|>
         (f"Try.\n<tool_call>{CALL}</tool_call>\n</think>Fine.", '{"host": "a"'),
         ('<|open|>argument key="title" type="string"<|sep|>text', "title"),
         ('{"thought": "I must look.", "name": "ping", "arguments": {"host": "a"}}', "I must look."),
-        ('<tool_call>{"name": "ping", "arguments": {"host": "a"}, "count": 30, "note": "x"}</tool_call>', "count: 30"),
+        ('<tool_call>{"name": "ping", "arguments": {"host": "a"}, "count": 30, "note": "x"}</tool_call>', "note: x"),
         ('[{"name": "ping", "arguments": {"host": "a",}, "why": "It is down."}]', "It is down."),
         ('{"content": "I look.", "tool_calls": [{"name": "ping", "arguments": {"host": "a"}}]}', "I look."),
         (f"{K3_CALL}{K3_BROKEN}", "<|close|>argument<|sep|>"),

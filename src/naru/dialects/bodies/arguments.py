@@ -30,10 +30,14 @@ from naru.dialects.texts.source import (
 )
 
 _SEPARATORS = (*COMMAS, "/", "#", "\\")
-_INSIDE = {quote: lazy_pattern(rf"(?:[^{quote}\\]|\\.)*", re.DOTALL) for quote in "\"'"}
+_INSIDE = {quote: lazy_pattern(rf"[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+", re.DOTALL) for quote in "\"'"}
 _COMMENT = lazy_pattern(r"(?://|#)[^\n]*\n|/\*.*?\*/", re.DOTALL)
+_MEMBER = lazy_pattern(r"\s{0,40}[,，]\s{0,40}\"([\w.\-]{1,64})\"\s{0,8}[:：]")
+_MEMBER_SO_FAR = lazy_pattern(r"\s{0,40}(?:[,，]\s{0,40}(?:\"[\w.\-]{0,64}(?:\"\s{0,8})?)?)?\Z")
+"""What begins a member after a brace; a wait for it ends within a line."""
 _LABEL = lazy_pattern(r"(?:[a-z]{1,8} )?([A-Za-z_]{2,24})[:：]")
 _LABEL_SO_FAR = lazy_pattern(r"[A-Za-z_ ]{1,40}\Z")
+_GOES_ON = frozenset("\"',，:]}")
 _LONG_KEY = 160
 """Characters; each may be written in six, and a key is looked for in the next 1,000."""
 _LONG_SPACE = lazy_pattern(rf"\s{{{MOST_SPACE}}}")
@@ -196,19 +200,55 @@ def skip_fence_line(source: Source) -> Reading[None]:
     source.pos = (yield from match_at(source, _FENCE_LINE, 40)).end()
 
 
-def read_arguments(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read the arguments object at `pos` for the call that was started; text passes on as it arrives."""
+def lost_member(source: Source, writer: CallWriter) -> Reading[str]:
+    """Return the argument that comes after the brace that was consumed, if one does: then that came too early."""
+    if not writer.lacks_some:
+        return ""
+    while not source.final and _MEMBER_SO_FAR.match(source.text, source.pos):
+        yield
+    found = _MEMBER.match(source.text, source.pos)
+    return found[1] if found is not None and writer.awaits(found[1]) else ""
+
+
+def _is_over(source: Source, writer: CallWriter, *, enclosed: bool) -> Reading[bool]:
+    """Tell whether the arguments end with the brace that was consumed.
+
+    Raises:
+        NotACall: It may be a text's own: one of them has stray quotes, and JSON goes on.
+    """
+    if enclosed:
+        return True
+    name = yield from lost_member(source, writer)
+    if name:
+        writer.repair("early-brace", name)
+    elif writer.has_strayed:
+        offset = yield from space_end(source)
+        if source.text[source.pos + offset : source.pos + offset + 1] in _GOES_ON:
+            raise NotACall
+    return not name
+
+
+def read_arguments(source: Source, writer: CallWriter, *, enclosed: bool = False) -> Reading[None]:
+    """Read the arguments object at `pos` for the call that was started; text passes on as it arrives.
+
+    With `enclosed` it stands in a call's object, which sees to what comes after its brace.
+    """
+    doubled = False
     decoded = complete_object(source)
     if decoded is not None:
         source.pos = decoded[1]
         writer.whole(decoded[0])
-        return
-    doubled = yield from open_brace(source, writer)
+        if (yield from _is_over(source, writer, enclosed=enclosed)):
+            return
+    else:
+        doubled = yield from open_brace(source, writer)
     while True:
         first = yield from next_member(source)
         if first == "}":
             yield from close_brace(source, doubled=doubled)
-            return
+            if (yield from _is_over(source, writer, enclosed=enclosed)):
+                return
+            continue
         writer.key((yield from read_key(source)))
         yield from _read_argument(source, writer)
         first = yield from json_space(source)

@@ -17,8 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Found = tuple[str, dict[str, Any], str]
-    """Name, arguments, id."""
+    Found = tuple[str, dict[str, Any], str, dict[str, Any]]
+    """Name, arguments, id, and the arguments that stand beside the others."""
 
 _MAY_NAME = ("command", "method")
 """Keys under which other things than tools may be named."""
@@ -99,7 +99,7 @@ def _keyed_by_name(value: dict[str, Any], offered: Offered, *, marked: bool) -> 
             raise NotOffered
         if not marked and not arguments and tool.properties:
             raise NotOffered
-        found.append((key, arguments, ""))
+        found.append((key, arguments, "", {}))
     if not found:
         raise NotOffered
     return found
@@ -114,13 +114,24 @@ def _named(name: str, name_key: str, fields: dict[str, Any], offered: Offered, *
         if key != name_key and role_of(key) == "arguments":
             if described and key == "parameters":
                 raise NotOffered
-            return name, arguments_from(value, tool), call_id(fields)
+            return name, arguments_from(value, tool), call_id(fields), beside_arguments(fields, tool)
     fitting = [value for key, value in fields.items() if role_of(key) != "outcome" and are_arguments(value, tool)]
     if len(fitting) == 1:
-        return name, fitting[0], call_id(fields)
+        return name, fitting[0], call_id(fields), {}
     if not marked and (not names_tool(name_key) or len(fields) < 2):  # noqa: PLR2004 - the name and one more
         raise NotOffered
-    return name, _beside_the_name(fields, name_key, tool), call_id(fields)
+    return name, _beside_the_name(fields, name_key, tool), call_id(fields), {}
+
+
+def beside_arguments(fields: Mapping[str, Any], tool: Tool) -> dict[str, Any]:
+    """Return the fields of a call's object that bear an argument's name, and are none of its own fields."""
+    return {
+        key: value
+        for key, value in fields.items()
+        if key in tool.properties
+        and key != "type"
+        and (not role_of(key) or (role_of(key) == "name" and key in required_of(tool) and value != tool.name))
+    }
 
 
 def _beside_the_name(fields: dict[str, Any], name_key: str, tool: Tool) -> dict[str, Any]:
@@ -192,9 +203,10 @@ def write_calls(value: Any, writer: CallWriter, offset: int, *, marked: bool) ->
     found = calls_in(value, writer.offered, marked=marked)
     if not found:
         raise NotOffered  # a list of empty lists
-    for name, arguments, identifier in found:
+    for name, arguments, identifier, beside in found:
         writer.start(name, identifier)
         writer.whole(arguments)
+        writer.add(beside)
         writer.end(offset)
 
 
@@ -210,7 +222,7 @@ def name_remarks(fields: Mapping[str, Any], writer: CallWriter, *, with_argument
     assert tool is not None
     for key, value in fields.items():
         if key in tool.properties:
-            says_more = has_arguments
+            says_more = has_arguments and key not in writer.beside
         elif not isinstance(value, str) or not value.strip() or key == "type" or is_around_calls(key):
             says_more = False
         else:

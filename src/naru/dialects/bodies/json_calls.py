@@ -11,6 +11,7 @@ from naru.dialects.bodies.arguments import (
     complete_object,
     inside_of_string,
     json_space,
+    lost_member,
     next_member,
     open_brace,
     read_arguments,
@@ -18,7 +19,7 @@ from naru.dialects.bodies.arguments import (
     read_key,
     value_of,
 )
-from naru.dialects.bodies.call_object import NotOffered, call_id, name_in, name_remarks, write_calls
+from naru.dialects.bodies.call_object import NotOffered, beside_arguments, call_id, name_in, name_remarks, write_calls
 from naru.dialects.bodies.pythonic import read_pythonic, write_pythonic_text
 from naru.dialects.bodies.values import collect_quoted
 from naru.dialects.calls.keys import is_around_calls, role_of, tells_thoughts
@@ -38,6 +39,8 @@ from naru.dialects.texts.source import (
 
 _SHORT_SCALAR = lazy_pattern(r"(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_]\w*)(?=\s*[,}])")
 """No number: what is numbered is a list of steps."""
+_MEMBER_AFTER = lazy_pattern(r"\s*[,，]\s*(?:\"|\Z)")
+"""What the slow way looks at: the object may have been closed too early."""
 _LONGEST_REMARK, _MOST_REMARKS = 200, 3
 
 TYPE_CHECKING = False
@@ -67,7 +70,7 @@ def read_complete_object(source: Source, writer: CallWriter, *, marked: bool) ->
         NotOffered: It is no call of an offered tool.
     """
     decoded = complete_object(source)
-    if decoded is None:
+    if decoded is None or _MEMBER_AFTER.match(source.text, decoded[1]):
         return False
     if not marked and not _may_open_a_call(next(iter(decoded[0]), ""), writer.offered):
         return False
@@ -138,6 +141,8 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
         first = yield from next_member(source)
         if first == "}":
             yield from close_brace(source, doubled=doubled)
+            if done and (yield from lost_member(source, writer)):
+                continue
             break
         if done and (yield from literal_at(source, closers)):
             writer.repair("missing-brace", "", "}")
@@ -148,7 +153,7 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
             yield from _check_unmarked_key(source, key, fields, writer.offered)
         if first == "{" and not done and (name := _name_before(key, fields, writer.offered)):
             writer.start(name, call_id(fields))
-            yield from read_arguments(source, writer)
+            yield from read_arguments(source, writer, enclosed=True)
             done = True
             continue
         value = yield from read_field(source)
@@ -156,6 +161,8 @@ def _read_object(source: Source, writer: CallWriter, *, marked: bool, closers: t
         if not done and not marked and name_in(fields, writer.offered) == ("", key):
             raise NotACall
     if done:
+        assert writer.tool is not None
+        writer.add(beside_arguments(fields, writer.tool))
         writer.end(source.offset)
     else:
         write_calls(fields, writer, source.offset, marked=marked)

@@ -60,6 +60,8 @@ class CallWriter:
         """The arguments whose texts have quotes that end none."""
         self._repeats = False
         """Whether an argument of it was written twice."""
+        self.beside: frozenset[str] = frozenset()
+        """The arguments of the last call that it has from beside the others."""
         self.span_start = 0
         self._id = ""
         self._arguments: dict[str, Any] = {}
@@ -91,6 +93,7 @@ class CallWriter:
         self.tool = tool
         self.is_doubtful = self.is_torn = self._repeats = False
         self._strayed = []
+        self.beside = frozenset()
         self._id = encodable(call_id)
         self._arguments = {}
         if self._emits:
@@ -161,6 +164,11 @@ class CallWriter:
     def lacks_all(self) -> bool:
         """Whether no argument was written though the tool asks for some."""
         return not self._arguments and self.tool is not None and bool(required_of(self.tool))
+
+    @property
+    def lacks_some(self) -> bool:
+        """Whether an argument that the tool asks for was not written."""
+        return self.tool is not None and not self._has_all(required_of(self.tool))
 
     def awaits(self, name: str) -> bool:
         """Tell whether the tool has an argument that was not written yet."""
@@ -294,6 +302,15 @@ class CallWriter:
         self._arguments = wanted
         if wanted and self._emits:
             self.json.append(_dumps(wanted)[:-1])
+
+    def add(self, beside: dict[str, Any]) -> None:
+        """Write those of the arguments beside the others that those lack: a brace closed them too early."""
+        lacking = {} if self.has_undeclared() else {key: beside[key] for key in beside if key not in self._arguments}
+        for key, value in lacking.items():
+            self.repair("early-brace", key)
+            self.key(key)
+            self.value(value)
+        self.beside = frozenset(lacking)
 
     def _coerced(self, value: Any) -> Any:
         assert self.tool is not None
