@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 _WORD = lazy_pattern(r"[\s:]*[\w.\-:/!]*\s*\Z")
 _UNFINISHED_TOKEN = lazy_pattern(r"[<\[✿][^\s]*\Z")
-_KIMI_NAME = lazy_pattern(r"(?:functions\.)?(.+?)(?:[:!]\d+)?")
+_KIMI_NAMES = (
+    lazy_pattern(r"(?:functions\.)?(.+?)(?:[:!]\d+)?"),
+    lazy_pattern(r"(?:functions?)?[.:]?(.+?)[:!.]?\d*"),
+)
+"""As it should be written, and without the marks between its parts."""
 _NAME_LINE = lazy_pattern(r"\s*([\w.\-:/]+)\s*(?=[`{\n])")
 _LONGEST_NAME = 300
 _PYTHON = lazy_pattern(r"[A-Za-z_][\w.\-]{0,100}\(")
@@ -186,7 +190,7 @@ def _read_arguments(source: Source, writer: CallWriter, row: Dialect, name: str,
         return
     if row.id_is_name:
         identifier = name
-        name = _KIMI_NAME.fullmatch(name)[1] if name else name  # type: ignore[index] # it matches any name
+        name = _name_in(name, writer)
     first = yield from skip_space(source)
     if first == "<":
         yield from read_tag(source, writer)
@@ -201,6 +205,12 @@ def _read_arguments(source: Source, writer: CallWriter, row: Dialect, name: str,
         if source.pos + offset < len(source.text):
             raise NotACall
     writer.end(source.offset)
+
+
+def _name_in(identifier: str, writer: CallWriter) -> str:
+    """Return the tool's name that a Kimi id holds; what it means is looked up in the strict reading first."""
+    names = [found[1] for pattern in _KIMI_NAMES if (found := pattern.fullmatch(identifier))]
+    return next((name for name in names if writer.offered.find(name) is not None), identifier)
 
 
 def _read_nothing(source: Source, marks: _Marks, first: str, tool: Tool) -> Reading[None]:

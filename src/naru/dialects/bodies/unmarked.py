@@ -45,7 +45,7 @@ LONGEST_FENCE = 100
 _NAME_BEFORE_TAG = lazy_pattern(r"[^\s<`{]+(?=\s*<)")
 _NAME = lazy_pattern(r"[^\s{`\[<*]+")
 _AFTER_NAME = lazy_pattern(r"(?:(?:\*\*|`(?!``)):?)?(?=[^*`:]|`{3}|\Z)")
-_NAME_AND_BRACKET = lazy_pattern(r"([A-Za-z_][\w.\-]{0,100}(?::\d{0,4})?)(?:\s{0,8}([{`])|\s{0,8}\Z)")
+_NAME_AHEAD = lazy_pattern(r"([A-Za-z_][\w.\-]{0,100}(?::\d{0,4})?)\s{0,8}")
 _USE = lazy_pattern(
     r"#[^\n]{0,190}\n|[A-Za-z_]\w*[ \t]*=[ \t]*(?:await[ \t]{1,8})?(?=(?P<called>[A-Za-z_][\w.]*)\()"
     r"|print\([A-Za-z_]\w*\)[ \t]*(?:\n|\Z)"
@@ -56,6 +56,7 @@ _ENDS_OF_LINES = Tokens((*STOPS, *(opener for row in MARKED for opener in row.op
 """What may follow a unit on its line: the end of the reply, or more calls."""
 ARGUMENT_MARKS = tuple(token for row in MARKED for token, role in row.marks if role == "arguments" and token[0] in "<[")
 """The tokens before arguments that stay where an engine leaves out only the one before the name."""
+_ARGUMENTS_BEGIN = Tokens(("{", "`", *ARGUMENT_MARKS))
 _FENCED_WITH_TAGS = tuple(row for row in MARKED if row.reader == "tagged")
 _LANGUAGES = frozenset(
     ("", *"json json5 jsonc jsonl javascript python py python3 xml html text txt plaintext plain".split())
@@ -193,19 +194,21 @@ def read_name_then_pairs(source: Source, writer: CallWriter) -> Reading[None]:
 
 
 def _another_name(source: Source, writer: CallWriter) -> Reading[bool]:
-    """Tell whether another tool's name with arguments comes; consumes the space before it."""
+    """Tell whether another tool's name with arguments comes; consumes what stands before it."""
     offset = yield from space_end(source)
-    if not source.text[source.pos + offset : source.pos + offset + 1].isalpha():
-        return False
+    if closer := (yield from literal_at(source, stray_closers(), offset)):
+        offset = yield from space_end(source, offset + len(closer))
     while True:
-        head = _NAME_AND_BRACKET.match(source.text, source.pos + offset)
-        if head is None:
-            return False
-        if head[2] or source.final:
+        head = _NAME_AHEAD.match(source.text, source.pos + offset)
+        if head is None or head.end() < len(source.text) or source.final:
             break
         yield
-    if not head[2] or tool_named(head[1], writer.offered) is None:
+    if head is None or tool_named(head[1], writer.offered) is None:
         return False
+    if not (yield from literal_at(source, _ARGUMENTS_BEGIN, head.end() - source.pos)):
+        return False
+    if closer:
+        writer.repair("stray-closer", closer)
     source.pos += offset
     return True
 
