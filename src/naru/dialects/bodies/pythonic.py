@@ -24,8 +24,12 @@ _NAME = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _OPEN = lazy_pattern(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
 _KEYWORD = lazy_pattern(r"(\\?[A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
 _FIRST_KEYWORD = lazy_pattern(r"(\w{1,64})\s{0,8}[=:]")
-_STRAY_QUOTE = lazy_pattern(r"\s*([\"'])(?!\1\1)(?:(?!\1)[^\\]|\\.)*\1(?!\Z).*", re.DOTALL)
-"""A text in which a quote stands that does not end it."""
+_STRAY_QUOTE = lazy_pattern(
+    r"\s*(?:\"(?!\"\")[^\"\\]*+(?:\\.[^\"\\]*+)*+\"|'(?!'')[^'\\]*+(?:\\.[^'\\]*+)*+')(?!\Z).*", re.DOTALL
+)
+"""A text in which a quote stands that does not end it; possessive, as a place to go back to at each character costs."""
+_TORN_STRUCTURE = lazy_pattern(r"\s*[{\[][^\"']*[\"']")
+"""An object or a list with a text in it; as a text itself it was cut at a stray quote."""
 _SPREAD = lazy_pattern(r"\*\*")
 
 
@@ -101,6 +105,7 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
     found: dict[str, Any] = {}
     positional: list[Any] = []
     strayed: list[str] = []
+    repeated = False
     at = skip_remarks(text, 0)
     while at < len(text):
         keyword = _KEYWORD.match(text, at)
@@ -114,10 +119,12 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
             value, at = read_value(text, at, "(", keys=tool.properties)
         except ValueError as error:
             raise NotACall from error
-        if isinstance(value, str) and _STRAY_QUOTE.fullmatch(text, start, at):
+        if isinstance(value, str) and _has_strayed(text, start, at):
             strayed.append(value)
         if keyword:
-            found.setdefault(keyword[1].replace("\\_", "_"), value)
+            name = keyword[1].replace("\\_", "_")
+            repeated = repeated or name in found
+            found.setdefault(name, value)
         elif spread and isinstance(value, dict):
             found.update(value)
         else:
@@ -128,12 +135,24 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
         at = skip_remarks(text, at + 1)
     arguments = _with_positional(found, positional, tool)
     undeclared = tool.properties and any(name not in tool.properties for name in arguments)
-    if strayed and (undeclared or (found and positional) or any(name not in arguments for name in required_of(tool))):
+    torn = undeclared or repeated or (found and positional) or any(name not in arguments for name in required_of(tool))
+    if strayed and torn:
         raise NotACall
     lacking = [name for name in properties_of(tool) if name not in arguments]
     if any(names_argument(written, lacking) for written in strayed):
         raise NotACall
     return arguments
+
+
+def _has_strayed(text: str, start: int, end: int) -> bool:
+    """Tell whether what was read as a text has a quote that does not end it.
+
+    Raises:
+        NotACall: It is an object or a list that was cut at one.
+    """
+    if _TORN_STRUCTURE.match(text, start, end):
+        raise NotACall
+    return _STRAY_QUOTE.fullmatch(text, start, end) is not None
 
 
 def keyword_arguments(text: str, tool: Tool) -> dict[str, Any]:
@@ -156,12 +175,17 @@ def _with_positional(found: dict[str, Any], positional: list[Any], tool: Tool) -
     if len(positional) == 1 and not found:
         if isinstance(only, str) and only.startswith("{"):
             only = _decoded(only)
-        if isinstance(only, dict) and only and set(only) <= set(names):
-            return only
+        if _are_named(only, names):
+            return dict(only)
     free = [name for name in names if name not in found]
-    if len(positional) > len(free):
-        raise NotACall
+    if len(positional) > len(free) or (len(positional) > 1 and any(_are_named(item, names) for item in positional)):
+        raise NotACall  # too many, or all arguments were one object that a stray quote cut
     return {**dict(zip(free, positional, strict=False)), **found}
+
+
+def _are_named(value: Any, names: list[str]) -> bool:
+    """Tell whether a value is an object of nothing but the tool's arguments."""
+    return isinstance(value, dict) and bool(value) and set(value) <= set(names)
 
 
 def _decoded(text: str) -> Any:
