@@ -97,12 +97,13 @@ def print_direction():
 
 
 def print_errors():
+    """Ask every sentence before a call that it says nothing of: the lower limit is what counts."""
     call = '<tool_call>{"name": "read_file", "arguments": {"path": "/etc/hosts"}}</tool_call>'
-    installed, limit = meaning._along, meaning._LIMIT  # noqa: SLF001
+    installed, limits = meaning._along, (meaning._LIMIT, meaning._LIMIT_BESIDE)  # noqa: SLF001
     for name in ASKED:
         for shift in (None, *SHIFTS):
             meaning._along = (lambda _: -1e9) if shift is None else installed
-            meaning._LIMIT = limit + (shift or 0)
+            meaning._LIMIT, meaning._LIMIT_BESIDE = (limit + (shift or 0) for limit in limits)
             runs = {
                 kind: [
                     bool(parse(f"{text}\n\n{call}", talk.TOOLS).calls)
@@ -111,7 +112,7 @@ def print_errors():
                 ]
                 for kind in ("shown", "made")
             }
-            asked = "words alone" if shift is None else f"words, then meaning at {meaning._LIMIT:.0f}"
+            asked = "words alone" if shift is None else f"words, then meaning at {meaning._LIMIT_BESIDE:.0f}"
             print(
                 f"{name}, {asked}".ljust(40),
                 f"{sum(runs['shown'])} of {len(runs['shown'])} run,",

@@ -25,19 +25,31 @@ def runs(kind, name):
 def test_a_shown_call_is_told_by_what_the_sentence_before_it_means():
     """By words alone 131 of the first set, 68 of the second and 37 of the third run; nothing was fitted to them."""
     assert runs("shown", "first")[1] == 143
-    assert runs("shown", "first")[0] <= 72
+    assert runs("shown", "first")[0] <= 30
     assert runs("shown", "second")[1] == 86
-    assert runs("shown", "second")[0] <= 28
+    assert runs("shown", "second")[0] <= 10
     assert runs("shown", "third")[1] == 44
-    assert runs("shown", "third")[0] <= 24
+    assert runs("shown", "third")[0] <= 11
 
 
 @pytest.mark.slow
 def test_a_call_that_is_announced_in_any_words_is_made():
-    """With the encoder or without it; by words alone two of them are lost, by meaning one more."""
-    assert runs("made", "first")[1] - runs("made", "first")[0] <= 1
-    assert runs("made", "second") == (86, 86)
-    assert runs("made", "third")[1] - runs("made", "third")[0] <= 2
+    """With the encoder or without it; by words alone two are lost, and 16 by meaning, all before another's call.
+
+    Their own calls would be about what many of them speak of, for which more is asked: then three are lost.
+    """
+    assert runs("made", "first")[1] - runs("made", "first")[0] <= 2
+    assert runs("made", "second")[1] - runs("made", "second")[0] <= 7
+    assert runs("made", "third")[1] - runs("made", "third")[0] <= 9
+
+
+@needs_encoder
+@pytest.mark.parametrize("before", ["예전 파서가 걸려 넘어지는 답:", "En la pared cuelga este letrero:"])
+def test_who_says_nothing_of_what_a_call_is_about_shows_it_sooner(before):
+    """The same words before a call that they are about leave it a call."""
+    call = '<tool_call>{{"name": "send_mail", "arguments": {{"to": "{}", "body": "{}"}}}}</tool_call>'
+    assert not read_every_way(f"{before}\n\n{call.format('kim@example.com', 'hello')}", talk.TOOLS).calls
+    assert read_every_way(f"{before}\n\n{call.format('kim@example.com', before)}", talk.TOOLS).calls
 
 
 @needs_encoder

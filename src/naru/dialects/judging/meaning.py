@@ -42,15 +42,20 @@ _DIRECTION = (
 """384 whole numbers from -127 to 127."""
 _LIMIT = 21.0
 """From here on a call was shown."""
+_LIMIT_BESIDE = 2.0
+"""The same where no word before the call is of its matter."""
 _FEW_WORDS = 2
 _FEW_LETTERS = 6
 _DECORATION = lazy_pattern(r"\s*`{3,}[\w+\-]{0,20}\s*\Z|[*_#>`]+")
 
 
-def means_showing(sentence: str) -> bool:
-    """Tell whether what a sentence means is that the call after it is shown; a word or two mean nothing."""
+def means_showing(sentence: str, *, of_its_matter: bool = True) -> bool:
+    """Tell whether what a sentence means is that the call after it is shown; a word or two mean nothing.
+
+    Who makes a call speaks of what it is about, so less is asked for where nothing is said of that.
+    """
     plain = plain_of(sentence)
-    return says_enough(plain) and _along(plain) >= _LIMIT
+    return says_enough(plain) and _along(plain) >= (_LIMIT if of_its_matter else _LIMIT_BESIDE)
 
 
 def says_enough(sentence: str) -> bool:

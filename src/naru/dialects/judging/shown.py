@@ -305,6 +305,7 @@ def facts(
         is_over=calls[0].dialect not in _UNMARKED,
         of_code=calls[0].dialect in _PYTHON and (len(calls) > 1 or _has_value_of(calls, before.text)),
         by_meaning=by_meaning,
+        of_its_matter=_is_about(calls, before.text),
     ):
         found.append("spoken of")
     if before.introduces and before.same_line and before.text[-1] == " " and calls[0].dialect not in _UNMARKED:

@@ -50,7 +50,9 @@ _UPPER = lazy_pattern(r"\\.|[A-Z]")
 _BAR = lazy_pattern(r"[()\[\]]|\|")
 
 
-def speaks_of_showing(text: str, *, is_over: bool, of_code: bool = False, by_meaning: bool = True) -> bool:
+def speaks_of_showing(
+    text: str, *, is_over: bool, of_code: bool = False, by_meaning: bool = True, of_its_matter: bool = True
+) -> bool:
     """Tell whether the last sentence of a text speaks of a call that is not made by it.
 
     Args:
@@ -58,11 +60,12 @@ def speaks_of_showing(text: str, *, is_over: bool, of_code: bool = False, by_mea
         is_over: whether a sentence that has ended speaks of its call less: an unmarked call is often shown after one.
         of_code: whether the call is written as code: who is asked for code makes a call by saying what it would be.
         by_meaning: whether its meaning is asked where words say nothing.
+        of_its_matter: whether it has a word of what the call is about.
     """
     sentence = last_sentence(text)
     told = _tell(sentence, text, is_over=is_over, of_code=of_code)
     if told is None and by_meaning and not of_code and _leads_on(text):
-        return means_showing(sentence)
+        return means_showing(sentence, of_its_matter=of_its_matter)
     return told is True
 
 
