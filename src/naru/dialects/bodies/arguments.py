@@ -37,7 +37,8 @@ _MEMBER_SO_FAR = lazy_pattern(r"\s{0,40}(?:[,，]\s{0,40}(?:\"[\w.\-]{0,64}(?:\"
 """What begins a member after a brace; a wait for it ends within a line."""
 _LABEL = lazy_pattern(r"(?:[a-z]{1,8} )?([A-Za-z_]{2,24})[:：]")
 _LABEL_SO_FAR = lazy_pattern(r"[A-Za-z_ ]{1,40}\Z")
-_GOES_ON = frozenset("\"',，:]}")
+_GOES_ON = lazy_pattern(r"\s{0,200}[\"',，:\]}]")
+_SPACE_SO_FAR = lazy_pattern(r"\s{0,200}\Z")
 _LONG_KEY = 160
 """Characters; each may be written in six, and a key is looked for in the next 1,000."""
 _LONG_SPACE = lazy_pattern(rf"\s{{{MOST_SPACE}}}")
@@ -222,8 +223,9 @@ def _is_over(source: Source, writer: CallWriter, *, enclosed: bool) -> Reading[b
     if name:
         writer.repair("early-brace", name)
     elif writer.has_strayed:
-        offset = yield from space_end(source)
-        if source.text[source.pos + offset : source.pos + offset + 1] in _GOES_ON:
+        while not source.final and _SPACE_SO_FAR.match(source.text, source.pos):
+            yield
+        if _GOES_ON.match(source.text, source.pos):
             raise NotACall
     return not name
 

@@ -24,7 +24,7 @@ from naru.dialects.texts.source import (
 )
 
 _LONGEST_HEAD = 400
-_BARE_SO_FAR = lazy_pattern(r"[^<>\n]{0,100}(?:<(?:/[\w:]{0,20})?)?\Z")
+_NEXT_SO_FAR = lazy_pattern(r"\s{0,40}(?:<[\w|:.]{0,30}>?)?[^<>\n]{0,100}(?:<(?:/[\w|:.\-]{0,60})?)?\Z")
 _KEY = lazy_pattern(r"\s*[^<>\s]{1,200}(?:\s+[^<>\s]{1,200})*(?=\s*<)")
 
 
@@ -32,8 +32,8 @@ class PairTags:
     """GLM's tags with a vendor's prefix or suffix on each name: `<{prefix}arg_key{suffix}>` and so on."""
 
     __slots__ = (
-        "around", "bare", "fragment", "head", "key", "key_end", "key_head", "kind", "kind_end", "separator", "value",
-        "value_end",
+        "around", "bare", "fragment", "head", "key", "key_end", "key_head", "kind", "kind_end", "next", "separator",
+        "value", "value_end",
     )  # fmt: skip
 
     def __init__(self, prefix: str, suffix: str) -> None:
@@ -51,6 +51,8 @@ class PairTags:
         """An argument up to its value, where nothing is missing and no type is given."""
         self.key_head = lazy_pattern(rf"{key}(?P<key>[^<>]*)<")
         self.bare = lazy_pattern(rf"(?P<key>[^<>\n]{{1,100}}){re.escape(self.key_end)}")
+        self.next = lazy_pattern(rf"\s{{0,40}}(?:{key})?(?P<key>[^<>\n]{{1,100}}){re.escape(self.key_end)}")
+        """An argument after the call's closing tag."""
         self.fragment = lazy_pattern(rf"<|(?:&lt;|\W){{0,5}}{re.escape(self.value[1:-1])}")
         """What is left of a value's opening tag."""
 
@@ -63,12 +65,9 @@ def pair_tags(prefix: str = "", suffix: str = "") -> PairTags:
 
 def another_pair(source: Source, writer: CallWriter, tags: PairTags, closer: str) -> Reading[bool]:
     """Consume the call's closing tag at `pos` where an argument that is awaited comes after it; tell whether it did."""
-    offset = yield from space_end(source, len(closer))
-    opener = yield from literal_at(source, (tags.key,), offset)
-    offset += len(opener)
-    while not source.final and _BARE_SO_FAR.match(source.text, source.pos + offset):
+    while not source.final and _NEXT_SO_FAR.match(source.text, source.pos + len(closer)):
         yield
-    found = tags.bare.match(source.text, source.pos + offset)
+    found = tags.next.match(source.text, source.pos + len(closer))
     if found is None or not writer.awaits(found["key"].strip()):
         return False
     source.pos += len(closer)
