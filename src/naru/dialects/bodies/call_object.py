@@ -130,6 +130,7 @@ def beside_arguments(fields: Mapping[str, Any], tool: Tool) -> dict[str, Any]:
         for key, value in fields.items()
         if key in tool.properties
         and key != "type"
+        and value is not None
         and (not role_of(key) or (role_of(key) == "name" and key in required_of(tool) and value != tool.name))
     }
 

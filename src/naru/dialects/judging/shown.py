@@ -122,7 +122,8 @@ class Before:
     def is_doubtful(self, *, by_meaning: bool) -> bool:
         """Tell whether a call should not be announced before it is judged."""
         return self.doubt >= DOUBTFUL or (
-            self.some and speaks_of_showing(self.text, is_over=True, by_meaning=by_meaning)
+            self.some
+            and speaks_of_showing(self.text, is_over=True, by_meaning=by_meaning, of_its_matter=False)  # not known yet
         )
 
 
