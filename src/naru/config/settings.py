@@ -279,8 +279,8 @@ class DataSettings(BaseSettings):
     """Run although the role is a superuser or may read server files: only for databases of no worth."""
 
     naru_database_url: str = ""
-    """Another database than that of POSTGRESQL_DB_…: `sqlite:///file.db`, `duckdb:///file.duckdb`, a folder with CSV or
-    Parquet files, `mysql://user:password@host/name`, `postgresql://…`."""
+    """Another database than that of POSTGRESQL_DB_…: `sqlite:///file.db`, `duckdb:///file.duckdb`, a CSV, JSON or
+    Parquet file or a folder of them, `mysql://user:password@host/name`, `postgresql://…`."""
     naru_data_dir: Path = Path("~/.local/share/naru")
     """Where the local vector store is kept."""
 

@@ -426,3 +426,35 @@ def test_a_nested_dump_of_a_schema_keeps_every_column(tmp_path: Path):
         "public.lot.id": "public.lot.id (int)",
         "public.lot.qty": "public.lot.qty (int): 수량",
     }
+
+
+PORTAL = (
+    "<html><table><tr><th>테이블</th><th>컬럼</th><th>설명</th></tr>"
+    "<tr><td>BOM</td><td>qty</td><td>소요량</td></tr></table>"
+)
+ROWS = row(1, {"A": "column", "B": "text"}) + row(2, {"A": "qty", "B": "count"})
+BOOK = book({"lot": f"<sheetData>{ROWS}</sheetData>"})
+SHEET = {"lot.qty": "lot.qty: count"}
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "texts"),
+    [
+        ("portal.xls", PORTAL.encode(), {"BOM.qty": "BOM.qty: 소요량"}),
+        ("lines.xls", "테이블\t컬럼\t설명\nQC\tjudge\t판정\n".encode("cp949"), {"QC.judge": "QC.judge: 판정"}),
+        ("unicode.txt", "\ufefftable\tcolumn\tdescription\nlot\tqty\tcount\n".encode("utf-16-le"), SHEET),
+        ("saved.csv", BOOK, SHEET),
+        ("page.txt", pdf("Grease the bearing"), {"page.txt#1": "Grease the bearing"}),
+        ("notes.md", word([("", "Rework twice")]), {"notes.md#1": "Rework twice"}),
+    ],
+)
+def test_a_file_is_read_for_what_it_is_and_not_for_what_it_is_called(
+    name: str, raw: bytes, texts: dict[str, str], tmp_path: Path
+):
+    pytest.importorskip("python_calamine", reason="install the extra `documents`")
+    assert read(tmp_path, name, raw) == (texts, {})
+
+
+def test_a_database_among_documents_is_named_with_how_it_is_read(tmp_path: Path):
+    _, refused = read(tmp_path, "lots.parquet", b"PAR1")
+    assert refused == {"lots.parquet": "no reader for .parquet; its columns are read with --database FILE"}

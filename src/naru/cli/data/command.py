@@ -57,7 +57,7 @@ DatabaseUrl = Annotated[
     str,
     typer.Option(
         "--database",
-        help="sqlite:///file.db, duckdb:///file.duckdb, mysql://…, postgresql://… or a folder of CSV or Parquet files.",
+        help="sqlite:///x.db, duckdb:///x.duckdb, mysql://…, postgresql://…, a CSV or Parquet file, a folder of such.",
         envvar="NARU_DATABASE_URL",
     ),
 ]

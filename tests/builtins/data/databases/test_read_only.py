@@ -258,11 +258,29 @@ async def test_a_name_that_is_a_word_of_sql_is_quoted(engine: Engine):
 KEPT = ("lots.csv", "we'ird.csv", "semi.csv", "order.csv", "a.b.c.csv")
 
 
+@pytest.mark.parametrize("name", ["lots.csv", "로트.tsv"])
+async def test_a_file_that_is_one_table_is_asked_by_itself(name: str, tmp_path: Path):
+    """What Korean Excel saves is in CP949, which the engine does not read: it is copied for it, the file stays."""
+    pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    rows = "\n".join(["로트\t수량", *(f"L{number}\t{number}" for number in range(5))]).encode("cp949")
+    (tmp_path / name).write_bytes(rows)
+    (tmp_path / "beside.csv").write_text("a\nsecret\n", encoding="utf-8")
+    database = open_database(DataSettings(naru_database_url=str(tmp_path / name), _env_file=None))
+    table = Path(name).stem
+    assert (await database.query(f'SELECT sum("수량") AS n FROM "{table}"')).records == [{"n": 10}]
+    assert {table.name for table in (await database.catalogue()).tables} == {table}
+    with pytest.raises(RefusedStatementError):
+        await database.query(f"SELECT * FROM '{tmp_path / 'beside.csv'}'")
+    assert (tmp_path / name).read_bytes() == rows
+    await database.close()
+
+
 async def test_a_folder_with_broken_files_is_asked_without_them_and_names_them(tmp_path: Path):
     """Issue 20, line 2: one file that cannot be read does not take the others' place."""
     pytest.importorskip("duckdb", reason="install the extra `duckdb`")
     (tmp_path / "lots.csv").write_text("lot_id;qty\nL1;3\n", encoding="utf-8")
     (tmp_path / "korean.csv").write_bytes("로트,수량\nL1,3\n".encode("cp949"))
+    (tmp_path / "japanese.csv").write_bytes("注文,金額（税込）\n合計,3\n".encode("shift_jis"))
     (tmp_path / "bad.parquet").write_text("no", encoding="utf-8")
     (tmp_path / "bad.json").write_text('{"a":', encoding="utf-8")
     (tmp_path / "gone.csv").symlink_to(tmp_path / "nothing")
@@ -275,11 +293,12 @@ async def test_a_folder_with_broken_files_is_asked_without_them_and_names_them(t
     for view in ('"we\'ird"', '"semi"', '"order"', "a_b_c"):
         assert (await database.query(f"SELECT b FROM {view}")).records == [{"b": 2}]
     told = {document.id for document in documents_of(await database.catalogue(), "folder")}
+    assert (await database.query('SELECT "수량" AS n FROM korean')).records == [{"n": 3}]
     assert {"lots.qty", "we'ird.b", "semi.b", "order.b", "a_b_c.b"} <= told
     left_out = {told.split(" is left out: ")[0] for told in (await database.check()).warnings}
-    assert left_out == {"korean.csv", "bad.parquet", "bad.json", "gone.csv", "pipe.csv"}
+    assert left_out == {"japanese.csv", "bad.parquet", "bad.json", "gone.csv", "pipe.csv"}
     await database.close()
-    for name in KEPT:
+    for name in (*KEPT, "korean.csv"):
         (tmp_path / name).unlink()
     database = open_database(settings)
     with pytest.raises(DatabaseUnavailableError, match=r"no CSV, Parquet or JSON files .*bad\.json is left out"):

@@ -1,4 +1,4 @@
-"""DuckDB, a file or a folder of CSV and Parquet files: its own parser and catalogue say what a statement would do.
+"""DuckDB, a file, or tables of CSV, JSON and Parquet files: its parser and catalogue say what a statement would do.
 
 Layers: opened read-only, no access to anything outside (`enable_external_access`), no extensions, settings locked;
 the engine's own grammar as JSON, one SELECT; functions by the catalogue's label of their effects, table functions by a
@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import itertools
 import json
 import tempfile
 import threading
@@ -23,6 +22,7 @@ import duckdb
 from naru.builtins.data.databases.catalogue import Catalogue
 from naru.builtins.data.databases.checked import CheckedDatabase
 from naru.builtins.data.databases.database import Checked, Limits, QueryResult
+from naru.builtins.data.databases.duck_files import holds_tables, view_files
 from naru.builtins.data.databases.errors import (
     DatabaseUnavailableError,
     QueryError,
@@ -30,7 +30,7 @@ from naru.builtins.data.databases.errors import (
     UnsafeDatabaseError,
     stopped,
 )
-from naru.builtins.data.databases.gather import gathered, quoted
+from naru.builtins.data.databases.gather import gathered
 from naru.builtins.data.databases.open import path_of
 from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
@@ -67,17 +67,9 @@ _LOCKED = ("enable_external_access = false", "python_enable_replacements = false
 _PIVOT = (
     "Name them: PIVOT lot ON line IN ('A', 'B') USING sum(qty); SELECT DISTINCT line FROM lot tells which there are."
 )
-_READERS = {
-    ".parquet": "read_parquet",
-    **dict.fromkeys((".csv", ".tsv", ".tab"), "read_csv"),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "read_json"),
-}
-_PACKED = ".gz"
-_WRITER = "{folder} may be written to; only the parser keeps a statement from that"
+_WRITER = "{path} may be written to; only the parser keeps a statement from that"
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 """Kinds of queries that only read; a CTE may also be an INSERT, UPDATE, DELETE or COPY TO."""
-_TOLD = 5
-"""Files of a folder that holds no table."""
 MAX_DEPTH = 400
 MUST_BE_REFUSED = (
     "CREATE TABLE naru_self_test (a INT)",
@@ -116,7 +108,7 @@ FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY' AND database_nam
 
 
 class DuckDatabase(CheckedDatabase):
-    """Read-only access to one DuckDB file, or to the tables in a folder's files."""
+    """Read-only access to one DuckDB file, to a file that is one table, or to the tables in a folder's files."""
 
     dialect = "DuckDB"
     breaking = (duckdb.FatalException, duckdb.InternalException, duckdb.OutOfMemoryException)
@@ -164,12 +156,12 @@ class DuckDatabase(CheckedDatabase):
         if self._connection is None:
             connection, self._left_out = await asyncio.to_thread(_open, self._path)
             self._connection, self._judge = connection, _Judge(connection.cursor())
-            if not self._path.is_dir():  # whose views have just been made
+            if not holds_tables(self._path):  # whose views have just been made
                 broken = await asyncio.to_thread(_broken_views, connection.cursor())
                 self._broken = broken.keys()
                 self._left_out = [f"{name} is left out: {told}" for (_, name), told in broken.items()]
-        if self._path.is_dir() and await asyncio.to_thread(_may_write, self._path):
-            self._left_out.append(_WRITER.format(folder=self._path))
+        if holds_tables(self._path) and await asyncio.to_thread(_may_write, self._path):
+            self._left_out.append(_WRITER.format(path=self._path))
         await self._prove_refused(MUST_BE_REFUSED)
         cursor = self._connection.cursor()
         for sql in MUST_FAIL_IN_THE_ENGINE:
@@ -251,10 +243,10 @@ class _Judge:
         return ""
 
 
-def _may_write(folder: Path) -> bool:
-    """Tell whether this process may make files in a folder, as a statement could past the parser."""
+def _may_write(path: Path) -> bool:
+    """Tell whether this process may make files in a folder, or change a file, as a statement could past the parser."""
     try:
-        with tempfile.TemporaryFile(dir=folder):
+        with tempfile.TemporaryFile(dir=path) if path.is_dir() else path.open("r+b"):
             return True
     except OSError:
         return False
@@ -313,18 +305,17 @@ def _first_line(error: Exception) -> str:
 
 
 def _open(path: Path) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
-    """Open a file, or a folder's files as views; say which of these are left out, and why."""
+    """Open a file, or files of tables as views; say which of these are left out, and why."""
     left_out: list[str] = []
     if not found_at(path):
         raise DatabaseUnavailableError(
             f"There is no DuckDB file or folder {path}.",
-            remedy="Check NARU_DATABASE_URL: duckdb:///file.duckdb or a folder.",
+            remedy="Check NARU_DATABASE_URL: duckdb:///file.duckdb, a folder, or a CSV, JSON or Parquet file.",
         )
     try:
-        if path.is_dir():
+        if holds_tables(path):
             connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
-            connection.execute("SET allowed_directories = [?]", [str(path.resolve())])
-            left_out = _view_files(connection, path.resolve())
+            left_out = view_files(connection, path.resolve())
         else:
             connection = duckdb.connect(str(path), read_only=True, config=dict(_SETTINGS))
         for setting in _LOCKED:
@@ -335,40 +326,6 @@ def _open(path: Path) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
             remedy="Check that it is what its name says and that no other process writes to it.",
         ) from error
     return connection, left_out
-
-
-def _view_files(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[str]:
-    """Make a view of each file, called as the file, more of that name with suffix and number; say what is left out."""
-    seen: set[str] = set()
-    left_out: list[str] = []
-    for file in sorted(folder.rglob("*")):
-        within = file.relative_to(folder)
-        if file.is_dir() or any(part[0] == "." for part in within.parts):
-            continue
-        bare = within.with_suffix("") if within.suffix.lower() == _PACKED else within
-        reader = _READERS.get(bare.suffix.lower())
-        if reader is None:
-            left_out.append(
-                f"{within.as_posix()} is left out: no reader for {within.suffix or 'a name without a suffix'}"
-            )
-            continue
-        stem = "_".join(bare.with_suffix("").parts).replace(".", "_")
-        longer = stem + file.suffix.replace(".", "_")
-        names = itertools.chain((stem, longer), (f"{longer}_{number}" for number in itertools.count(2)))
-        name = next(one for one in names if one.casefold() not in seen)
-        source = str(file).replace("'", "''")
-        try:
-            if not file.is_file():
-                raise duckdb.IOException("it is a pipe, a device or a link to nothing")
-            connection.execute(f"CREATE VIEW {quoted(name, MARK)} AS SELECT * FROM {reader}('{source}')")  # noqa: S608  # quoted
-        except duckdb.Error as error:
-            told = " ".join(filter(None, map(str.strip, str(error).splitlines()[:2])))
-            left_out.append(f"{within.as_posix()} is left out: {told}")
-        else:
-            seen.add(name.casefold())
-    if not seen:
-        raise duckdb.Error("; ".join([f"no CSV, Parquet or JSON files in {folder}", *left_out[:_TOLD]]))
-    return left_out
 
 
 def _broken_views(cursor: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], str]:

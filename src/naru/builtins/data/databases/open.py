@@ -25,11 +25,14 @@ _ENGINES = {
 """By scheme: module, class, extra, and what that extra brings."""
 _ALIASES = {"postgres": "postgresql", "mariadb": "mysql", "sqlite3": "sqlite"}
 _SUFFIXES = dict.fromkeys((".db", ".sqlite", ".sqlite3", ".db3"), "sqlite") | {".duckdb": "duckdb", ".ddb": "duckdb"}
+TABLE_SUFFIXES = (".parquet", ".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson")
+"""Of files that are one table, which DuckDB reads."""
+_SUFFIXES |= dict.fromkeys(TABLE_SUFFIXES, "duckdb")
 _BEGINNINGS = {b"SQLite format 3\0": "sqlite", b"DUCK": "duckdb"}
 """Within the first bytes of a file, whatever it is called."""
 _FORMS = (
     "postgresql://user:password@host/name, mysql://user:password@host/name, sqlite:///file.db, duckdb:///file.duckdb, "
-    "or the path of such a file, or of a folder with CSV or Parquet files"
+    "or the path of such a file, of a CSV, JSON or Parquet file, or of a folder of these"
 )
 
 _MARK_LETTERS = 8

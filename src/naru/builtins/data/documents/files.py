@@ -19,6 +19,7 @@ import yaml
 from naru.builtins.data.documents.document import Document, Reading, UnreadableError
 from naru.builtins.data.documents.headings import are_headings, is_table_of_columns
 from naru.builtins.data.documents.office import parts_of
+from naru.builtins.data.documents.office_reader import OLD_OFFICE
 from naru.builtins.data.documents.rows import Row, document_of, nested_rows, table_rows
 from naru.builtins.data.documents.sections import Section, html_sections, markdown_sections, paragraphs_of, pieces
 from naru.builtins.data.documents.text import decoded
@@ -36,6 +37,10 @@ _SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 """How Excel is told what stands between the cells."""
 _END = "\x1a"
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([\w-]+)""", re.IGNORECASE)
+_PDF, _ARCHIVE = b"%PDF-", b"PK\x03\x04"
+_BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_IS_HTML = re.compile(rb"<(!doctype html|html|table)\b", re.IGNORECASE)
+_DATABASES = (".parquet", ".db", ".sqlite", ".sqlite3", ".db3", ".duckdb", ".ddb")
 _SHEET_NUMBER = re.compile(r"(sheet|시트|table)\s*\d*", re.IGNORECASE)
 _FORMS = (
     "JSON, JSON lines, YAML, CSV, TSV, plain lines (.txt), Markdown, HTML; "
@@ -87,15 +92,14 @@ def _read(path: Path, name: str, reading: Reading) -> None:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             raise UnreadableError("it is no file but a pipe, a socket or a device")
-        reader = _READERS.get(path.suffix.lower())
-        if reader is None:
-            raise UnreadableError(f"no reader for {path.suffix or 'a name without a suffix'}")
+        if path.suffix.lower() not in _READERS:
+            raise UnreadableError(_unread(path.suffix))
         if found.st_size > MAX_FILE_BYTES:
             raise UnreadableError(f"it has {found.st_size} bytes; at most {MAX_FILE_BYTES} are read")
         raw = path.read_bytes()
         if not raw:
             raise UnreadableError("the file is empty")
-        reader(raw, name, reading)
+        _READERS[_form_of(raw, path.suffix.lower())](raw, name, reading)
         if reading.accounted == before:
             raise UnreadableError("it holds nothing to index")
     except OSError as error:
@@ -108,6 +112,30 @@ def _read(path: Path, name: str, reading: Reading) -> None:
         reading.refuse(name, str(error))
     except (ValueError, csv.Error, yaml.YAMLError) as error:
         reading.refuse(name, f"it is not what its name says: {error}" if str(error) else type(error).__name__)
+
+
+def _unread(suffix: str) -> str:
+    told = f"no reader for {suffix or 'a name without a suffix'}"
+    return told + ("; its columns are read with --database FILE" if suffix.lower() in _DATABASES else "")
+
+
+def _form_of(raw: bytes, suffix: str) -> str:
+    """Return the suffix that a file's beginning asks for: portals give HTML as .xls, and workbooks are called .csv."""
+    if raw.startswith(_PDF):
+        return ".pdf"
+    if raw.startswith(_ARCHIVE) and suffix not in _BOOKS:
+        return ".docx" if b"word/" in raw else ".xlsx"
+    if suffix in _BOOKS and not raw.startswith((_ARCHIVE, OLD_OFFICE)):
+        return ".html" if _IS_HTML.search(raw[:_CHARACTERS_LOOKED_AT]) else ".csv" if _is_of_cells(raw) else suffix
+    return suffix
+
+
+def _is_of_cells(raw: bytes) -> bool:
+    try:
+        first = decoded(raw).lstrip().partition("\n")[0]
+    except UnreadableError:
+        return False
+    return first[:1] != "<" and any(delimiter in first for delimiter in DELIMITERS)
 
 
 def _json(raw: bytes, name: str, reading: Reading) -> None:
@@ -221,6 +249,9 @@ def _add(row: Row, before: str, reading: Reading) -> None:
 
 
 def _lines(raw: bytes, name: str, reading: Reading) -> None:
+    if is_table_of_columns(decoded(raw).partition("\n")[0].split("\t")):  # Excel's "Unicode Text"
+        _csv(raw, name, reading)
+        return
     for number, line in enumerate(decoded(raw).splitlines(), 1):
         if line.strip():
             _pieces(f"{name}#{number}", (), [line.strip()], reading)
@@ -243,7 +274,8 @@ def _word(raw: bytes, name: str, reading: Reading) -> None:
 
 
 def _excel(raw: bytes, name: str, reading: Reading) -> None:
-    for number, part in enumerate(parts_of(raw, Path(name.lower()).suffix), 1):
+    suffix = Path(name.lower()).suffix
+    for number, part in enumerate(parts_of(raw, suffix if suffix in _BOOKS else ".xlsx"), 1):
         if isinstance(part, UnreadableError):
             reading.refuse(f"{name}#{number}", f"the sheet is broken: {part}")
             continue
@@ -296,7 +328,7 @@ _READERS: dict[str, _Reader] = {
     **dict.fromkeys((".txt", ".text", ".log"), _lines),
     **dict.fromkeys((".md", ".markdown"), _markdown),
     **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
-    **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), _excel),
+    **dict.fromkeys(_BOOKS, _excel),
     ".pdf": _pdf,
     ".docx": _word,
     ".doc": _old_word,

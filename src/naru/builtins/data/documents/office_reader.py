@@ -25,7 +25,7 @@ MAX_BOOK_BYTES = 512 * 2**20
 """Of an archive's XML, unpacked."""
 MAX_CELLS = 10_000_000
 """Of a sheet's rectangle, of which the library makes every cell, also the empty ones."""
-_OLD_OFFICE = bytes.fromhex("D0CF11E0A1B11AE1")
+OLD_OFFICE = bytes.fromhex("D0CF11E0A1B11AE1")
 _CELL = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
 
 Parts = Sequence[Callable[[], Any]]
@@ -98,7 +98,7 @@ def _cell(value: Any) -> str:
 
 def _bounded(raw: bytes, most: int) -> None:
     """Refuse an archive whose XML is too long, or whose sheet spans more cells than fit into memory."""
-    if raw.startswith(_OLD_OFFICE):
+    if raw.startswith(OLD_OFFICE):
         raise _RefusedError("it is protected with a password, or of an older form; save it anew, without one")
     if not zipfile.is_zipfile(io.BytesIO(raw)):
         return  # the library says what it is

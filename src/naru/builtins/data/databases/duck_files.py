@@ -1,0 +1,98 @@
+"""Files of tables as DuckDB's views: a CSV, JSON or Parquet file, or those of a folder."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from pathlib import Path
+
+import duckdb
+
+from naru.builtins.data.databases.gather import quoted
+from naru.builtins.data.databases.open import TABLE_SUFFIXES
+from naru.builtins.data.documents.document import UnreadableError
+from naru.builtins.data.documents.files import MAX_FILE_BYTES
+from naru.builtins.data.documents.text import decoded
+
+_MARK = '"'
+_CSV = "read_csv"
+_READERS = {
+    ".parquet": "read_parquet",
+    **dict.fromkeys((".csv", ".tsv", ".tab"), _CSV),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "read_json"),
+}
+_PACKED = ".gz"
+_TOLD = 5
+"""Files of a folder that holds no table."""
+
+
+def holds_tables(path: Path) -> bool:
+    """Tell a folder of tables, or a file that is one, from a database."""
+    return path.is_dir() or path.suffix.lower() in TABLE_SUFFIXES
+
+
+def view_files(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
+    """Make a view of each file, called as the file, more of that name with suffix and number; say what is left out.
+
+    The engine may read these files from then on, and copies of those whose encoding it does not know.
+    """
+    seen: set[str] = set()
+    left_out: list[str] = []
+    copies = Path(tempfile.mkdtemp(prefix="naru-"))
+    folder = path if path.is_dir() else path.parent
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        within = file.relative_to(folder)
+        if file.is_dir() or any(part[0] == "." for part in within.parts):
+            continue
+        bare = within.with_suffix("") if within.suffix.lower() == _PACKED else within
+        reader = _READERS.get(bare.suffix.lower())
+        if reader is None:
+            left_out.append(
+                f"{within.as_posix()} is left out: no reader for {within.suffix or 'a name without a suffix'}; "
+                "tables are read of CSV, JSON and Parquet files"
+            )
+            continue
+        stem = "_".join(bare.with_suffix("").parts).replace(".", "_")
+        longer = stem + file.suffix.replace(".", "_")
+        names = itertools.chain((stem, longer), (f"{longer}_{number}" for number in itertools.count(2)))
+        name = next(one for one in names if one.casefold() not in seen)
+        try:
+            if not file.is_file():
+                raise UnreadableError("it is a pipe, a device or a link to nothing")
+            _view(connection, name, file, reader, copies / f"{len(seen)}.csv")
+        except (duckdb.Error, UnreadableError) as error:
+            told = " ".join(filter(None, map(str.strip, str(error).splitlines()[:2])))
+            left_out.append(f"{within.as_posix()} is left out: {told}")
+        else:
+            seen.add(name.casefold())
+    if not seen:
+        raise duckdb.Error("; ".join([f"no CSV, Parquet or JSON files in {path}", *left_out[:_TOLD]]))
+    connection.execute("SET allowed_directories = ?", [[str(copies), *([str(path)] if path.is_dir() else [])]])
+    if not path.is_dir():
+        connection.execute("SET allowed_paths = [?]", [str(path)])
+    return left_out
+
+
+def _view(connection: duckdb.DuckDBPyConnection, name: str, file: Path, reader: str, copy: Path) -> None:
+    """Make one view; a text in another encoding, such as Korean Excel's, is read from a copy in UTF-8."""
+
+    def make(source: Path) -> None:
+        literal = str(source).replace("'", "''")
+        connection.execute(f"CREATE VIEW {quoted(name, _MARK)} AS SELECT * FROM {reader}('{literal}')")  # noqa: S608  # quoted
+
+    try:
+        make(file)
+    except duckdb.Error:
+        raw = file.read_bytes() if reader == _CSV and file.stat().st_size <= MAX_FILE_BYTES else b""
+        if not raw or file.suffix.lower() == _PACKED or _is_utf8(raw):
+            raise
+        copy.write_text(decoded(raw), encoding="utf-8", newline="")
+        make(copy)
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
