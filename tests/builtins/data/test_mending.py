@@ -163,6 +163,11 @@ INSERT INTO tags VALUES (1, 5, 'fall'), (1, 2, 'spring'), (2, 1, 'fall');
             "SELECT name, COUNT(*) FROM course GROUP BY name",
             [["Art", 3], ["Music", 1]],
         ),
+        (
+            "How many courses are called the same?",
+            "SELECT c.name, COUNT(*) FROM course c JOIN offering o ON o.course_id = c.course_id GROUP BY c.name",
+            [["Art", 2], ["Music", 1]],
+        ),
     ],
     ids=[
         "rows that a join repeats",
@@ -174,6 +179,7 @@ INSERT INTO tags VALUES (1, 5, 'fall'), (1, 2, 'spring'), (2, 1, 'fall');
         "nothing's name",
         "tables that nothing is asked of",
         "rows of the table that is named",
+        "rows of the table that is named, and not of one beside it",
     ],
 )
 async def test_issue_20_4_where_no_key_is_declared_rows_are_told_once_and_sums_for_each(
@@ -249,6 +255,17 @@ async def test_a_value_is_looked_for_first_in_the_table_that_is_asked(database: 
         "JOIN visit v ON v.course_id = c.id JOIN pupil p ON p.id = v.pupil_id WHERE t.name = 'seoul' ORDER BY p.name"
     )
     assert await rows(database, sql, "Who is from Seoul?") == [["Ada"], ["Bob"]]
+
+
+async def test_a_table_that_question_and_statement_name_stays_where_no_key_joins_it_at_once(database: Database):
+    catalogue = await database.catalogue()
+    sql = "SELECT DISTINCT t.name FROM visit v JOIN teacher t ON v.teacher_id = t.id ORDER BY t.name"
+    for question, wanted in (
+        ("Which teachers had visits?", [["Kim"], ["Lee"]]),
+        ("Which teachers are there?", [["Kim"], ["Lee"], ["Park"]]),
+    ):
+        scope = Scope(catalogue.tables, (), ())
+        assert await rows_of(database, await mended(sql, scope, catalogue, database, question=question)) == wanted
 
 
 async def test_tables_that_no_key_joins_are_left_to_the_database(database: Database):

@@ -46,8 +46,9 @@ def mend(tree: exp.Select, scope: Scope, dialect: str, question: str = "") -> No
     """Mend the tree in place."""
     _for_each(tree, scope, question)
     for select in list(tree.find_all(exp.Select)):
-        Joins(select, scope).complete(_counted(select, scope, question) if select is tree else None)
-        _spare(select)
+        named = _named(select, scope, question) if select is tree else []
+        Joins(select, scope).complete(named)
+        _spare(select, scope, named)
         _without(select)
         _conditions_of_groups(select)
         _groups(select)
@@ -64,31 +65,40 @@ def mend(tree: exp.Select, scope: Scope, dialect: str, question: str = "") -> No
         ordered.set("nulls_first", False)
 
 
-def _counted(select: exp.Select, scope: Scope, question: str) -> Table | None:
-    """Return the one table that the question names, where rows are counted of none that it names."""
+def _named(select: exp.Select, scope: Scope, question: str) -> list[str]:
+    """Return the tables that the question and the statement name; the one it names, where it counts rows of none."""
     standing = _tables_of(select, scope).values()
-    if not any(count.find(exp.Star) for count in select.find_all(exp.Count)):
-        return None
+    both = [table.name for table in standing if is_named(table, question, wholly=True)]
     if not standing or any(is_named(table, question) for table in standing):
-        return None
-    named = [table for table in scope.tables if is_named(table, question)]
+        return both
+    if not any(count.find(exp.Star) for count in select.find_all(exp.Count)):
+        return both
+    named = [table.name for table in scope.tables if is_named(table, question)]
     around = ways(scope.links, [table.name for table in scope.tables])
     near = {link.other for table in standing for link in around[table.name]}
-    return named[0] if len(named) == 1 and named[0].name in near else None
+    return named if len(named) == 1 and named[0] in near else []
 
 
-def _spare(select: exp.Select) -> None:
-    """Leave out joined tables that nothing is asked of where something is summed up: they only repeat rows."""
+def _spare(select: exp.Select, scope: Scope, named: Sequence[str]) -> None:
+    """Leave out joined tables that nothing is asked of where something is summed up: they only repeat rows.
+
+    Where rows are counted, those of one table are meant only if the question names it.
+    """
     joins = list(select.args.get("joins") or ())
     columns = list(select.find_all(exp.Column))
-    if any(select.find_all(exp.Star)) or not (joins and all(column.table for column in columns)):
+    if not (joins and all(column.table for column in columns)):
+        return
+    tables = {alias.casefold(): table.name for alias, table in _tables_of(select, scope).items()}
+    kept = set(named) if any(select.find_all(exp.Star)) else set()
+    if any(select.find_all(exp.Star)) and not kept:
         return
     if not any(_sums(item, select) for item in select.expressions):
         return
     for join in reversed(list(joins)):
         alias = join.this.alias_or_name.casefold()
         asked = (column for column in columns if column.table.casefold() == alias)
-        if isinstance(join.this, exp.Table) and all(column.find_ancestor(exp.Join) is join for column in asked):
+        is_spare = isinstance(join.this, exp.Table) and tables.get(alias) not in kept
+        if is_spare and all(column.find_ancestor(exp.Join) is join for column in asked):
             joins.remove(join)
             columns = [column for column in columns if column.find_ancestor(exp.Join) is not join]
     select.set("joins", joins)

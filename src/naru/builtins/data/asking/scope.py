@@ -116,9 +116,11 @@ def _phrases(question: str) -> list[str]:
     return [one for one in dict.fromkeys([*quoted_parts, *runs]) if len(one) > 2 or one.isdigit()][:_PHRASES_AT_MOST]
 
 
-def is_named(table: Table, question: str) -> bool:
-    """Whether a word of the question is one of the table's name."""
+def is_named(table: Table, question: str, *, wholly: bool = False) -> bool:
+    """Whether a word of the question is one of the table's name, or all words of its name are in the question."""
     words = {stem(word) for word in _WORD.findall(question.casefold())}
+    if wholly:
+        return {stem(part) for part in table.name.casefold().rpartition(".")[2].split("_")} <= words
     return bool({stem(part) for part in re.split(r"[._]", table.name.casefold())} & words)
 
 

@@ -51,8 +51,8 @@ class Joins:
     select: exp.Select
     scope: Scope
 
-    def complete(self, counted: Table | None = None) -> None:
-        """Say of each column whose it is, and join by keys what its columns need, and a table whose rows are counted.
+    def complete(self, named: Sequence[str] = ()) -> None:
+        """Say of each column whose it is, and join by keys what its columns need, and the tables that are meant so.
 
         A FROM with a join that no key and no comparison of two tables makes is written anew, from the tables that
         columns are used of.
@@ -68,7 +68,7 @@ class Joins:
         if len({owner.name for _, owner in owned if owner}) > 1 and (alone := self._alone(owned, known)):
             owned, is_sound = [(column, owner and alone) for column, owner in owned], False
         used = list(dict.fromkeys(owner.name for column, owner in owned if owner and not _in_join(column, self.select)))
-        used += [counted.name] if counted else []
+        used += [name for name in named if name not in used]
         if not is_sound or any(name not in known.values() for name in used):
             known = self._join(used, known, is_sound=is_sound)
         for column, owner in owned:
