@@ -244,6 +244,16 @@ async def test_a_cte_writes_nothing_into_the_folder_that_the_engine_may_read(tmp
     await database.close()
 
 
+async def test_what_shows_tables_is_refused_with_the_select_that_tells_them(engine: Engine):
+    database = engine.open()
+    for sql in ("SHOW TABLES", "DESCRIBE lot", "PRAGMA table_info(lot)"):
+        with pytest.raises(RefusedStatementError) as refused:
+            await database.query(sql)
+        asked = refused.value.remedy.partition("are told by: ")[2]
+        assert "yield_pct" in str((await database.query(asked)).records)
+    await database.close()
+
+
 async def test_a_name_that_is_a_word_of_sql_is_quoted(engine: Engine):
     """As the statements of `naru data ask` write it: each of these is refused bare by one of the engines."""
     database = engine.open()

@@ -6,6 +6,7 @@ import pytest
 
 from naru.builtins.data.databases.errors import RefusedStatementError
 from naru.builtins.data.databases.postgresql.statement import MAX_CHARACTERS, read_statement
+from naru.builtins.data.databases.statements import CATALOGUE
 
 
 def test_the_names_that_the_catalog_must_judge_are_found_wherever_they_stand():
@@ -88,3 +89,10 @@ def test_g07_a_leading_comment_or_mark_hides_no_write(sql: str):
 def test_what_is_no_plain_select_is_refused_with_its_reason(sql: str, reason: str):
     with pytest.raises(RefusedStatementError, match=reason):
         read_statement(sql)
+
+
+@pytest.mark.parametrize("sql", ["SHOW search_path", "DESCRIBE docs", "PRAGMA table_info(docs)"])
+def test_what_shows_tables_elsewhere_is_refused_with_the_select_that_tells_them(sql: str):
+    with pytest.raises(RefusedStatementError) as refused:
+        read_statement(sql)
+    assert refused.value.remedy.endswith(CATALOGUE)

@@ -60,6 +60,7 @@ _LIMITS = (
 _STEPS_BETWEEN_LOOKS = 1_000
 BUSY_SECONDS = 2.0
 _EXPLAINED = r"QUERY\s+PLAN\b"
+_COLUMNS_OF_ALL = "SELECT m.name, c.name, c.type FROM sqlite_schema m, pragma_table_info(m.name) c"
 _DENIED = "not authorized"
 _STOPPED = "interrupted"
 MUST_BE_REFUSED = (
@@ -94,7 +95,7 @@ class SqliteDatabase(CheckedDatabase):
         return await self._run(_read_catalogue)
 
     async def _query(self, sql: str) -> QueryResult:
-        asked = read_asked(sql, _EXPLAINED)
+        asked = read_asked(sql, _EXPLAINED, catalogue=_COLUMNS_OF_ALL)
         limits = self._limits
 
         def work(connection: sqlite3.Connection) -> QueryResult:

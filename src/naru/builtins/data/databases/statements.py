@@ -10,6 +10,9 @@ from naru.builtins.data.databases.errors import RefusedStatementError
 
 MAX_CHARACTERS = 20_000
 ONE_SELECT = "Write a single SELECT (WITH and VALUES are fine)."
+CATALOGUE = "SELECT table_name, column_name, data_type FROM information_schema.columns"
+_SHOWING = frozenset({"SHOW", "DESCRIBE", "DESC", "SUMMARIZE", "PRAGMA"})
+"""What asks for tables and columns, in the words of some engine."""
 _GAP = r"\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/"
 _FIRST_WORD = re.compile(rf"(?:{_GAP}|\()*+([^\W\d_]*)", re.DOTALL)
 _FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES"})
@@ -30,7 +33,21 @@ class Asked:
         return f"{self.explain} {self.query}" if self.explain else self.query
 
 
-def read_asked(sql: str, explain_options: str, first_words: frozenset[str] = _FIRST_WORDS) -> Asked:
+def instead_of(query: str, *, otherwise: str = ONE_SELECT, catalogue: str = CATALOGUE) -> str:
+    """Return what to write instead of what shows tables or columns, and `otherwise` for anything else."""
+    shows = first_word(query) in _SHOWING
+    return f"{ONE_SELECT} Tables and columns are told by: {catalogue}" if shows else otherwise
+
+
+def first_word(query: str) -> str:
+    """Return the word that a statement begins with, in capitals; nothing where it begins with none."""
+    found = _FIRST_WORD.match(query)
+    return found[1].upper() if found else ""
+
+
+def read_asked(
+    sql: str, explain_options: str, first_words: frozenset[str] = _FIRST_WORDS, *, catalogue: str = CATALOGUE
+) -> Asked:
     """Clean a statement and part it from EXPLAIN. Its first word is judged for the reader's sake, not for safety.
 
     `explain_options` is an expression of what may stand after EXPLAIN: it only shapes the plan. ANALYZE, which runs
@@ -56,8 +73,8 @@ def read_asked(sql: str, explain_options: str, first_words: frozenset[str] = _FI
     head = rf"(?:{_GAP})*+EXPLAIN\b(?:(?:{_GAP})*+({explain_options}))?"
     explain = re.match(head, text, re.IGNORECASE | re.DOTALL)
     query = text[explain.end() :].strip() if explain else text
-    found = _FIRST_WORD.match(query)
-    word = found[1].upper() if found else ""
+    word = first_word(query)
     if word and word not in first_words:
-        raise RefusedStatementError(f"Only one SELECT is run here, and this is {word[:40]}.", remedy=ONE_SELECT)
+        remedy = instead_of(query, catalogue=catalogue)
+        raise RefusedStatementError(f"Only one SELECT is run here, and this is {word[:40]}.", remedy=remedy)
     return Asked(" ".join(filter(None, ("EXPLAIN", explain[1]))) if explain else "", query)

@@ -13,7 +13,7 @@ from typing import Any
 
 from naru.builtins.data.databases.blanks import plain_blanks
 from naru.builtins.data.databases.errors import RefusedStatementError
-from naru.builtins.data.databases.statements import MAX_CHARACTERS
+from naru.builtins.data.databases.statements import MAX_CHARACTERS, instead_of
 from naru.errors import ConfigError
 from naru.extras import install_command
 
@@ -75,7 +75,8 @@ def read_statement(sql: str) -> Statement:
             raise RefusedStatementError(*_too_deep())
         if kind.endswith("Stmt") and kind != "SelectStmt":
             verb = _VERBS.get(kind) or kind.removesuffix("Stmt").upper()
-            raise RefusedStatementError(f"Only one SELECT is run here, and this contains {verb}.", remedy=_REMEDY)
+            remedy = instead_of(text, otherwise=_REMEDY)
+            raise RefusedStatementError(f"Only one SELECT is run here, and this contains {verb}.", remedy=remedy)
         if kind in _KEPT_OUT:
             raise RefusedStatementError(f"{_KEPT_OUT[kind]}.", remedy="Leave it out.")
         names.note(kind, node)
@@ -102,7 +103,7 @@ def _parse(text: str) -> tuple[Any, str]:
     except RecursionError as error:
         raise RefusedStatementError(*_too_deep()) from error
     except parser.PGQueryError as error:
-        raise RefusedStatementError(str(error)) from error
+        raise RefusedStatementError(str(error), remedy=instead_of(text, otherwise="")) from error
     if not statements:
         raise RefusedStatementError("The statement is empty.", remedy=_REMEDY)
     if len(statements) > 1:
