@@ -48,12 +48,14 @@ def _tables(question: str, tables: Sequence[Table]) -> Iterator[tuple[int, Table
         if any(words[: len(name)] == name for words in english) or any(
             bare == word or table.comment.startswith(word) for word in korean
         ):
-            called = (
-                "name",
-                *(f"{one}{part}" for part in ("_name", "name", "_id", "id") for one in (bare, stem(bare))),
-            )
-            column = next((found for one in called if (found := table.column(one))), table.columns[0])
-            yield len(name), table, column
+            yield len(name), table, called_by(table)
+
+
+def called_by(table: Table) -> Column:
+    """Return the column that a table's rows are called by: their names, or else their key."""
+    bare = table.name.rpartition(".")[2]
+    called = ("name", "title", *(f"{one}{part}" for part in ("_name", "name", "_id", "id") for one in (bare, stem(bare))))
+    return next((found for one in called if (found := table.column(one))), table.columns[0])
 
 
 def _stems(text: str) -> list[str]:
