@@ -54,7 +54,8 @@ def _tables(question: str, tables: Sequence[Table]) -> Iterator[tuple[int, Table
 def called_by(table: Table) -> Column:
     """Return the column that a table's rows are called by: their names, or else their key."""
     bare = table.name.rpartition(".")[2]
-    called = ("name", "title", *(f"{one}{part}" for part in ("_name", "name", "_id", "id") for one in (bare, stem(bare))))
+    own = (f"{one}{part}" for part in ("_name", "name", "_id", "id") for one in (bare, stem(bare)))
+    called = ("name", "title", *own)
     return next((found for one in called if (found := table.column(one))), table.columns[0])
 
 
