@@ -108,15 +108,6 @@ MENDED = {
         "SELECT t.name FROM teacher t JOIN course c ON c.teacher_id = t.id WHERE c.name = 'kim'",
         [["Kim"]],
     ),
-    "a condition under which a case of its own never holds": (
-        "SELECT SUM(CASE WHEN t.town = 'Seoul' THEN 1 ELSE 0 END), SUM(CASE WHEN t.town = 'Busan' THEN 1 ELSE 0 END) "
-        "FROM teacher t WHERE t.town = 'Seoul'",
-        [[1, 1]],
-    ),
-    "figures alone of rows in their order": (
-        "SELECT seats FROM course ORDER BY seats DESC LIMIT 2",
-        [["Computer Science I", 30], ["Computer Science II", 20]],
-    ),
     "a part of one value": ("SELECT seats FROM course WHERE title IN ('art', 'Science II') ORDER BY 1", [[15], [20]]),
 }
 

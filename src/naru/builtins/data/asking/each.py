@@ -48,15 +48,12 @@ def _tables(question: str, tables: Sequence[Table]) -> Iterator[tuple[int, Table
         if any(words[: len(name)] == name for words in english) or any(
             bare == word or table.comment.startswith(word) for word in korean
         ):
-            yield len(name), table, called_by(table)
-
-
-def called_by(table: Table) -> Column:
-    """Return the column that a table's rows are called by: their names, or else their key."""
-    bare = table.name.rpartition(".")[2]
-    own = (f"{one}{part}" for part in ("_name", "name", "_id", "id") for one in (bare, stem(bare)))
-    called = ("name", "title", *own)
-    return next((found for one in called if (found := table.column(one))), table.columns[0])
+            called = (
+                "name",
+                *(f"{one}{part}" for part in ("_name", "name", "_id", "id") for one in (bare, stem(bare))),
+            )
+            column = next((found for one in called if (found := table.column(one))), table.columns[0])
+            yield len(name), table, column
 
 
 def _stems(text: str) -> list[str]:

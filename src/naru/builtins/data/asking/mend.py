@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import sqlglot
 from sqlglot import exp
 
-from naru.builtins.data.asking.each import called_by, each_of
+from naru.builtins.data.asking.each import each_of
 from naru.builtins.data.asking.joins import WORDS_TYPE, ways
 from naru.builtins.data.asking.scope import Scope, is_named
 from naru.builtins.data.asking.tables import Joins, identifier, own_columns, sources_of, table_named
@@ -52,8 +52,7 @@ def mend(tree: exp.Select, scope: Scope, dialect: str, question: str = "") -> No
         _without(select)
         _conditions_of_groups(select)
         _groups(select)
-    _whole(tree)
-    _shown(tree, scope)
+    _shown(tree)
     _once(tree, scope)
     if dialect in _DIVIDES_WHOLE:
         for division in list(tree.find_all(exp.Div)):
@@ -216,30 +215,8 @@ def _texts(tree: exp.Select, scope: Scope) -> None:
                 beside.set("this", exp.cast(column.copy(), exp.DataType.Type.TEXT))
 
 
-def _whole(select: exp.Select) -> None:
-    """Leave out a condition under which one of the statement's own cases never holds: `CASE WHEN a = 'x'` of `'y'`."""
-    cases = [
-        test
-        for item in select.expressions
-        for case in item.find_all(exp.Case)
-        for branch in case.args["ifs"]
-        for test in branch.this.find_all(exp.EQ)
-    ]
-    where = select.args.get("where")
-    parts = _parts(where)
-    stay = [
-        part
-        for part in parts
-        if not isinstance(part, exp.EQ)
-        or not isinstance(part.expression, exp.Literal)
-        or all(test.this != part.this or test.expression == part.expression for test in cases)
-    ]
-    if len(stay) < len(parts):
-        select.set("where", exp.Where(this=exp.and_(*(part.copy() for part in stay))) if stay else None)
-
-
-def _shown(select: exp.Select, scope: Scope) -> None:
-    """Show groups, and what rows are ordered by, where the statement does not; with figures alone, whose they are."""
+def _shown(select: exp.Select) -> None:
+    """Show the groups and what the rows are ordered by, where the statement shows neither."""
     if select.args.get("distinct") or any(item.is_star for item in select.expressions):
         return
     names = {item.alias.casefold() for item in select.expressions if item.alias}
@@ -256,14 +233,6 @@ def _shown(select: exp.Select, scope: Scope) -> None:
             continue
         select.append("expressions", part.copy())
         shown.add(part.sql())
-    columns = [item.unalias() for item in select.expressions]
-    table = _tables_of(select, scope).get(columns[0].table) if isinstance(columns[0], exp.Column) else None
-    if table and not group and not is_summed and all(column in ordered for column in columns):
-        name = called_by(table)
-        figures = [table.column(column.name) for column in columns]
-        if WORDS_TYPE.search(name.type) and not any(one is None or WORDS_TYPE.search(one.type) for one in figures):
-            column = exp.Column(this=identifier(name.name), table=columns[0].args["table"].copy())
-            select.set("expressions", [column, *select.expressions])
 
 
 def _once(select: exp.Select, scope: Scope) -> None:
