@@ -76,6 +76,17 @@ CHANGING = (
     "stop_job",
     "block_pass",
     "report_damage",
+    "book_tasting",
+    "postponeHearing",
+    "scrub_launch",
+    "place_bid",
+    "withdraw_lot",
+    "move_hive",
+    "book_lesson",
+    "cancel_exam",
+    "refund_ticket",
+    "reserve_seat",
+    "queue_song",
 )
 _NEGATIVE = re.compile(
     r"\bnot?\b|n't|cannot|unable|unknown|none|nobody|없|않|아닙|못|\bno\b|ningún|nicht|kein|unbekannt|pas\b|aucun|inconnu"
@@ -306,7 +317,7 @@ async def main() -> None:
     parser.add_argument("--model", default="qwen2.5-coder-0.5b")
     parser.add_argument(
         "--set",
-        choices=("questions", "second", "third", "fourth", "fifth"),
+        choices=("questions", "second", "third", "fourth", "fifth", "sixth"),
         default="questions",
         help="a module of bench/tongues",
     )
