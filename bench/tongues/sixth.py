@@ -23,14 +23,14 @@ pair :: de :: Wo war die Ernte größer, auf north oder auf chapel? :: north :: 
 1 :: en :: I parked where I shouldn't have. What will that cost me? :: 35 :: fineFor
 missing :: en :: Who is the defendant in C-2026-777? :: :: getCase
 1 :: ko :: C-2026-131 사건은 무엇에 관한 거야? :: hedge|울타리|산울타리|이웃 :: getCase
-2 :: es :: ¿En qué piso es la audiencia del caso C-2026-118? :: 2|segund :: getCase, courtroom
+2 :: es :: ¿En qué piso es la audiencia del caso C-2026-118? :: piso 2|segund|planta 2|2º :: getCase, courtroom
 1 :: zh :: 8号法庭有多少个座位？ :: 22|二十二 :: courtroom
 pair :: zh :: 超速和噪音的罚款各是多少？ :: 120; 80 :: fineFor, fineFor
 1 :: pt :: A que horas é a audiência no dia 2026-12-14? :: 9:20|09:20|9h20 :: hearingsOn
 """,
     "spaceport": """
 2 :: en :: Who supervises the pad that L-302 lifts off from? :: Ines Falk :: get_launch, get_pad
-1 :: en :: Can L-302 fly as planned or did something come up? :: hold :: get_launch
+1 :: en :: Can L-302 fly as planned or did something come up? :: on hold|not |not,|cannot|can.t :: get_launch
 2 :: ko :: AquaSat은 언제 발사돼? :: 12-18|12월 18|06:40|6:40 :: search_payloads, get_launch
 pair :: ko :: Heron 5하고 Tern 중에 어느 로켓이 더 높아? :: Heron :: get_rocket, get_rocket
 1 :: ru :: Сколько весит спутник Lund University? :: 9|девять :: search_payloads

@@ -10,7 +10,7 @@ from naru.agent.execute import Outcome
 from naru.agent.selection import Ranked, index_of, plain_name
 from naru.agent.small.parameters import Parameter, entries, known_values, leaves, needed, parameters, shared_numbers
 from naru.agent.small.reading import decoded, is_nothing
-from naru.agent.small.sources import TELLING_NUMBER, Sources, Text, bare, digits, numbers
+from naru.agent.small.sources import TELLING_NUMBER, Sources, Text, bare, digits, numbers, spans
 from naru.messages import ToolCall, ToolDefinition
 
 AT_ONCE = 3
@@ -67,14 +67,18 @@ class Offering:
     def margin(self) -> float:
         """How much nearer to the question the nearest tool lies than talk does; -1 where nothing measures it."""
         first = self._ranked[0]
-        fits = self.fits(first.tool, self._sources.question.spans)
+        asked, is_for_name = self._sources.question, _lone_text(first.tool) is not None
+        fits = self.fits(first.tool, asked.spans) + (is_for_name and bool(asked.names))
         return -1.0 if first.closeness is None else first.closeness + FITS * fits - first.talk
 
     def is_asked_for(self, call: ToolCall) -> bool:
         """Tell whether a call has to do with what was said: no talk, a tool that lies near, or a value."""
-        closeness = self._of[call.name].closeness
-        is_open = not self.is_talk or bool(self._sources.results) or closeness is None or closeness > FAR
-        return is_open or any(map(self._sources.hold, leaves(call.arguments)))
+        of, words = self._of[call.name], self._sources.question.words
+        told = {str(one).lower() for one in leaves(call.arguments) if self._sources.hold(one)}
+        # A word of the talk itself says nothing, where capitals tell names.
+        told -= {one.lower() for one, is_name in words.items() if not is_name and one.lower() != one.upper()}
+        is_near = of.closeness is None or of.closeness > max(FAR, of.talk - LEAD)
+        return is_near or bool(told) or not self.is_talk or bool(self._sources.results)
 
     def fits(self, tool: ToolDefinition, given: Sequence[str]) -> int:
         """Count the parameters that take a value of the question: a listed one, an id of their shape, a number."""
@@ -179,7 +183,8 @@ class Offering:
         again = _for_another(tool, beside) if beside and self.may_be_forced(tool) else []
         if is_nothing(last):
             # One that lay farther than another was the wrong tool, and words of no capitals are hardly names of more.
-            is_told = tool is self._ranked[0].tool and again != [tool] and _without_options(tool, last) is None
+            is_wide = _wider(tool, last, self._sources.question.names) is None
+            is_told = tool is self._ranked[0].tool and again != [tool] and is_wide
             return again if again and is_told else self.elsewhere(last) or again
         wanted, given, takes = self._wanted, _fresh(last), self._taking_from(last, _fresh(last))
         if wanted and (wanted.name not in self.changing or wanted.name == self.chosen) and _taken(wanted, given):
@@ -196,7 +201,7 @@ class Offering:
         tool = self._of[last.call.name].tool
         if tool.name in self.changing or not is_nothing(last):
             return []
-        if (wider := _without_options(tool, last)) is not None:
+        if (wider := _wider(tool, last, self._sources.question.names)) is not None:
             return [wider]
         ids = self._sources.subject
         if not ids or set(ids) & set(map(str, leaves(last.call.arguments))):
@@ -211,7 +216,10 @@ class Offering:
         if ids:
             return [_held_to(one, text.name, ids) for one in self._left() if (text := _lone_text(one))][:AT_ONCE]
         leads = [one for one in self._lead_up_to(tool) if self._standing[one.name] >= 0][:1]
-        near = [one for one in self._left() if self._is_about_as_near(one, self._ranked[0].tool)]
+        asked, values = self._sources.question, leaves(last.call.arguments)
+        is_made_up = all(self._sources.is_new(one) and not asked.holds(one) for one in values)
+        open_ones = [one for one in self.first() if is_made_up and not needed(one)]
+        near = [one for one in self._left() if one in open_ones or self._is_about_as_near(one, self._ranked[0].tool)]
         return leads or self._in_order([one for one in near if not self.lacks(one)][: AT_ONCE - 1])
 
     def rather(self, called: ToolDefinition) -> list[ToolDefinition]:
@@ -244,7 +252,9 @@ class Offering:
             has_number = any(type(value) in (int, float) for value in values)
             ids += [span for span in asked.spans if not (span.isdigit() and (has_number or len(span) < TELLING_NUMBER))]
         others = [one for one in able if _takes_any(one, ids)]
-        return [*[one for one in others if one in self._left()][:AT_ONCE], tool] if others else None
+        # A bare number may be a quantity; letters make it the id of something else.
+        own = [tool] if given or _takes_any(tool, ids) or all(map(str.isdigit, ids)) else []
+        return [*[one for one in others if one in self._left()][:AT_ONCE], *own] if others else None
 
     def _taking_from(self, last: Outcome, given: Sequence[tuple[str, Any]]) -> list[ToolDefinition]:
         """Return the other tools that take a value which a result gave, or are named after its key."""
@@ -281,15 +291,17 @@ def _taken(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> list[str]:
 
 def _named(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> list[str]:
     """Return the values whose key is what a tool is named after: `{"station": "market"}` is for `get_station(name)`."""
-    names = [bare(tool.name), bare(plain_name(tool.name).partition(" ")[2])]
+    words = plain_name(tool.name).split()
+    names = ["".join(map(bare, one)) for one in (words, words[1:], words[:-1]) if one]
     return [value for key, value in given if key and bare(key) in names and _is_all_of(tool, value)]
 
 
 def _is_all_of(tool: ToolDefinition, value: Any) -> bool:
-    """Tell whether a text can be all that a tool needs: what its schema lists, or any where it tells no form."""
+    """Tell whether a value can be all that a tool needs: a number, what its schema lists, a text of no told form."""
     alone = needed(tool)[0] if len(needed(tool)) == 1 else None
-    may_be = alone and (alone.is_plain_text or value in (alone.schema.get("enum") or ()))
-    return bool(may_be) and isinstance(value, str)
+    if alone is None or type(value) is not (int if alone.kind == "integer" else str):
+        return False
+    return alone.kind == "integer" or alone.is_plain_text or value in (alone.schema.get("enum") or ())
 
 
 def _for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> list[ToolDefinition]:
@@ -304,17 +316,20 @@ def _for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> l
 
 def _lone_text(tool: ToolDefinition) -> Parameter | None:
     """Return the one parameter that a tool needs, where it takes a text of no told form, such as a name."""
-    alone = needed(tool)
-    return alone[0] if len(alone) == 1 and alone[0].is_plain_text else None
+    alone, shows_ids = needed(tool), not all(map(str.isdigit, spans(tool.description)))
+    return alone[0] if len(alone) == 1 and alone[0].is_plain_text and not shows_ids else None
 
 
-def _without_options(tool: ToolDefinition, last: Outcome) -> ToolDefinition | None:
-    """Return a tool without the optional parameters with which it found nothing, so that it may be asked wider."""
-    given = {one.name for one in parameters(tool) if not one.required} & last.call.arguments.keys()
-    if not given or last.failed:
-        return None
-    kept = {name: one for name, one in tool.input_schema["properties"].items() if name not in given}
-    return replace(tool, input_schema={**tool.input_schema, "properties": kept})
+def _wider(tool: ToolDefinition, last: Outcome, names: Sequence[str]) -> ToolDefinition | None:
+    """Return a tool as it may find more: held to a whole name of which it was asked a part, or without its options."""
+    given, properties = last.call.arguments, tool.input_schema.get("properties") or {}
+    for name, value in given.items():
+        whole = [one for one in names if str(value) in one.split() and str(value) != one]
+        if whole and name in properties:
+            return _held_to(tool, name, whole)
+    kept = {one.name: properties[one.name] for one in parameters(tool) if one.required or one.name not in given}
+    is_wider = len(kept) < len(properties) and not last.failed
+    return replace(tool, input_schema={**tool.input_schema, "properties": kept}) if is_wider else None
 
 
 def _held_to(tool: ToolDefinition, name: str, values: Sequence[str]) -> ToolDefinition:
@@ -326,7 +341,7 @@ def _held_to(tool: ToolDefinition, name: str, values: Sequence[str]) -> ToolDefi
 
 def _fed(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> ToolDefinition:
     """Return a tool that follows on a result; the one text that it needs can only be a value of that."""
-    values = _taken(tool, given) or _named(tool, given)
+    values = _named(tool, given) or _taken(tool, given)
     is_held = values and all(_is_all_of(tool, value) for value in values)
     return _held_to(tool, needed(tool)[0].name, values) if is_held else tool
 

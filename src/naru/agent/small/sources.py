@@ -16,7 +16,7 @@ from naru.agent.small.reading import decoded
 _LATIN = r"A-Za-z\u00c0-\u024f\u1e00-\u1eff"
 _LETTERS = rf"[{_LATIN}]+|[^\W\d_{_LATIN}]+"
 """Letters of one script: Latin ones end where those of another script begin."""
-_TOKEN = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTERS}")
+TOKEN = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTERS}|[^\w\s]")
 _SPAN = re.compile(r"[A-Za-z0-9]+(?:[-_./:#@][A-Za-z0-9]+)*", re.ASCII)
 _NUMBER = re.compile(r"\d+(?:[., ]\d{3})*(?:[.,]\d+)?")
 FIGURE = re.compile(rf"{_NUMBER.pattern}(?![\w\-/:#@])|{_SPAN.pattern}", re.ASCII)
@@ -97,7 +97,7 @@ class Text:
         self.names = [word for word, is_name in self.words.items() if is_name]
         self.numbers = numbers(text)
         self._folded = folded(text)
-        tokens = [bare(one) for one in _TOKEN.findall(self._folded)]
+        tokens = [token for one in TOKEN.findall(self._folded) if (token := bare(one))]
         self._runs = {
             "".join(tokens[start:end]).lstrip("0")
             for start in range(len(tokens))
