@@ -53,7 +53,7 @@ NEAR = {("Lisbon", "Madrid"), ("카이로", "부산"), ("adult", "어른"), ("ch
 
 
 async def near(value: str, texts: Sequence[str]) -> list[float]:
-    return [0.6 if (value, one) in NEAR or (one, value) in NEAR else 0.3 for one in texts]
+    return [0.65 if (value, one) in NEAR or (one, value) in NEAR else 0.3 for one in texts]
 
 
 def said(name: str, /, **arguments: object) -> str:
@@ -261,3 +261,60 @@ async def test_issue_14_what_a_guessed_value_gave_is_not_told_where_the_question
     shown = backend.requests[-1].messages[-1].text
     assert [price for price in ("11.5", "6") if f"euros: {price}" in shown] == told
     assert (record["answer"], breaches(record)) == (answer, [])
+
+
+JOINING = {"o", "oder", "하고", "と"}
+
+
+async def joining(value: str, texts: Sequence[str]) -> list[float]:
+    """As near as the encoder tells such words to "and" and "or"; names without a meaning lie near to nothing."""
+    return [0.84 if value in ("and", "or") and one in JOINING else 0.32 for one in texts]
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "second", "held"),
+    [
+        ("¿Qué es más barato, pelodrin o samivet?", "pelodrin", "samivet", ["samivet"]),
+        ("¿Qué es más barato, pelodrin o samivet?", "samivet", "pelodrin", ["pelodrin"]),
+        ("Welcher Stern ist weiter weg, Vega oder Rigel?", "Vega", "Rigel", ["Rigel"]),
+        ("Heron 5하고 Tern 중에 어느 게 더 높아?", "Heron 5", "Tern", ["Tern"]),
+        ("VarnとKarstの気温は？", "Varn", "Karst", ["Karst"]),
+        ("바이올린하고 첼로를 빌리면 얼마야?", "바이올린", "첼로", None),
+        ("was ist teurer, salz oder kilometer null?", "salz", "kilometer null", ["kilometer", "kilometer null"]),
+    ],
+    ids=["no capitals", "the second first", "names", "particles", "two scripts", "endings", "two words"],
+)
+async def test_issue_14_5_what_is_joined_to_a_thing_is_looked_up_too_whatever_it_is_called(
+    question: str, first: str, second: str, held: list[str] | None
+) -> None:
+    script = [said("weather", city=first), said("weather", city=second), "Both."]
+    record, backend = await asked(question, script, (weather,), near=joining)
+    assert [arguments["city"] for _, arguments in calls(record)] == [first, second]
+    assert backend.requests[1].tools[0].input_schema["properties"]["city"].get("enum") == held
+    assert breaches(record) == []
+
+
+@pytest.mark.parametrize(
+    "question", ["Wie ist das Wetter in Lisbon am Montag?", "Is Lisbon warm, or is it raining?", "Lisbon o ¿qué?"]
+)
+async def test_nothing_is_looked_up_twice_for_a_word_that_joins_no_name(question: str) -> None:
+    record, _ = await asked(question, [said("weather", city="Lisbon"), "16."], (weather,), near=joining)
+    assert len(calls(record)) == 1
+
+
+async def test_issue_14_5_two_ids_of_one_parameter_are_both_looked_up_though_their_forms_differ() -> None:
+    def train(number: Annotated[str, Field(examples=["R000", "N00"])]) -> dict:
+        """Delay of a train."""
+        return {"train": number, "delay": {"R512": 12, "N77": 35}[number]}
+
+    script = [said("train", number="R512"), said("train", number="N77"), "N77."]
+    record, _ = await asked("R512랑 N77 중에 뭐가 더 늦어?", script, (train,), near=near)
+    assert [arguments["number"] for _, arguments in calls(record)] == ["R512", "N77"]
+
+
+async def test_issue_14_5_a_word_that_is_a_little_like_a_listed_value_does_not_ask_for_it() -> None:
+    async def a_little(value: str, texts: Sequence[str]) -> list[float]:
+        return [0.57 if (value, one) == ("tomorrow", "시까지") else 0.3 for one in texts]
+
+    record, _ = await asked("몇 시까지 만조야?", [said("tides", day="today"), "04:52."], (tides,), near=a_little)
+    assert len(calls(record)) == 1

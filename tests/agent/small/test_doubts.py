@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pytest
 from bench.tongues.law import breaches
@@ -216,3 +216,67 @@ async def test_issue_14_an_answer_that_tells_what_a_result_holds_beside_its_id_s
     script = [written("night", day="2026-12-06"), "It is 85 % cloudy."]
     record, backend = await asked("How cloudy is it on 2026-12-06?", script, (night, observer), of_the_night)
     assert (record["answer"], len(backend.requests)) == ("It is 85 % cloudy.", 2)
+
+
+def judge_info(name: str) -> dict:
+    """Phone number of a judge."""
+    return {"name": name, "phone": "0441"}
+
+
+def courtroom(number: int) -> dict:
+    """Floor of a courtroom."""
+    return {"courtroom": number, "floor": 2}
+
+
+def get_case(case: Annotated[str, Field(examples=["C-000"])]) -> dict:
+    """Judge, parties and courtroom of a case."""
+    parties = [{"role": "claimant", "name": "Mirela Popa"}]
+    return {"case": case, "parties": parties, "judge": "Abena Osei", "courtroom": 5}
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "value"), [(judge_info, "name", "Abena Osei"), (courtroom, "number", 5)], ids=["text", "number"]
+)
+async def test_issue_14_a_tool_that_is_named_after_a_key_takes_its_value_and_no_other_name(
+    tool, name: str, value: object
+) -> None:
+    async def ranked(tools, texts):
+        return [Ranked(one, 0.5 - 0.3 * (one.name == "get_case"), closeness=0.3) for one in tools]
+
+    script = [written("get_case", case="C-118"), written(tool.__name__, **{name: value}), "Told."]
+    record, backend = await asked("What of the judge or the room of C-118?", script, (get_case, tool), ranked)
+    assert backend.requests[1].tools[0].input_schema["properties"][name]["enum"] == [value]
+    assert [each for _, each in calls(record)] == [{"case": "C-118"}, {name: value}]
+
+
+async def test_issue_14_a_call_that_holds_nothing_of_a_question_with_an_id_gives_way_to_what_takes_the_id() -> None:
+    def hive(hive_id: Annotated[str, Field(examples=["H-00"])]) -> dict:
+        """Queen and frames of a hive."""
+        return {"hive": hive_id, "queen_born": 2025}
+
+    def honey(kind: Literal["linden", "acacia"]) -> dict:
+        """Jars of honey."""
+        return {"jars": 62}
+
+    script = [written("honey", kind="linden"), written("hive", hive_id="H-07"), "2025."]
+    record, backend = await asked("Quel âge a la reine de H-07 ?", script, (hive, honey))
+    assert [tool.name for tool in backend.requests[1].tools] == ["hive"]
+    assert (calls(record), record["answer"]) == ([("hive", {"hive_id": "H-07"})], "2025.")
+
+
+async def test_a_tool_that_shows_an_id_in_its_own_words_is_not_brought_forward_for_a_name() -> None:
+    def car(plate: str) -> dict:
+        """A car, by its number plate such as DS-100."""
+        return {}
+
+    def find_students(name: str) -> list[dict]:
+        """Find students."""
+        return [{"student": "S", "name": name, "hours": 18}]
+
+    async def ranked(tools, texts):
+        return [Ranked(one, n := 0.1 * (one.name == "car"), closeness=n) for one in tools]
+
+    script = [written("find_students", name="Amara"), "18."]
+    tools = (car, find_students, owners, crane_hours, port_call)
+    _, backend = await asked("How many hours has Amara driven?", script, tools, ranked)
+    assert backend.requests[0].tools[0].name == "find_students"

@@ -182,6 +182,30 @@ async def test_issue_14_1_a_call_with_nothing_of_what_is_talk_for_a_tool_far_fro
     assert (calls(record), record["answer"]) == ([], "Gern geschehen!")
 
 
+@pytest.mark.parametrize(
+    ("talk", "city", "closeness"),
+    [("Buonanotte, a domani!", "Buonanotte", 0.03), ("I had a rotten day.", "rotten", 0.2)],
+)
+async def test_issue_14_1_a_word_of_talk_alone_is_nothing_that_was_asked_for(
+    talk: str, city: str, closeness: float
+) -> None:
+    async def far(tools, texts):
+        return [Ranked(tool, 0.0, closeness=closeness, talk=0.4) for tool in tools]
+
+    script = [json.dumps({"name": "weather", "arguments": {"city": city}}), "Sleep well!"]
+    record, _ = await asked(talk, script, SHOP, far)
+    assert (calls(record), record["answer"]) == ([], "Sleep well!")
+
+
+async def test_issue_14_3_words_for_a_question_with_a_name_for_a_tool_are_doubted_though_little_else_is_near() -> None:
+    async def some(tools, texts):
+        return [Ranked(tool, 0.1 * (tool.name == "weather"), closeness=0.05, talk=0.2) for tool in tools]
+
+    script = ["VarnとKarstは異なります。", '{"name": "weather", "arguments": {"city": "Varn"}}', "雨です。"]
+    record, _ = await asked("Varnは雨ですか？", script, SHOP, some)
+    assert (calls(record), record["answer"]) == ([("weather", {"city": "Varn"})], "雨です。")
+
+
 async def test_issue_14_3_words_for_a_question_near_a_tool_are_doubted_once_with_none_to_choose() -> None:
     async def near(tools, texts):
         return [Ranked(tool, 0.0, closeness=0.6) for tool in tools]
