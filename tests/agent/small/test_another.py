@@ -318,3 +318,16 @@ async def test_issue_14_5_a_word_that_is_a_little_like_a_listed_value_does_not_a
 
     _, backend = await asked("몇 시까지 만조야?", [said("tides", day="today"), "04:52."], (tides,), near=a_little)
     assert backend.requests[-1].tools == ()
+
+
+async def test_issue_14_what_a_like_value_gave_is_not_told_where_a_word_means_the_listed_value_that_was_asked_for() -> (
+    None
+):
+    async def alike(value: str, texts: Sequence[str]) -> list[float]:
+        return [{"today": 0.76, "tomorrow": 0.82}.get(value, 0.1) if one == "내일은" else 0.3 for one in texts]
+
+    script = [said("tides", day="today"), said("tides", day="tomorrow"), "05:41."]
+    record, backend = await asked("내일은 만조가 언제야?", script, (tides,), near=alike)
+    assert record["answer"] == "05:41."
+    assert "05:41" in backend.requests[-1].messages[-1].text
+    assert "04:52" not in backend.requests[-1].messages[-1].text

@@ -152,11 +152,16 @@ def report_damage(policy: str, cause: str) -> dict:
     return {"claim": 790}
 
 
-@pytest.mark.parametrize(("called", "ordered"), [("place_order", 0.38), ("report_damage", 0.12)])
+def book_visit(day: str, guests: int) -> dict:
+    """A visit for a group."""
+    return {"booked": day}
+
+
+@pytest.mark.parametrize(("called", "ordered"), [("place_order", 0.38), ("report_damage", 0.12), ("book_visit", 0.12)])
 async def test_issue_14_a_question_never_runs_what_changes_something_where_a_tool_near_by_reads(
     called: str, ordered: float
 ) -> None:
-    tilts = {"place_order": 0.38, "report_damage": 0.12, "get_order": -0.03}
+    tilts = {"place_order": 0.38, "report_damage": 0.12, "get_order": -0.03, "book_visit": 0.12}
 
     async def of_a_bakery(tools, texts):
         return [Ranked(one, 0.3, closeness=0.3, ordered=tilts[one.name], wish=-0.2) for one in tools]
@@ -164,10 +169,11 @@ async def test_issue_14_a_question_never_runs_what_changes_something_where_a_too
     values = {
         "place_order": {"customer": "5101", "product": "apple", "pieces": 1},
         "report_damage": {"policy": "5101", "cause": "unknown"},
+        "book_visit": {"day": "today", "guests": 5101},
     }[called]
     script = [written(called, **values), written("get_order", order_number=5101), "It is picked up at 07:30."]
     record, backend = await asked(
-        "When will order 5101 be picked up?", script, (place_order, report_damage, get_order), of_a_bakery
+        "When will order 5101 be picked up?", script, (place_order, report_damage, get_order, book_visit), of_a_bakery
     )
     assert calls(record) == [("get_order", {"order_number": 5101})]
     assert (record["answer"], breaches(record)) == ("It is picked up at 07:30.", [])

@@ -84,7 +84,9 @@ async def _listed(one: Parameter, value: str, question: Text, near: Near | None)
     meant = {each for degree, each in best.values() if degree > MEANS}
     degree, most = max(((own, best[word][0]) for word, own in every.get(value, {}).items()), default=(1.0, 0.0))
     named = [each for each in listed if each in meant or question.holds(each)]
-    return named, most > max(MEANS, degree + AHEAD) and not question.holds(value)
+    # What a word means more is ahead by that alone where the given one is meant by it too: Friday for "Samstag".
+    is_guess = most > max(MEANS, degree + AHEAD * (degree < MEANS)) and not question.holds(value)
+    return named, is_guess
 
 
 async def _joined(value: str, question: Text, near: Near) -> list[str]:

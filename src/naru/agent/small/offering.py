@@ -229,7 +229,8 @@ class Offering:
         able = [one for one in self._left() if self._of[one.name].changes is False and not self.lacks(one)]
         near = [one for one in able if self._is_about_as_near(one, called)]
         if not of.changes:
-            near = [one for one in near if self.fits(one, given) == len(needed(one)) > self.fits(called, given)]
+            met = [one for one in [called, *near] if 0 < len(needed(one)) <= self.fits(one, given)]
+            near = [one for one in near if one in met and called not in met]
         return near if of.is_to_know and of.changes is not False else []
 
     def meant_for(self, call: ToolCall) -> list[ToolDefinition] | None:
