@@ -286,3 +286,23 @@ async def test_a_tool_that_shows_an_id_in_its_own_words_is_not_brought_forward_f
     tools = (car, find_students, owners, crane_hours, port_call)
     _, backend = await asked("How many hours has Amara driven?", script, tools, ranked)
     assert backend.requests[0].tools[0].name == "find_students"
+
+
+async def test_issue_14_a_question_passes_by_what_points_to_changing_where_what_reads_is_about_as_near() -> None:
+    def scrub(launch: str) -> dict:
+        """Calls it off."""
+        return {"scrubbed": launch}
+
+    def search_payloads(query: str) -> list[dict]:
+        """Searches satellites."""
+        return [{"payload": query, "at": "06:40"}]
+
+    async def ranked(tools, texts):
+        tilts = {"scrub": (0.44, 0.16), "search_payloads": (0.39, -0.02)}
+        return [
+            Ranked(one, near, closeness=near, ordered=to, wish=-0.2) for one in tools for near, to in [tilts[one.name]]
+        ]
+
+    script = [written("scrub", launch="AquaSat"), written("search_payloads", query="AquaSat"), "06:40."]
+    record, _ = await asked("AquaSat은 언제 발사돼?", script, (scrub, search_payloads), ranked)
+    assert (calls(record), record["answer"]) == ([("search_payloads", {"query": "AquaSat"})], "06:40.")
