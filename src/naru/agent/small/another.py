@@ -32,10 +32,9 @@ MOST = 12
 async def others(
     question: Text, tool: ToolDefinition, made: Sequence[ToolCall], near: Near | None, *, found: bool
 ) -> tuple[dict[str, list[str]], bool]:
-    """Return by parameter what a question names beside the values of the calls made, of the kind of the last one's.
+    """Return by parameter what a question names beside the values of the calls made; and whether the last one guessed.
 
-    And whether that took a listed value by guess. Where it found nothing, what means the same is another thing as well,
-    and so is what only other tools took.
+    Where that found nothing, what means the same is another thing as well, and so is what only other tools took.
     """
     counted = [one for one in made if found or one.name == made[-1].name]
     taken = {bare(str(value)) for call in counted for value in leaves(call.arguments)} - {""}

@@ -43,10 +43,10 @@ def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, numbered: Set
 
 def _is_left_out(value: Any, one: Parameter, tool: ToolDefinition) -> bool:
     """Tell whether an empty value stands for none: the schema has a default, does not take it, or says nothing."""
+    if value not in (None, "") or one.required:
+        return False
     is_open = "default" in one.schema or not {"type", "anyOf", "oneOf"} & one.schema.keys()
-    if value in (None, "") and not one.required and not is_open:
-        return bool(ArgumentsValidator({**tool.input_schema, "required": []}).problems({one.name: value}))
-    return value in (None, "") and not one.required
+    return is_open or bool(ArgumentsValidator({**tool.input_schema, "required": []}).problems({one.name: value}))
 
 
 def _completed(one: Parameter, value: Any, sources: Sources) -> Any:

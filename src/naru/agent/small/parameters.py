@@ -19,6 +19,7 @@ _SAMPLE = re.compile(
 """An id that is shown as an example, or the beginning of all: `F-99`, `KA-PL-12`, `APP-`."""
 _PICTURE = re.compile(r"\b([A-Z])\1+(?:[-/:.]([A-Z])\2+)+\b")
 """A form that is shown letter by letter: `YYYY-MM`."""
+TELLING_CHOICE = 2
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS_IN_PATTERN = re.compile(r"[A-Za-z]{1,8}(?=[-_]?(?:\\d|\[0-9\]|\[\\d\]))")
 
@@ -44,6 +45,11 @@ class Parameter:
     def is_choice(self) -> bool:
         """Tell whether the schema lists what may be given: that is the model's to choose."""
         return bool(self.schema.get("enum")) or "const" in self.schema or self.kind == "boolean"
+
+    @property
+    def listed(self) -> list[str]:
+        """The texts that its schema lists; two letters in a question say nothing of it."""
+        return [one for one in self.schema.get("enum") or () if isinstance(one, str) and len(one) > TELLING_CHOICE]
 
     @property
     def takes_id(self) -> bool:
@@ -137,10 +143,7 @@ def _compiled(pattern: Any) -> re.Pattern[str] | None:
 
 
 def shared_numbers(tools: Sequence[ToolDefinition]) -> frozenset[str]:
-    """Return the whole-number parameters that name a thing.
-
-    A `member_no` goes from tool to tool, and for one of them it is all that is needed; a quantity belongs to a thing.
-    """
+    """Return the whole-number parameters that name a thing: they go from tool to tool, and one needs nothing else."""
     every = [needed(tool) for tool in tools]
     whole = [one for some in every for one in some if one.kind == "integer" and "maximum" not in one.schema]
     alone = {some[0].name for some in every if len(some) == 1}

@@ -31,8 +31,7 @@ from naru.tools.names import own_name
 CALL_TOKENS, ANSWER_TOKENS, TALK_TOKENS = 300, 400, 1000
 """Where a small model that runs on and on is stopped."""
 MAYBE = -0.05
-"""How far a tool may lie behind talk for words to be doubted once (of 102 questions 91 lie nearer, of 462 pairs of talk
-and tools 24)."""
+"""How far a tool may lie behind talk for words to be doubted (91 of 102 questions, 24 of 462 talks, lie nearer)."""
 GUESSED = -0.15
 """The same for words with a value of no source: all questions lie nearer, of talk 92."""
 REFUSED_AT_MOST = 2
@@ -55,7 +54,9 @@ class SmallPlanner:
         talked = [turn for turn in before if turn.role == "tool" or (turn.role != "system" and turn.text)]
         self._history = [Message("user" if turn.role == "tool" else turn.role, turn.text) for turn in talked]
         """The conversation before the question as plain turns; results stand with the answer that they led to."""
-        self._shown_names = _shown_names([one.tool.name for one in ranked])
+        last = {one.tool.name: own_name(one.tool.name) for one in ranked}
+        self._shown_names = {name: one if [*last.values()].count(one) == 1 else name for name, one in last.items()}
+        """A bare name where it is unique: a small model loses prefixes."""
         self._real_names = {shown: real for real, shown in self._shown_names.items()}
         own = [replace(one, tool=replace(one.tool, name=self._shown_names[one.tool.name])) for one in ranked]
         self._tools = {one.tool.name: one.tool for one in own}
@@ -288,9 +289,3 @@ class SmallPlanner:
     def fallback_answer(self) -> str:
         """Give the model's own last words; the tools' data only when it gave none."""
         return self._words or "\n\n".join(map(told, self._found or self._ran)) or "The model gave no answer."
-
-
-def _shown_names(names: Sequence[str]) -> dict[str, str]:
-    """Return under which name each tool is shown: a bare one where it is unique, since a small model loses prefixes."""
-    last = [own_name(name) for name in names]
-    return {name: one if last.count(one) == 1 else name for name, one in zip(names, last, strict=True)}

@@ -51,10 +51,7 @@ def spans(text: str, form: re.Pattern[str] = _SPAN) -> list[str]:
 
 
 def words(text: str) -> dict[str, bool]:
-    """Return the words of a text, and whether they could be names.
-
-    Names are capitals inside a sentence, Latin letters in a script that has no capitals; those in a row are one.
-    """
+    """Return the words of a text, and whether they could be names: capitals inside, Latin in a script without them."""
     plain = unicodedata.normalize("NFKC", text)
     for span in spans(text):
         plain = plain.replace(span, ",")
