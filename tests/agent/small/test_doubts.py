@@ -270,7 +270,12 @@ async def test_issue_14_a_call_that_holds_nothing_of_a_question_with_an_id_gives
     assert (calls(record), record["answer"]) == ([("hive", {"hive_id": "H-07"})], "2025.")
 
 
-async def test_a_tool_that_shows_an_id_in_its_own_words_is_not_brought_forward_for_a_name() -> None:
+@pytest.mark.parametrize(
+    ("question", "first"), [("How many hours has Amara driven?", "find_students"), ("Is DS-214 manual?", "car")]
+)
+async def test_issue_14_a_tool_that_shows_an_id_in_its_own_words_is_for_such_an_id_and_for_no_name(
+    question: str, first: str
+) -> None:
     def car(plate: str) -> dict:
         """A car, by its number plate such as DS-100."""
         return {}
@@ -280,12 +285,12 @@ async def test_a_tool_that_shows_an_id_in_its_own_words_is_not_brought_forward_f
         return [{"student": "S", "name": name, "hours": 18}]
 
     async def ranked(tools, texts):
-        return [Ranked(one, n := 0.1 * (one.name == "car"), closeness=n) for one in tools]
+        near = {"car": 0.1, "crane_hours": 0.15}
+        return [Ranked(one, n := near.get(one.name, 0.05), closeness=n) for one in tools]
 
-    script = [written("find_students", name="Amara"), "18."]
     tools = (car, find_students, owners, crane_hours, port_call)
-    _, backend = await asked("How many hours has Amara driven?", script, tools, ranked)
-    assert backend.requests[0].tools[0].name == "find_students"
+    _, backend = await asked(question, ["18.", "18.", "18."], tools, ranked)
+    assert backend.requests[0].tools[0].name == first
 
 
 async def test_issue_14_a_question_passes_by_what_points_to_changing_where_what_reads_is_about_as_near() -> None:
@@ -306,3 +311,31 @@ async def test_issue_14_a_question_passes_by_what_points_to_changing_where_what_
     script = [written("scrub", launch="AquaSat"), written("search_payloads", query="AquaSat"), "06:40."]
     record, _ = await asked("AquaSat은 언제 발사돼?", script, (scrub, search_payloads), ranked)
     assert (calls(record), record["answer"]) == ([("search_payloads", {"query": "AquaSat"})], "06:40.")
+
+
+def get_lot(lot: int) -> dict:
+    """One lot and the paddle of its highest bid."""
+    return {"lot": lot, "title": "Desk", "highest_bid": 1150, "paddle": 208}
+
+
+def get_bidder(paddle: int) -> dict:
+    """Who holds a paddle."""
+    return {"paddle": paddle, "name": "Yusuf Demir"}
+
+
+@pytest.mark.parametrize(
+    ("draft", "called"),
+    [("It was made by John Doe.", ["get_lot", "get_bidder"]), ("The bid was 1150.", ["get_lot"])],
+    ids=["nothing of it", "a value of it"],
+)
+async def test_issue_14_an_answer_that_tells_nothing_of_the_only_result_leads_to_what_that_points_to(
+    draft: str, called: list[str]
+) -> None:
+    async def ranked(tools, texts):
+        return [Ranked(one, n := 0.4 - 0.3 * (one.name == "get_bidder"), closeness=n) for one in tools]
+
+    script = [written("get_lot", lot=17), draft, written("get_bidder", paddle=208), "Yusuf Demir made it."]
+    record, _ = await asked("Who made the highest bid on lot 17?", script, (get_lot, get_bidder), ranked)
+    assert [name for name, _ in calls(record)] == called
+    assert record["answer"] == ("Yusuf Demir made it." if len(called) > 1 else draft)
+    assert breaches(record) == []

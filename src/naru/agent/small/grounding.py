@@ -1,7 +1,4 @@
-"""A call as a small model wrote it, made fit to run: keys mended, ids grounded in what was said or found.
-
-Only what certainly came from nowhere is refused; names, dates, sums and choices are the model's to derive.
-"""
+"""A call as a small model wrote it, made fit to run; refused is only what certainly came from nowhere."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from naru.agent.execute import Outcome
 from naru.agent.selection import Ranked, index_of, plain_name
 from naru.agent.small.parameters import Parameter, entries, known_values, leaves, needed, parameters, shared_numbers
 from naru.agent.small.reading import decoded, is_nothing
-from naru.agent.small.sources import TELLING_NUMBER, Sources, Text, bare, digits, numbers, spans
+from naru.agent.small.sources import TELLING_NUMBER, Sources, Text, bare, digits, numbers
 from naru.messages import ToolCall, ToolDefinition
 
 AT_ONCE, ALL, LEADS = 3, 4, 2
@@ -248,10 +248,17 @@ class Offering:
         able = [one.tool for one in self._ranked if one.tool.name != last.call.name and self.may_be_forced(one.tool)]
         return [one for one in able if _taken(one, given)] or [one for one in able if _named(one, given)]
 
-    def pointed_to(self, last: Outcome, answer: Text | None = None) -> list[ToolDefinition]:
-        """Return the tools that read what a result, or an answer from it, tells by no more than its id."""
+    def pointed_to(self, last: Outcome, answer: Text | None = None, *, alone: bool = False) -> list[ToolDefinition]:
+        """Return the tools that read what a result, or an answer from it, tells by no more than its id.
+
+        An answer that tells nothing of the only result is none from it: then what all of it leads to may be.
+        """
         asked, most = self._sources.question, self._of[last.call.name].closeness or 0.0
-        given = [one for one in _fresh(last) if not asked.holds(one[1]) and (answer is None or answer.holds(one[1]))]
+        found = [one for one in _fresh(last) if not asked.holds(one[1])]
+        given = [one for one in found if answer is None or answer.holds(one[1])]
+        told = [value for _, value in found if answer is None or numbers(str(value)) & answer.numbers]
+        if alone and not (given or told):
+            return [_fed(one, found) for one in self._in_order(self._taking_from(last, found))]
         taking = self._taking_from(last, given)
         if answer is not None and not all(self._taking_from(last, [each]) for each in given):
             # It tells other things as well: perhaps those were asked for.
@@ -303,8 +310,8 @@ def _for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> l
 
 def _lone_text(tool: ToolDefinition) -> Parameter | None:
     """Return the one parameter that a tool needs, where it takes a text of no told form, such as a name."""
-    alone, shows_ids = needed(tool), not all(map(str.isdigit, spans(tool.description)))
-    return alone[0] if len(alone) == 1 and alone[0].is_plain_text and not shows_ids else None
+    alone = needed(tool)
+    return alone[0] if len(alone) == 1 and alone[0].is_plain_text and not alone[0].shown else None
 
 
 def _wider(tool: ToolDefinition, last: Outcome, names: Sequence[str]) -> ToolDefinition | None:

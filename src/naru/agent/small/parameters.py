@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from naru.agent.small.sources import Sources, folded
@@ -19,7 +19,7 @@ _SAMPLE = re.compile(
 """An id that is shown as an example, or the beginning of all: `F-99`, `KA-PL-12`, `APP-`."""
 _PICTURE = re.compile(r"\b([A-Z])\1+(?:[-/:.]([A-Z])\2+)+\b")
 """A form that is shown letter by letter: `YYYY-MM`."""
-TELLING_CHOICE = 2
+_TELLING_CHOICE = 2
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS_IN_PATTERN = re.compile(r"[A-Za-z]{1,8}(?=[-_]?(?:\\d|\[0-9\]|\[\\d\]))")
 
@@ -34,6 +34,8 @@ class Parameter:
     samples: tuple[str, ...] = ()
     """Ids that its description, examples or pattern show."""
     pattern: re.Pattern[str] | None = None
+    shown: tuple[str, ...] = ()
+    """Those that its tool's own words show, where it is all that is needed: a hint, and no rule."""
 
     @property
     def kind(self) -> str:
@@ -49,7 +51,7 @@ class Parameter:
     @property
     def listed(self) -> list[str]:
         """The texts that its schema lists; two letters in a question say nothing of it."""
-        return [one for one in self.schema.get("enum") or () if isinstance(one, str) and len(one) > TELLING_CHOICE]
+        return [one for one in self.schema.get("enum") or () if isinstance(one, str) and len(one) > _TELLING_CHOICE]
 
     @property
     def takes_id(self) -> bool:
@@ -71,11 +73,14 @@ class Parameter:
         """Tell whether an id has the letters that this parameter's ids begin with, or matches its pattern."""
         if self.pattern is not None:
             return self.pattern.search(value) is not None
-        return any(_lead(one) == _lead(value) or _is_made_up(one, value) for one in self.samples)
+        shown = self.samples or self.shown
+        return any(_lead(one) == _lead(value) or _is_made_up(one, value) for one in shown)
 
     def takes(self, value: str) -> bool:
         """Tell whether an id or a number that somebody gave is one for this parameter, as far as form tells."""
-        return self.fits(value) if self.takes_id else self.required and self.kind == "integer" and value.isdigit()
+        if self.takes_id or self.shown:
+            return self.fits(value)
+        return self.required and self.kind == "integer" and value.isdigit()
 
 
 def _is_made_up(sample: str, value: str) -> bool:
@@ -103,6 +108,8 @@ def parameters(tool: ToolDefinition) -> list[Parameter]:
     for name, schema in properties.items() if isinstance(properties, dict) else ():
         plain = without_null(resolved(schema, tool.input_schema))
         found.append(Parameter(name, plain, name in required, tuple(_samples(plain)), _compiled(plain.get("pattern"))))
+    if len(alone := [one for one in found if one.required]) == 1 and alone[0].is_plain_text:
+        found[found.index(alone[0])] = replace(alone[0], shown=tuple(_SAMPLE.findall(tool.description)))
     return found
 
 

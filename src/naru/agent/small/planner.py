@@ -200,7 +200,7 @@ class SmallPlanner:
     def accept_answer(self, text: str) -> bool:
         """Take words as the answer, unless a call is still wanted."""
         if self._way == "answer":
-            self._offered = self._offering.pointed_to(self._found[-1], Text(text))
+            self._offered = self._offering.pointed_to(self._found[-1], Text(text), alone=len(self._found) == 1)
             return not self._offered and tidy(text) == text.strip() and bool(self.judge_answer(text))
         if self._way not in ("free", "talk"):
             # Words where only a call was asked for, from an endpoint that no grammar holds.
