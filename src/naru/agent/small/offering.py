@@ -246,7 +246,7 @@ class Offering:
     def _taking_from(self, last: Outcome, given: Sequence[tuple[str, Any]]) -> list[ToolDefinition]:
         """Return the other tools that take a value which a result gave, or are named after its key."""
         able = [one.tool for one in self._ranked if one.tool.name != last.call.name and self.may_be_forced(one.tool)]
-        return [one for one in able if _taken(one, given)] or [one for one in able if _named(one, given)]
+        return [one for one in able if _taken(one, given) or _named(one, given)]
 
     def pointed_to(self, last: Outcome, answer: Text | None = None, *, alone: bool = False) -> list[ToolDefinition]:
         """Return the tools that read what a result, or an answer from it, tells by no more than its id.
