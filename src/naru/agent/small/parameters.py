@@ -10,7 +10,7 @@ from typing import Any
 
 from naru.agent.small.sources import Sources, folded
 from naru.messages import JsonObject, ToolDefinition
-from naru.models.asking.grammar import resolved
+from naru.models.asking.grammar import resolved, without_null
 
 _SAMPLE = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:[A-Za-z]+[-_#]){0,3}[A-Za-z]+[-_#]?\d+(?:[-_/.]?[A-Za-z0-9]+)*|[A-Z]+[-_#](?![A-Za-z\d]))",
@@ -116,22 +116,6 @@ def parameters(tool: ToolDefinition) -> list[Parameter]:
 def needed(tool: ToolDefinition) -> list[Parameter]:
     """Return the parameters without which a tool cannot be called."""
     return [one for one in parameters(tool) if one.required]
-
-
-def without_null(schema: Any) -> JsonObject:
-    """Return the one branch of a schema that is not `null`, with what is said around it."""
-    if not isinstance(schema, dict):
-        return {}
-    plain: JsonObject = dict(schema)
-    if isinstance(kinds := plain.get("type"), list):
-        rest = [one for one in kinds if one != "null"]
-        plain["type"] = rest[0] if len(rest) == 1 else rest
-    for key in ("anyOf", "oneOf"):
-        branches = [one for one in plain.get(key) or () if not (isinstance(one, dict) and one.get("type") == "null")]
-        if len(branches) == 1 and isinstance(branches[0], dict):
-            del plain[key]
-            plain |= branches[0]
-    return plain
 
 
 def _samples(schema: JsonObject) -> Iterator[str]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-from naru.agent.small.parameters import known_values, needed, parameters, without_null
+from naru.agent.small.parameters import known_values, needed, parameters
 from naru.agent.small.sources import Sources
 from naru.messages import JsonObject, ToolDefinition
-from naru.models.asking.grammar import resolved
+from naru.models.asking.grammar import resolved, without_null
 
 _LEFT_OUT = {"title", "default", "$schema", "$defs", "definitions", "additionalProperties", "examples", "format"}
 _DEEPEST = 6

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from naru.messages import ToolDefinition
+from naru.messages import JsonObject, ToolDefinition
 
 _DEPTH = 6
 _OPTIONAL_AT_MOST = 8
@@ -106,6 +106,22 @@ class _Rules:
             pair + "".join(f' (ws "," ws {later})?' for later in optional[at + 1 :]) for at, pair in enumerate(optional)
         ]
         return f"({' | '.join(starts)})?"
+
+
+def without_null(schema: Any) -> JsonObject:
+    """Return the one branch of a schema that is not `null`, with what is said around it."""
+    if not isinstance(schema, dict):
+        return {}
+    plain: JsonObject = dict(schema)
+    if isinstance(kinds := plain.get("type"), list):
+        rest = [one for one in kinds if one != "null"]
+        plain["type"] = rest[0] if len(rest) == 1 else rest
+    for key in ("anyOf", "oneOf"):
+        branches = [one for one in plain.get(key) or () if not (isinstance(one, dict) and one.get("type") == "null")]
+        if len(branches) == 1 and isinstance(branches[0], dict):
+            del plain[key]
+            plain |= branches[0]
+    return plain
 
 
 def resolved(schema: Any, root: Mapping[str, Any]) -> Any:
