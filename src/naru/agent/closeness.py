@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, Protocol
 
-from naru.agent.selection import Ranked, index_of, named_of, plain_name, said_of
+from naru.agent.selection import Ranked, index_of, named_of, said_of
 from naru.errors import NaruError
 from naru.messages import ToolDefinition
+from naru.tools.names import plain_name
 
 logger = logging.getLogger(__name__)
 Embed = Callable[[Sequence[str], Literal["query", "passage"]], Awaitable[list[list[float]]]]

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from naru.messages import ToolDefinition
+from naru.tools.names import plain_name
 from naru.tools.provider_schemas.references import resolve_references
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _RUN = re.compile(r"[^\W_]+")
 _PIECE = re.compile(r"\d+|[^\W\d_]+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
@@ -80,11 +80,6 @@ class Ranked:
     def is_to_know(self) -> bool:
         """Tell whether the question wants to know something, and orders nothing."""
         return self.wish < ASKS
-
-
-def plain_name(name: str) -> str:
-    """Return a name of a tool, parameter or key as words, however it is written."""
-    return _HUMP.sub(" ", name).replace("_", " ").replace(".", " ").replace("-", " ")
 
 
 def terms(text: str) -> list[str]:

@@ -19,6 +19,7 @@ MAX_LENGTH = 63
 _LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _ILLEGAL_RUN = re.compile(r"[^A-Za-z0-9_-]+")
 _HASH_DIGITS = 8
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _INITIALS = ("g", "kk", "n", "d", "tt", "r", "m", "b", "pp", "s", "ss", "", "j", "jj", "ch", "k", "t", "p", "h")
 _MEDIALS = (
     *("a", "ae", "ya", "yae", "eo", "e", "yeo", "ye", "o", "wa", "wae"),
@@ -33,6 +34,11 @@ _FINALS = (
 def own_name(name: str) -> str:
     """Return a tool's name without its server's."""
     return name.rsplit(SEPARATOR, 1)[-1]
+
+
+def plain_name(name: str) -> str:
+    """Return a name of a tool, parameter or key as words, however it is written."""
+    return _HUMP.sub(" ", name).replace("_", " ").replace(".", " ").replace("-", " ")
 
 
 @dataclass(frozen=True, slots=True)

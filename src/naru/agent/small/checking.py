@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from naru.agent.small.parameters import leaves
-from naru.agent.small.reading import decoded
 from naru.agent.small.sources import FIGURE, Sources, Text, bare, numbers, spans
 from naru.agent.turns import looks_like_call
+from naru.tools.lines import decoded
 
 _FENCE = re.compile(r"^```\w*\n?|\n?```$")
 _CALL_SHAPES = re.compile(r'"(?:name|function|tool)"\s*:[^}]*"(?:arguments|parameters)"\s*:|</?tool_call>')

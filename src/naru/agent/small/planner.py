@@ -18,9 +18,9 @@ from naru.agent.small.grounding import ground
 from naru.agent.small.moves import MOVES, Event, Way
 from naru.agent.small.offering import ALL, Offering
 from naru.agent.small.parameters import leaves
-from naru.agent.small.prompts import answer_in, done_turn, final_turn, nothing_turn, translation
+from naru.agent.small.prompts import MOST_OF_ALL, answer_in, done_turn, final_turn, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
-from naru.agent.small.rows import nearest
+from naru.agent.small.rows import nearest, says_nothing
 from naru.agent.small.shown import NONE, menu, narrowed, shown
 from naru.agent.small.sources import Sources, Text
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
@@ -182,10 +182,14 @@ class SmallPlanner:
     async def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
         """Take in what came of the calls, and decide what may come next."""
         ran = [replace(one, call=self._as_shown(one.call)) for one in outcomes if one.ran]
-        for one in ran:
+        for at, one in enumerate(ran):
+            if await says_nothing(one, self._near):
+                ran[at] = one = replace(one, result=replace(one.result, is_error=True))
             self._ran.append(one)
             if found := not is_nothing(one):
-                self._rows[one.call.id] = await nearest(self._sources.question, one.result.text, self._near)
+                self._rows[one.call.id] = await nearest(
+                    self._sources.question, one.result.text, self._near, leaves(one.call.arguments)
+                )
             self._sources.add_result(one.result.text, leaves(one.call.arguments), found=found)
         if not ran:
             return
@@ -266,9 +270,15 @@ class SmallPlanner:
             kept = [one for one in self._ran if one not in [*led_on, *guesses]]
             is_alone = len(kept) == 1 and not self._history
             results = [lines_of(one) if is_alone else told(one) for one in kept]
-            rows = [row for one in kept for row in self._rows.get(one.call.id, ())]
+            rows = [self._rows.get(one.call.id, []) for one in kept]
+            if len(kept) > 1:
+                rows = [
+                    [f"{call_line(one.call)}: {', '.join(of)}"] for one, of in zip(kept, rows, strict=True) if all(rows)
+                ]
+            nearest_of = [[MOST_OF_ALL, *(row for of in rows for row in of)]] if any(rows) else []
             question = in_full(self._question, self._asked, self._earlier, self._ran[-1].call)
-            instruction, said = final_turn(question, "\n\n".join([*results, *rows]), attempt, self._language)
+            said = "\n\n".join([*results, *map("\n".join, nearest_of)])
+            instruction, said = final_turn(question, said, attempt, self._language)
         else:
             sought = [str(value) for value in leaves(self._ran[-1].call.arguments) if self._sources.hold(value)]
             instruction, said = nothing_turn(self._language, ", ".join(sought) or call_line(self._ran[-1].call))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+MOST_OF_ALL = "Most of all:"
+"""Stands above what of the results is nearest to the question: without it, that is passed over."""
+
 
 def answer_in(language: str) -> str:
     """Say in which language to answer: small models drift to that of the results."""

@@ -11,7 +11,7 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
 
-from naru.agent.small.reading import decoded
+from naru.tools.lines import decoded
 
 _LATIN = r"A-Za-z\u00c0-\u024f\u1e00-\u1eff"
 _LETTERS = rf"[{_LATIN}]+|[^\W\d_{_LATIN}]+"
