@@ -80,5 +80,7 @@ def _lines(value: Any, depth: int = 0) -> Iterator[str]:
             first, *rest = [row_line(item)] if is_row else _lines(item, depth + 1)
             yield f"{pad}- {first.strip()}"
             yield from rest
+        # Small models count badly.
+        yield from [f"{pad}({len(value)} rows)"] if len(value) > 1 and isinstance(value[0], dict) else []
     else:
         yield f"{pad}{scalar(value)}"
