@@ -6,7 +6,7 @@ import pytest
 
 from naru.agent.execute import Outcome
 from naru.agent.small.checking import invented, is_no_answer
-from naru.agent.small.reading import is_nothing, readable, told
+from naru.agent.small.reading import is_nothing, told
 from naru.agent.small.sources import Sources
 from naru.messages import ToolCall, ToolResult
 
@@ -40,7 +40,6 @@ def test_results_are_told_as_lines_under_their_call() -> None:
     assert told(outcome('{"eta": "2026-12-03", "paid": true}', order="7")) == (
         "look_up(order=7):\neta: 2026-12-03\npaid: yes"
     )
-    assert readable(ToolResult.of_text('{"a": 1}\n{"a": 2}')) == "- a: 1\n- a: 2"
 
 
 @pytest.mark.parametrize("text", ["", "…", '{"name": "look_up", "arguments": {}}', "[]", "Who is it?", "ha " * 40])

@@ -9,10 +9,12 @@ import pytest
 from tests.agent.small.conftest import asked, calls
 
 from naru.agent.closeness import Closeness
-from naru.agent.small.rows import MOST, nearest
+from naru.agent.execute import Outcome
+from naru.agent.small.rows import MOST_TEXTS, nearest, says_nothing
 from naru.agent.small.sources import Text
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.errors import UpstreamError
+from naru.messages import ToolCall, ToolResult
 
 DOCTORS = [
     {"doctor": "Dr. Lindholm", "field": "surgery", "room": 4},
@@ -81,16 +83,158 @@ async def test_what_has_no_rows_gives_none(value: object) -> None:
     assert await found("치과?", value, teeth) == []
 
 
-async def test_of_very_many_rows_only_the_first_are_compared() -> None:
+async def test_of_very_many_texts_only_the_first_are_compared_and_no_numbers() -> None:
     seen: list[int] = []
 
     async def counting(question: str, texts: Sequence[str]) -> list[float]:
         seen.append(len(texts))
-        return [float(place == 7) for place, _ in enumerate(texts)]
+        return [0.5 * (one == "name 7") for one in texts]
 
-    rows = [{"number": place} for place in range(5_000)]
-    assert await found("Which one?", rows, counting) == ["number: 7"]
-    assert seen == [MOST]
+    rows = [{"number": place, "name": f"name {place}"} for place in range(5_000)]
+    assert await found("Which one?", rows, counting) == ["number: 7, name: name 7"]
+    assert await found("Which one?", [{"number": place} for place in range(9)], counting) == []
+    assert seen == [MOST_TEXTS]
+
+
+async def test_rows_are_compared_by_their_texts_since_all_share_the_keys() -> None:
+    async def near(question: str, texts: Sequence[str]) -> list[float]:
+        return [0.15 for _ in texts]
+
+    assert await found("Which doctor has the most rooms?", DOCTORS, near) == []
+
+
+PARCEL = {
+    "parcel": "PX-1", "ordered_on": "2026-11-18", "dispatchedOn": "2026-11-21", "eta": "2026-12-03",
+    "cost": {"shipping": 12.5, "duty": None}, "signed": False,
+}  # fmt: skip
+
+
+def like(**nearest_keys: float):
+    async def near(question: str, texts: Sequence[str]) -> list[float]:
+        assert "PX-1" not in question, "what a record holds does not tell its fields apart"
+        return [nearest_keys.get(one.replace(" ", "_"), 0.0) for one in texts]
+
+    return near
+
+
+def parcel(parcel: str) -> dict:
+    """Dates of a parcel."""
+    return PARCEL
+
+
+async def test_the_field_that_is_asked_for_is_said_again_under_a_heading_before_the_question() -> None:
+    script = [json.dumps({"name": "parcel", "arguments": {"parcel": "PX-1"}}), "2026-11-21."]
+    near = like(dispatched_on=0.3, ordered_on=0.1)
+    _, backend = await asked("PX-1 소포는 언제 발송됐어?", script, (parcel,), near=near)
+    last = backend.requests[-1].messages[-1].text
+    assert "cost shipping: 12.5" in last
+    assert last.count("ordered on: ") == 1
+    assert "Most of all:\ndispatched On: 2026-11-21\n\nQuestion: PX-1" in last
+
+
+@pytest.mark.parametrize(
+    ("degrees", "lines"),
+    [
+        ({"eta": 0.3, "ordered_on": 0.25}, ["ordered on: 2026-11-18", "eta: 2026-12-03"]),
+        ({"signed": 0.3}, ["signed: no"]),
+        ({"cost_shipping": 0.3}, ["cost shipping: 12.5"]),
+        ({"eta": 0.3, "ordered_on": 0.3, "signed": 0.3, "dispatched_on": 0.3}, []),
+        ({}, []),
+    ],
+)
+async def test_of_a_record_the_few_nearest_fields_are_said_in_their_order(degrees, lines) -> None:
+    near = like(**degrees)
+    assert await nearest(Text("PX-1?"), json.dumps(PARCEL), near, ["PX-1"]) == lines
+
+
+async def test_of_the_row_that_a_question_names_the_nearest_field_is_said_with_its_name() -> None:
+    rows = [
+        {"club": club, "played": 14, "goals": 10 + at, "points": 30 + at} for at, club in enumerate(["Dalen", "Mill"])
+    ]
+
+    async def near(question: str, texts: Sequence[str]) -> list[float]:
+        return [0.4 if one == "points" else 0.1 for one in texts]
+
+    assert await found("How many points does Mill have?", rows, near) == ["club: Mill, points: 31"]
+
+
+async def test_a_few_rows_inside_of_a_long_record_are_one_of_its_fields() -> None:
+    ticket = {"title": "Printer jams on floor two", "opened": "2026-11-03", "assignee": "Omar Quist"}
+    ticket |= {"files": [{"name": "jam.jpg"}, {"name": "log.txt"}]}
+
+    async def near(question: str, texts: Sequence[str]) -> list[float]:
+        return [0.4 if one in ("assignee", "jam.jpg") else 0.1 for one in texts]
+
+    assert await found("Who works on it?", ticket, near) == ["assignee: Omar Quist"]
+
+
+async def test_of_two_results_both_say_it_with_their_call_or_neither_does() -> None:
+    def lake(name: str) -> dict:
+        """Facts about a lake."""
+        facts = {"Ulva": {"islands": 4, "depth": 63, "area": 41}, "Corran": {"islands": 0, "depth": 118, "area": 29}}
+        return facts[name]
+
+    async def near(question: str, texts: Sequence[str]) -> list[float]:
+        return [0.4 if one in degrees else 0.1 for one in texts]
+
+    every = [json.dumps({"name": "lake", "arguments": {"name": name}}) for name in ("Ulva", "Corran")]
+    both_calls = "".join(f"<tool_call>\n{one}\n</tool_call>\n" for one in every)
+    degrees = ["islands"]
+    _, backend = await asked("How many islands have Ulva and Corran?", [both_calls, "4 and 0."], (lake,), near=near)
+    said = backend.requests[-1].messages[-1].text
+    assert "Most of all:\nlake(name=Ulva): islands: 4\nlake(name=Corran): islands: 0\n\nQuestion" in said
+    degrees = ["depth", "area", "islands"]
+    _, backend = await asked("What are Ulva and Corran?", [both_calls, "Lakes."], (lake,), near=near)
+    assert "Most of all" not in backend.requests[-1].messages[-1].text
+
+
+def host(name: str) -> str:
+    """Status of a host."""
+    return f"Host {name} does not exist."
+
+
+async def missing(question: str, texts: Sequence[str]) -> list[float]:
+    return [0.4 if text == "Host  does not exist." else 0.1 for text in texts]
+
+
+async def test_words_for_that_there_is_no_such_thing_are_nothing_that_was_found() -> None:
+    script = [json.dumps({"name": "host", "arguments": {"name": "borea-9"}}), "borea-9 서버는 찾을 수 없습니다."]
+    record, backend = await asked("borea-9 서버 부하가 얼마나 돼?", script, (host,), near=missing)
+    last = backend.requests[-1].messages[-1].text
+    assert last == "Tell me in one short sentence in Korean: borea-9 was not found."
+    assert record["answer"] == "borea-9 서버는 찾을 수 없습니다."
+
+
+@pytest.mark.parametrize("near", [None, away])
+async def test_other_words_are_an_answer(near) -> None:
+    script = [json.dumps({"name": "host", "arguments": {"name": "borea-9"}}), "It is not there."]
+    _, backend = await asked("Is borea-9 up?", script, (host,), near=near)
+    assert "Information:\nHost borea-9 does not exist." in backend.requests[-1].messages[-1].text
+
+
+@pytest.mark.slow
+async def test_the_encoder_finds_fields_and_words_for_nothing_in_other_languages() -> None:
+    encoder = SentenceEncoder()
+    near = Closeness(encoder.embed).near
+    ticket = {"openedAt": "11-03", "firstResponseAt": "11-04", "closedAt": "11-12", "reportedBy": "Hana",
+              "assignedTo": "Omar", "resolvedBy": "Lena", "priority": "low"}  # fmt: skip
+    try:
+        assert await found("5120번 티켓은 누가 해결했어?", ticket, near) == ["resolved By: Lena"]
+        assert await found("¿Qué prioridad tiene el ticket 5120?", ticket, near) == ["priority: low"]
+        for text in (
+            "Host s1 does not exist.",
+            "해당 주문을 찾을 수 없습니다.",
+            '{"message": "Den Artikel gibt es nicht."}',
+        ):
+            assert await says_nothing(result_of(text), near), text
+        for text in ("Host s1 is up.", "El museo está cerrado hoy.", "예약 가능한 자리가 없습니다.", '{"left": "no"}'):
+            assert not await says_nothing(result_of(text), near), text
+    finally:
+        await encoder.close()
+
+
+def result_of(text: str) -> Outcome:
+    return Outcome(ToolCall("1", "look_up", {"name": "s1"}), ToolResult.of_text(text), text)
 
 
 @pytest.mark.slow

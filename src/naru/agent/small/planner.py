@@ -186,11 +186,10 @@ class SmallPlanner:
             if await says_nothing(one, self._near):
                 ran[at] = one = replace(one, result=replace(one.result, is_error=True))
             self._ran.append(one)
+            taken = leaves(one.call.arguments)
             if found := not is_nothing(one):
-                self._rows[one.call.id] = await nearest(
-                    self._sources.question, one.result.text, self._near, leaves(one.call.arguments)
-                )
-            self._sources.add_result(one.result.text, leaves(one.call.arguments), found=found)
+                self._rows[one.call.id] = await nearest(self._sources.question, one.result.text, self._near, taken)
+            self._sources.add_result(one.result.text, taken, found=found)
         if not ran:
             return
         tool, made, found = self._tools[ran[-1].call.name], [one.call for one in self._ran], not is_nothing(ran[-1])
@@ -272,9 +271,8 @@ class SmallPlanner:
             results = [lines_of(one) if is_alone else told(one) for one in kept]
             rows = [self._rows.get(one.call.id, []) for one in kept]
             if len(kept) > 1:
-                rows = [
-                    [f"{call_line(one.call)}: {', '.join(of)}"] for one, of in zip(kept, rows, strict=True) if all(rows)
-                ]
+                pairs = zip(kept, rows, strict=True) if all(rows) else ()
+                rows = [[f"{call_line(one.call)}: {', '.join(of)}"] for one, of in pairs]
             nearest_of = [[MOST_OF_ALL, *(row for of in rows for row in of)]] if any(rows) else []
             question = in_full(self._question, self._asked, self._earlier, self._ran[-1].call)
             said = "\n\n".join([*results, *map("\n".join, nearest_of)])

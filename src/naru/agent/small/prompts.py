@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-MOST_OF_ALL = "Most of all:"
-"""Stands above what of the results is nearest to the question: without it, that is passed over."""
+MOST_OF_ALL = "Most of all:"  # Without it, what is nearest to the question is passed over.
 
 
 def answer_in(language: str) -> str:

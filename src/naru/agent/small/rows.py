@@ -14,22 +14,15 @@ from naru.tools.lines import branches, decoded, field_line, row_line
 NEAR, ROWS_AS_NEAR = 0.2, 0.07
 """What a text of a row is near from, and how far behind the nearest others are meant as well: of 76 questions about
 lists in nine languages 32 of 36 about rows get theirs, 7 of 40 about all a part (whole rows, .03: 31, and 17)."""
-FIELDS_AS_NEAR, MOST_FIELDS = 0.1, 3
-"""The same for fields of a record: of 122 questions 98 have at most three so near, 93 with the right one among them."""
-MOST_TEXTS = 100
-"""Texts that are compared in meaning: about a second."""
-NOT_THERE, NO_ENTRY = "It does not exist: no entry with this id or name was found.", 0.25
-"""What a tool says in words for which there is no entry, and how near that is: 33 of 43 in thirteen languages, none of
-61 other short texts ("The museum is closed today.")."""
-LONGEST = 300
-"""Characters of a text that may say no more than this."""
+FIELDS_AS_NEAR, MOST_FIELDS, MOST_TEXTS = 0.1, 3, 100
+"""The same for fields of a record: of 122 questions 98 have three so near at most, 93 with the right one among them."""
+NOT_THERE, NO_ENTRY, LONGEST = "It does not exist: no entry with this id or name was found.", 0.25, 300
+"""What tools say in words of what is not there; how near such texts are, 33 of 43 in thirteen languages and none of 61
+others ("The museum is closed today."); how long they may be."""
 
 
 async def nearest(question: Text, result: str, near: Near | None, taken: Sequence[Any] = ()) -> list[str]:
-    """Return the rows that a question is about, or fields of a record, as lines; none where it may be about all.
-
-    `taken` are values of the call: a record that holds them tells nothing by it.
-    """
+    """Return what of rows, or of a record beside the values that its call took, a question is about; [] for all."""
     value = decoded(result.strip())
     if isinstance(value, dict):
         listed = next((inner for inner in value.values() if isinstance(inner, list)), [])
@@ -38,25 +31,24 @@ async def nearest(question: Text, result: str, near: Near | None, taken: Sequenc
     if len(rows) == 1:
         return await _fields(question, rows[0], near, taken)
     given = [*question.spans, *question.names]
-    lines = [row_line(row) for row in rows]
-    chosen = [at for at, line in enumerate(lines) if any(map(Text(line).holds, given))]
+    chosen = [at for at, row in enumerate(rows) if any(map(Text(row_line(row)).holds, given))]
     if len(chosen) == 1:
-        return [", ".join(await _fields(question, rows[chosen[0]], near, taken)) or lines[chosen[0]]]
+        return [", ".join(await _fields(question, rows[chosen[0]], near, taken)) or row_line(rows[chosen[0]])]
     if near is not None and rows:
-        pool = {at: _texts(rows[at]) for at in chosen or range(len(rows))}
+        # Not the keys, which all rows share, and no numbers, which have no meaning.
+        pool = {at: list(filter(_is_words, leaves(rows[at]))) for at in chosen or range(len(rows))}
         every = list(dict.fromkeys(one for of in pool.values() for one in of))[:MOST_TEXTS]
         closeness = dict(zip(every, await near(question.text, every), strict=True)) if every else {}
         best = {at: max((closeness.get(one, 0.0) for one in of), default=0.0) for at, of in pool.items()}
-        least = max(NEAR, max(best.values()) - ROWS_AS_NEAR)
-        chosen = [at for at, one in best.items() if one > least] or chosen
-    return [lines[at] for at in chosen] if len(chosen) * 2 <= len(rows) else []
+        chosen = [at for at, one in best.items() if one > max(NEAR, max(best.values()) - ROWS_AS_NEAR)] or chosen
+    return [row_line(rows[at]) for at in chosen] if len(chosen) * 2 <= len(rows) else []
 
 
 async def says_nothing(one: Outcome, near: Near | None) -> bool:
     """Tell whether all that a result tells beside what its call took are words for that there is no such thing."""
     value, given = decoded(one.result.text.strip()), set(map(str, leaves(one.call.arguments)))
     told = [one.result.text] if value is None else [str(each) for each in leaves(value) if str(each) not in given]
-    if near is None or len(told) != 1 or not 0 < len(said := told[0].strip()) <= LONGEST:
+    if near is None or len(told) != 1 or not _is_words(said := told[0]) or len(said) > LONGEST:
         return False
     for each in given:
         said = said.replace(each, "")
@@ -76,9 +68,9 @@ async def _fields(question: Text, record: dict[str, Any], near: Near | None, tak
     closeness = await near(asked, [name.lower() for name in left])
     chosen = [name for name, one in zip(left, closeness, strict=True) if one > max(closeness) - FIELDS_AS_NEAR]
     kept = [*chosen, *(name for name in named if told[name] not in taken)]
-    return [field_line(name, told[name]) for name in told if name in kept] if len(chosen) <= MOST_FIELDS else []
+    is_telling = len(chosen) <= min(MOST_FIELDS, len(left) - 1)
+    return [field_line(name, told[name]) for name in told if name in kept] if is_telling else []
 
 
-def _texts(row: dict[str, Any]) -> list[str]:
-    """Return what of a row has a meaning: not its keys, which all rows share, nor numbers."""
-    return [one for _, one in branches(row) if isinstance(one, str) and any(map(str.isalpha, one))]
+def _is_words(value: Any) -> bool:
+    return isinstance(value, str) and any(map(str.isalpha, value))
