@@ -75,7 +75,8 @@ class SmallPlanner:
         self._meant: set[str] = set()
         """What a follow-up about another thing names by its form, or means of what the tool lists."""
         self._rows: dict[str, list[str]] = {}
-        """Of each call, the rows of its result that lie nearest to the question."""
+        self._absent: set[str] = set()
+        """Of each call, what of its result lies nearest to the question; calls whose words say that nothing is there."""
         self._ran: list[Outcome] = []
         self._guesses: set[str] = set()
         """Calls with a listed value in place of one that the question means."""
@@ -182,10 +183,9 @@ class SmallPlanner:
     async def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
         """Take in what came of the calls, and decide what may come next."""
         ran = [replace(one, call=self._as_shown(one.call)) for one in outcomes if one.ran]
-        for at, one in enumerate(ran):
-            if await says_nothing(one, self._near):
-                ran[at] = one = replace(one, result=replace(one.result, is_error=True))
+        for one in ran:
             self._ran.append(one)
+            self._absent |= {one.call.id} if await says_nothing(one, self._near) else set()
             taken = leaves(one.call.arguments)
             if found := not is_nothing(one):
                 self._rows[one.call.id] = await nearest(self._sources.question, one.result.text, self._near, taken)
@@ -262,7 +262,7 @@ class SmallPlanner:
             instruction, said = answer_in(self._language), self._question
         elif any(one.call.name in self._offering.changing for one in self._found):
             instruction, said = done_turn(self._language, "\n\n".join(map(told, self._found)))
-        elif self._found:
+        elif any(one.call.id not in self._absent for one in self._found):
             # A single result needs no heading, which looks like a part of the answer, but says what a follow-up is of.
             guesses = [one for one in self._found[:-1] if one.call.id in self._guesses]
             led_on = [one for one in self._ran[:-1] if is_nothing(one) or self._offering.is_lead(one)]
