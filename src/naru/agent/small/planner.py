@@ -76,7 +76,7 @@ class SmallPlanner:
         """What a follow-up about another thing names by its form, or means of what the tool lists."""
         self._rows: dict[str, list[str]] = {}
         self._absent: set[str] = set()
-        """Of each call, what of its result lies nearest to the question; calls whose words say that there is nothing."""
+        """What of each result lies nearest to the question; calls whose words say that nothing is there."""
         self._ran: list[Outcome] = []
         self._guesses: set[str] = set()
         """Calls with a listed value in place of one that the question means."""
