@@ -136,7 +136,8 @@ async def test_the_field_that_is_asked_for_is_said_again_under_a_heading_before_
     ("degrees", "lines"),
     [
         ({"eta": 0.3, "ordered_on": 0.25}, ["ordered on: 2026-11-18", "eta: 2026-12-03"]),
-        ({"signed": 0.3}, ["signed: no"]),
+        ({"signed": 0.3, "eta": 0.25}, []),
+        ({"signed": 0.25, "eta": 0.3}, ["eta: 2026-12-03", "signed: no"]),
         ({"cost_shipping": 0.3}, ["cost shipping: 12.5"]),
         ({"eta": 0.3, "ordered_on": 0.3, "signed": 0.3, "dispatched_on": 0.3}, []),
         ({}, []),

@@ -10,7 +10,6 @@ from naru.messages import TextPart, ToolCall
 from naru.tools.lines import decoded, readable, scalar
 from naru.tools.names import own_name
 
-_RESULT_CHARACTERS = 4000
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
@@ -27,7 +26,7 @@ def told(one: Outcome) -> str:
 
 def lines_of(one: Outcome) -> str:
     """Return what a call gave, as lines, cut to what a small model can read."""
-    return cut(readable(one.result.text) or one.shown, _RESULT_CHARACTERS)
+    return cut(readable(one.result.text) or one.shown, 4000)
 
 
 def is_nothing(one: Outcome) -> bool:
