@@ -57,7 +57,7 @@ async def _fields(question: Text, record: dict[str, Any], near: Near | None, tak
     """Return the lines of a record that a question names, and of the others the few nearest to what else it says."""
     told = {name: value for name, value in branches(record) if value not in (None, "") and not isinstance(value, list)}
     named = [name for name, value in told.items() if question.holds(value)]
-    left = [name for name in told if name not in named]
+    left = [name for name in told if name not in named and told[name] not in taken]
     if near is None or not 1 < len(left) <= MOST_TEXTS:
         return []
     asked = question.text
