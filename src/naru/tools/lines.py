@@ -1,4 +1,4 @@
-"""What a result says in JSON, as lines that people and small models read: `level now cm: 312`."""
+"""What JSON says, value by value, and as lines that people and small models read: `level now cm: 312`."""
 
 from __future__ import annotations
 
@@ -46,6 +46,23 @@ def branches(record: dict[str, Any], path: str = "", depth: int = 0) -> Iterator
         name = f"{path} {plain_name(str(key))}".strip()
         is_deep = isinstance(inner, dict) and inner and depth < _DEEPEST
         yield from branches(inner, name, depth + 1) if is_deep else [(name, inner)]
+
+
+def entries(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Return the single values in arguments or a result, with their keys; those in a list have none of their own."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from entries(inner, str(name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from entries(inner)
+    else:
+        yield key, value
+
+
+def leaves(value: Any) -> list[Any]:
+    """Return the single values in arguments."""
+    return [inner for _, inner in entries(value)]
 
 
 def row_line(row: dict[str, Any]) -> str:

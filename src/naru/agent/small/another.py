@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import product, takewhile
 
 from naru.agent.hooks import Near
-from naru.agent.small.parameters import Parameter, form_of, leaves, parameters
+from naru.agent.small.parameters import Parameter, form_of, parameters
 from naru.agent.small.sources import TOKEN, Text, bare, digits, found_in, spans
 from naru.messages import ToolCall, ToolDefinition
+from naru.tools.lines import leaves
 
 ALIKE = 0.4
 """How near a name lies to another of its kind: two cities, two persons, two ships."""
@@ -23,10 +24,8 @@ AHEAD = 0.15
 """How much more a word means another listed value than one that was taken by guess."""
 JOINS = 0.78
 """How near what joins two things lies to "and" or "or": 25 of 34 words in eleven languages, of 80 others one."""
-LONGEST = 3
-"""Words without capitals that may make up a name."""
-MOST = 12
-"""Words of a question, and listed values, that are compared."""
+LONGEST, MOST = 3, 12
+"""Words without capitals that may make up a name; words of a question, and listed values, that are compared."""
 
 
 async def others(
@@ -48,10 +47,9 @@ async def others(
         elif value:
             is_one = one.fits if one.takes_id else lambda each, value=value: form_of(each) == form_of(value)
             named = [each for each in question.spans if spans(value) and is_one(each)]
+            most = SAME if found else 2.0
             if one.is_plain_text and near and not named:
-                named = await _joined(value, question, near) or await _alike(
-                    value, question, near, SAME if found else 2.0
-                )
+                named = await _joined(value, question, near) or await _alike(value, question, near, most)
         if named := [each for each in named if not any(_is_of(each, other) for other in taken)]:
             beside[one.name] = named
     return beside, is_guess

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from naru.agent.small.parameters import leaves
 from naru.agent.small.sources import FIGURE, Sources, Text, bare, numbers, spans
 from naru.agent.turns import looks_like_call
-from naru.tools.lines import decoded
+from naru.tools.lines import decoded, leaves
 
 _FENCE = re.compile(r"^```\w*\n?|\n?```$")
 _CALL_SHAPES = re.compile(r'"(?:name|function|tool)"\s*:[^}]*"(?:arguments|parameters)"\s*:|</?tool_call>')

@@ -8,11 +8,11 @@ from typing import Any
 
 from naru.agent.execute import Outcome
 from naru.agent.selection import Ranked, index_of
-from naru.agent.small.parameters import Parameter, entries, known_values, leaves, needed, parameters, shared_numbers
+from naru.agent.small.parameters import Parameter, known_values, needed, parameters, shared_numbers
 from naru.agent.small.reading import is_nothing
 from naru.agent.small.sources import TELLING_NUMBER, Sources, Text, bare, digits, numbers
 from naru.messages import ToolCall, ToolDefinition
-from naru.tools.lines import decoded
+from naru.tools.lines import decoded, entries, leaves
 from naru.tools.names import plain_name
 
 AT_ONCE, ALL, LEADS = 3, 4, 2

@@ -149,20 +149,3 @@ def known_values(one: Parameter, sources: Sources, numbered: Set[str]) -> Sequen
     elif one.required and one.kind == "integer" and one.name in numbered:
         values = [int(span) for span in sources.spans() if span.isascii() and span.isdigit() and len(span) < 20]
     return [value for value in values if str(value) not in sources.used] or values
-
-
-def entries(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Return the single values in arguments or a result, with their keys; those in a list have none of their own."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from entries(inner, str(name))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from entries(inner)
-    else:
-        yield key, value
-
-
-def leaves(value: Any) -> list[Any]:
-    """Return the single values in arguments."""
-    return [inner for _, inner in entries(value)]

@@ -17,7 +17,6 @@ from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import ground
 from naru.agent.small.moves import MOVES, Event, Way
 from naru.agent.small.offering import ALL, Offering
-from naru.agent.small.parameters import leaves
 from naru.agent.small.prompts import MOST_OF_ALL, answer_in, done_turn, final_turn, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.rows import nearest, says_nothing
@@ -26,6 +25,7 @@ from naru.agent.small.sources import Sources, Text
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 from naru.models.asking.strategy import OVERRIDE
 from naru.tools.arguments.misspelt import meant
+from naru.tools.lines import leaves
 from naru.tools.names import own_name
 
 CALL_TOKENS, ANSWER_TOKENS, TALK_TOKENS = 300, 400, 1000

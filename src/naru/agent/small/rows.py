@@ -7,9 +7,8 @@ from typing import Any
 
 from naru.agent.execute import Outcome
 from naru.agent.hooks import Near
-from naru.agent.small.parameters import leaves
 from naru.agent.small.sources import Text
-from naru.tools.lines import branches, decoded, field_line, row_line
+from naru.tools.lines import branches, decoded, field_line, leaves, row_line
 
 NEAR, ROWS_AS_NEAR = 0.2, 0.07
 """From where a row's text (no key: all share those) is near, and how far behind the nearest others are meant too: of
