@@ -113,8 +113,8 @@ async def test_of_a_folder_every_table_is_asked_and_every_other_file_is_named(tm
     for table in "abcf":
         assert (await database.query(f"SELECT x FROM {table}")).records == [{"x": 1}]
     assert list((await database.check()).warnings) == [
-        "d.xlsx is left out: no reader for .xlsx",
-        "e is left out: no reader for a name without a suffix",
+        "d.xlsx is left out: no reader for .xlsx; tables are read of CSV, JSON and Parquet files",
+        "e is left out: no reader for a name without a suffix; tables are read of CSV, JSON and Parquet files",
     ]
     await database.close()
 
