@@ -48,7 +48,7 @@ def play(request: ChatRequest) -> Answer:
     own = next((name for name in OWN_TOOLS if name in names), "")
     if "your own tool" in asked and own:
         return f"<tool_call>\n{json.dumps({'name': own, 'arguments': OWN_TOOLS[own]})}\n</tool_call>"
-    return "Good day from the model."
+    return f"Good day from the model ({request.messages[-1].role})."
 
 
 async def said_by(agent: Agent, tmp_path: Path, asked: str, model: str = "m") -> str:
