@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Annotated
 
 import pytest
+from pydantic import Field
 from tests.agent.small.conftest import asked, calls
 
 from naru.agent.closeness import Closeness
@@ -252,3 +254,35 @@ async def test_an_embedder_on_another_scale_says_nothing_of_rows() -> None:
         return [[1.0, 0.1 * place] for place, _ in enumerate(texts)]
 
     assert await Closeness(embed, tells_closeness=False).near("a", ["b", "c"]) == [0.0, 0.0]
+
+
+async def test_of_what_led_to_a_result_nothing_is_said_again_nor_in_the_draft_that_comes_before() -> None:
+    def cask(cask: Annotated[str, Field(examples=["CK-00"])]) -> dict:
+        """A cask by its number."""
+        return {"cask": cask, "wine": "Black Terrace", "litres": 188, "vault": "V-31"}
+
+    def vault(vault: Annotated[str, Field(examples=["V-00"])]) -> dict:
+        """A vault by its number."""
+        return {"vault": vault, "celsius": 11.5, "keeper": "Oriol Puig", "opens": "08:00"}
+
+    async def near(question: str, texts: Sequence[str]) -> list[float]:
+        return [0.4 if one in ("wine", "keeper") else 0.1 for one in texts]
+
+    script = [json.dumps({"name": "cask", "arguments": {"cask": "CK-22"}}), "It lies in vault V-31."]
+    script += [json.dumps({"name": "vault", "arguments": {"vault": "V-31"}}), "Oriol Puig keeps it."]
+    record, backend = await asked("Who keeps the vault where cask CK-22 lies?", script, (cask, vault), near=near)
+    assert record["answer"] == "Oriol Puig keeps it."
+    draft, last = (backend.requests[at].messages[-1].text for at in (1, -1))
+    assert "V-31" in draft
+    assert "Most of all" not in draft
+    assert "wine: Black Terrace" in last
+    assert "Most of all:\nkeeper: Oriol Puig\n\nQuestion" in last
+
+
+async def test_the_heading_said_back_is_no_answer_and_not_said_a_second_time() -> None:
+    script = [json.dumps({"name": "parcel", "arguments": {"parcel": "PX-1"}})]
+    script += ["Most of all: ordered on: 2026-11-18", "It is to arrive on 2026-12-03."]
+    record, backend = await asked("When will PX-1 be here?", script, (parcel,), near=like(ordered_on=0.3))
+    assert record["answer"] == "It is to arrive on 2026-12-03."
+    assert "Most of all" in backend.requests[-2].messages[-1].text
+    assert "Most of all" not in backend.requests[-1].messages[-1].text

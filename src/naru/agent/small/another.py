@@ -12,10 +12,8 @@ from naru.agent.small.sources import TOKEN, Text, bare, digits, found_in, spans
 from naru.messages import ToolCall, ToolDefinition
 from naru.tools.lines import leaves
 
-ALIKE = 0.4
-"""How near a name lies to another of its kind: two cities, two persons, two ships."""
-SAME = 0.7
-"""How near a word lies to itself in another form or language."""
+ALIKE, SAME = 0.4, 0.7
+"""How near a name lies to another of its kind, such as two cities, and to itself in another form or language."""
 MEANS = 0.6
 """How near a word lies to the listed value that it means (at .55 `시까지`, "until what hour", means Sunday)."""
 TELLING = 2

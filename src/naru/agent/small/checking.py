@@ -12,7 +12,6 @@ from naru.tools.lines import decoded, leaves
 _FENCE = re.compile(r"^```\w*\n?|\n?```$")
 _CALL_SHAPES = re.compile(r'"(?:name|function|tool)"\s*:[^}]*"(?:arguments|parameters)"\s*:|</?tool_call>')
 _OVER_AND_OVER = re.compile(r"(\S.{4,80}?)(?:[\s,.;:]{0,3}\1){3,}", re.DOTALL)
-_LOOKED_AT = 2000
 
 
 def tidy(text: str) -> str:
@@ -27,7 +26,7 @@ def is_no_answer(text: str, question: str) -> bool:
     said = text.strip()
     if not bare(said) or looks_like_call(said) or _CALL_SHAPES.search(said):
         return True
-    is_endless = any(bare(found[1]) for found in _OVER_AND_OVER.finditer(said[:_LOOKED_AT]))
+    is_endless = any(bare(found[1]) for found in _OVER_AND_OVER.finditer(said[:2000]))
     return said[:1] + said[-1:] in ("{}", "[]") or bare(said) == bare(question) or is_endless
 
 

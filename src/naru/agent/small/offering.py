@@ -19,10 +19,9 @@ AT_ONCE, ALL, LEADS = 3, 4, 2
 """Tools that a small model chooses from well; that are always all shown; that may lead up to one that lacks an id."""
 SPOKEN_OF = 0.25
 """Share of the words of the tool that speaks most of an id from which another speaks of it too."""
-FITS = 0.12
-"""What a tool gains for a value of the question that it takes by its schema (102 questions in ten languages)."""
-LACKS = 0.05
-"""What it loses for an id that it needs and nobody gave."""
+FITS, LACKS = 0.12, 0.05
+"""What a tool gains for a value of the question that it takes by its schema (102 questions in ten languages), and loses
+for an id that it needs and nobody gave."""
 LEAD = 0.1
 """So far ahead the nearest tool was the right one in 47 of 47 questions, by .06 in 54 of 56."""
 TELLING_NAME = 3

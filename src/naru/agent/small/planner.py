@@ -30,10 +30,9 @@ from naru.tools.names import own_name
 
 CALL_TOKENS, ANSWER_TOKENS, TALK_TOKENS = 300, 400, 1000
 """Where a small model that runs on and on is stopped."""
-MAYBE = -0.05
-"""How far a tool may lie behind talk for words to be doubted (91 of 102 questions, 24 of 462 talks, lie nearer)."""
-GUESSED = -0.15
-"""The same for words with a value of no source: all questions lie nearer, of talk 92."""
+MAYBE, GUESSED = -0.05, -0.15
+"""How far a tool may lie behind talk for words to be doubted once (of 102 questions 91 lie nearer, of 462 pairs of talk
+and tools 24), and for words with a value of no source: all questions lie nearer, of talk 92."""
 REFUSED_AT_MOST = 2
 
 
@@ -270,10 +269,14 @@ class SmallPlanner:
             is_alone = len(kept) == 1 and not self._history
             results = [lines_of(one) if is_alone else told(one) for one in kept]
             rows = [self._rows.get(one.call.id, []) for one in kept]
-            if len(kept) > 1:
+            if len({one.call.name for one in kept}) > 1:
+                rows = rows[-1:]  # The others led to it.
+            elif len(kept) > 1:
                 pairs = zip(kept, rows, strict=True) if all(rows) else ()
                 rows = [[f"{call_line(one.call)}: {', '.join(of)}"] for one, of in pairs]
-            nearest_of = [[MOST_OF_ALL, *(row for of in rows for row in of)]] if any(rows) else []
+            # Not in a draft: what that leaves untold leads on to a second call. Nor in another try.
+            is_said = any(rows) and attempt == 1 and not self._offering.pointed_to(self._found[-1])
+            nearest_of = [[MOST_OF_ALL, *(row for of in rows for row in of)]] if is_said else []
             question = in_full(self._question, self._asked, self._earlier, self._ran[-1].call)
             said = "\n\n".join([*results, *map("\n".join, nearest_of)])
             instruction, said = final_turn(question, said, attempt, self._language)
@@ -284,7 +287,7 @@ class SmallPlanner:
 
     def judge_answer(self, text: str) -> str:
         """Return the answer without fences; empty when it must be asked for again."""
-        if is_no_answer(answer := tidy(text), self._question):
+        if is_no_answer(answer := tidy(text), self._question) or MOST_OF_ALL in answer:
             may_stand = is_data(answer, self._sources.results)  # Perhaps it was asked for.
         else:
             is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)
