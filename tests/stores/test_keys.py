@@ -95,15 +95,21 @@ def test_a01_two_hubs_that_start_together_on_one_folder_make_one_admin_key(
     assert keys.find(place.read_text(encoding="utf-8").strip().encode()) == only
 
 
-@pytest.mark.parametrize("weak", ["changeme", "x" * 40, "password" * 5, "0123456789abcdef", "admin123" + "q8Zk2" * 5])
+@pytest.mark.parametrize(
+    "weak", ["changeme", "x" * 40, "password" * 5, "0123456789abcdef" * 2, "q8Zk2bW" * 6, "admin123" + "q8Zk2" * 5]
+)
 def test_a05_a_key_that_can_be_guessed_is_refused(weak: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="too easy") as refused:
         KeyFile(tmp_path / "keys.json", fixed_admin_key=weak)
     assert weak not in str(refused.value)
 
 
-def test_a_strong_key_from_outside_is_an_admin(tmp_path: Path) -> None:
-    strong = "Zr8-qK2vN0xWm5TgYb7LpQ4sHd9EjUc3"
+RANDOM = ["Zr8-qK2vN0xWm5TgYb7LpQ4sHd9EjUc3", "e460f7f152c0300094691149705105195081c26c011fc683"]
+"""The second is of those hexadecimal ones in which a few digits come often, as it happens."""
+
+
+@pytest.mark.parametrize("strong", [*RANDOM, RANDOM[1][:32]])
+def test_a_strong_key_from_outside_is_an_admin(strong: str, tmp_path: Path) -> None:
     keys = KeyFile(tmp_path / "keys.json", fixed_admin_key=strong)
     assert not keys.is_empty()
     found = keys.find(strong.encode())
