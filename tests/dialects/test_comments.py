@@ -127,6 +127,7 @@ def test_a_call_that_goes_on_anyhow_is_read_alike_whole_and_in_pieces(begun: str
     read_every_way(begun + "".join(bits) + end, TOOLS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

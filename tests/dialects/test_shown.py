@@ -51,6 +51,7 @@ def test_talk_about_calls_makes_none_and_stays_as_it_is():
     assert ran.total() <= count.total() / 100
 
 
+@pytest.mark.slow
 def test_calls_in_ordinary_surroundings_are_made():
     lost, count = [], 0
     for part in PARTS:
@@ -62,6 +63,7 @@ def test_calls_in_ordinary_surroundings_are_made():
     assert len(lost) <= 3, lost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", talk.ENDS)
 def test_talk_that_ends_with_an_unmarked_call_is_told_by_its_words(text):
     assert not read_every_way(text, talk.TOOLS_OF_ENDS).calls

@@ -100,6 +100,7 @@ def words(kind: str, names: list[str], bad: set[str]) -> str:
 KINDS = ("place", "name", "nothing", "vague", "always the first", "another")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=60, deadline=None)
 @given(count=st.integers(2, 40), data=st.data())

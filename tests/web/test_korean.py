@@ -92,6 +92,7 @@ def test_every_sentence_that_the_console_shows_is_known_in_korean_with_all_that_
             assert value in korean, text
 
 
+@pytest.mark.slow
 def test_no_row_is_left_over_and_each_is_korean_with_gaps_of_its_own() -> None:
     texts = []
     for file in SOURCE.rglob("*.py"):

@@ -101,6 +101,7 @@ async def test_model_errors_are_told_by_their_kind(tmp_path: Path) -> None:
     assert sum(shown["tokens"]["input"]) == 10
 
 
+@pytest.mark.slow
 async def test_a_view_of_a_week_reads_hours_of_whatever_is_kept(tmp_path: Path) -> None:
     async with open_hub(settings_in(tmp_path), backend=ScriptedBackend([])) as hub, open_app(hub) as app:
         now = int(time.time())
