@@ -32,7 +32,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 CACHE_DIR = Path("~/.cache/naru")
 SHARED = ("local_engine", "bga", "postgres_servers", "chroma_url")
-"""Fixtures too costly to have in two workers at once: their tests stay together."""
+"""Fixtures too costly to have in several workers at once: their tests stay together."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -53,8 +53,8 @@ class SmallPlanner:
         talked = [turn for turn in before if turn.role == "tool" or (turn.role != "system" and turn.text)]
         self._history = [Message("user" if turn.role == "tool" else turn.role, turn.text) for turn in talked]
         """The conversation before the question as plain turns; results stand with the answer that they led to."""
-        last = {one.tool.name: own_name(one.tool.name) for one in ranked}
-        self._shown_names = {name: one if [*last.values()].count(one) == 1 else name for name, one in last.items()}
+        names, bare = [one.tool.name for one in ranked], [own_name(one.tool.name) for one in ranked]
+        self._shown_names = {name: one if bare.count(one) == 1 else name for name, one in zip(names, bare, strict=True)}
         """A bare name where it is unique: a small model loses prefixes."""
         self._real_names = {shown: real for real, shown in self._shown_names.items()}
         own = [replace(one, tool=replace(one.tool, name=self._shown_names[one.tool.name])) for one in ranked]
@@ -74,8 +74,8 @@ class SmallPlanner:
         self._meant: set[str] = set()
         """What a follow-up about another thing names by its form, or means of what the tool lists."""
         self._rows: dict[str, list[str]] = {}
-        self._absent: set[str] = set()
-        """What of each result lies nearest to the question; calls whose words say that nothing is there."""
+        """What of each call's result lies nearest to the question."""
+        self._absent: set[str] = set()  # Calls whose words say that nothing is there.
         self._ran: list[Outcome] = []
         self._guesses: set[str] = set()
         """Calls with a listed value in place of one that the question means."""
