@@ -42,6 +42,7 @@ class Authority:
     def __init__(self) -> None:
         self.keys = [public("one", RSA_KEY, "RS256"), public("two", EC_KEY, "ES256")]
         self.asked = 0
+        self.in_pieces = False
         self.url = ""
 
     async def start(self) -> None:
@@ -53,13 +54,25 @@ class Authority:
     async def stop(self) -> None:
         await self._runner.cleanup()
 
-    async def _serve(self, request: web.Request) -> web.Response:
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
         if request.path == "/.well-known/oauth-authorization-server":
             return web.json_response({"issuer": self.url, "jwks_uri": f"{self.url}/keys"})
         if request.path != "/keys":
             return web.Response(status=404)
         self.asked += 1
+        if self.in_pieces:
+            return await _in_pieces(request, json.dumps({"keys": self.keys}).encode())
         return web.json_response({"keys": self.keys})
+
+
+async def _in_pieces(request: web.Request, body: bytes) -> web.StreamResponse:
+    """Answer as keys with certificates do, which are too long for one packet."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    for start in range(0, len(body), 200):
+        await response.write(body[start : start + 200])
+        await asyncio.sleep(0.005)
+    return response
 
 
 def public(kid: str, key: Any, algorithm: str) -> dict[str, Any]:
@@ -117,6 +130,13 @@ async def test_a04_a_good_token_has_the_role_of_its_best_scope(authority: Author
         assert tokens.verify(signed(authority, EC_KEY, "ES256", "two").encode()) is not None
         assert tokens.verify(signed(authority, aud=["x", RESOURCE]).encode()) is not None
         assert tokens.verify(signed(authority, exp=int(time.time()) - 30).encode()) is not None, "60 s of leeway"
+
+
+async def test_a04_keys_that_come_in_many_pieces_are_read_to_their_end(authority: Authority) -> None:
+    authority.in_pieces = True
+    made = AccessTokens(settings(authority))
+    await made.issuer.refresh()
+    assert made.verify(signed(authority).encode()) is not None
 
 
 def mutants(authority: Authority) -> dict[str, str]:

@@ -13,7 +13,9 @@ import jwt
 from yarl import URL
 
 from naru.config import OAuthSettings
+from naru.connections.state.faults import LinkError
 from naru.connections.transports.addresses import may_carry_secrets, shown
+from naru.connections.transports.bodies import read_body
 from naru.connections.transports.tokens import metadata_urls
 from naru.connections.wire import messages as wire
 from naru.web.routes import ROLE_NAMES, Access
@@ -135,7 +137,7 @@ class Issuer:
 
     async def _fetch(self) -> dict[str, jwt.PyJWK]:
         timeout = aiohttp.ClientTimeout(total=_FETCH_SECONDS)
-        async with aiohttp.ClientSession(timeout=timeout) as session:
+        async with aiohttp.ClientSession(timeout=timeout, auto_decompress=False) as session:
             address = self.settings.jwks_url or await self._discover(session)
             document = await _get(session, address)
         found: dict[str, jwt.PyJWK] = {}
@@ -162,10 +164,12 @@ class Issuer:
 async def _get(session: aiohttp.ClientSession, address: str) -> dict[str, Any]:
     """Return a JSON object. Raises ValueError and aiohttp's errors."""
     async with session.get(address, allow_redirects=False) as response:
-        body = await response.content.read(_MOST_BYTES + 1)
-        if response.status != 200 or len(body) > _MOST_BYTES:
-            raise ValueError(f"{shown(URL(address))} answered HTTP {response.status} with {len(body)} bytes")
-    value = wire.decode(body)
+        if response.status != 200:
+            raise ValueError(f"{shown(URL(address))} answered HTTP {response.status}")
+        try:
+            value = wire.decode(await read_body(response, _MOST_BYTES))
+        except LinkError as error:
+            raise ValueError(f"{shown(URL(address))}: {error.message}") from error
     if not isinstance(value, dict):
         raise ValueError(f"{shown(URL(address))} is no JSON object")
     return value
