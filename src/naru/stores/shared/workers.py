@@ -59,9 +59,13 @@ class WorkerCommons(Member):
             self._notices.close()
 
     def lost(self, member: str) -> None:
-        """Strike out a member that does not answer."""
-        for kind in (_REQUESTS, _NOTICES):
-            (self._sockets / f"{member}{kind}").unlink(missing_ok=True)
+        """Strike out a member that is no more; one that listens has broken off one answer, and goes on.
+
+        Without its sockets nobody would ever find it again.
+        """
+        if not _listens(self._sockets / f"{member}{_REQUESTS}"):
+            for kind in (_REQUESTS, _NOTICES):
+                (self._sockets / f"{member}{kind}").unlink(missing_ok=True)
         self._look()
 
     def tell(self, topic: str, what: Json) -> None:
@@ -100,3 +104,16 @@ class WorkerCommons(Member):
                 if said["topic"] == "member":
                     self._look()
                 self._pass_on(said["topic"], said["what"])
+
+
+def _listens(path: Path) -> bool:
+    """Tell whether a process holds the socket; it may be too busy to take anything just now."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
+        asked.setblocking(False)
+        try:
+            asked.connect(str(path))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,36 @@
+"""Workers of one machine: who is there, and who is no more."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from naru.stores.shared.workers import WorkerCommons
+
+
+@pytest.fixture
+def sockets() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:  # noqa: S108  # sockets need short paths
+        yield Path(made)
+
+
+async def test_a_worker_that_broke_off_one_answer_is_still_there(tmp_path: Path, sockets: Path) -> None:
+    other, one = (WorkerCommons(tmp_path, sockets, scheme="http") for _ in range(2))
+    with other.listen():
+        await one.open()
+        one.lost(other.me)
+        assert other.me in one.members()
+        await one.close()
+
+
+async def test_a_worker_that_is_no_more_is_struck_out(tmp_path: Path, sockets: Path) -> None:
+    dead, one = (WorkerCommons(tmp_path, sockets, scheme="http") for _ in range(2))
+    dead.listen().close()  # its file stays, as after a kill
+    await one.open()
+    assert dead.me in one.members()
+    one.lost(dead.me)
+    assert dead.me not in one.members()
+    await one.close()
