@@ -187,6 +187,16 @@ async def test_a_full_disk_stops_what_the_setting_says(
     await audit.close()
 
 
+async def test_an_entry_that_cannot_be_written_is_an_error_and_not_the_end_of_the_log(tmp_path: Path) -> None:
+    audit = open_audit(settings_in(tmp_path))
+    async with asyncio.timeout(20):
+        with pytest.raises(StoreError, match="cannot be written"):
+            await audit.commit("admin.asked", "key_1", fact={1, 2})
+        await audit.commit("admin.asked", "key_2")
+        await audit.close()
+    assert [entry["who"] for entry in entries(tmp_path)] == ["key_2"]
+
+
 async def test_off_means_that_no_file_is_made(tmp_path: Path) -> None:
     audit = open_audit(settings_in(tmp_path, enabled=False))
     await Supervision(audit).run(CALL, answer, came)

@@ -15,7 +15,7 @@ import pytest
 
 from naru.errors import StoreError
 from naru.telemetry import audit_file
-from naru.telemetry.audit_file import FIRST, AuditFile, Head, read_entries, verify
+from naru.telemetry.audit_file import FIRST, AuditFile, Head, all_files, read_entries, verify
 
 
 @pytest.fixture
@@ -163,6 +163,25 @@ def test_a_disk_that_refuses_half_a_line_leaves_none_of_it(log: Path, monkeypatc
     file.append([{"what": "call"}], durable=False)
     found = verify(log)
     assert (found.holds, found.entries, found.torn_bytes) == (True, 21, 0)
+
+
+def test_what_the_disk_did_not_take_in_the_end_is_not_in_the_log(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(descriptor: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fdatasync", fails)
+    with pytest.raises(StoreError, match="Input/output"):
+        AuditFile(log).append([{"what": "refused change"}], durable=True)
+    found = verify(log)
+    assert (found.holds, found.entries) == (True, 20)
+
+
+def test_a_full_file_whose_first_line_was_changed_by_hand_is_put_aside_all_the_same(log: Path) -> None:
+    first, *rest = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([b"x" * len(first[:-1]) + b"\n", *rest]))
+    AuditFile(log, max_bytes=100).append([{"what": "call"}])
+    assert [path.name for path in all_files(log)] == ["audit-000000000020.jsonl", "audit.jsonl"]
+    assert [entry["seq"] for entry in read_entries(log)] == list(range(2, 22))
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\x1b[31mb", "a\u2028b", "a\x7fb", "a\x9bb", 'a"},{"b', "\ud800"])

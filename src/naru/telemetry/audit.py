@@ -142,14 +142,18 @@ class Audit:
             if drops:
                 batch.insert(0, _Waiting({"what": "audit.dropped", "at": now(), "entries": drops}, False, None))
             self._is_writing = True
+            error: StoreError | None = None
             try:
                 await self._append(batch)
                 self._told_drops += drops
-                error = None
             except StoreError as failure:
                 error = failure
-                self._complain(error)
+            except Exception as failure:  # the edge: who waits must be told, and the next entries be written
+                logger.exception("the audit log's writer failed")
+                error = StoreError(f"The audit log cannot be written: {failure!r}.", remedy="Report it with this log.")
             self._is_writing = False
+            if error is not None:
+                self._complain(error)
             _settle(batch, error)
 
     def _rest(self, first: _Waiting | None) -> tuple[list[_Waiting], bool]:

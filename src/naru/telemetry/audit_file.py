@@ -150,9 +150,7 @@ class AuditFile:
         for entry in entries:
             head, line = chained(head, entry)
             lines += line
-        _write_all(self._descriptor, bytes(lines), self._size)
-        if durable:
-            os.fdatasync(self._descriptor)
+        _write_all(self._descriptor, bytes(lines), self._size, durable=durable)
         self._head, self._size = head, self._size + len(lines)
 
     def _make_ready(self) -> list[JsonObject]:
@@ -200,8 +198,9 @@ class AuditFile:
 
     def _put_aside(self) -> None:
         with self.path.open("rb") as file:
-            first = json.loads(file.readline(_MAX_LINE))["seq"]
-        self.path.rename(self.path.with_name(f"audit-{first:012d}.jsonl"))
+            first = parsed(file.readline(_MAX_LINE))
+        number = first["seq"] if first is not None else self._head.seq  # changed by hand: its last one sorts as well
+        self.path.rename(self.path.with_name(f"audit-{number:012d}.jsonl"))
         for old in older_files(self.path)[: -self._keep_files]:
             old.unlink()
 
@@ -358,12 +357,14 @@ def _last_head(files: Sequence[Path]) -> Head:
     return Head()
 
 
-def _write_all(descriptor: int, data: bytes, size: int) -> None:
+def _write_all(descriptor: int, data: bytes, size: int, *, durable: bool) -> None:
     """Write everything, or nothing: what a full disk took of it is cut off again."""
     try:
         written = os.write(descriptor, data)
         while written < len(data):
             written += os.write(descriptor, data[written:])
+        if durable:
+            os.fdatasync(descriptor)
     except OSError:
         os.ftruncate(descriptor, size)
         raise
