@@ -389,6 +389,23 @@ async def test_f16_a_file_that_breaks_while_running_leaves_the_running_state(pat
         await store.save(record())
 
 
+async def test_f16_a_file_that_was_away_is_written_again_once_it_is_back(
+    path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = write(path, SHAPES["seed"])
+    await store.open()
+    path.rename(tmp_path / "aside")
+    for _ in range(3):
+        assert [one.name for one in await store.list()] == ["a", "b"]
+    assert caplog.text.count("Cannot read") == 1
+    with pytest.raises(StoreError, match="Cannot read"):
+        await store.delete("a")
+    (tmp_path / "aside").rename(path)
+    await store.delete("a")
+    assert [one.name for one in await store.list()] == ["b"]
+    assert store.problems() == ()
+
+
 async def test_f13_f14_two_processes_lose_no_change_of_each_other(path: Path) -> None:
     first = write(path, json.dumps({"mcpServers": {"s1": {"url": URL, "x": 1}}}))
     second = JsonFileStore(path)

@@ -131,6 +131,7 @@ class JsonFileStore:
                 return
             content = self.path.read_bytes()
         except OSError as error:
+            self._signature = None  # the same file may come back
             self._set_broken(f"Cannot read {self.path}: {error.strerror}.", None)
             return
         self._signature = signature
@@ -183,8 +184,9 @@ class JsonFileStore:
             self._adopt_backup()
         where = f" A copy is at {aside}." if aside else ""
         remedy = f" The last good version is {self.path.name}.bak." if self._backup_has_servers() else ""
-        self._broken = f"{reason}{where}{remedy} Mend the file; it is read again at once."
-        logger.error("%s", self._broken)
+        before, self._broken = self._broken, f"{reason}{where}{remedy} Mend the file; it is read again at once."
+        if self._broken != before:
+            logger.error("%s", self._broken)
         self._problems = (Problem(str(self.path), self._broken),)
 
     def _put_aside(self, content: bytes) -> Path | None:
