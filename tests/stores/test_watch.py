@@ -32,3 +32,19 @@ async def test_a_change_that_could_not_be_taken_up_is_told_once_and_tried_again(
     (told,) = [line for line in caplog.messages if "is not taken up" in line]
     assert str(error) in told
     assert ("Traceback" in caplog.text) == isinstance(error, KeyError), "a defect is told with its place"
+
+
+async def test_a_look_that_failed_is_not_the_last_one() -> None:
+    faults, taken_up = [KeyError("a defect")], asyncio.Event()
+
+    async def version() -> object:
+        if faults:
+            raise faults.pop()
+        return "changed"
+
+    async def act() -> None:
+        taken_up.set()
+
+    watching = asyncio.create_task(watch(version, act, seen="before", interval=0.01))
+    await asyncio.wait_for(taken_up.wait(), 20)
+    watching.cancel()

@@ -38,10 +38,9 @@ async def watch(
     told = ""
     while True:
         await _pause(interval, nudge)
-        now = await ask(version)
-        if now == seen:
-            continue
         try:
+            if (now := await ask(version)) == seen:
+                continue
             await act()
             seen, told = now, ""
         except Exception as error:  # noqa: BLE001  # the edge: a defect ends no watching; tried again at the next look
