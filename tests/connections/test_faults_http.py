@@ -19,7 +19,7 @@ from naru.connections.session.session import Hooks
 from naru.connections.state.faults import BusyError, LinkError, RpcError
 from naru.connections.state.lifecycle import ReconnectPolicy
 from naru.connections.state.settings import ConnectionSettings
-from naru.errors import ToolError
+from naru.errors import ToolError, ToolTimeoutError
 from naru.records import ServerStatus, TransportType
 from naru.tools.toolset import CallContext
 from tests.connections.conftest import QUICK, http, managed, stdio
@@ -622,6 +622,37 @@ async def test_a_server_may_end_a_stream_and_have_it_resumed(manager: Manager) -
         server._stream = resume  # type: ignore[method-assign]
         assert await echo(manager, "x") == "resumed"
         assert server.seen["tools/call"] == 1
+
+
+async def test_a_server_that_wants_no_pause_at_all_is_not_asked_without_one(manager: Manager) -> None:
+    async with FakeHttpServer() as server:
+        await connected(manager, server)
+        resumed = 0
+
+        async def cut(request: web.Request, message: object = None) -> web.StreamResponse:
+            nonlocal resumed
+            resumed += "Last-Event-ID" in request.headers
+            response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+            await response.prepare(request)
+            await response.write(b"id: e1\nretry: 0\ndata:\n\n")
+            return response
+
+        server.behave = on_call(cut)
+        server._stream = cut  # type: ignore[method-assign]
+        with pytest.raises(ToolTimeoutError):
+            await echo(manager, "x", seconds=1)
+        assert 1 <= resumed <= 11
+
+
+async def test_a_server_that_says_its_capabilities_in_another_form_is_connected(manager: Manager) -> None:
+    class Sloppy(FakeHttpServer):
+        def result(self, method: str, message: dict[str, Any]) -> dict[str, Any]:
+            said = super().result(method, message)
+            return {**said, "capabilities": {"tools": True}} if method == "server/discover" else said
+
+    async with Sloppy(is_modern=True) as server:
+        await connected(manager, server)
+        assert await echo(manager, "x") == "x"
 
 
 async def test_a_lost_session_is_noticed_on_the_open_stream(manager: Manager) -> None:

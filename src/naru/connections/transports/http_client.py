@@ -196,7 +196,11 @@ class Remote:
                 self._tokens.note(response.headers.get("WWW-Authenticate", ""))
             if response.status != 401:
                 return response
-            other = await self._tokens.instead_of(token)
+            try:
+                other = await self._tokens.instead_of(token)
+            except BaseException:
+                response.close()
+                raise
             if not other:
                 return response
             response.close()

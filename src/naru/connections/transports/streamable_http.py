@@ -29,6 +29,8 @@ from naru.stores.secrets.values import SecretValues
 from naru.tasks import Tasks
 
 _RESUME_SECONDS = 1.0
+_LEAST_PAUSE_SECONDS = 0.1
+"""Before a stream is opened again, also where the server says `retry: 0`."""
 _LISTEN_PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0)
 _IDLE_SECONDS = 0.05
 """No server has died and come back sooner; one written in Python does in 0.4 s."""
@@ -197,7 +199,7 @@ class StreamableHttpTransport:
             if parser.last_id is None or call.era == "modern":
                 failure = Failure("call", "cut", "the server ended its stream without an answer.")
                 raise LinkError(failure, delivered=True)
-            await asyncio.sleep(_RESUME_SECONDS if parser.retry_seconds is None else parser.retry_seconds)
+            await asyncio.sleep(_pause(parser, _RESUME_SECONDS))
             answer = await self._resume(parser, call)
         return answer
 
@@ -310,8 +312,7 @@ class StreamableHttpTransport:
                 assert self._inbox is not None
                 self._inbox.lost(fault.failure)
                 return
-            pause = _LISTEN_PAUSES[min(failures, len(_LISTEN_PAUSES) - 1)]
-            await asyncio.sleep(pause if parser.retry_seconds is None else max(parser.retry_seconds, 0.1))
+            await asyncio.sleep(_pause(parser, _LISTEN_PAUSES[min(failures, len(_LISTEN_PAUSES) - 1)]))
 
     async def _listen_once(self, parser: EventStreamParser) -> tuple[bool, LinkError | None]:
         """Read one GET stream to its end; tell whether the server offers one, and what broke it."""
@@ -343,6 +344,11 @@ class StreamableHttpTransport:
             async with asyncio.timeout(self._settings.close_timeout_seconds):
                 async with await self._remote.request("DELETE", self._url, headers) as response:
                     response.release()
+
+
+def _pause(parser: EventStreamParser, unasked: float) -> float:
+    """Return the seconds before a stream is opened again: what its server wants, if it said so."""
+    return unasked if parser.retry_seconds is None else max(parser.retry_seconds, _LEAST_PAUSE_SECONDS)
 
 
 def _protocol(message: str) -> LinkError:
