@@ -48,6 +48,8 @@ log = logging.getLogger(__name__)
 
 CLIENT_INFO: JsonObject = {"name": "naru", "title": "Naru", "version": __version__}
 _MAX_SERVER_REQUESTS = 100
+_MAX_UNSENT = 2 * _MAX_SERVER_REQUESTS
+"""Answers to a server that does not take them; what it asks beyond that is dropped, or they would pile up."""
 
 
 class Listener(Protocol):
@@ -328,6 +330,9 @@ class Session:
         handler = call.context.options.on_request if call is not None and call.context is not None else None
         handler = handler or self._hooks.on_request
         asked = ServerRequest(self.server, method, params, call.method if call is not None else "")
+        if len(self._tasks) >= _MAX_UNSENT:
+            self.transport.counters.strays += 1
+            return
         if len(self._tasks) >= _MAX_SERVER_REQUESTS:
             handler, why = None, f"is one question too many: {_MAX_SERVER_REQUESTS} wait for an answer"
         self.own(self._answer(request_id, asked, handler, why))
