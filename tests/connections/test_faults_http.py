@@ -648,11 +648,15 @@ async def test_a_server_that_says_its_capabilities_in_another_form_is_connected(
     class Sloppy(FakeHttpServer):
         def result(self, method: str, message: dict[str, Any]) -> dict[str, Any]:
             said = super().result(method, message)
-            return {**said, "capabilities": {"tools": True}} if method == "server/discover" else said
+            sloppy = {"tools": True, "prompts": False, "resources": None, "logging": []}
+            return {**said, "capabilities": sloppy} if "capabilities" in said else said
 
-    async with Sloppy(is_modern=True) as server:
-        await connected(manager, server)
-        assert await echo(manager, "x") == "x"
+    for is_modern in (True, False):
+        async with Sloppy(is_modern=is_modern) as server:
+            name = "modern" if is_modern else "legacy"
+            await connected(manager, server, name)
+            assert await echo(manager, "x", name) == "x"
+            assert manager.connection(name).capabilities == {"tools": {}, "logging": {}}
 
 
 async def test_a_lost_session_is_noticed_on_the_open_stream(manager: Manager) -> None:

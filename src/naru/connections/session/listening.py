@@ -52,9 +52,8 @@ class ChangeListener:
     def wanted(self) -> JsonObject:
         """Return what to subscribe to: the lists that the server says may change, and the resources asked for."""
         capabilities = self._session.capabilities
-        said = {key: capabilities.get(kind) for kind, key in _LISTS.items()}
         wanted: JsonObject = {
-            key: True for key, one in said.items() if isinstance(one, dict) and one.get("listChanged")
+            key: True for kind, key in _LISTS.items() if (capabilities.get(kind) or {}).get("listChanged")
         }
         if self._uris:
             wanted["resourceSubscriptions"] = sorted(self._uris)

@@ -146,8 +146,13 @@ async def _initialize(session: Session) -> None:
 
 def _adopt(session: Session, found: JsonObject, info: Json) -> None:
     capabilities = found.get("capabilities")
-    # A server that declares nothing at all may still have tools; asking costs one request.
-    session.capabilities = capabilities if isinstance(capabilities, dict) else {"tools": {}}
+    # A server that declares nothing at all may still have tools; asking costs one request. Some say `true` for `{}`.
+    declared = capabilities if isinstance(capabilities, dict) else {"tools": {}}
+    session.capabilities = {
+        name: one if isinstance(one, dict) else {}
+        for name, one in declared.items()
+        if one is not None and one is not False
+    }
     session.server_info = info if isinstance(info, dict) else {}
     session.instructions = str(found.get("instructions") or "")
 
