@@ -42,3 +42,12 @@ class Tasks:
         """Give up all, and wait until they have ended."""
         self.cancel()
         await self.ended()
+
+
+async def let_end(task: asyncio.Task[Any], seconds: float) -> None:
+    """Wait for a task's end, however it ends; cancel it when the time is up."""
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+    finally:
+        task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

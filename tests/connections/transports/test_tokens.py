@@ -279,6 +279,37 @@ async def test_a_renewal_whose_caller_has_gone_is_not_lost(authority: Authority,
         await source.close()
 
 
+async def test_a_renewal_that_is_under_way_at_the_end_is_kept(authority: Authority, tmp_path: Path) -> None:
+    authority.rotates = True
+    made = grant_of({"tokenUrl": f"{authority.url}/token", "clientId": "c", "refreshToken": "R"}, URL(authority.url))
+    assert isinstance(made, Grant)
+    async with aiohttp.ClientSession() as session:
+        source = TokenSource(made, session, tmp_path / "token.json")
+        asked = asyncio.ensure_future(source.current())
+        await asyncio.sleep(0)
+        await source.close()
+        assert await asked == "t1"
+    assert "REFRESH-1" in (tmp_path / "token.json").read_text(encoding="utf-8")
+
+
+async def test_a_persons_renewal_is_given_the_time_that_the_end_of_the_hub_has() -> None:
+    answered = asyncio.Event()
+
+    async def slow(old: Tokens) -> Tokens:
+        await answered.wait()
+        return replace(old, access_token="new", expires_at=time.time() + 3600)
+
+    held = Tokens("", "", "", "", "", Client("c", "", "none", ""), "old", "refresh", "", life=3600, expires_at=1.0)
+    signed = Signed(held, slow)
+    asked = asyncio.ensure_future(signed.current())
+    await asyncio.sleep(0)
+    ending = asyncio.ensure_future(signed.close(patience_seconds=20))
+    await asyncio.sleep(0)
+    answered.set()
+    await ending
+    assert await asked == "new"
+
+
 async def test_a_rotated_refresh_token_outlives_this_process(
     manager: Manager, server: FakeHttpServer, authority: Authority, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from naru.connections.oauth.flow import Tokens
 from naru.connections.state.faults import LinkError
 from naru.persons import nobodys_context
 from naru.stores.secrets.redact import REDACTOR
+from naru.tasks import let_end
 
 logger = logging.getLogger(__name__)
 
@@ -78,11 +79,10 @@ class Signed:
         self._keep_quiet(tokens)
         self._renewed_at = time.monotonic()
 
-    async def close(self) -> None:
-        """Give up what is being renewed."""
+    async def close(self, *, patience_seconds: float = 0.0) -> None:
+        """Give up what is being renewed; with patience where the refresh token that was sent is still wanted."""
         if self._renewal is not None:
-            self._renewal.cancel()
-            await asyncio.gather(self._renewal, return_exceptions=True)
+            await let_end(self._renewal, patience_seconds)
 
     async def _renewed(self, before: Tokens | None = None) -> str:
         """Return the renewed token; the one before where its authority is away and it is good for seconds yet."""

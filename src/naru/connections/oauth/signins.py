@@ -21,6 +21,7 @@ from naru.connections.oauth.flow import Pending, Tokens, digest, secret_text
 from naru.connections.oauth.signed import Signed
 from naru.connections.state.faults import LinkError
 from naru.connections.transports.destinations import Lookup, look_up
+from naru.connections.transports.tokens import LAST_SECONDS
 from naru.errors import NotFoundError, StoreError
 from naru.stores.secrets.vault import SHARED, Vault
 
@@ -214,8 +215,8 @@ class SignIns:
         await asyncio.to_thread(self.vault.forget_server, server)
 
     async def close(self) -> None:
-        """Give up what is being renewed."""
-        await asyncio.gather(*(signed.close() for signed in self._signed.values()))
+        """Give up what is being renewed, after a moment: what was sent is void, and what comes back unkept."""
+        await asyncio.gather(*(signed.close(patience_seconds=LAST_SECONDS) for signed in self._signed.values()))
         self._signed.clear()
         self.vault.close()
 

@@ -31,6 +31,7 @@ from naru.errors import StoreError
 from naru.messages import JsonObject
 from naru.stores.files.atomic import replace_file
 from naru.stores.secrets.redact import REDACTOR
+from naru.tasks import let_end
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,8 @@ _LONGEST_LIFE = 1e10
 """Seconds: three hundred years."""
 _QUIET_SECONDS = 60.0
 """A token younger than this that is refused is not renewed again: no storm (R-11)."""
+LAST_SECONDS = 2.0
+"""How long the end of this process waits for a renewal that is under way."""
 _KEYS = frozenset(
     {"bearer", "tokenUrl", "issuer", "clientId", "clientSecret", "clientAuth", "refreshToken", "scope", "grant"}
 )
@@ -114,10 +117,9 @@ class TokenSource:
             renewal.exception()  # seen, even if all who waited have gone
 
     async def close(self) -> None:
-        """Give up what is being renewed."""
+        """Give up what is being renewed, after a moment: the refresh token that was sent is void, the next not kept."""
         if self._renewal is not None:
-            self._renewal.cancel()
-            await asyncio.gather(self._renewal, return_exceptions=True)
+            await let_end(self._renewal, LAST_SECONDS)
 
     async def _renewed(self) -> str:
         answer = await self._ask()
