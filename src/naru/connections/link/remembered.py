@@ -81,9 +81,12 @@ class Memory:
             return None
 
     def forget(self, name: str) -> None:
-        """Drop what is known of a removed server."""
+        """Drop what is known of a removed server; what cannot be removed is logged, and is of no other server's use."""
         if self._folder is not None:
-            self._path(name).unlink(missing_ok=True)
+            try:
+                self._path(name).unlink(missing_ok=True)
+            except OSError as error:
+                logger.warning("the tools of server %s are still remembered: %s", name, error)
 
     def _path(self, name: str) -> Path:
         assert self._folder is not None
