@@ -16,7 +16,7 @@ from naru.config import McpSettings, load_settings
 from naru.connections.elsewhere import VaultFollower
 from naru.connections.follow import Follower
 from naru.connections.manager import Manager
-from naru.records import ServerStatus
+from naru.records import ServerRecord, ServerStatus
 from naru.stores.base import Store
 from naru.stores.open import open_store
 from tests.connections.conftest import QUICK, SERVERS, managed
@@ -203,4 +203,25 @@ async def test_what_is_kept_here_for_one_reads_nothing_of_the_others(tmp_path: P
         assert vault.delete("eve", "s", "secrets")
         connection.set_trace_callback(None)
         assert [statement for statement in asked if statement.startswith("select")] == []
-        assert follower._known == {**vault.rows(), ("eve", "s", "secrets"): None}, "none of it is another process's"
+        assert follower._known == vault.rows(), "none of it is another process's"
+
+
+async def test_sign_ins_that_were_begun_and_ended_leave_nothing_in_memory(tmp_path: Path) -> None:
+    async with managed(replace(QUICK, kept_in=tmp_path)) as manager:
+        vault, follower = manager.signins.vault, VaultFollower(manager)
+        await follower.start()
+        for number in range(20):
+            vault.write("", "", f"pending:{number}", {})
+            vault.write("", "", f"pending:late {number}", {})
+            vault.take("", "", f"pending:{number}")
+        vault.prune("pending:", -1)
+        assert not follower._known
+
+
+async def test_what_was_remembered_of_a_server_costs_nobody_its_removal(tmp_path: Path) -> None:
+    async with managed(replace(QUICK, kept_in=tmp_path)) as manager:
+        await manager.register(ServerRecord(name="gone", config={"url": "http://127.0.0.1:9/mcp"}))
+        manager.signins.vault.write("ada", "gone", "secrets", {"for": "", "values": {}})
+        (tmp_path / "listings").write_text("no folder", encoding="utf-8")
+        await manager.unregister("gone")
+        assert manager.signins.vault.read("ada", "gone", "secrets") is None

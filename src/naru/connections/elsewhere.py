@@ -98,14 +98,14 @@ class VaultFollower:
     def __init__(self, manager: Manager) -> None:
         self._manager = manager
         self._vault = manager.signins.vault
-        self._known: dict[Place, bytes | None] = {}
-        """What is kept as this process knows it; None for what is no more."""
+        self._known: dict[Place, bytes] = {}
+        """What is kept as this process knows it."""
 
     async def start(self) -> None:
         """Note what is kept now. Raises StoreError."""
         if not self._vault.is_a_copy:
             self._known = dict(await asyncio.to_thread(self._vault.rows))
-            self._vault.written = self._known.__setitem__
+            self._vault.written = self._note
 
     async def version(self) -> object:
         """Return what is another after another process has written. Raises StoreError."""
@@ -117,7 +117,13 @@ class VaultFollower:
         places = sorted(self._known.keys() | now.keys())
         for place in [place for place in places if self._known.get(place) != now.get(place)]:
             await _follow(self._manager, [place])
-            self._known[place] = now.get(place)
+            self._note(place, now.get(place))
+
+    def _note(self, place: Place, sealed: bytes | None) -> None:
+        if sealed is None:
+            self._known.pop(place, None)
+        else:
+            self._known[place] = sealed
 
 
 async def _follow(manager: Manager, places: Sequence[Place]) -> None:

@@ -114,8 +114,11 @@ class Vault:
         oldest = int(time.time() - seconds)
         if self._common is not None:
             self._common.prune(kind, oldest)
-        if self.exists():
-            self._file.run("delete from sealed where substr(kind, 1, ?) = ? and at < ?", (len(kind), kind, oldest))
+        if not self.exists():
+            return
+        statement = "delete from sealed where substr(kind, 1, ?) = ? and at < ? returning person, server, kind"
+        for person, server, whole in self._file.run(statement, (len(kind), kind, oldest)):
+            self.written((person, server, whole), None)
 
     def delete(self, person: str, server: str, kind: str) -> bool:
         """Forget an object; tell whether there was one. Raises StoreError."""
