@@ -185,7 +185,7 @@ class AdminKeys:
         principal: Principal = request.scope["state"]["principal"]
         response = await self.who_am_i(request)
         if principal.id != "local":
-            token = self._hub.key_ring.open_session(principal)
+            token = await asyncio.to_thread(self._hub.key_ring.open_session, principal)
             name, traits = session_cookie(request.scope)
             response.headers["Set-Cookie"] = f"{name}={token}; Max-Age={int(SESSION_SECONDS)}; {traits}"
         return response
@@ -193,7 +193,7 @@ class AdminKeys:
     async def close_session(self, request: Request) -> Response:
         """End the browser session."""
         name, traits = session_cookie(request.scope)
-        self._hub.key_ring.close_session(request.cookies.get(name, "").encode())
+        await asyncio.to_thread(self._hub.key_ring.close_session, request.cookies.get(name, "").encode())
         return Response(status_code=204, headers={"Set-Cookie": f"{name}=; Max-Age=0; {traits}"})
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import secrets
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
@@ -39,7 +40,10 @@ Kept = dict[str, Login]
 
 
 class Logins:
-    """Random cookie values and whom they stand for; what is kept is their hash."""
+    """Random cookie values and whom they stand for; what is kept is their hash.
+
+    Changing them waits for the file's lock where there is one: do it in a thread.
+    """
 
     def __init__(self, path: Path | None = None) -> None:
         """Keep them in a file that other hubs share, or in memory."""
@@ -47,6 +51,7 @@ class Logins:
         # Several machines have one thing in common: the time of day.
         self._clock: Callable[[], float] = time.time if path else time.monotonic
         self._kept: Kept = {}
+        self._changing = threading.Lock()
         self._file = (
             FollowedFile(
                 self._path,
@@ -85,7 +90,8 @@ class Logins:
     def _change(self, edit: Callable[[Kept], Kept]) -> None:
         path = self._path
         if path is None:
-            self._kept = self._bounded(edit(self._kept))
+            with self._changing:
+                self._kept = self._bounded(edit(self._kept))
             return
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with file_lock(path):

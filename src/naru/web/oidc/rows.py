@@ -6,6 +6,7 @@ it comes back from another site; the session's own stays `Strict`: our page asks
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -108,7 +109,7 @@ class Persons:
             response = self._refused(request, error, question)
             response.headers.append("Set-Cookie", forgotten)
             return response
-        token = self._ring.open_for_person(who.id, who.role, who.name)
+        token = await asyncio.to_thread(self._ring.open_for_person, who.id, who.role, who.name)
         self._note(request, "session.opened", who.id, role=who.role)
         headers = {"Location": f"/{question.page}", "Referrer-Policy": "no-referrer"}
         response = Response(status_code=303, headers=headers)
