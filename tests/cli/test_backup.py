@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from naru.cli.terminal.exit_codes import Exit
-from naru.errors import ConfigError
+from naru.errors import ConfigError, StoreError
 from naru.stores import backup
 from naru.stores.occupied import occupied
 
@@ -175,3 +175,33 @@ def test_one_that_is_interrupted_leaves_no_half_file(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         backup.make(folder, tmp_path / "copy.tar.gz", interrupt)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_a_link_that_somebody_laid_where_it_is_made_gets_none_of_it(tmp_path: Path) -> None:
+    folder, theirs = tmp_path / "data", tmp_path / "theirs"
+    folder.mkdir()
+    (folder / "vault.key").write_text("secret", encoding="utf-8")
+    theirs.touch()
+    (tmp_path / ".copy.tar.gz.tmp").symlink_to(theirs)
+    backup.make(folder, tmp_path / "copy.tar.gz")
+    assert theirs.read_bytes() == b""
+    assert stat.S_IMODE((tmp_path / "copy.tar.gz").lstat().st_mode) == 0o600
+
+
+def test_what_was_there_comes_back_when_the_last_step_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "keys.json").write_text("kept", encoding="utf-8")
+    backup.make(folder, tmp_path / "copy.tar.gz")
+    real = Path.rename
+
+    def fails(self: Path, target: Path) -> Path:
+        if self.name == ".data.restored":
+            raise OSError(28, "No space left on device")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with pytest.raises(StoreError, match="cannot be put back"):
+        backup.restore(tmp_path / "copy.tar.gz", folder, replace=True)
+    assert (folder / "keys.json").read_text(encoding="utf-8") == "kept"
+    assert not list(tmp_path.glob("data.before-*"))

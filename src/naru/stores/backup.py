@@ -116,7 +116,12 @@ def restore(source: Path, folder: Path, *, replace: bool = False) -> tuple[Backu
             folder.rename(aside)
         elif folder.is_dir():
             folder.rmdir()
-        fresh.rename(folder)
+        try:
+            fresh.rename(folder)
+        except OSError:
+            if there:
+                aside.rename(folder)
+            raise
     except OSError as error:
         raise unusable(folder, error, what="The backup cannot be put back") from error
     finally:
@@ -154,7 +159,9 @@ def _digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def _private(path: Path) -> Iterator[BinaryIO]:
-    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w+b") as file:
+    """Make a file that nobody else has laid there before, with eyes of his own or as a link to elsewhere."""
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w+b") as file:
         yield file
 
 
