@@ -122,11 +122,14 @@ class FileLeases:
                 raise unusable(path, error, what="A lease cannot be taken") from error
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+                os.ftruncate(handle, 0)
+                os.write(handle, self._me.encode())
+            except BlockingIOError:
                 os.close(handle)
                 return False
-            os.ftruncate(handle, 0)
-            os.write(handle, self._me.encode())
+            except OSError as error:
+                os.close(handle)
+                raise unusable(path, error, what="A lease cannot be taken") from error
             self._held[name] = handle
             return True
 
