@@ -79,6 +79,13 @@ def test_what_cannot_be_read_is_told_with_a_remedy_each_time(tmp_path: Path, tex
         assert told.value.remedy == "Remove it."
 
 
+def test_a_list_in_the_place_of_the_sessions_is_told_with_a_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "logins.json"
+    path.write_text('{"logins": []}', encoding="utf-8")
+    with pytest.raises(StoreError, match=r"sessions in .* cannot be read"):
+        Logins(path).find(b"a cookie")
+
+
 @pytest.mark.parametrize(
     ("read", "text"),
     [

@@ -118,7 +118,9 @@ def test_a_strong_key_from_outside_is_an_admin(strong: str, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("content", ["", "{", '{"keys": 1}', '{"format": 1, "keys": [{"id": 1}]}', "[]"])
+@pytest.mark.parametrize(
+    "content", ["", "{", '{"keys": 1}', '{"format": 1, "keys": [{"id": 1}]}', '{"keys": ["k"]}', "[]"]
+)
 def test_r26_broken_keys_open_nothing(keys: KeyFile, content: str) -> None:
     _, secret = keys.create("admin")
     keys.path.write_text(content, encoding="utf-8")

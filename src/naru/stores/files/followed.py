@@ -51,7 +51,7 @@ class FollowedFile(Generic[Content]):
             self._signature = None
             self._take(missing)
             return
-        except (OSError, ValueError, TypeError, KeyError, IndexError) as error:
+        except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
             raise StoreError(
                 f"{self._what} in {self.path} cannot be read: {type(error).__name__}.", remedy=self._remedy
             ) from error

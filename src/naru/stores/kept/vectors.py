@@ -58,7 +58,7 @@ class VectorShelf:
 
     def _open(self) -> closing[sqlite3.Connection]:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             database = sqlite3.connect(self._path, timeout=30)
             database.execute("CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB NOT NULL)")
         except (sqlite3.Error, OSError) as error:

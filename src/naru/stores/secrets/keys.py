@@ -291,7 +291,7 @@ class KeyFile:
         try:
             document = json.loads(self.path.read_bytes())
             keys = [_read_key(entry) for entry in document["keys"]]
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreError(
                 f"The keys in {self.path} cannot be read: {_fault_of(error)}.",
                 remedy=f"The version before is {self.path.name}.bak; no key is accepted until it is mended.",
