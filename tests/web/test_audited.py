@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
+import pytest
 
 from naru.config import Settings
 from naru.hub import Hub, open_hub
@@ -76,6 +77,21 @@ async def test_wrong_keys_and_keys_that_may_not_are_written_down(tmp_path: Path)
     wrong, forbidden = entries(tmp_path)
     assert (wrong["what"], wrong["path"]) == ("refused.wrong_key", "/api/mcp/servers")
     assert (forbidden["what"], forbidden["who"], forbidden["path"]) == ("refused.forbidden", who, "/api/keys")
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [("/api/keys?token=x", {}), ("/api/keys", {"X-API-Key": "a", "Authorization": "Bearer b"})],
+    ids=["in-the-url", "several"],
+)
+async def test_nobody_writes_the_log_full_without_a_key(tmp_path: Path, path: str, headers: dict[str, str]) -> None:
+    async with opened(tmp_path) as (hub, app):
+        hub.keys.create("admin")
+        given = {"transport": httpx.ASGITransport(app.asgi), "base_url": BASE_URL, "headers": headers}
+        async with httpx.AsyncClient(**given) as client:
+            for _ in range(20):
+                assert (await client.get(path)).status_code == 400
+    assert len(entries(tmp_path)) == 5
 
 
 async def test_nothing_is_changed_unseen_when_the_log_cannot_be_written(tmp_path: Path) -> None:

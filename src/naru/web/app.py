@@ -98,17 +98,17 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     ring = KeyRing(hub.keys, tokens, hub.settings.server.roles, logins=logins)
     seal_key = secret_of(folder / "seal.key") if commons.me else None
     gateway = Gateway(hub.manager, settings_of(hub.settings.gateway, seal_key=seal_key), commons=commons)
+    server = hub.settings.server
+    limiter = RateLimiter(server.rate_limit_per_minute, hub.spending)
+    audited = Audited(hub.audit, limiter)
     rows = [
         *_rows_of(hub, recent),
         *(access_tokens.endpoints(tokens) if access_tokens else ()),
-        *(persons.endpoints(hub, ring, tokens) if persons else ()),
+        *(persons.endpoints(hub, ring, tokens, audited.refused) if persons else ()),
         *mcp_faces.endpoints(gateway),
         *keys.endpoints(Keys(ring, hub.spending, hub.settings.mcp.security.allow_remote_exec)),
     ]
     rows += openapi.endpoints(lambda: rows)
-    server = hub.settings.server
-    audited = Audited(hub.audit)
-    limiter = RateLimiter(server.rate_limit_per_minute, hub.spending)
     served = [_served(row, audited, hub.figures) for row in rows]
     asgi = guard(dispatch, served, server, keys=ring, limits=limiter, refused=audited.refused)
 

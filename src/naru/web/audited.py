@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from naru.errors import StoreError
 from naru.telemetry.audit import Audit
+from naru.web.gate.principal import RateLimit
 from naru.web.problems import problem_of
 from naru.web.routes import Access, Endpoint
 
@@ -21,8 +22,9 @@ _READS = ("GET", "HEAD", "OPTIONS")
 class Audited:
     """Goes round the rows that may change this installation. `refused` is for the gate before them."""
 
-    def __init__(self, audit: Audit | None) -> None:
+    def __init__(self, audit: Audit | None, limits: RateLimit) -> None:
         self._audit = audit
+        self._limits = limits
 
     def around(self, row: Endpoint, app: ASGIApp) -> ASGIApp:
         """Return the application of a row; a request that changes something is written down first."""
@@ -48,11 +50,14 @@ class Audited:
 
         return written_down
 
-    def refused(self, scope: Scope, code: str) -> None:
-        """Write down that the gate refused a request."""
-        if self._audit is not None:
-            client = scope.get("client") or ("", 0)
-            self._audit.mention(f"refused.{code}", _who(scope), **_facts(scope), address=client[0])
+    def refused(self, scope: Scope, code: str, **facts: object) -> None:
+        """Write down that a request was refused; of those that are nobody's, a few from each address.
+
+        Else whoever reaches us without a key could write the log full, until it forgets what matters.
+        """
+        who, address = _who(scope), (scope.get("client") or ("", 0))[0]
+        if self._audit is not None and (who or not self._limits.failure(f"{address} refused")):
+            self._audit.mention(f"refused.{code}", who, **_facts(scope), address=address, **facts)
 
 
 def note_audit(scope: Scope, **facts: object) -> None:

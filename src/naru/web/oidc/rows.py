@@ -7,6 +7,7 @@ it comes back from another site; the session's own stays `Strict`: our page asks
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -59,9 +60,11 @@ class BeginBody(BaseModel):
     language: Literal["en", "ko"] = "en"
 
 
-def endpoints(hub: PersonsHub, ring: KeyRing, tokens: AccessTokens) -> list[Endpoint]:
-    """Return the rows. Raises ConfigError."""
-    face = Persons(hub, ring, tokens)
+def endpoints(
+    hub: PersonsHub, ring: KeyRing, tokens: AccessTokens, note_refusal: Callable[..., None]
+) -> list[Endpoint]:
+    """Return the rows; `note_refusal` gets scope, code and facts of who was not signed in. Raises ConfigError."""
+    face = Persons(hub, ring, tokens, note_refusal)
     return [
         Endpoint(BEGIN, ("POST",), face.begin, Access.PUBLIC),
         Endpoint(CALLBACK, ("GET",), face.come_back, Access.PUBLIC),
@@ -71,8 +74,9 @@ def endpoints(hub: PersonsHub, ring: KeyRing, tokens: AccessTokens) -> list[Endp
 class Persons:
     """The handlers."""
 
-    def __init__(self, hub: PersonsHub, ring: KeyRing, tokens: AccessTokens) -> None:
+    def __init__(self, hub: PersonsHub, ring: KeyRing, tokens: AccessTokens, note_refusal: Callable[..., None]) -> None:
         self._hub = hub
+        self._note_refusal = note_refusal
         self._ring = ring
         self._name = tokens.sign_in_name
         self._sign_in = ConsoleSignIn(tokens.issuer, hub.manager.signins.settings)
@@ -110,7 +114,9 @@ class Persons:
             response.headers.append("Set-Cookie", forgotten)
             return response
         token = await asyncio.to_thread(self._ring.open_for_person, who.id, who.role, who.name)
-        self._note(request, "session.opened", who.id, role=who.role)
+        if self._hub.audit is not None:
+            address = (request.client or ("", 0))[0]
+            self._hub.audit.mention("session.opened", who.id, address=address, path=CALLBACK, role=who.role)
         headers = {"Location": f"/{question.page}", "Referrer-Policy": "no-referrer"}
         response = Response(status_code=303, headers=headers)
         session, its_traits = session_cookie(scope)
@@ -119,7 +125,7 @@ class Persons:
         return response
 
     def _refused(self, request: Request, error: RefusedError, question: Question | None) -> Response:
-        self._note(request, "refused.sign_in", "", reason=error.code, said=REDACTOR.clean(error.said)[:300])
+        self._note_refusal(request.scope, "sign_in", reason=error.code, said=REDACTOR.clean(error.said)[:300])
         said = page_of(
             error,
             issuer=self._name,
@@ -130,11 +136,6 @@ class Persons:
         headers = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}
         status = 502 if error.code == "unreachable" else 403 if error.code == "no_role" else 400
         return HTMLResponse(said, status, headers)
-
-    def _note(self, request: Request, what: str, who: str, **facts: object) -> None:
-        if self._hub.audit is not None:
-            address = (request.client or ("", 0))[0]
-            self._hub.audit.mention(what, who, address=address, path=CALLBACK, **facts)
 
 
 def _language(accepted: str) -> str:
