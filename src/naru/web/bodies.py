@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -17,7 +18,8 @@ MAX_KEYS = 10_000
 MAX_STRING = 1024 * 1024
 Model = TypeVar("Model", bound=BaseModel)
 
-_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+"""A text that never ends goes to the body's end, or each quote in it would be tried anew."""
 
 
 class BodyError(UserError):
@@ -50,7 +52,7 @@ def decode_json(body: bytes) -> Any:
             raise BodyError(f"The body has more than {MAX_KEYS} keys.")
         found = dict(pairs)
         if len(found) < len(pairs):
-            twice = next(name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1)
+            twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
             raise BodyError(f"The key {twice[:100]!r} stands twice in one object.")
         for value in found.values():
             if isinstance(value, str) and len(value) > MAX_STRING:
