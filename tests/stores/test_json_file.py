@@ -366,6 +366,16 @@ async def test_r26_a_broken_file_is_put_aside_and_never_becomes_an_empty_registr
     assert list(store.problems()) == []
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("comment", ["/* off */ ", "// off   \n"], ids=["block", "line"])
+async def test_f08_any_number_of_comments_after_a_comma_is_read_at_once(path: Path, comment: str) -> None:
+    store = write(
+        path, '{"mcpServers": {"a": {"url": "http://h/a"},' + comment * 60 + '\n"b": {"url": "http://h/b",},},}'
+    )
+    await store.open()
+    assert [one.name for one in await store.list()] == ["a", "b"]
+
+
 async def test_r26_a_file_that_lost_its_content_is_not_taken_for_an_empty_one(path: Path) -> None:
     store = write(path, json.dumps({"mcpServers": {"a": {"url": URL}}}))
     await store.open()

@@ -10,7 +10,7 @@ from typing import Any
 _TOKEN = re.compile(
     r"""(?P<string>"(?:[^"\\\n]|\\.)*")"""
     r"""|(?P<comment>//[^\n]*|/\*.*?\*/)"""
-    r"""|(?P<comma>,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]]))""",
+    r"""|(?P<comma>,(?=(?>\s+|//[^\n]*|/\*.*?\*/)*+[}\]]))""",  # what was read as a comment stays one
     re.DOTALL,
 )
 
