@@ -8,7 +8,8 @@ from tests.models.fake_endpoint import Reply, delta, json_reply, serve, sse
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Message
 from naru.models.transport.endpoint import Endpoint
-from naru.models.transport.failures import http_failure
+from naru.models.transport.failures import http_failure, retry_after_seconds
+from naru.models.transport.sse import SseReader
 from naru.models.wires.openai_http import OpenAIBackend
 
 
@@ -115,3 +116,24 @@ async def test_a_busy_endpoint_says_when_to_come_again(reply: Reply, seconds: fl
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
 def test_a_refusal_that_may_pass_says_that_it_may(status: int) -> None:
     assert "Ask again" in str(http_failure("The endpoint", status, {}, b""))
+
+
+@pytest.mark.parametrize(
+    ("headers", "text"),
+    [
+        ({"Retry-After": "Mon, 01 Jan 99999 00:00:00 GMT"}, ""),
+        ({}, "Please try again in 1.2.3 s"),
+        ({}, "retry after 10.0.0.1 s"),
+    ],
+    ids=["year", "version", "address"],
+)
+def test_a_wait_that_cannot_be_meant_is_none(headers: dict[str, str], text: str) -> None:
+    assert retry_after_seconds(headers, None, text) is None
+
+
+def test_an_event_that_never_ends_is_given_up() -> None:
+    reader, line = SseReader(), b"data: " + b"x" * 2**20 + b"\n"
+    for _ in range(15):
+        assert reader.feed(line) == []
+    with pytest.raises(ModelError, match="16 MB"):
+        reader.feed(line * 2)

@@ -151,16 +151,15 @@ def retry_after_seconds(headers: Mapping[str, str], detail: Any, text: str) -> f
     if after := lowered.get("retry-after"):
         seconds = _number(after)
         if seconds is None:
-            moment = email.utils.parsedate_tz(after)
-            seconds = max(0.0, email.utils.mktime_tz(moment) - time.time()) if moment else None
+            seconds = _seconds_until(after)
         if seconds is not None:
             return seconds
     for item in _details(detail):
         delay = item.get("retryDelay")
         if isinstance(delay, str) and (seconds := _number(delay.removesuffix("s"))) is not None:
             return seconds
-    if match := _RETRY_IN.search(text):
-        return float(match[1].rstrip(".") or 0) * {"ms": 0.001, "s": 1.0, "m": 60.0}[match[2].lower()]
+    if (match := _RETRY_IN.search(text)) and (number := _number(match[1].rstrip("."))) is not None:
+        return number * {"ms": 0.001, "s": 1.0, "m": 60.0}[match[2].lower()]
     return None
 
 
@@ -236,6 +235,15 @@ def _details(detail: Any) -> list[dict[str, Any]]:
 
 def _objects(items: Any) -> list[dict[str, Any]]:
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+def _seconds_until(date: str) -> float | None:
+    """Return how long it is until a date of HTTP; None for what is none."""
+    try:
+        moment = email.utils.parsedate_tz(date)
+        return max(0.0, email.utils.mktime_tz(moment) - time.time()) if moment else None
+    except (ValueError, OverflowError):  # a year beyond all others
+        return None
 
 
 def _number(text: str | None) -> float | None:

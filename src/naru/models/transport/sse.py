@@ -14,6 +14,7 @@ class SseReader:
         self._pieces: list[bytes] = []
         self._held_bytes = 0
         self._data: list[bytes] = []
+        self._data_bytes = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Return the payloads that this chunk completes."""
@@ -34,6 +35,9 @@ class SseReader:
         for line in lines:
             if line.startswith(b"data:"):
                 self._data.append(line[6:] if line[5:6] == b" " else line[5:])
+                self._data_bytes += len(line)
+                if self._data_bytes > _LIMIT_BYTES:
+                    raise _too_long()
             elif not line and self._data:
                 payloads.append(self._take())
         return payloads
@@ -52,7 +56,7 @@ class SseReader:
 
     def _take(self) -> bytes:
         data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-        self._data = []
+        self._data, self._data_bytes = [], 0
         return data
 
 
