@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
+from starlette.requests import Request
 
 from naru.config import ChatSettings, HubSettings, Settings
 from naru.dialects import ParsedCall
 from naru.errors import ConflictError, NotFoundError, PolicyError
 from naru.messages import ToolDefinition
 from naru.models.scripted import ScriptedBackend
-from naru.web.face.plan_b import definition_hash, read_signed, shell_writer, sign, signing_key
+from naru.stores.files.atomic import file_lock
+from naru.web.face.plan_b import TicketDesk, definition_hash, read_signed, shell_writer, sign, signing_key
 from naru.web.face.tickets import Tickets
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 
@@ -103,6 +106,23 @@ def test_a_ticket_is_for_its_caller_once_and_for_five_minutes() -> None:
     assert tickets.call_of("me", late) == call
     assert tickets.call_of("you", late) is None
     assert re.fullmatch(r"[A-Za-z0-9_-]{22,}", mine)
+
+
+async def test_a_ticket_that_another_hub_holds_holds_up_nobody(tmp_path: Path) -> None:
+    tickets = Tickets(tmp_path)
+    ticket = tickets.mint("", ParsedCall("", "gone", {}), "hash")
+    body = json.dumps({"ticket": ticket}).encode()
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body}
+
+    desk = TicketDesk(MemoryHub(ScriptedBackend([]), EchoTools()), tickets)
+    with file_lock(tmp_path / f"{ticket}.json"):
+        asked = asyncio.create_task(desk.run(Request({"type": "http", "headers": []}, receive)))
+        await asyncio.sleep(0.05)
+        assert not asked.done()
+    with pytest.raises(ConflictError, match="gone is not what it was"):
+        await asked
 
 
 def test_any_change_of_a_definition_changes_its_hash() -> None:

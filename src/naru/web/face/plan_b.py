@@ -5,6 +5,7 @@ The arguments stay here. A command carries random characters alone, or a payload
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hmac
 from collections.abc import Sequence
@@ -99,7 +100,7 @@ class TicketDesk:
         if not isinstance(ticket, str):
             raise NotFoundError("The body names no ticket.")
         caller = caller_of(request.scope.get("state", {}))
-        found = self._tickets.redeem(caller, ticket)
+        found = await asyncio.to_thread(self._tickets.redeem, caller, ticket)
         toolset = self._hub.tools(None)
         now = next((tool for tool in await toolset.tools() if tool.name == found.call.name), None)
         if now is None or definition_hash(now) != found.definition:

@@ -6,8 +6,9 @@ import contextlib
 import json
 import re
 import secrets
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -60,10 +61,13 @@ class MemoryShelf:
         kept: Recent[Ticket] = Recent(seconds=max(seconds * 2, _KEPT_SECONDS), entries=10_000, clock=clock)
         self.get = kept.get
         self.put = kept.put
+        self._one_by_one = threading.Lock()
 
-    def turn(self, ticket: str) -> AbstractContextManager[None]:
-        """Hold nothing: one event loop does one thing at a time."""
-        return contextlib.nullcontext()
+    @contextlib.contextmanager
+    def turn(self, ticket: str) -> Iterator[None]:
+        """Hold all tickets: each is used up in a moment."""
+        with self._one_by_one:
+            yield
 
 
 class FolderShelf:
@@ -139,7 +143,7 @@ class Tickets:
         return ticket
 
     def redeem(self, caller: str, ticket: str) -> Ticket:
-        """Use a ticket up.
+        """Use a ticket up. Waits for its turn where other hubs see it: call it from a thread.
 
         Raises:
             NotFoundError: it is unknown, too old, or somebody else's.
