@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from naru.errors import StoreError
+from naru.stores.files import atomic
 from naru.stores.files.atomic import file_lock
 from tests.waiting import until
 
@@ -67,3 +68,11 @@ def hold_until_told(path: Path, pipe: Connection) -> None:
         pipe.send("held")
         assert pipe.poll(60)
         pipe.recv()
+
+
+def test_files_that_come_and_go_leave_nothing_in_memory(tmp_path: Path) -> None:
+    for number in range(2 * atomic._MOST_TURNS):
+        with file_lock(tmp_path / f"{number}"):
+            pass
+        atomic._TURNS[str(tmp_path / f".{number}.lock")].released_at = -atomic.HAD_SECONDS  # a while ago
+    assert len(atomic._TURNS) <= atomic._MOST_TURNS

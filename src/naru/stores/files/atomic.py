@@ -76,6 +76,7 @@ class _Turn:
 
 
 _TURNS: dict[str, _Turn] = {}
+_MOST_TURNS = 500
 
 
 @contextlib.contextmanager
@@ -155,6 +156,11 @@ def wait_a_moment() -> None:
 
 def _of_this_process(lock_path: Path) -> _Turn:
     with _LOCKS_LOCK:
+        if len(_TURNS) >= _MOST_TURNS:  # files come and go; who forgets a turn too early has the kernel's lock alone
+            recent = time.monotonic() - HAD_SECONDS
+            kept = {name: turn for name, turn in _TURNS.items() if turn.lock.locked() or turn.released_at > recent}
+            _TURNS.clear()
+            _TURNS.update(kept)
         return _TURNS.setdefault(str(lock_path), _Turn())
 
 
