@@ -62,6 +62,17 @@ async def test_a_denied_call_is_not_made() -> None:
         await call
 
 
+async def test_a_call_that_was_allowed_is_made_also_where_it_cannot_be_taken_off_the_list(tmp_path: Path) -> None:
+    desk = approvals(tmp_path / "approvals.json", ask=["files/*"])
+    call = asyncio.ensure_future(desk.decide(CALL))
+    one, room = await waiting_in(desk), tmp_path / "waiting"
+    await until(lambda: list(room.glob("*.json")))
+    room.rename(tmp_path / "aside")
+    room.write_text("no folder", encoding="utf-8")
+    await desk.answer(one.id, Decision.ONCE, by="key_op")
+    assert await call == "approved_once"
+
+
 async def test_an_answer_is_good_for_one_call_alone() -> None:
     desk = approvals(ask=["files/*"])
     first = asyncio.ensure_future(desk.decide(CALL))

@@ -228,7 +228,13 @@ class Approvals:
             for task in asking:
                 task.cancel()
             await asyncio.gather(*asking, return_exceptions=True)
-            self._room.leave(one.shown.id)
+            try:
+                self._room.leave(one.shown.id)
+            except (
+                StoreError,
+                OSError,
+            ) as error:  # it is answered all the same, and is not shown for longer than it had
+                logger.warning("the call %s, which waits no more, is still shown: %s", one.shown.id, error)
             self.changed(call.server)
 
     def _shown(self, call: Call, why: str) -> Waiter:
