@@ -233,7 +233,7 @@ class Approvals:
             except (
                 StoreError,
                 OSError,
-            ) as error:  # it is answered all the same, and is not shown for longer than it had
+            ) as error:  # it is answered all the same
                 logger.warning("the call %s, which waits no more, is still shown: %s", one.shown.id, error)
             self.changed(call.server)
 
