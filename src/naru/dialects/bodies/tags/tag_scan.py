@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 from naru.dialects.bodies.tags.endings import LONGEST_TAG, MOST_CLOSERS, End, Ending, is_slip, plain_name
 from naru.dialects.bodies.tags.fragments import LONGEST_FRAGMENT, ends_in_a_bracket, ends_in_a_tag, is_spoken_of
-from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.scanner import call_closers, stray_closers
 from naru.dialects.texts.patterns import lazy_pattern
@@ -20,9 +19,8 @@ from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, li
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
-
-    Role = Literal["closer", "opener", "argument", "end", "call", "tag"]
+    from naru.dialects.bodies.tags.endings import Role
+    from naru.dialects.texts.tokens import Tokens
 
 _HOLD = 4000
 """Characters: as long a text waits for its meaning at most."""
@@ -79,36 +77,34 @@ class _Scan:
         """The last closing tag of such values that was taken for text."""
 
     def run(self) -> Reading[None]:
-        source, tokens, add = self._source, self._ending.tokens, self._add
-        first = tokens.first.search
+        source, tokens = self._source, self._ending.tokens
         while True:
             if self._is_plain():
-                while first(source.text, source.pos) is None and not source.final:
-                    add(source.text[source.pos :])
-                    source.pos = len(source.text)
-                    yield
+                yield from self._pass_plain_text()
             start = source.pos + self.at
             place, token = tokens.find(source.text, start)
             if not token:
-                self.at = (len(source.text) if source.final else tokens.unfinished(source.text, start)) - source.pos
-                if source.final:
-                    self._end_with_the_text()
-                    return
-                self._pass_on()
-                if not self._is_held_too_long():
-                    yield
-                    continue
-                return
+                place = len(source.text) if source.final else tokens.unfinished(source.text, start)
             self.at = place - source.pos
+            if not token and source.final:
+                self._end_with_the_text()
+                return
             if self._is_held_too_long():
                 return
             self._pass_on()
             rest = source.text[place : place + tokens.longest]
-            if not source.final and len(rest) < tokens.longest and tokens.may_become(rest):
+            if not token or (not source.final and len(rest) < tokens.longest and tokens.may_become(rest)):
                 yield
-                continue
-            if (yield from self._step(token, self._ending.roles[token])):
+            elif (yield from self._step(token, self._ending.roles[token])):
                 return
+
+    def _pass_plain_text(self) -> Reading[None]:
+        """Hand over text as it arrives, as long as no tag can begin in it."""
+        source, first = self._source, self._ending.tokens.first.search
+        while first(source.text, source.pos) is None and not source.final:
+            self._add(source.text[source.pos :])
+            source.pos = len(source.text)
+            yield
 
     def _add(self, piece: str) -> None:
         self.tail = (self.tail + piece)[-LONGEST_FRAGMENT:]
@@ -180,35 +176,38 @@ class _Scan:
 
     def _step(self, token: str, role: Role) -> Reading[bool]:
         """Look at a tag; True when the value has ended."""
-        if role == "closer":
-            return (yield from self._at_closer(len(token)))
-        if role == "end":
-            return (yield from self._at_call_end(len(token)))
-        if role == "tag":
-            yield from self._at_tag()
-            return False
-        if role == "call":
-            self.calls += 1
-            self.at += len(token)
-            return False
-        if self._ending.arguments.at(self._source.text, self._source.pos + self.at):
-            key = yield from self._key_at(self.at)
-            if key is None and not self._is_nameless():
-                self.at += len(token)
+        match role:
+            case "closer":
+                return (yield from self._at_closer(len(token)))
+            case "end":
+                return (yield from self._at_call_end(len(token)))
+            case "tag":
+                yield from self._at_tag()
                 return False
-            self.nameless = self.nameless or key is None
-            awaited = bool(key) and self._awaits(key or "")
-            if awaited and self.awaited is None:
-                self.awaited = self._source.offset + self.at
-            if self.depth == 0 and self.torn is None and awaited:
-                self.torn = self._source.offset + self.at
-            if self.depth == 0 and self.implied is None and self._ending.mends and awaited:
-                before = self._right_before(self.at)
-                self.implied = before or End(self.at, 0, "missing-tag")
-        if role == "opener":
-            yield from self._at_opener()
+            case "call":
+                self.calls += 1
+            case _:
+                if (yield from self._opens()) and role == "opener":
+                    yield from self._at_opener()
         self.at += len(token)
         return False
+
+    def _opens(self) -> Reading[bool]:
+        """Tell whether what begins like an opening tag is one; note an argument that is awaited."""
+        if not self._ending.arguments.at(self._source.text, self._source.pos + self.at):
+            return True
+        key = yield from self._key_at(self.at)
+        if key is None and not self._is_nameless():
+            return False
+        self.nameless = self.nameless or key is None
+        if key and self._writer.awaits(key):
+            here = self._source.offset + self.at
+            self.awaited = here if self.awaited is None else self.awaited
+            if self.depth == 0:
+                self.torn = here if self.torn is None else self.torn
+                if self.implied is None and self._ending.mends:
+                    self.implied = self._right_before(self.at) or End(self.at, 0, "missing-tag")
+        return True
 
     def _at_opener(self) -> Reading[None]:
         """Count an opening tag of the value's kind, which may be meant for its closing tag."""
@@ -217,7 +216,7 @@ class _Scan:
         if not self.depth and self.implied is None and self._ending.mends and self._is_nameless():
             size = len(self._ending.closer) - 1
             following = yield from space_end(self._source, self.at + size)
-            if self._awaits((yield from self._key_at(following)) or ""):
+            if self._writer.awaits((yield from self._key_at(following)) or ""):
                 before = self._right_before(self.at) or End(self.at, 0)
                 size += self.at - before.at
                 self.implied = End(before.at, size, "wrong-tag")  # a closing tag without its stroke
@@ -235,10 +234,6 @@ class _Scan:
         """Tell whether the opening tag here says nothing but what the value's closing tag says."""
         return self._source.text.startswith(f"<{self._ending.closer[2:]}", self._source.pos + self.at)
 
-    def _awaits(self, key: str) -> bool:
-        writer = self._writer
-        return writer.tool is not None and key in properties_of(writer.tool) and not writer.has(key)
-
     def _right_before(self, at: int) -> End | None:
         """Return the closing tag between which and `at` there is only white space."""
         source = self._source
@@ -248,53 +243,56 @@ class _Scan:
         return None
 
     def _at_closer(self, size: int) -> Reading[bool]:
-        at = self.at
-        source, last, offset, doubled = self._source, at, at + size, False
-        following = yield from space_end(source, offset)
+        at, source = self.at, self._source
+        following = yield from space_end(source, at + size)
         is_word = self.nameless and self.implied is None
-        if self.depth and not (is_word and (yield from self._ends_all(following))):
+        if self.depth and not (is_word and (yield from self._ends_all(self._ending.ends, following))):
             self.depth -= 1
             self.loose = End(at, size)
             self.at += size
             return False
-        for _ in range(MOST_CLOSERS):
-            if not (yield from literal_at(source, (self._ending.closer,), following)):
-                break
-            last, offset, doubled = following, following + size, True
-            following = yield from space_end(source, offset)
-        if doubled and self._is_empty(at):
-            at, doubled = last, False  # an empty value is not closed twice: it is the closing tag
-        end = End(at, offset - at, "doubled-tag" if doubled else "")
-        if source.pos + following >= len(source.text):
+        end, following = yield from self._with_doubles(size, following)
+        if (yield from self._closes(end, following)):
             self._end(end)
             return True
-        if (yield from self._key_at(following)) is not None or (yield from self._bare_key_at(following)):
-            self._end(end)
-            return True
-        call_end = yield from literal_at(source, self._ending.ends, following)
-        if call_end:
-            if (yield from self._is_over(following + len(call_end))):
-                self._end(end)
-                return True
-            self.full = end
-        elif self._ending.mends and (yield from self._section_ends(following)):
-            self._end(end)
-            return True
+        offset = end.at + end.size
         if self.torn is None and not (self._ending.mends and (yield from is_spoken_of(source, offset))):
-            self.torn = source.offset + at
+            self.torn = source.offset + end.at
         self.passed = True
         self.loose = end
         self.at = offset
         return False
 
-    def _ends_all(self, offset: int) -> Reading[bool]:
-        """Tell whether the call's own end stands at `offset`, and nothing but closing tags after it."""
-        end = yield from literal_at(self._source, self._ending.ends, offset)
-        return bool(end) and (yield from self._is_over(offset + len(end), or_another=False))
+    def _with_doubles(self, size: int, following: int) -> Reading[tuple[End, int]]:
+        """Return the closing tag here with those like it right behind, and the offset of what follows."""
+        first = last = self.at
+        for _ in range(MOST_CLOSERS):
+            if not (yield from literal_at(self._source, (self._ending.closer,), following)):
+                break
+            last = following
+            following = yield from space_end(self._source, last + size)
+        if last == first or self._is_empty(first):  # an empty value is not closed twice: the last one is its tag
+            return End(last, size), following
+        return End(first, last + size - first, "doubled-tag"), following
 
-    def _section_ends(self, offset: int) -> Reading[bool]:
-        """Tell whether the closing tag of what stands around calls is at `offset`, and nothing after it."""
-        closer = yield from literal_at(self._source, call_closers(), offset)
+    def _closes(self, end: End, following: int) -> Reading[bool]:
+        """Tell from what follows a closing tag whether it is the value's; note an end of the call that text follows."""
+        source = self._source
+        if source.pos + following >= len(source.text):
+            return True
+        if (yield from self._key_at(following)) is not None or (yield from self._bare_key_at(following)):
+            return True
+        call_end = yield from literal_at(source, self._ending.ends, following)
+        if not call_end:
+            return self._ending.mends and (yield from self._ends_all(call_closers(), following))
+        if (yield from self._is_over(following + len(call_end))):
+            return True
+        self.full = end
+        return False
+
+    def _ends_all(self, closers: Tokens, offset: int) -> Reading[bool]:
+        """Tell whether one of these closing tags stands at `offset`, and nothing but others after it."""
+        closer = yield from literal_at(self._source, closers, offset)
         return bool(closer) and (yield from self._is_over(offset + len(closer), or_another=False))
 
     def _at_call_end(self, size: int) -> Reading[bool]:
@@ -329,7 +327,7 @@ class _Scan:
             following = yield from space_end(source, at + size)
             ends = yield from literal_at(source, self._ending.ends, following)
             key = None if ends else (yield from self._key_at(following))
-            if ends or (key is not None and self._awaits(key)):
+            if ends or (key is not None and self._writer.awaits(key)):
                 before = self._right_before(at) or End(at, 0)
                 self.wrong = End(before.at, at + size - before.at, "wrong-tag")
             if self.depth:
@@ -366,7 +364,7 @@ class _Scan:
         while not source.final and _WORDS_SO_FAR.match(source.text, source.pos + offset):
             yield
         found = bare.match(source.text, source.pos + offset)
-        return found is not None and self._awaits(found["key"].strip())
+        return found is not None and self._writer.awaits(found["key"].strip())
 
     def _is_over(self, offset: int, *, or_another: bool = True) -> Reading[bool]:
         """Tell whether nothing but closing tags and the end of the text, or another call, comes at `offset`."""
