@@ -183,5 +183,5 @@ def test_a_name_in_a_tag_is_read_with_quotes_and_without(tag):
         f"<invoke name={tag}><parameter name=host>a</parameter></invoke>",
     ):
         assert [call.arguments for call in read_every_way(text, [PING]).calls] == [{"host": "a"}]
-    for text in (f"<function=ping><parameter={tag.replace('ping', 'host')}>a</parameter></function>",):
-        assert [call.arguments for call in read_every_way(text, [PING]).calls] == [{"host": "a"}]
+    text = f"<function=ping><parameter={tag.replace('ping', 'host')}>a</parameter></function>"
+    assert [call.arguments for call in read_every_way(text, [PING]).calls] == [{"host": "a"}]

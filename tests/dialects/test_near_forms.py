@@ -208,7 +208,8 @@ def test_what_stood_in_a_broken_call_never_runs():
         f"<tool_call>write_file<arg_key>content</arg_key><arg_value>{inner}",
     ):
         for reason in ("length", "stop"):
-            assert read_every_way(text, TOOLS, reason).calls == ()
+            parsed = read_every_way(text, TOOLS, reason)
+            assert (parsed.calls, parsed.content) == ((), text)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +264,7 @@ def test_react_as_it_was_first_written_names_the_only_argument_in_brackets():
 )
 def test_what_only_resembles_a_near_form_is_text(text):
     parsed = read_every_way(text, [*TOOLS, SEARCH])
-    assert parsed.calls == ()
+    assert (parsed.calls, parsed.content) == ((), text)
 
 
 def test_a_token_that_stayed_tells_a_call_from_a_name_after_text_too():
@@ -328,7 +329,8 @@ def test_a_call_with_two_arguments_is_read_however_it_is_written(call, text):
 
 @pytest.mark.parametrize("text", FORMS["text"])
 def test_what_may_be_something_else_or_is_cut_is_text(text):
-    assert read_every_way(text, TOOLS).calls == ()
+    parsed = read_every_way(text, TOOLS)
+    assert (parsed.calls, parsed.content) == ((), text)
 
 
 @pytest.mark.parametrize(
