@@ -43,6 +43,7 @@ class Authority:
         self.keys = [public("one", RSA_KEY, "RS256"), public("two", EC_KEY, "ES256")]
         self.asked = 0
         self.in_pieces = False
+        self.waits = False
         self.url = ""
 
     async def start(self) -> None:
@@ -60,6 +61,8 @@ class Authority:
         if request.path != "/keys":
             return web.Response(status=404)
         self.asked += 1
+        if self.waits:
+            await asyncio.sleep(1)
         if self.in_pieces:
             return await _in_pieces(request, json.dumps({"keys": self.keys}).encode())
         return web.json_response({"keys": self.keys})
@@ -222,6 +225,16 @@ async def test_keys_that_are_away_at_the_start_are_fetched_later(authority: Auth
         assert tokens.verify(token) is None
         authority.keys = keys
         await until(lambda: tokens.verify(token) is not None)
+
+
+async def test_keys_that_do_not_come_are_told_of(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The error of a time that is over has no words, which were taken for those that had been told last."""
+    authority.waits = True
+    monkeypatch.setattr(keeper, "_FETCH_SECONDS", 0.1)
+    async with AccessTokens(settings(authority)):
+        await until(lambda: "cannot be fetched: TimeoutError" in caplog.text)
 
 
 async def test_a04_the_product_takes_tokens_and_tells_clients_where_to_get_them(

@@ -177,7 +177,7 @@ class Knowledge:
                 with bound(_ASK_SECONDS):
                     said = await ask()
             except (NaruError, TimeoutError) as error:
-                _log.info("endpoint %s says nothing of %s: %s", self.endpoint, model, error or "no answer")
+                _log.info("endpoint %s says nothing of %s: %s", self.endpoint, model, str(error) or "no answer in time")
                 learned.ask_again_at = time.monotonic() + _ASK_AGAIN_SECONDS
                 return
             learned.ask_again_at = math.inf

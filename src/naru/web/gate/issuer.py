@@ -127,9 +127,10 @@ class Issuer:
                 await self.refresh()
                 told = ""
             except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-                if str(error) != told:
-                    logger.warning("the keys of %s cannot be fetched: %s", self.settings.issuer, error)
-                told = str(error)
+                said = str(error) or type(error).__name__
+                if said != told:
+                    logger.warning("the keys of %s cannot be fetched: %s", self.settings.issuer, said)
+                told = said
             await asyncio.sleep(RETRY_SECONDS if self.keys else 1.0)
             if self.keys:
                 with contextlib.suppress(TimeoutError):
