@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import shutil
 import sqlite3
 import stat
 import tarfile
@@ -134,6 +136,41 @@ def test_a_bad_backup_changes_nothing(harm: str, tmp_path: Path) -> None:
         backup.restore(copy, folder, replace=True)
     assert (folder / "keys.json").read_text(encoding="utf-8") == "{}"
     assert {path.name for path in tmp_path.iterdir()} == {"data", "copy.tar.gz"}
+
+
+def test_a_backup_of_which_any_bit_is_another_is_no_defect_of_naru(tmp_path: Path) -> None:
+    """Some of the bits are those of a block's own form, at which zlib fails with an error of its own."""
+    folder, copy = tmp_path / "data", tmp_path / "copy.tar.gz"
+    folder.mkdir()
+    (folder / "keys.json").write_text(json.dumps([{"id": number**5} for number in range(3_000)]), encoding="utf-8")
+    backup.make(folder, copy)
+    whole = copy.read_bytes()
+    for at in range(10, len(whole) - 8, len(whole) // 40):
+        for bit in (0, 3):
+            copy.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
+            with pytest.raises(ConfigError, match="damaged"):
+                backup.restore(copy, tmp_path / "back")
+
+
+def test_a_disk_that_is_full_is_no_damage_of_the_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "keys.json").write_text("{}", encoding="utf-8")
+    backup.make(folder, tmp_path / "copy.tar.gz")
+
+    def fails(source: object, to: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfileobj", fails)
+    with pytest.raises(StoreError, match="No space left") as raised:
+        backup.restore(tmp_path / "copy.tar.gz", tmp_path / "back")
+    assert "Free space" in raised.value.remedy
+
+
+def test_a_backup_that_cannot_be_read_is_said_to_be_so(tmp_path: Path) -> None:
+    (tmp_path / "copy.tar.gz").mkdir()
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        backup.restore(tmp_path / "copy.tar.gz", tmp_path / "back")
 
 
 def rewritten(copy: Path, harm: str) -> None:

@@ -7,6 +7,7 @@ SQLite itself; every other file is replaced as a whole when it changes, so that 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import json
 import os
@@ -16,6 +17,7 @@ import stat
 import tarfile
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,10 @@ _FORMAT = 1
 _SQLITE = b"SQLite format 3\0"
 _NOT_KEPT = ("-wal", "-shm", ".lock", ".hub", ".tmp")
 """Endings of what belongs to a process that runs, or is part of a database's copy."""
+_DAMAGED = (
+    tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, FileNotFoundError, ValueError, KeyError, TypeError,
+)  # fmt: skip
+"""What reading a file raises that is no whole backup; any other OSError is one of the disk."""
 Told = Callable[[int, int], None]
 
 
@@ -185,15 +191,19 @@ def _put(archive: tarfile.TarFile, member: tarfile.TarInfo, fresh: Path) -> None
 
 
 def _unpacked(source: Path, fresh: Path) -> Backup:
-    """Write a backup's files below `fresh`, each checked against its hash."""
+    """Write a backup's files below `fresh`, each checked against its hash. Raises ConfigError, OSError."""
     wrong = ConfigError(f"{source} is no backup of Naru, or it is damaged.", remedy="Make one with: naru backup FILE")
     try:
-        with tarfile.open(source, "r:gz") as archive:
+        file = source.open("rb")
+    except OSError as error:
+        raise ConfigError(f"{source} cannot be read: {error.strerror}.", remedy="Let this user read it.") from error
+    try:
+        with file, tarfile.open(fileobj=file, mode="r:gz") as archive:
             for member in archive:
                 _put(archive, member, fresh)
         manifest = json.loads((fresh / MANIFEST).read_text(encoding="utf-8"))
         found = Backup(manifest["madeAt"], manifest["version"], manifest["files"])
-    except (tarfile.TarError, EOFError, OSError, ValueError, KeyError, TypeError) as error:
+    except _DAMAGED as error:
         raise wrong from error
     if manifest.get("format") != _FORMAT:
         raise ConfigError(f"{source} was made by a newer Naru ({found.version}).", remedy="Restore it with that one.")
