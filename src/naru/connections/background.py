@@ -11,7 +11,7 @@ from naru.connections.rules.guard import Guard
 from naru.errors import PolicyError
 from naru.persons import nobodys_context
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class Background:
@@ -53,6 +53,6 @@ async def _connect(connection: Connection, guard: Guard) -> None:
     try:
         guard.admit(connection.record)
     except PolicyError as error:
-        log.warning("server %s is not connected: %s", connection.name, error)
+        logger.warning("server %s is not connected: %s", connection.name, error)
         return
     await connection.connect()

@@ -37,7 +37,7 @@ from naru.stores.unused_keys import unused_keys
 from naru.tools.supervision.calls import Supervision
 from naru.tools.toolset import CallContext
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _AT_REST = (ServerStatus.PENDING, ServerStatus.DISCONNECTED, ServerStatus.DISABLED)
 
 
@@ -199,7 +199,7 @@ class Manager:
         """
         swept = await asyncio.to_thread(descendants.end_orphans)
         if swept:
-            log.warning("ended %d processes that an earlier Naru left behind", swept)
+            logger.warning("ended %d processes that an earlier Naru left behind", swept)
         await self.reload()
 
     async def reload(self) -> None:
@@ -336,7 +336,7 @@ class Manager:
     def _add(self, record: ServerRecord) -> Connection:
         for unused in unused_keys(record):
             if unused.remedy:
-                log.warning("server %s: %s", record.name, unused)
+                logger.warning("server %s: %s", record.name, unused)
         connection = Connection(record, self._around)
         if not record.enabled:
             connection.disable()

@@ -20,7 +20,7 @@ from naru.persons import reach
 from naru.tools.supervision.calls import Call, Came, Supervision
 from naru.tools.toolset import CallContext, ProgressCallback
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _MOST_UNHEARD = 1_000
 """Reports of progress that a slow hearer falls behind by; then the oldest go, since newer ones say more."""
@@ -144,7 +144,7 @@ class _Progress:
                 done, total = _number(params.get("progress")), _number(params.get("total"))
                 await self._callback(done or 0.0, total, str(params.get("message") or ""))
         except Exception:  # foreign code, beside a call that may not be repeated
-            log.exception("a hearer of progress failed, and hears no more of this call")
+            logger.exception("a hearer of progress failed, and hears no more of this call")
 
     async def __aenter__(self) -> _Progress:
         return self

@@ -43,7 +43,7 @@ _AWAY_SECONDS = 15.0
 _LONGEST_AWAY_SECONDS = 300.0
 _Faults = dict[str, ModelError]
 """Why those that were asked before did not answer, by name."""
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ class FallingBack(WrappedBackend):
             try:
                 backend = self.backend if name == first else for_model(self._shared.backend, name)
             except NotFoundError as error:
-                _log.warning("fallback %s cannot be asked: %s", name, error)
+                logger.warning("fallback %s cannot be asked: %s", name, error)
                 continue
             sent = request if name == first else replace(request, model=name)
             yield _Attempt(self._shared, backend, sent, first, faults, is_last=is_last)
@@ -187,5 +187,5 @@ class _Attempt:
             seconds = min(error.retry_after_seconds or _AWAY_SECONDS, _LONGEST_AWAY_SECONDS)
             self._shared.away_until[self._name] = self._shared.clock() + seconds
             self._faults[self._name] = error
-            _log.warning("model %s: %s%s", self._name, error.message, "" if self._is_last else "; asking the next")
+            logger.warning("model %s: %s%s", self._name, error.message, "" if self._is_last else "; asking the next")
         return is_away and not self._is_last

@@ -21,7 +21,7 @@ _LISTED_SECONDS = 60.0
 _DOWN_SECONDS = 10.0
 """How long an endpoint that did not answer is not asked again."""
 _LIST_TIMEOUT_SECONDS = 5.0
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -135,7 +135,7 @@ class Router(InBatches):
             with bound(_LIST_TIMEOUT_SECONDS):
                 listed = await route.backend.models()
         except (NaruError, TimeoutError) as error:
-            _log.warning("endpoint %s lists no models: %s", route.name, str(error) or "no answer in time")
+            logger.warning("endpoint %s lists no models: %s", route.name, str(error) or "no answer in time")
             route.listed_at = time.monotonic() - _LISTED_SECONDS + _DOWN_SECONDS
             return
         wanted = route.patterns or ("*",)

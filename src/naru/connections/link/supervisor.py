@@ -31,7 +31,7 @@ from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.secrets.redact import REDACTOR
 from naru.stores.secrets.values import SecretValues, secrets_of
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _AGAIN_SECONDS = 5.0
 """When a list that could not be read again is asked for once more; until then what is offered is the old one."""
@@ -239,7 +239,7 @@ class Supervisor:
         try:
             await self._live_once()
         except Exception as error:  # noqa: BLE001  # the edge: a defect here must not end the supervision
-            log.exception("server %s: the supervisor failed", self.record.name)
+            logger.exception("server %s: the supervisor failed", self.record.name)
             failure = Failure("connect", "internal", f"Naru itself failed: {error!r}.", "Report it with Naru's log.")
             self.life.failed(self._loop.time(), failure)
             self._waiters.settle(False)
@@ -253,7 +253,7 @@ class Supervisor:
             opened = await unless(self._stop, self._open())
         except LinkError as error:
             self.life.failed(self._loop.time(), error.failure)
-            log.warning("server %s: %s", self.record.name, error.failure.message)
+            logger.warning("server %s: %s", self.record.name, error.failure.message)
             self._waiters.settle(False)
             self._changed("status")
             return
@@ -271,14 +271,14 @@ class Supervisor:
             # Told before it is closed: closing a link to a server that hangs takes its time.
             self.session = None
             if self.life.is_parked:
-                log.info("server %s: parked, nobody used it", self.record.name)
+                logger.info("server %s: parked, nobody used it", self.record.name)
                 self._changed("status")
             await opened.session.close()
 
     def _lose(self, session: Session, failure: Failure) -> None:
         now = self._loop.time()
         self.life.failed(now, failure, at_once=session.session_gone)
-        log.warning("server %s: link lost: %s", self.record.name, failure.message)
+        logger.warning("server %s: link lost: %s", self.record.name, failure.message)
         if self._waiters and self._may_try(now):
             self.life.demand(now)
         else:
@@ -341,7 +341,7 @@ class Supervisor:
         try:
             await self._relist(session, kinds)
         except (LinkError, RpcError) as error:
-            log.warning("server %s: the list could not be refreshed: %s", self.record.name, error)
+            logger.warning("server %s: the list could not be refreshed: %s", self.record.name, error)
             if not isinstance(error, RpcError) or error.error_code != METHOD_NOT_FOUND:
                 self._dirty |= kinds
                 self._refreshed_at = self._loop.time() + _AGAIN_SECONDS

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from naru.connections.state.faults import Failure, LinkError, RpcError
 from naru.messages import JsonObject
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _PAUSES = (0.2, 1.0, 5.0, 30.0)
 _LISTS = {"tools": "toolsListChanged", "prompts": "promptsListChanged", "resources": "resourcesListChanged"}
@@ -89,10 +89,10 @@ class ChangeListener:
                 self._restarting = False
                 continue
             except RpcError as error:
-                log.info("server %s takes no subscription: %s", self._session.server, error)
+                logger.info("server %s takes no subscription: %s", self._session.server, error)
                 return
             except LinkError as error:
-                log.debug("subscription at server %s broke: %s", self._session.server, error)
+                logger.debug("subscription at server %s broke: %s", self._session.server, error)
                 if error.breaks_link or error.failure.needs_auth:
                     self._session.lost(error.failure)
                     return

@@ -44,7 +44,7 @@ from naru.deadlines import Deadline
 from naru.messages import Json, JsonObject
 from naru.tasks import Tasks
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 CLIENT_INFO: JsonObject = {"name": "naru", "title": "Naru", "version": __version__}
 _MAX_SERVER_REQUESTS = 100
@@ -349,12 +349,12 @@ class Session:
         except RpcError as error:
             answer["error"] = error.as_error()
         except Exception:  # noqa: BLE001 - the edge: whatever a handler does, the server gets an answer
-            log.exception("handler of %s for server %s failed", asked.method, self.server)
+            logger.exception("handler of %s for server %s failed", asked.method, self.server)
             answer["error"] = {"code": INTERNAL_ERROR, "message": "the request could not be answered"}
         try:
             await self.transport.send(wire.encode(answer), version=self.version)
         except LinkError as error:
-            log.debug("answer to %s of server %s was not delivered: %s", asked.method, self.server, error)
+            logger.debug("answer to %s of server %s was not delivered: %s", asked.method, self.server, error)
 
     def own(self, work: Coroutine[Any, Any, None]) -> None:
         """Run something until it ends or the session is closed."""

@@ -24,7 +24,7 @@ from naru.connections.wire import messages as wire
 from naru.messages import Json, JsonObject
 from naru.stores.secrets.values import SecretValues
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _WHY_NOT_STARTED = {
     errno.ENOENT: "The interpreter that its first line names does not exist: install it, or name it as `command`.",
@@ -284,7 +284,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
             process.close()
             killed = await asyncio.to_thread(descendants.end_marked, self._mark)
             if killed:
-                log.info("ended %d processes that %s left behind", killed, self.pid)
+                logger.info("ended %d processes that %s left behind", killed, self.pid)
 
     async def _exits_within(self, seconds: float) -> bool:
         with contextlib.suppress(TimeoutError):

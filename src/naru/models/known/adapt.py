@@ -36,7 +36,7 @@ _IMAGES = re.compile(
     re.IGNORECASE,
 )
 _NEXT_IMAGES: dict[str, Literal["user", "tool", "none"]] = {"tool": "user", "user": "tool"}
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -98,7 +98,9 @@ class Learned:
         elif before.system_role and not self.takes_system and may_mean_roles(error) and _has_system(request):
             self.on_trial, self.profile = before, replace(before, system_role=False)
         if self.profile != before:
-            _log.warning("model %s: %s; going on with %s", request.model, error.code, _difference(before, self.profile))
+            logger.warning(
+                "model %s: %s; going on with %s", request.model, error.code, _difference(before, self.profile)
+            )
         return self.profile != before
 
     def _refused_reasoning(self, error: ModelError, request: ChatRequest) -> bool:
@@ -135,7 +137,7 @@ class Learned:
             words = _REFUSED_WORDS.get(name) or re.compile(rf"\b{name}\b")
             if is_sent and name not in self.profile.refused_parameters and words.search(error.message):
                 self.profile = replace(self.profile, refused_parameters=self.profile.refused_parameters | {name})
-                _log.warning("model %s does not take %s: %s", request.model, name, error.message)
+                logger.warning("model %s does not take %s: %s", request.model, name, error.message)
                 return True
         return False
 

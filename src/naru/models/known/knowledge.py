@@ -25,7 +25,7 @@ from naru.records import now_ms
 from naru.stores.files.atomic import file_lock, replace_file
 from naru.stores.files.unusable import unusable
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _ASK_SECONDS = 5.0
 _ASK_AGAIN_SECONDS = 60.0
 _PROBED = "probed"
@@ -100,7 +100,7 @@ class Findings:
         try:
             rows = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            _log.warning("cannot read %s, going on without measured profiles: %s", self._path, error)
+            logger.warning("cannot read %s, going on without measured profiles: %s", self._path, error)
             return {}
         return {key: row for key, row in rows.items() if isinstance(row, dict)} if isinstance(rows, Mapping) else {}
 
@@ -177,7 +177,7 @@ class Knowledge:
                 with bound(_ASK_SECONDS):
                     said = await ask()
             except (NaruError, TimeoutError) as error:
-                _log.info("endpoint %s says nothing of %s: %s", self.endpoint, model, str(error) or "no answer in time")
+                logger.info("endpoint %s says nothing of %s: %s", self.endpoint, model, str(error) or "no answer in time")
                 learned.ask_again_at = time.monotonic() + _ASK_AGAIN_SECONDS
                 return
             learned.ask_again_at = math.inf

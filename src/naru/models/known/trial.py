@@ -26,7 +26,7 @@ _MAX_FOUND = 4
 _ABOUT_TOOLS = re.compile(r"tool|function|declaration|schema|grammar|parameters|propert", re.IGNORECASE)
 _VAGUE = re.compile(r"invalid[ _]argument|invalid request|bad request", re.IGNORECASE)
 _GRAMMAR_FORM = "llama.cpp"
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class _Search:
@@ -218,7 +218,7 @@ class Trial:
         for key in self._proven & self._out.keys() - self._learned.set_aside.keys():
             tool, said = self._out[key]
             self._learned.set_aside[key] = said
-            _log.warning("tool %s is set aside for %s: %s", tool.name, self._request.model, said)
+            logger.warning("tool %s is set aside for %s: %s", tool.name, self._request.model, said)
 
     def _given_up(self, error: ModelError) -> ModelError:
         """Return what to raise: the endpoint's first words, unless the trouble is now another."""

@@ -31,7 +31,7 @@ _STOP_SECONDS = 3.0
 _DEATH_NOTICED_SECONDS = 5.0
 _DEATHS_AT_MOST = 3
 _DEATHS_WITHIN_SECONDS = 300.0
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class LocalEngine:
                     f"{self._log_tail()}",
                     remedy="Take a smaller model or context size (NARU_MODEL__CONTEXT_TOKENS).",
                 )
-            _log.warning("the local engine has died and is started again.%s", self._log_tail())
+            logger.warning("the local engine has died and is started again.%s", self._log_tail())
             address, reader = self.base_url, self._log_reader
             self._process = None
             if reader is not None:

@@ -30,7 +30,7 @@ PROXY_GRACE_SECONDS = 5.0
 AGENT_GRACE_SECONDS = 1.0
 """How long a stream may say nothing before it is started; until then errors are true HTTP statuses."""
 _NO_WRITER: Writer = ElementXml()
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class FaceEndpoint(Generic[AskedT]):
@@ -67,7 +67,7 @@ class FaceEndpoint(Generic[AskedT]):
                     await client.fail(StoppingError())
                 raise
             except Exception:  # noqa: BLE001 - the outermost edge: a bug becomes an answer and a traceback in the log
-                _log.exception("chat request failed")
+                logger.exception("chat request failed")
                 remedy = f"See its log for {current_request.get()}."
                 await client.fail(NaruError("Naru failed on this request.", remedy=remedy))
 

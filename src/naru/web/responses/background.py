@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _KEPT_SECONDS = 300.0
 """How long the events of an answer that has ended can be followed."""
 _STREAM = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 current: ContextVar[Answering | None] = ContextVar("current", default=None)
 """The answer in the background that this task works for."""
 
@@ -207,7 +207,7 @@ class Background:
         try:
             await self._store.save(answering.caller, answering.kept(response))
         except NaruError as error:
-            _log.error("an answer in the background could not be kept: %s", error)
+            logger.error("an answer in the background could not be kept: %s", error)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
